@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { BankCondition } from '../auth/bank-condition.js';
+import { AccountReader } from '../bank/account-reader.js';
+import { BankModule } from '../bank/bank.module.js';
+import { Clock } from '../clock.js';
+import { Log } from '../logging.js';
+import { Settings } from '../settings/settings.js';
+import { AccountsController } from './accounts.controller.js';
+import { Answers } from './answers.js';
+import { SnapshotKeeper } from './snapshot-keeper.js';
+
+/** Our words: what internal web apps ask, answered from the snapshot. */
+@Module({
+  imports: [BankModule, AuthModule],
+  controllers: [AccountsController],
+  providers: [
+    Answers,
+    {
+      provide: SnapshotKeeper,
+      useFactory: (reader: AccountReader, settings: Settings, clock: Clock, log: Log, condition: BankCondition) =>
+        new SnapshotKeeper({ reader, settings: settings.snapshot, clock, logger: log.logger, condition }),
+      inject: [AccountReader, Settings, Clock, Log, BankCondition],
+    },
+  ],
+  exports: [SnapshotKeeper],
+})
+export class AccountsModule {}

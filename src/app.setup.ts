@@ -1,0 +1,48 @@
+import { StandardSchemaValidationPipe } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { Logger } from 'nestjs-pino';
+import { AppModule, type AppParts } from './app.module.js';
+import { installDoor } from './door/door.js';
+import { ProblemFilter } from './door/problem-filter.js';
+import { toServerOptions } from './door/server-options.js';
+import { toInvalidRequest } from './door/to-invalid-request.js';
+import { VERSION } from './version.js';
+
+/**
+ * The app as it is served, ready to listen; tests make the very same.
+ * @throws PfxUnreadable when there is no usable client certificate to begin with
+ */
+export async function createApp(parts: AppParts): Promise<NestFastifyApplication> {
+  const { settings, log, lifecycle } = parts;
+  const adapter = new FastifyAdapter(toServerOptions(settings.door));
+  installDoor(adapter.getInstance(), settings.door, log.logger, lifecycle);
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(parts), adapter, {
+    logger: false,
+    abortOnError: false,
+  });
+  app.useGlobalPipes(new StandardSchemaValidationPipe({ exceptionFactory: toInvalidRequest }));
+  app.useGlobalFilters(new ProblemFilter(log.logger));
+  describeApi(app);
+  await app.init();
+  app.useLogger(app.get(Logger));
+  return app;
+}
+
+/** /openapi.json and /docs, from the schemas that also validate. */
+function describeApi(app: NestFastifyApplication): void {
+  const description = new DocumentBuilder()
+    .setTitle('accounts-gateway')
+    .setDescription(
+      "A bank's accounts and balances for internal web apps. Errors are application/problem+json; see /problems.",
+    )
+    .setVersion(VERSION)
+    .build();
+  const document = SwaggerModule.createDocument(app, description);
+  SwaggerModule.setup('docs', app, document, {
+    jsonDocumentUrl: 'openapi.json',
+    raw: ['json'],
+    customSiteTitle: 'accounts-gateway',
+  });
+}

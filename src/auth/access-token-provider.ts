@@ -1,0 +1,144 @@
+import type { Logger } from 'pino';
+import { BackOff } from '../back-off.js';
+import type { Clock, Instant } from '../clock.js';
+import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import { usableForMs, type AccessToken } from './access-token.js';
+import type { BankCondition } from './bank-condition.js';
+
+const FORCED_RENEWAL_EVERY_MS = 5000;
+
+export interface AccessTokenProviderOptions {
+  /** Asks the bank, once. */
+  readonly request: () => Promise<AccessToken>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly condition: BankCondition;
+  readonly random?: () => number;
+}
+
+/**
+ * Holds the access token of one client certificate by the rules of contract §6: one request in flight whoever asks,
+ * renewed in the background from 80 % of its life when there is work for it, never used in its last seconds, an older
+ * answer never overwrites a newer, and waiting after failures.
+ */
+export class AccessTokenProvider {
+  readonly #options: AccessTokenProviderOptions;
+  readonly #backOff: BackOff;
+  #current: AccessToken | null = null;
+  #inFlight: Promise<AccessToken> | null = null;
+  #lastForced: Instant | null = null;
+  #lastRenewalFailed = false;
+
+  constructor(options: AccessTokenProviderOptions) {
+    this.#options = options;
+    this.#backOff = new BackOff(options.clock, options.random);
+  }
+
+  /**
+   * A token that may be sent now. Starts a renewal in the background when it is due; waits for one only when there is
+   * no usable token.
+   * @throws GatewayError as reading the token answer and egress do; at once while waiting after a failure
+   */
+  async get(): Promise<AccessToken> {
+    const token = this.usable;
+    if (!token) return this.#renew();
+    if (this.#options.clock.since(token.requestedAt) >= token.renewAfterMs && !this.#backOff.waiting) {
+      this.#renew().catch(() => undefined);
+    }
+    return token;
+  }
+
+  /**
+   * Another token, after the bank answered 401 to this one. Only the current token is dropped for it, and at most one in
+   * 5 s; a late answer to an older token just gets the current one.
+   * @throws GatewayError bank-refused when the token was itself got by force less than 5 s ago, else as `get`
+   */
+  async replace(rejected: AccessToken): Promise<AccessToken> {
+    if (this.#inFlight) return this.#inFlight;
+    if (this.#current !== rejected) return this.get();
+    const { clock, logger } = this.#options;
+    if (this.#lastForced && clock.since(this.#lastForced) < FORCED_RENEWAL_EVERY_MS) {
+      throw new GatewayError('bank-refused', 'The account list answered 401 again to a token issued a moment ago.');
+    }
+    this.#lastForced = clock.now();
+    this.#current = null;
+    logger.warn({ event: 'token.rejected' }, 'the bank rejected the token before its end; asking for a new one');
+    return this.#renew();
+  }
+
+  /** The token that may be sent now, or null. */
+  get usable(): AccessToken | null {
+    const token = this.#current;
+    return token && this.#options.clock.since(token.requestedAt) < usableForMs(token) ? token : null;
+  }
+
+  /** Lets the next call ask at once. */
+  endWait(): void {
+    this.#backOff.endWait();
+  }
+
+  status() {
+    const token = this.usable;
+    const { clock } = this.#options;
+    return {
+      state: token
+        ? ('usable' as const)
+        : this.#inFlight
+          ? ('requested' as const)
+          : this.#backOff.waiting
+            ? ('waiting' as const)
+            : ('none' as const),
+      expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
+      lastError: this.#backOff.lastError?.code ?? null,
+      renewalFailed: this.#lastRenewalFailed,
+      circuit: this.#backOff.circuit,
+    };
+  }
+
+  #renew(): Promise<AccessToken> {
+    if (this.#inFlight) return this.#inFlight;
+    const waiting = this.#backOff.waiting;
+    if (waiting) return Promise.reject(waiting);
+    const request = this.#request().finally(() => {
+      this.#inFlight = null;
+    });
+    this.#inFlight = request;
+    return request;
+  }
+
+  async #request(): Promise<AccessToken> {
+    const { logger, condition } = this.#options;
+    const started = performance.now();
+    try {
+      const token = await this.#options.request();
+      this.#current = token;
+      this.#backOff.succeeded();
+      this.#lastRenewalFailed = false;
+      condition.succeeded('token');
+      logger.info(
+        {
+          event: 'token.acquired',
+          lifetimeSeconds: token.lifetimeMs / 1000,
+          ms: Math.round(performance.now() - started),
+        },
+        'access token acquired',
+      );
+      return token;
+    } catch (thrown) {
+      const error = this.#backOff.failed(toGatewayError(thrown));
+      this.#lastRenewalFailed = true;
+      condition.failed('token', error);
+      logger[error.owner === 'operator' ? 'error' : 'warn'](
+        {
+          event: 'token.failed',
+          code: error.code,
+          owner: error.owner,
+          detail: error.detail,
+          retryInMs: Math.round(error.retryAfterMs ?? 0),
+        },
+        'no access token',
+      );
+      throw error;
+    }
+  }
+}

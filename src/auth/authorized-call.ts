@@ -1,0 +1,72 @@
+import type { WireAnswer } from '../egress/egress.js';
+import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import type { BankSettings } from '../settings/settings.js';
+import type { AccessToken } from './access-token.js';
+import type { BankIdentity } from './bank-identity.js';
+import type { IdentityHolder } from './identity-holder.js';
+
+/** There was no token to ask with: the bank was not asked, and the token's own rules say when to try again. */
+export class NoToken extends GatewayError {}
+
+async function orNoToken(getToken: () => Promise<AccessToken>): Promise<AccessToken> {
+  try {
+    return await getToken();
+  } catch (thrown) {
+    const error = toGatewayError(thrown);
+    throw new NoToken(error.code, error.detail, error);
+  }
+}
+
+export interface AuthorizedRequest {
+  readonly target: string;
+  /** Below {base_url}; begins with a slash. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** Sent to the bank as X-Request-Id. */
+  readonly readingId: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * GET with our certificate and token. A 401 is healed once with another token (contract §6); nobody else handles tokens.
+ * @throws NoToken with certificate-unusable or a code of the token provider; GatewayError as `Egress.get`; or the
+ * signal's reason
+ */
+export class AuthorizedCall {
+  readonly #identities: IdentityHolder;
+  readonly #bank: BankSettings;
+
+  constructor(identities: IdentityHolder, bank: BankSettings) {
+    this.#identities = identities;
+    this.#bank = bank;
+  }
+
+  async get(request: AuthorizedRequest): Promise<WireAnswer> {
+    const identity = this.#identities.current;
+    const token = await orNoToken(() => {
+      identity.assertUsable();
+      return identity.tokens.get();
+    });
+    request.signal.throwIfAborted();
+    const answer = await this.#send(identity, token, request);
+    if (answer.status !== 401) return answer;
+    const another = await orNoToken(() => identity.tokens.replace(token));
+    request.signal.throwIfAborted();
+    return this.#send(identity, another, request);
+  }
+
+  #send(identity: BankIdentity, token: AccessToken, request: AuthorizedRequest): Promise<WireAnswer> {
+    return identity.egress.get({
+      target: request.target,
+      baseUrl: this.#bank.baseUrl,
+      path: request.path,
+      query: request.query,
+      headers: {
+        Accept: 'application/json',
+        Authorization: `Bearer ${token.value}`,
+        'X-Request-Id': request.readingId,
+      },
+      signal: request.signal,
+    });
+  }
+}

@@ -1,0 +1,76 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.js';
+import { Egress } from '../egress/egress.js';
+import { GatewayError } from '../problems/gateway-error.js';
+import type { BankSettings, EgressSettings } from '../settings/settings.js';
+import { AccessTokenProvider } from './access-token-provider.js';
+import type { BankCondition } from './bank-condition.js';
+import type { IdentityMaterial } from './identity-material.js';
+import type { ClientCertificate } from './pfx/client-certificate.js';
+import { requestToken } from './request-token.js';
+
+export interface BankIdentityOptions {
+  readonly material: IdentityMaterial;
+  readonly bank: BankSettings;
+  readonly egress: EgressSettings;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly condition: BankCondition;
+  /** Runs one token request at a time, over all identities. */
+  readonly oneAtATime: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/**
+ * One certificate with its credentials, its connections and its token: what belongs together, and is exchanged together
+ * when the certificate is. A token belongs to the certificate it was issued under.
+ */
+export class BankIdentity {
+  readonly certificate: ClientCertificate;
+  readonly egress: Egress;
+  readonly tokens: AccessTokenProvider;
+  readonly #clock: Clock;
+
+  constructor(options: BankIdentityOptions) {
+    const { material, bank, clock, logger, condition } = options;
+    const { certificate, ca } = material;
+    this.certificate = certificate;
+    this.#clock = clock;
+    const tls = { key: certificate.keyPem, cert: [certificate.certificatePem, ...certificate.chainPem].join('\n'), ca };
+    this.egress = new Egress(options.egress, tls, logger);
+    this.tokens = new AccessTokenProvider({
+      clock,
+      logger,
+      condition,
+      request: () =>
+        options.oneAtATime(() => {
+          this.assertUsable();
+          return requestToken({ egress: this.egress, authUrl: bank.authUrl, credentials: material, clock, logger });
+        }),
+    });
+  }
+
+  /** @throws GatewayError certificate-unusable when the certificate has expired or is not yet valid */
+  assertUsable(): void {
+    const fault = certificateFault(this.certificate, this.#clock.now().wall);
+    if (fault) throw new GatewayError('certificate-unusable', fault);
+  }
+
+  /** Lets calls in flight end on their connections, and keeps none afterwards. */
+  retire(): void {
+    this.egress.retire();
+  }
+}
+
+/** Why a certificate can't be used at `nowMs`, in a sentence with the date; null when it can. */
+export function certificateFault(
+  certificate: Pick<ClientCertificate, 'notBefore' | 'notAfter'>,
+  nowMs: number,
+): string | null {
+  if (nowMs > certificate.notAfter.getTime()) {
+    return `The client certificate expired on ${certificate.notAfter.toISOString()}; get a new PFX from the bank.`;
+  }
+  if (nowMs < certificate.notBefore.getTime()) {
+    return `The client certificate is not valid before ${certificate.notBefore.toISOString()}; check the clock of this machine, or wait.`;
+  }
+  return null;
+}

@@ -1,0 +1,86 @@
+import { type Asn1, childrenOf, oidOf } from './asn1.js';
+import { PfxUnreadable } from './pfx-unreadable.js';
+import { EXPORT_AGAIN, EXPORT_AGAIN_ON_WINDOWS } from './remedy.js';
+
+/** An AlgorithmIdentifier (RFC 5280, 4.1.1.2), its identifier in dotted form. */
+export interface Algorithm {
+  oid: string;
+  parameters: Asn1 | undefined;
+}
+
+export function toAlgorithm(node: Asn1 | undefined): Algorithm {
+  const [oid, parameters] = childrenOf(node);
+  return { oid: oidOf(oid), parameters };
+}
+
+const DIGESTS: Record<string, string> = {
+  '1.2.840.113549.2.5': 'md5',
+  '1.3.14.3.2.26': 'sha1',
+  '2.16.840.1.101.3.4.2.4': 'sha224',
+  '2.16.840.1.101.3.4.2.1': 'sha256',
+  '2.16.840.1.101.3.4.2.2': 'sha384',
+  '2.16.840.1.101.3.4.2.3': 'sha512',
+};
+
+const HMACS: Record<string, string> = {
+  '1.2.840.113549.2.7': 'sha1',
+  '1.2.840.113549.2.8': 'sha224',
+  '1.2.840.113549.2.9': 'sha256',
+  '1.2.840.113549.2.10': 'sha384',
+  '1.2.840.113549.2.11': 'sha512',
+};
+
+/** What we know by name only, to say it in the refusal. */
+const UNREAD: Record<string, string> = {
+  '1.2.840.113549.1.5.1': 'PBE-MD2-DES',
+  '1.2.840.113549.1.5.3': 'PBE-MD5-DES',
+  '1.2.840.113549.1.5.4': 'PBE-MD2-RC2-64',
+  '1.2.840.113549.1.5.6': 'PBE-MD5-RC2-64',
+  '1.2.840.113549.1.5.10': 'PBE-SHA1-DES',
+  '1.2.840.113549.1.5.11': 'PBE-SHA1-RC2-64',
+  '1.2.840.113549.3.4': 'RC4',
+  '1.2.840.113549.3.9': 'RC5-CBC',
+  '1.3.14.3.2.7': 'DES-CBC',
+  '1.2.410.200004.1.4': 'SEED-CBC',
+  '1.3.6.1.4.1.188.7.1.1.2': 'IDEA-CBC',
+  '1.3.6.1.4.1.3029.1.2': 'BLOWFISH-CBC',
+  '2.16.840.1.101.3.4.1.6': 'AES-128-GCM',
+  '2.16.840.1.101.3.4.1.26': 'AES-192-GCM',
+  '2.16.840.1.101.3.4.1.46': 'AES-256-GCM',
+  '1.2.156.10197.1.104.2': 'SM4-CBC',
+  '1.2.156.10197.1.401': 'SM3',
+  '1.2.643.7.1.1.2.2': 'GOST R 34.11-2012 (256)',
+  '1.2.643.7.1.1.2.3': 'GOST R 34.11-2012 (512)',
+  '1.2.643.2.2.9': 'GOST R 34.11-94',
+  '1.2.643.2.2.21': 'GOST 28147-89',
+  '1.2.643.2.2.19': 'GOST R 34.10-2001',
+  '1.2.643.7.1.1.1.1': 'GOST R 34.10-2012 (256)',
+  '1.2.643.7.1.1.1.2': 'GOST R 34.10-2012 (512)',
+  '2.16.840.1.101.3.4.2.7': 'SHA3-224',
+  '2.16.840.1.101.3.4.2.8': 'SHA3-256',
+  '2.16.840.1.101.3.4.2.9': 'SHA3-384',
+  '2.16.840.1.101.3.4.2.10': 'SHA3-512',
+};
+
+/** The hash of a seal, by the name that node:crypto has for it. Throws PfxUnreadable 'unknown-algorithm'. */
+export function toDigestName({ oid }: Algorithm): string {
+  return DIGESTS[oid] ?? refuseAlgorithm(oid, 'sealed');
+}
+
+/** The hash inside an HMAC or a PBKDF2. Throws PfxUnreadable 'unknown-algorithm'. */
+export function toHmacHash({ oid }: Algorithm): string {
+  return HMACS[oid] ?? refuseAlgorithm(oid, 'given its keys');
+}
+
+/** "PBE-MD5-DES (1.2.840.113549.1.5.3)", or the identifier alone. */
+export function nameAlgorithm(oid: string): string {
+  const name = UNREAD[oid];
+  return name === undefined ? oid : `${name} (${oid})`;
+}
+
+export function refuseAlgorithm(oid: string, how: 'encrypted' | 'sealed' | 'given its keys'): never {
+  throw new PfxUnreadable(
+    'unknown-algorithm',
+    `The PFX is ${how} with ${nameAlgorithm(oid)}, which the gateway doesn't read. Convert it: ${EXPORT_AGAIN}, or on Windows: ${EXPORT_AGAIN_ON_WINDOWS}.`,
+  );
+}

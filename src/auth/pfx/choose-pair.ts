@@ -1,0 +1,67 @@
+import type { KeyObject, X509Certificate } from 'node:crypto';
+import { isValidAt } from './chain.js';
+import { PfxUnreadable } from './pfx-unreadable.js';
+import type { PfxContents } from './read-pfx.js';
+import { EXPORT_AGAIN_ON_WINDOWS, PFX_FROM_PEM } from './remedy.js';
+
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+const ANY_PURPOSE = '2.5.29.37.0';
+
+export interface Pair {
+  key: KeyObject;
+  leaf: X509Certificate;
+}
+
+/**
+ * The key and certificate to identify with, out of all that belong together: one that allows client authentication,
+ * then one that is valid at `now`, then the one that ends last. Throws PfxUnreadable.
+ */
+export function choosePair({ keys, certificates }: PfxContents, now: Date): { pair: Pair; outOf: number } {
+  if (keys.length === 0) {
+    throw new PfxUnreadable(
+      'no-key',
+      `The PFX holds no private key${certificates.length > 0 ? ', only certificates' : ''}. Export it with its key (on Windows tick "Yes, export the private key" or use ${EXPORT_AGAIN_ON_WINDOWS}), or: ${PFX_FROM_PEM}.`,
+    );
+  }
+  if (certificates.length === 0) {
+    throw new PfxUnreadable(
+      'no-certificate',
+      `The PFX holds a private key but no certificate. Put both in: ${PFX_FROM_PEM}.`,
+    );
+  }
+  const leaves = distinct(certificates.map(({ certificate }) => certificate));
+  const pairs = leaves.flatMap((leaf): Pair[] => {
+    const fitting = keys.find(({ key }) => leaf.checkPrivateKey(key));
+    return fitting === undefined ? [] : [{ key: fitting.key, leaf }];
+  });
+  const rank = ({ leaf }: Pair): number[] => [
+    Number(allowsClientAuth(leaf)),
+    Number(isValidAt(leaf, now)),
+    Number(!leaf.ca),
+    leaf.validToDate.getTime(),
+  ];
+  const [best] = pairs.toSorted((one, other) => compare(rank(other), rank(one)));
+  if (best === undefined) {
+    throw new PfxUnreadable(
+      'key-mismatch',
+      `The private key in the PFX belongs to none of its certificates. Put the right two together: ${PFX_FROM_PEM}.`,
+    );
+  }
+  return { pair: best, outOf: pairs.length };
+}
+
+/** By the extended key usage; a certificate without one may serve for anything (RFC 5280, 4.2.1.12). */
+export function allowsClientAuth(certificate: X509Certificate): boolean {
+  // Typed as always there, but absent when the extension is.
+  const usages: string[] | undefined = certificate.keyUsage;
+  return usages === undefined || usages.includes(CLIENT_AUTH) || usages.includes(ANY_PURPOSE);
+}
+
+export function distinct(certificates: X509Certificate[]): X509Certificate[] {
+  return [...new Map(certificates.map((certificate) => [certificate.fingerprint256, certificate])).values()];
+}
+
+function compare(one: number[], other: number[]): number {
+  const at = one.findIndex((value, index) => value !== other[index]);
+  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+}

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { toClientCertificate } from './client-certificate.js';
+import { toBer } from './der.test-support.js';
+import { hasProgram, Workshop } from './openssl.test-support.js';
+import { PfxUnreadable } from './pfx-unreadable.js';
+import { readPfx } from './read-pfx.js';
+
+const PASSCODE = 'correct horse';
+
+/** 'read', or the reason; fails the test on any other error and on a message that is not one clean line. */
+function outcomeOf(bytes: Buffer): string {
+  try {
+    toClientCertificate(readPfx(bytes, PASSCODE), new Date());
+    return 'read';
+  } catch (error) {
+    if (!(error instanceof PfxUnreadable)) throw error;
+    expect(error.message).toMatch(/^[\x20-\x7e]{20,600}$/);
+    expect(error.message).not.toContain(PASSCODE);
+    return error.reason;
+  }
+}
+
+(hasProgram('openssl', 'version') ? describe : describe.skip)('a damaged PFX', () => {
+  let files: Buffer[];
+  let workshop: Workshop;
+  beforeAll(() => {
+    workshop = new Workshop();
+    workshop.makeRoot('root');
+    workshop.makeLeaf('leaf');
+    const plain = ['-keypbe', 'NONE', '-certpbe', 'NONE', '-nomac'];
+    const sealed = workshop.makePfx('leaf', PASSCODE, '-noiter', '-nomaciter');
+    files = [
+      sealed,
+      toBer(sealed),
+      workshop.makePfx('leaf', PASSCODE, ...plain),
+      workshop.makePfx('leaf', PASSCODE, '-nomac', '-noiter'),
+    ];
+  });
+  afterAll(() => workshop[Symbol.dispose]());
+
+  it('gives PfxUnreadable at every length', () => {
+    const [sealed = Buffer.alloc(0)] = files;
+    expect(outcomeOf(sealed)).toBe('read');
+    for (let length = 20; length < sealed.length; length++)
+      expect(outcomeOf(sealed.subarray(0, length))).toBe('cut-off');
+    for (const file of files)
+      for (let length = 0; length < file.length; length += 3) outcomeOf(file.subarray(0, length));
+  });
+
+  it('gives PfxUnreadable or is read, whichever byte is changed', () => {
+    for (const file of files) {
+      for (let at = 0; at < file.length; at++) {
+        const changed = Buffer.from(file);
+        changed[at] = (changed[at] ?? 0) ^ (1 + ((at * 37) % 255));
+        outcomeOf(changed);
+      }
+    }
+  });
+
+  it('gives PfxUnreadable or is read, whatever else happens to it', () => {
+    const change = fc.record({ at: fc.nat(2000), value: fc.nat(255) });
+    const damage = fc.record({ file: fc.nat(3), changes: fc.array(change, { minLength: 1, maxLength: 4 }) });
+    fc.assert(
+      fc.property(damage, ({ file, changes }) => {
+        const bytes = Buffer.from(files[file] ?? Buffer.alloc(0));
+        for (const { at, value } of changes) bytes[at % bytes.length] = value;
+        outcomeOf(bytes);
+      }),
+      { numRuns: 500 },
+    );
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (noise) => outcomeOf(Buffer.from(noise)) !== 'read'));
+  });
+
+  it('is refused within a second, however deep or wide it is', () => {
+    const started = performance.now();
+    const header = Buffer.from('3080020103', 'hex');
+    outcomeOf(Buffer.concat([header, Buffer.alloc(1_000_000, '3080', 'hex')]));
+    outcomeOf(Buffer.concat([header, Buffer.alloc(1_000_000, '0500', 'hex')]));
+    outcomeOf(Buffer.concat([Buffer.from('3083fffffa020103', 'hex'), Buffer.alloc(1_000_000)]));
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+});

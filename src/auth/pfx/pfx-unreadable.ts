@@ -1,0 +1,30 @@
+/** Why a PFX can't be used, as a word for programs; the message says it to people. */
+export type PfxFault =
+  /** The file could not be opened at all. */
+  | 'file'
+  | 'passcode'
+  | 'not-pfx'
+  | 'cut-off'
+  | 'too-large'
+  | 'unknown-algorithm'
+  | 'damaged'
+  | 'no-key'
+  | 'no-certificate'
+  | 'key-mismatch'
+  | 'refused-by-tls';
+
+/**
+ * The one error of this folder. Its message is a single line: what the file is or what is wrong with it, then what
+ * to do. It never holds the passcode, key material or other contents of the file.
+ */
+export class PfxUnreadable extends Error {
+  override readonly name = 'PfxUnreadable';
+
+  constructor(
+    readonly reason: PfxFault,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

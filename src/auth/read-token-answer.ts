@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { toStatusError, toText } from '../egress/answer.js';
+import type { WireAnswer } from '../egress/egress.js';
+import { GatewayError } from '../problems/gateway-error.js';
+
+export const TOKEN_ENDPOINT = 'the token endpoint';
+
+const MAX_TOKEN_LENGTH = 16_384;
+const DEFAULT_LIFETIME_SECONDS = 60;
+const MAX_LIFETIME_SECONDS = 86_400;
+
+const tokenAnswerSchema = z.object({
+  access_token: z
+    .string('is missing or not a text')
+    .min(1, 'is empty')
+    .max(MAX_TOKEN_LENGTH, 'is too long')
+    // what may stand in a header; axios would clean other characters away silently
+    .regex(/^[A-Za-z0-9._~+/=-]+$/, 'has characters that no bearer token has'),
+  token_type: z
+    .string('is not a text')
+    .regex(/^bearer$/i, 'is not Bearer')
+    .nullish(),
+  expires_in: z.unknown(),
+});
+
+export interface TokenAnswer {
+  readonly value: string;
+  readonly lifetimeSeconds: number;
+  /** False when `expires_in` could not be used and 60 s were taken. */
+  readonly lifetimeKnown: boolean;
+}
+
+/**
+ * Reads the answer of the token endpoint (bank-interface §4.1).
+ * @throws GatewayError credentials-rejected (400, 401), address-not-allowed (403), bank-refused, bank-rate-limited,
+ * bank-unavailable, bank-response-invalid
+ */
+export function readTokenAnswer(answer: WireAnswer, nowWallMs: number): TokenAnswer {
+  switch (answer.status) {
+    case 200:
+      return readToken(answer);
+    case 400:
+    case 401:
+      throw new GatewayError(
+        'credentials-rejected',
+        `The token endpoint answered ${answer.status}: user name or password is wrong, or our address is not white-listed at the bank.`,
+      );
+    case 403:
+      throw new GatewayError(
+        'address-not-allowed',
+        'The token endpoint answered 403: most likely the address we leave by is not white-listed at the bank.',
+      );
+    default:
+      throw toStatusError(answer, 'The token endpoint', nowWallMs);
+  }
+}
+
+function readToken(answer: WireAnswer): TokenAnswer {
+  let json: unknown;
+  try {
+    json = JSON.parse(toText(answer, TOKEN_ENDPOINT));
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError('bank-response-invalid', 'The answer of the token endpoint is not JSON.');
+  }
+  const result = tokenAnswerSchema.safeParse(json);
+  if (!result.success) {
+    const issue = result.error.issues[0];
+    const place = issue?.path.join('.');
+    throw new GatewayError(
+      'bank-response-invalid',
+      place
+        ? `In the answer of the token endpoint, ${place} ${issue?.message}.`
+        : 'The answer of the token endpoint is not a JSON object.',
+    );
+  }
+  const lifetimeSeconds = toLifetimeSeconds(result.data.expires_in);
+  return {
+    value: result.data.access_token,
+    lifetimeSeconds: lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS,
+    lifetimeKnown: lifetimeSeconds !== null,
+  };
+}
+
+/** `expires_in` as text or number: whole seconds from 1 to 86400 (" 300" and "300.0" are 300), else null. */
+export function toLifetimeSeconds(value: unknown): number | null {
+  const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : '';
+  if (!/^\d{1,9}(\.0+)?$/.test(text)) return null;
+  const seconds = Number(text);
+  return seconds >= 1 && seconds <= MAX_LIFETIME_SECONDS ? seconds : null;
+}

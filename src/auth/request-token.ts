@@ -1,0 +1,48 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.js';
+import type { Egress } from '../egress/egress.js';
+import type { AccessToken } from './access-token.js';
+import { readTokenAnswer, TOKEN_ENDPOINT } from './read-token-answer.js';
+
+/** Path of the token endpoint below {auth_url} (bank-interface §4.1). */
+const AUTHORIZE_PATH = '/api/v1/authorizations/authorize';
+
+export interface TokenRequest {
+  readonly egress: Egress;
+  readonly authUrl: string;
+  readonly credentials: { readonly username: string; readonly password: string };
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Asks the bank for one access token, just as its document says.
+ * @throws GatewayError as `Egress.get` and `readTokenAnswer`
+ */
+export async function requestToken({
+  egress,
+  authUrl,
+  credentials,
+  clock,
+  logger,
+}: TokenRequest): Promise<AccessToken> {
+  const requestedAt = clock.now();
+  const basic = Buffer.from(`${credentials.username}:${credentials.password}`, 'utf8').toString('base64');
+  const wire = await egress.get({
+    target: TOKEN_ENDPOINT,
+    baseUrl: authUrl,
+    path: AUTHORIZE_PATH,
+    headers: { 'Content-Type': 'application/json', Authorization: `Basic ${basic}` },
+  });
+  const answer = readTokenAnswer(wire, clock.now().wall);
+  if (!answer.lifetimeKnown) {
+    logger.warn(
+      { event: 'token.lifetime-unknown' },
+      `expires_in of the token can not be used; taking ${answer.lifetimeSeconds} s`,
+    );
+  }
+  const lifetimeMs = answer.lifetimeSeconds * 1000;
+  // spread, so that several gateways started together do not renew together
+  const renewAfterMs = lifetimeMs * (0.75 + 0.1 * Math.random());
+  return { value: answer.value, requestedAt, lifetimeMs, renewAfterMs };
+}

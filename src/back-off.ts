@@ -1,0 +1,76 @@
+import type { Clock, Instant } from './clock.js';
+import type { GatewayError } from './problems/gateway-error.js';
+import type { ProblemCode } from './problems/problem-table.js';
+
+/** Refusals that asking again can only make worse: a wrong password may lock the account (contract §6). */
+const REFUSALS: ReadonlySet<ProblemCode> = new Set([
+  'credentials-rejected',
+  'certificate-rejected',
+  'address-not-allowed',
+]);
+
+const STEPS = { failure: { firstMs: 1000, maxMs: 30_000 }, refusal: { firstMs: 30_000, maxMs: 300_000 } };
+const RETRY_AFTER_MAX_MS = 300_000;
+const JITTER = 0.2;
+
+/**
+ * The waiting after failures, which is also the circuit breaker: while it lasts nobody asks. 1 s, 2 s, 4 s … 30 s after
+ * a failure; 30 s … 300 s after a refusal of credentials, certificate or address; a Retry-After of the bank's rules, up
+ * to 300 s. Jitter makes a step up to a fifth longer, never shorter.
+ */
+export class BackOff {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  #failures = 0;
+  #kind: keyof typeof STEPS = 'failure';
+  #last: { readonly error: GatewayError; readonly at: Instant; readonly waitMs: number } | null = null;
+
+  constructor(clock: Clock, random: () => number = Math.random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Notes a failure; gives the same error, with the time until it may be tried again. */
+  failed(error: GatewayError): GatewayError {
+    const kind = REFUSALS.has(error.code) ? 'refusal' : 'failure';
+    this.#failures = kind === this.#kind ? this.#failures + 1 : 1;
+    this.#kind = kind;
+    const { firstMs, maxMs } = STEPS[kind];
+    const step = Math.min(maxMs, firstMs * 2 ** Math.min(this.#failures - 1, 20));
+    const waitMs =
+      error.retryAfterMs === undefined
+        ? Math.min(maxMs, step * (1 + JITTER * this.#random()))
+        : Math.min(RETRY_AFTER_MAX_MS, Math.max(error.retryAfterMs, STEPS.failure.firstMs));
+    this.#last = { error, at: this.#clock.now(), waitMs };
+    return error.waiting(waitMs);
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#last = null;
+  }
+
+  /** Lets the next one ask at once, as an operator may wish after he has mended something. */
+  endWait(): void {
+    if (this.#last) this.#last = { ...this.#last, waitMs: 0 };
+  }
+
+  /** The error to answer with while it is too early to ask again, else null. */
+  get waiting(): GatewayError | null {
+    const last = this.#last;
+    if (!last) return null;
+    const leftMs = last.waitMs - this.#clock.since(last.at);
+    return leftMs > 0 ? last.error.waiting(leftMs) : null;
+  }
+
+  /** The last failure, if none has gone well since. */
+  get lastError(): GatewayError | null {
+    return this.#last?.error ?? null;
+  }
+
+  /** `open` while nobody asks, `half-open` when the next one is a probe. */
+  get circuit(): 'closed' | 'open' | 'half-open' {
+    if (!this.#last) return 'closed';
+    return this.waiting ? 'open' : 'half-open';
+  }
+}

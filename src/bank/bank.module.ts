@@ -1,0 +1,27 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { AuthorizedCall } from '../auth/authorized-call.js';
+import { Clock } from '../clock.js';
+import { Settings } from '../settings/settings.js';
+import { AccountReader } from './account-reader.js';
+import { PageSource } from './page-source.js';
+
+/** The bank's words: the only place that knows its paths, its paging and the shape of its answers. */
+@Module({
+  imports: [AuthModule],
+  providers: [
+    {
+      provide: PageSource,
+      useFactory: (call: AuthorizedCall, clock: Clock) => new PageSource(call, clock),
+      inject: [AuthorizedCall, Clock],
+    },
+    {
+      provide: AccountReader,
+      useFactory: (source: PageSource, { snapshot, egress }: Settings) =>
+        new AccountReader(source, { pageSize: snapshot.pageSize, maxConcurrentRequests: egress.maxConcurrentRequests }),
+      inject: [PageSource, Settings],
+    },
+  ],
+  exports: [AccountReader],
+})
+export class BankModule {}

@@ -1,0 +1,65 @@
+import { GatewayError } from '../problems/gateway-error.js';
+import { quoteNumbers } from './quote-numbers.js';
+
+/** One page of the bank's list; rows not yet looked at, numbers as texts of their digits. */
+export interface BankPage {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** Where the rows stand in the document, for messages: `result`, `accounts`, or "" for a bare array. */
+  readonly path: string;
+  /** All records, by the bank's own count; null when it gives none. */
+  readonly rowCount: number | null;
+  /** The page size that the bank says it used; null when it does not say. */
+  readonly echoedSize: number | null;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const invalid = (detail: string) => new GatewayError('bank-response-invalid', `In the account list, ${detail}.`);
+
+/**
+ * Reads a page of the account list as bank-in-practice.md says: the array is `result`, else the only property that is an
+ * array of objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first.
+ * @throws GatewayError bank-response-invalid, naming the place and never a value
+ */
+export function readPage(text: string, pageNumber: number): BankPage {
+  let json: unknown;
+  try {
+    json = JSON.parse(quoteNumbers(text));
+  } catch {
+    throw new GatewayError('bank-response-invalid', 'The account list is not JSON.');
+  }
+  if (Array.isArray(json)) return { rows: toRows(json, ''), path: '', rowCount: null, echoedSize: null };
+  if (!isObject(json))
+    throw new GatewayError('bank-response-invalid', 'The account list is neither an object nor an array.');
+
+  const info = isObject(json['pageInfo']) ? json['pageInfo'] : json;
+  const counts = { rowCount: toCount(info['rowCount']), echoedSize: toCount(info['pageSize']) || null };
+  const { path, list } = findList(json);
+  if (list === null && pageNumber > 1) return { rows: [], path, ...counts };
+  if (!Array.isArray(list)) throw invalid(`${path} is ${list === null ? 'null' : 'not an array'}`);
+  return { rows: toRows(list, path), path, ...counts };
+}
+
+function findList(json: Row): { path: string; list: unknown } {
+  if (Object.hasOwn(json, 'result')) return { path: 'result', list: json['result'] };
+  const arrays = Object.entries(json).filter(([, value]) => Array.isArray(value) && value.every(isObject));
+  const filled = arrays.filter(([, value]) => (value as unknown[]).length > 0);
+  const [found, ...others] = filled.length > 0 ? filled : arrays;
+  if (!found) throw invalid('no array of accounts is found (result is missing)');
+  if (others.length > 0) throw invalid('result is missing, and more than one other array could be the accounts');
+  return { path: found[0], list: found[1] };
+}
+
+function toRows(list: readonly unknown[], path: string): Row[] {
+  return list.map((row, index) => {
+    if (!isObject(row)) throw invalid(`${path}[${index}] is not an object`);
+    return row;
+  });
+}
+
+/** A whole number, sent as number or text; null for anything else. */
+function toCount(value: unknown): number | null {
+  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : null;
+}

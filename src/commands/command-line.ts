@@ -1,0 +1,57 @@
+import { parseArgs } from 'node:util';
+import { VERSION } from '../version.js';
+import { EXIT } from './exit-codes.js';
+import { runSandbox } from './run-sandbox.js';
+import { serve } from './serve.js';
+
+const HELP = `accounts-gateway ${VERSION}
+
+  node dist/main.js [serve] [--sandbox] [--fresh]   serve the internal API; with --sandbox against the sandbox bank
+  node dist/main.js sandbox [--fresh]               run the sandbox bank alone; --fresh makes new certificates
+  node dist/main.js --help | --version
+
+Settings come from the environment and .env; the README lists them. Exit codes of serve: 0 stopped, 1 a fault of its own
+or a port taken, 2 settings, 3 the PFX.
+`;
+
+/** Reads the command line and runs what it says; gives the exit code. */
+export async function runCommandLine(process: NodeJS.Process): Promise<number> {
+  const usage = (problem: string) => {
+    process.stderr.write(`accounts-gateway: ${problem}\n\n${HELP}`);
+    return EXIT.settings;
+  };
+  let parsed;
+  try {
+    parsed = parseArgs({
+      args: process.argv.slice(2),
+      allowPositionals: true,
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean' },
+        sandbox: { type: 'boolean' },
+        fresh: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    return usage((error as Error).message);
+  }
+  const { values, positionals } = parsed;
+  const [command = 'serve', ...rest] = positionals;
+  if (values.help) {
+    process.stdout.write(HELP);
+    return EXIT.stopped;
+  }
+  if (values.version) {
+    process.stdout.write(`${VERSION}\n`);
+    return EXIT.stopped;
+  }
+  if (rest.length > 0) return usage(`too many arguments: ${rest.join(' ')}`);
+  switch (command) {
+    case 'serve':
+      return serve(process, { sandbox: values.sandbox ?? false, fresh: values.fresh ?? false });
+    case 'sandbox':
+      return runSandbox(process, { fresh: values.fresh ?? false });
+    default:
+      return usage(`there is no command "${command}"`);
+  }
+}

@@ -1,0 +1,40 @@
+import { GatewayError } from '../problems/gateway-error.js';
+import type { WireAnswer } from './egress.js';
+
+/**
+ * The error for an answer whose status is not 200, by what a status means wherever it comes from; the token endpoint
+ * and the account list look first at what it means there.
+ */
+export function toStatusError(answer: WireAnswer, target: string, nowWallMs: number): GatewayError {
+  const { status } = answer;
+  const retryAfterMs = toRetryAfterMs(answer.retryAfter, nowWallMs);
+  if (status === 429) return new GatewayError('bank-rate-limited', `${target} answered 429.`, { retryAfterMs });
+  if (status >= 500)
+    return new GatewayError('bank-unavailable', `${target} answered ${status}.`, { owner: 'bank', retryAfterMs });
+  if (status >= 300 && status < 400 && status !== 304) {
+    return new GatewayError('bank-refused', `${target} answered with a redirect (${status}), which is not followed.`);
+  }
+  if (status >= 400) return new GatewayError('bank-refused', `${target} answered ${status}.`);
+  return new GatewayError('bank-response-invalid', `${target} answered ${status} where 200 is expected.`);
+}
+
+/** Milliseconds from a Retry-After header in seconds or as a date (RFC 9110 §10.2.3); undefined when it says nothing. */
+export function toRetryAfterMs(header: string | null, nowWallMs: number): number | undefined {
+  if (header === null) return undefined;
+  const text = header.trim();
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  if (!/^[A-Z][a-z]{2}, /.test(text)) return undefined;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowWallMs);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The text of an answer, which must be UTF-8; a byte order mark is dropped. @throws GatewayError bank-response-invalid */
+export function toText(answer: WireAnswer, target: string): string {
+  try {
+    return utf8.decode(answer.body);
+  } catch {
+    throw new GatewayError('bank-response-invalid', `The answer of ${target} is not valid UTF-8.`);
+  }
+}

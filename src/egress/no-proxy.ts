@@ -1,0 +1,40 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * Whether `host:port` goes direct by a NO_PROXY list: names match themselves and their subdomains (with or without a
+ * leading dot or `*.`), `name:port` only that port, addresses and CIDRs by value, `*` everything.
+ */
+export function matchesNoProxy(list: string, host: string, port: number): boolean {
+  const name = host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => matches(entry, name, port));
+}
+
+function matches(entry: string, name: string, port: number): boolean {
+  if (entry === '*') return true;
+  const [, bracketed, bare, wantedPort] = /^(?:\[(.+)\]|([^:]*|[^:]*:[^:]*:.*?))(?::(\d+))?$/.exec(entry) ?? [];
+  const pattern = bracketed ?? bare ?? entry;
+  if (wantedPort !== undefined && Number(wantedPort) !== port) return false;
+  const family = isIP(name);
+  if (family !== 0) return matchesAddress(pattern, name, family);
+  const suffix = pattern.replace(/^\*?\./, '');
+  return suffix !== '' && (name === suffix || name.endsWith(`.${suffix}`));
+}
+
+function matchesAddress(pattern: string, address: string, family: number): boolean {
+  const [network = '', prefix] = pattern.split('/');
+  if (isIP(network) === 0) return false;
+  const list = new BlockList();
+  const type = isIP(network) === 4 ? 'ipv4' : 'ipv6';
+  if (prefix === undefined) list.addAddress(network, type);
+  else if (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (type === 'ipv4' ? 32 : 128))
+    list.addSubnet(network, Number(prefix), type);
+  else return false;
+  return list.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}

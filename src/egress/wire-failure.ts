@@ -1,0 +1,150 @@
+import { GatewayError } from '../problems/gateway-error.js';
+import { ConnectFailure } from './connect-failure.js';
+
+/** What is known about a call that failed below HTTP. */
+export interface FailureContext {
+  /** Whom we talked to, in words for a message: "the token endpoint", "the account list". */
+  readonly target: string;
+  /** The whole-call deadline had passed. */
+  readonly timedOut: boolean;
+  readonly timeoutMs: number;
+  /** The connection had served a call before. */
+  readonly reusedSocket: boolean;
+  /** The status line of an answer had arrived. */
+  readonly answered: boolean;
+  /** An answer was had before with this client certificate. */
+  readonly everAnswered: boolean;
+  readonly maxResponseBytes: number;
+}
+
+/** TLS alerts by which a server says that it does not like the client's certificate (RFC 8446 §6.2). */
+const CERTIFICATE_ALERTS = new Set([40, 42, 43, 44, 45, 46, 47, 48, 116]);
+
+/**
+ * Turns what went wrong on the wire into an error of ours. Judged by TLS alert number and by what had happened before,
+ * since the names of such errors differ between versions of Node. The cause is replaced by its bare code: an AxiosError
+ * carries password, token and body along.
+ */
+export function toWireError(thrown: unknown, context: FailureContext): GatewayError {
+  const chain = causesOf(thrown);
+  const connect = chain.find((error) => error instanceof ConnectFailure);
+  const code = chain
+    .map((error) => (error as NodeJS.ErrnoException).code)
+    .find((each) => each !== undefined && !/^ERR_(BAD|NETWORK|CANCELED)/.test(each));
+  const cause = new Error(String(code ?? connect?.stage ?? 'unknown'));
+  const fail = (...[name, detail, options]: ConstructorParameters<typeof GatewayError>) =>
+    new GatewayError(name, detail, { ...options, cause });
+
+  if (connect) return toConnectError(connect, context, fail);
+  const alert = chain
+    .map((error) => /SSL alert number (\d+)/.exec(error.message)?.[1])
+    .find((number) => number !== undefined);
+  if (alert !== undefined && CERTIFICATE_ALERTS.has(Number(alert))) {
+    return fail('certificate-rejected', `${context.target} refused our client certificate (TLS alert ${alert}).`);
+  }
+  if (context.timedOut) {
+    return fail('bank-timeout', `${context.target} gave no complete answer within ${context.timeoutMs} ms.`);
+  }
+  if (chain.some((error) => error.message.startsWith('maxContentLength'))) {
+    return fail(
+      'bank-response-invalid',
+      `The answer of ${context.target} is larger than ${context.maxResponseBytes} bytes (BANK_MAX_RESPONSE_BYTES).`,
+    );
+  }
+  if (code?.startsWith('HPE_')) {
+    return fail('bank-response-invalid', `The answer of ${context.target} is not proper HTTP (${code}).`);
+  }
+  const reset = chain.some(
+    (error) =>
+      (error as NodeJS.ErrnoException).syscall === 'read' && (error as NodeJS.ErrnoException).code === 'ECONNRESET',
+  );
+  if (context.answered && !reset) {
+    return fail(
+      'bank-response-invalid',
+      `The answer of ${context.target} was cut off or could not be decompressed${code ? ` (${code})` : ''}.`,
+    );
+  }
+  if (
+    (code === 'ECONNRESET' || code === 'EPIPE') &&
+    !context.answered &&
+    !context.reusedSocket &&
+    !context.everAnswered
+  ) {
+    return fail(
+      'certificate-rejected',
+      `${context.target} closed the connection before its first answer; most likely it refused our client certificate: unknown, expired, or its chain is missing in the PFX. An address that is not white-listed can look the same.`,
+    );
+  }
+  if (alert !== undefined || code === 'EPROTO' || code?.startsWith('ERR_SSL')) {
+    return fail(
+      'bank-unavailable',
+      `The TLS handshake with ${context.target} failed${alert ? ` (TLS alert ${alert})` : code ? ` (${code})` : ''}.`,
+    );
+  }
+  return fail('bank-unavailable', `${reasonOf(code)} (${context.target}${code ? `, ${code}` : ''}).`);
+}
+
+type Fail = (...args: ConstructorParameters<typeof GatewayError>) => GatewayError;
+
+function toConnectError(failure: ConnectFailure, context: FailureContext, fail: Fail): GatewayError {
+  switch (failure.stage) {
+    case 'untrusted': {
+      const code = (failure.cause as NodeJS.ErrnoException | undefined)?.code;
+      return fail('bank-untrusted', `The certificate of ${context.target} is not trusted${code ? ` (${code})` : ''}.`);
+    }
+    case 'proxy-refused':
+      return fail(
+        'proxy-refused',
+        `The egress proxy did not open a tunnel to ${context.target}${failure.proxyStatus ? ` (it answered ${failure.proxyStatus})` : ''}.`,
+      );
+    case 'proxy-unavailable': {
+      const code = causesOf(failure)
+        .map((error) => (error as NodeJS.ErrnoException).code)
+        .find((each) => each !== undefined);
+      return fail('proxy-unavailable', `The egress proxy can not be reached${code ? ` (${code})` : ''}.`);
+    }
+    case 'proxy-timeout':
+      return fail(
+        'proxy-unavailable',
+        `The egress proxy opened no tunnel to ${context.target} within BANK_CONNECT_TIMEOUT_MS.`,
+      );
+    case 'connect-timeout':
+      return fail('bank-timeout', `No TLS connection to ${context.target} within BANK_CONNECT_TIMEOUT_MS.`);
+  }
+}
+
+function reasonOf(code: string | undefined): string {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'The bank refused the connection';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EAI_NODATA':
+    case 'EAI_NONAME':
+      return 'The name of the bank could not be resolved';
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return 'The bank closed the connection';
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'EADDRNOTAVAIL':
+      return 'There is no route to the bank';
+    case 'ETIMEDOUT':
+      return 'The bank did not accept the connection';
+    default:
+      return 'The connection to the bank failed';
+  }
+}
+
+/** The error and its causes; the attempts of a dual-stack connect too. */
+function causesOf(thrown: unknown): Error[] {
+  const found: Error[] = [];
+  const visit = (error: unknown) => {
+    if (!(error instanceof Error) || found.includes(error) || found.length > 20) return;
+    found.push(error);
+    visit(error.cause);
+    if (error instanceof AggregateError) error.errors.forEach(visit);
+  };
+  visit(thrown);
+  return found;
+}

@@ -1,0 +1,50 @@
+import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import pretty from 'pino-pretty';
+
+/** The process's logger as it is injected; rooms take `logger`, pino's own. */
+export class Log {
+  constructor(readonly logger: Logger) {}
+}
+
+export interface LoggingOptions {
+  readonly level: string;
+  /** For people on a terminal, else one JSON object a line. */
+  readonly pretty: boolean;
+  /** Where lines go; standard output when missing. */
+  readonly destination?: DestinationStream;
+}
+
+/**
+ * Logs as contract §7 has them. What goes in is chosen field by field where it is logged; an error is reduced to names,
+ * codes and stack, since whatever else hangs on it may hold a secret.
+ */
+export function createLogger({ level, pretty: forPeople, destination }: LoggingOptions): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: toLoggedError },
+    },
+    forPeople
+      ? pretty({ ignore: 'event', singleLine: true, ...(destination && { destination }) })
+      : (destination ?? pino.destination({ dest: 1, sync: false })),
+  );
+}
+
+function toLoggedError(thrown: unknown): object {
+  if (!(thrown instanceof Error)) return { name: typeof thrown };
+  const { code } = thrown as NodeJS.ErrnoException;
+  return {
+    name: thrown.name,
+    ...(typeof code === 'string' && { code }),
+    // the first line of a stack repeats the message, which may quote data
+    stack: thrown.stack
+      ?.split('\n')
+      .filter((line) => /^\s+at /.test(line))
+      .slice(0, 12)
+      .join('\n'),
+    ...(thrown.cause !== undefined && { cause: toLoggedError(thrown.cause) }),
+  };
+}

@@ -1,0 +1,13 @@
+// Nothing is imported before the version is looked at: an older Node can't even read the rest.
+const OLDEST_NODE = 24;
+
+if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
+  process.stderr.write(
+    `accounts-gateway needs Node ${OLDEST_NODE} or later (this is ${process.versions.node}): older ones can not keep the digits of amounts.\n` +
+      'Start it by its npm scripts (npm start, npm run start:prod), which use the Node that npm ci installed, or install Node 24 LTS.\n',
+  );
+  process.exitCode = 1;
+} else {
+  const { runCommandLine } = await import('./commands/command-line.js');
+  process.exitCode = await runCommandLine(process);
+}

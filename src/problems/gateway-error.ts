@@ -1,0 +1,53 @@
+import { PROBLEMS, type Owner, type ProblemCode } from './problem-table.js';
+
+export interface GatewayErrorOptions {
+  readonly cause?: unknown;
+  /** Where the table's owner is not the one: a 5xx of the bank is the bank's, a refused connection the network's. */
+  readonly owner?: Owner;
+  /** Where one code has several statuses (413, 414, 431). */
+  readonly status?: number;
+  /** Milliseconds until it makes sense to ask again. */
+  readonly retryAfterMs?: number | undefined;
+  /** The parameters at fault, for `invalid-request`. */
+  readonly errors?: readonly { readonly name: string; readonly reason: string }[] | undefined;
+  /** Response headers that belong to the problem, such as `Allow`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * The one error that crosses room borders: a code of the contract and a sentence for people. The sentence never holds
+ * a value that came from the bank, a proxy or a secret; `cause` stays inside the process.
+ */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError';
+  readonly owner: Owner;
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+  readonly errors: GatewayErrorOptions['errors'];
+  readonly headers: GatewayErrorOptions['headers'];
+
+  constructor(
+    readonly code: ProblemCode,
+    readonly detail: string,
+    options: GatewayErrorOptions = {},
+  ) {
+    super(detail, { cause: options.cause });
+    this.owner = options.owner ?? PROBLEMS[code].owner;
+    this.status = options.status ?? PROBLEMS[code].status;
+    this.retryAfterMs = options.retryAfterMs;
+    this.errors = options.errors;
+    this.headers = options.headers;
+  }
+
+  /** The same problem, to be tried again in `retryAfterMs` milliseconds. */
+  waiting(retryAfterMs: number): GatewayError {
+    const { cause, owner, status, errors, headers } = this;
+    return new GatewayError(this.code, this.detail, { cause, owner, status, retryAfterMs, errors, headers });
+  }
+}
+
+/** Whatever was thrown, as an error of ours; anything unforeseen becomes `internal-error`. */
+export function toGatewayError(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  return new GatewayError('internal-error', 'An unforeseen fault; see the log for this request id.', { cause: thrown });
+}

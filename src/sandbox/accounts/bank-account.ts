@@ -1,0 +1,40 @@
+import type { Digits } from './digits.js';
+
+/** One entry of the account list, as the bank sends it (bank-interface.md §2, with the nulls of bank-in-practice.md). */
+export interface BankAccount {
+  accountId: string;
+  accountDescription: string | null;
+  accountIdentifiers: BankIdentifier[] | null;
+  ibans: string[] | null;
+  status: string;
+  currency: string;
+  openingDate: string;
+  closingDate: string | null;
+  ownedByCompanyId: string;
+  ownedByCompanyName: string;
+  ownedByCompanyNumber: string | null;
+  protectionType: string;
+  balances: BankBalance[] | null;
+  friendlyName: string | null;
+  netInterestRate: Digits | null;
+  interestCalcMethod: string | null;
+  overdraftRate: Digits | null;
+  overdraftRateCalcMethod: string | null;
+}
+
+export interface BankIdentifier {
+  account: string;
+  financialInstitution: string | null;
+  country: string | null;
+}
+
+export interface BankBalance {
+  type: string;
+  currency: string;
+  beginOfDayAmount: Digits;
+  financialDate: string;
+  intraDayAmount: Digits;
+  lastTransactionTimestamp: string | null;
+  /** Not in the document; the real service sends a number, null, or leaves it out. */
+  blockedBalanceAmount?: Digits | null;
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import { isValidBIC, isValidIBAN } from 'ibantools';
+import type { BankAccount } from './bank-account.js';
+import { createAccount } from './create-account.js';
+
+const accounts: BankAccount[] = Array.from({ length: 1000 }, (_, index) => createAccount(1, index));
+const some = (test: (account: BankAccount) => boolean): boolean => accounts.some(test);
+
+describe('createAccount', () => {
+  it('makes the same account of the same seed and index, others of others', () => {
+    expect(createAccount(1, 77)).toEqual(accounts[77]);
+    expect(createAccount(2, 77).accountId).not.toBe(accounts[77]?.accountId);
+    expect(new Set(accounts.map(({ accountId }) => accountId)).size).toBe(1000);
+  });
+
+  it('makes UUIDs, valid IBANs of several countries, and BICs', () => {
+    const ibans = accounts.flatMap((account) => account.ibans ?? []);
+    for (const iban of ibans) expect([iban, isValidIBAN(iban)]).toEqual([iban, true]);
+    expect(new Set(ibans.map((iban) => iban.slice(0, 2))).size).toBe(8);
+    const bics = accounts
+      .flatMap((account) => account.accountIdentifiers ?? [])
+      .map((id) => id.financialInstitution ?? '');
+    expect(bics).toContain('');
+    for (const bic of bics) expect(bic === '' || bic === '202959' || isValidBIC(bic)).toBe(true);
+    for (const { accountId } of accounts)
+      expect(accountId).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+  });
+
+  it('gives amounts the decimals of their currency', () => {
+    const decimals = (account: BankAccount): number | undefined =>
+      account.balances?.[0]?.beginOfDayAmount.text.split('.')[1]?.length;
+    const plain = accounts.filter((_, index) => index % 100 === 0 || index % 100 > 30);
+    for (const [currency, count] of [
+      ['JPY', undefined],
+      ['KWD', 3],
+      ['BHD', 3],
+      ['EUR', 2],
+      ['DKK', 2],
+    ] as const) {
+      const found = plain.filter((account) => account.currency === currency);
+      expect(found.length).toBeGreaterThan(0);
+      for (const account of found) expect(decimals(account)).toBe(count);
+    }
+  });
+
+  it('shows what clients stumble over', () => {
+    expect(some(({ ibans, accountIdentifiers }) => ibans === null && accountIdentifiers !== null)).toBe(true);
+    expect(some(({ accountIdentifiers }) => accountIdentifiers === null)).toBe(true);
+    expect(some(({ balances }) => balances === null)).toBe(true);
+    expect(some(({ balances }) => balances?.length === 0)).toBe(true);
+    expect(some(({ balances }) => (balances?.length ?? 0) > 1)).toBe(true);
+    expect(some(({ status, closingDate }) => status === 'Closed' && closingDate !== null)).toBe(true);
+    expect(accounts.every(({ status, closingDate }) => (status === 'Closed') === (closingDate !== null))).toBe(true);
+    for (const name of ['', null, '=SUM(A1)']) expect(some(({ friendlyName }) => friendlyName === name)).toBe(true);
+    for (const number of ['000012578', null]) expect(some((one) => one.ownedByCompanyNumber === number)).toBe(true);
+    for (const blocked of [undefined, null]) {
+      expect(some(({ balances }) => balances?.[0] !== undefined && balances[0].blockedBalanceAmount === blocked)).toBe(
+        true,
+      );
+    }
+    expect(some(({ balances }) => balances?.[0]?.lastTransactionTimestamp === null)).toBe(true);
+    for (const form of [/^0001-/, /^\d{4}-\d\d-\d\d$/, /Z$/, /\.\d{7}/, /\+02:00$/, /\+00:00$/]) {
+      expect(some((one) => form.test(one.openingDate) || form.test(one.closingDate ?? ''))).toBe(true);
+    }
+    expect(new Set(accounts.map(({ protectionType }) => protectionType)).size).toBe(3);
+  });
+
+  it('shows most of it among few', () => {
+    const few = accounts.slice(0, 25);
+    expect(few.some(({ balances }) => balances === null)).toBe(true);
+    expect(few.some(({ balances }) => balances?.[0]?.beginOfDayAmount.text.length === 20)).toBe(true);
+  });
+});

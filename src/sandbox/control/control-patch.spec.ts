@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { parsePatch } from './control-patch.js';
+
+const parse = (value: unknown): ReturnType<typeof parsePatch> => parsePatch(JSON.stringify(value));
+
+describe('parsePatch', () => {
+  it('takes every switch', () => {
+    const patch = {
+      latencyMs: 0,
+      tokenLifetimeSeconds: 1,
+      grantAccess: false,
+      allowedIps: ['10.0.0.0/8', '::1'],
+      accounts: 200_000,
+      movement: true,
+      revokeTokens: true,
+    };
+    expect(parse(patch)).toEqual({ good: true, patch });
+    expect(parse({})).toEqual({ good: true, patch: {} });
+  });
+
+  it('takes one fault or several, once unless told', () => {
+    const order = { endpoint: 'accounts', with: 'hang' };
+    expect(parse({ failNext: order })).toEqual({ good: true, patch: { failNext: [{ ...order, times: 1 }] } });
+    expect(parse({ failNext: [order, { ...order, times: 3 }] })).toMatchObject({
+      patch: { failNext: [{ times: 1 }, { times: 3 }] },
+    });
+  });
+
+  it.each([
+    ['latency', { latency: 1 }],
+    ['latencyMs', { latencyMs: -1 }],
+    ['latencyMs', { latencyMs: '5' }],
+    ['tokenLifetimeSeconds', { tokenLifetimeSeconds: 0 }],
+    ['allowedIps.1', { allowedIps: ['::1', 'x'] }],
+    ['accounts', { accounts: 1.5 }],
+    ['revokeTokens', { revokeTokens: false }],
+    ['failNext.with', { failNext: { endpoint: 'accounts', with: '418' } }],
+    [
+      'failNext.1.times',
+      {
+        failNext: [
+          { endpoint: 'accounts', with: '500' },
+          { endpoint: 'accounts', with: '500', times: 0 },
+        ],
+      },
+    ],
+    ['failNext', { failNext: 'hang' }],
+  ])('names %s when it is wrong', (name, value) => {
+    const result = parse(value);
+    expect(result).toMatchObject({ good: false, problems: [expect.stringContaining(name)] });
+    expect(result).toMatchObject({ allowed: expect.arrayContaining(['latencyMs', 'failNext']) });
+  });
+
+  it('refuses what is no JSON object', () => {
+    for (const text of ['', '{', '[]', 'null', '1']) expect(parsePatch(text).good).toBe(false);
+  });
+});

@@ -1,0 +1,101 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
+import type { BankState } from '../service/bank-state.js';
+import { parsePatch } from './control-patch.js';
+
+const MOST_BODY_OCTETS = 65_536;
+const SHOWN_REQUESTS = 100;
+
+interface Reply {
+  readonly status: number;
+  readonly body: object;
+  readonly headers?: Record<string, string>;
+}
+
+/**
+ * The switches (contract §8), plain HTTP, not yet listening: GET, PATCH and DELETE of /control. Pages in a browser are kept out:
+ * Host must be an IP address or one of `names`, and a PATCH must be application/json.
+ */
+export function createControlServer(bank: BankState, names: readonly string[]): Server {
+  const server = createServer((request, response) => {
+    reply(request, bank, names).then(
+      (answer) => send(response, answer),
+      () => response.destroy(),
+    );
+  });
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    else socket.destroy();
+  });
+  return server;
+}
+
+async function reply(request: IncomingMessage, bank: BankState, names: readonly string[]): Promise<Reply> {
+  if (!isKnownHost(request.headers.host, names)) return failed(421, 'This Host is not served here.');
+  if (request.url?.split('?', 1)[0] !== '/control') return failed(404, 'There is only /control.');
+  switch (request.method) {
+    case 'GET':
+      return { status: 200, body: { ...toState(bank), requests: bank.log.all.slice(-SHOWN_REQUESTS) } };
+    case 'PATCH':
+      return patch(request, bank);
+    case 'DELETE':
+      bank.switches.reset();
+      return { status: 200, body: toState(bank) };
+    default:
+      return { ...failed(405, 'GET, PATCH or DELETE.'), headers: { allow: 'GET, PATCH, DELETE' } };
+  }
+}
+
+async function patch(request: IncomingMessage, bank: BankState): Promise<Reply> {
+  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== 'application/json') return failed(415, 'Content-Type must be application/json.');
+  const text = await readBody(request);
+  if (text === null) return { ...failed(413, 'The body is too large.'), headers: { connection: 'close' } };
+  const result = parsePatch(text);
+  if (!result.good) {
+    return { status: 400, body: { error: 'Nothing was changed.', problems: result.problems, allowed: result.allowed } };
+  }
+  bank.switches.apply(result.patch);
+  return { status: 200, body: toState(bank) };
+}
+
+function toState({ log, seed, switches, tokens }: BankState): object {
+  return {
+    ...switches.values,
+    seed,
+    failNext: switches.faults.pending(),
+    tokensIssued: tokens.count,
+    handshakesFailed: log.handshakesFailed,
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let octets = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    octets += chunk.length;
+    if (octets > MOST_BODY_OCTETS) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function isKnownHost(host: string | undefined, names: readonly string[]): boolean {
+  const name = /^(?:\[(.+)\]|([^:]+))(?::\d+)?$/
+    .exec(host ?? '')
+    ?.slice(1)
+    .find(Boolean)
+    ?.toLowerCase();
+  return name !== undefined && (isIP(name) !== 0 || name === 'localhost' || names.includes(name));
+}
+
+function failed(status: number, error: string): Reply {
+  return { status, body: { error } };
+}
+
+function send(response: ServerResponse, { status, body, headers }: Reply): void {
+  if (response.destroyed) return;
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
+  response.end(`${JSON.stringify(body, null, 2)}\n`);
+}

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+const NAMES = {
+  ca: 'ca.pem',
+  caKey: 'ca-key.pem',
+  server: 'server.pem',
+  serverKey: 'server-key.pem',
+  pfx: 'client.pfx',
+  passcode: 'passcode',
+  username: 'username',
+  password: 'password',
+} as const;
+
+type Part = keyof typeof NAMES;
+
+/** Everything the sandbox keeps of itself on disk, as text (the PFX as octets). */
+export type IdentityContent = { readonly [P in Part]: P extends 'pfx' ? Buffer : string };
+
+/** Where a client finds what it needs: absolute paths. */
+export interface SandboxFiles {
+  readonly ca: string;
+  readonly pfx: string;
+  readonly passcode: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Absolute paths of the client's five files. */
+export function toSandboxFiles(directory: string): SandboxFiles {
+  const at = (part: Part): string => join(resolve(directory), NAMES[part]);
+  return {
+    ca: at('ca'),
+    pfx: at('pfx'),
+    passcode: at('passcode'),
+    username: at('username'),
+    password: at('password'),
+  };
+}
+
+/** What is there; a file that is missing or can't be read is left out. One trailing line end is dropped from a text. */
+export async function readIdentityFiles(directory: string): Promise<Partial<IdentityContent>> {
+  const parts = Object.keys(NAMES) as Part[];
+  const read = await Promise.all(
+    parts.map(async (part) => {
+      const content = await readFile(join(directory, NAMES[part])).catch(() => undefined);
+      if (!content) return [];
+      return [[part, part === 'pfx' ? content : content.toString('utf8').replace(/\r?\n$/, '')] as const];
+    }),
+  );
+  return Object.fromEntries(read.flat()) as Partial<IdentityContent>;
+}
+
+/**
+ * Writes the parts given. Each file appears whole (temporary file, then rename), all of them at nearly the same moment, so that
+ * a gateway in another process never reads half a file.
+ */
+export async function writeIdentityFiles(directory: string, parts: Partial<IdentityContent>): Promise<void> {
+  await prepareIdentityDirectory(directory);
+  const files: [string, string | Buffer][] = [['.gitignore', '*\n']];
+  for (const [part, content] of Object.entries(parts)) files.push([NAMES[part as Part], content]);
+  const moves = files.map(([name, content]) => ({
+    to: join(directory, name),
+    from: join(directory, `.${name}.${randomBytes(6).toString('hex')}`),
+    content,
+  }));
+  try {
+    for (const { from, content } of moves) await writeFile(from, content, { mode: 0o600, flag: 'wx', flush: true });
+    for (const { from, to } of moves) await rename(from, to);
+  } finally {
+    await Promise.all(moves.map(({ from }) => rm(from, { force: true })));
+  }
+}
+
+/** Makes the directory if it is missing, and closes it to other users (mode 700). */
+export async function prepareIdentityDirectory(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await chmod(directory, 0o700);
+}

@@ -1,0 +1,26 @@
+import forge from 'node-forge';
+import type { KeyPair } from './key-pair.js';
+
+/** A PKCS#12 file with key, leaf and intermediate, as the bank hands it out: AES-256 under PBES2, so that OpenSSL 3 opens it. */
+export function createPfx(key: KeyPair, chain: forge.pki.Certificate[], passcode: string): Buffer {
+  const asn1 = forge.pkcs12.toPkcs12Asn1(key.privateKey, chain, passcode, {
+    algorithm: 'aes256',
+    friendlyName: 'sandbox-m2m',
+  });
+  return Buffer.from(forge.asn1.toDer(asn1).getBytes(), 'binary');
+}
+
+export interface PfxContent {
+  readonly keyPem: string;
+  readonly certificatePems: string[];
+}
+
+/** Opens a PKCS#12 file. Throws if the passcode is wrong, the file is damaged, or it holds no key. */
+export function openPfx(file: Buffer, passcode: string): PfxContent {
+  const pfx = forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(file.toString('binary')), passcode);
+  const bags = pfx.safeContents.flatMap((content) => content.safeBags);
+  const key = bags.find((bag) => bag.key)?.key;
+  if (!key) throw new Error('no private key in the PFX');
+  const certificatePems = bags.flatMap((bag) => (bag.cert ? [forge.pki.certificateToPem(bag.cert)] : []));
+  return { keyPem: forge.pki.privateKeyToPem(key), certificatePems };
+}

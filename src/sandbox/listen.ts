@@ -1,0 +1,53 @@
+import { createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+
+/** The sandbox could not start; the message is one line that names the setting and the remedy. */
+export class SandboxNotStarted extends Error {
+  override name = 'SandboxNotStarted';
+}
+
+export interface Place {
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  /** The setting that decides the port, for the error. */
+  readonly variable: 'SANDBOX_PORT' | 'SANDBOX_AUTH_PORT' | 'SANDBOX_CONTROL_PORT';
+}
+
+/** Listens and gives the port. Rejects with SandboxNotStarted if the place can't be had. */
+export async function listen(server: Server, place: Place): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen({ host: place.host, port: place.port }, resolve);
+  try {
+    await promise;
+  } catch (cause) {
+    throw new SandboxNotStarted(explain(cause as NodeJS.ErrnoException, place), { cause });
+  } finally {
+    server.off('error', reject);
+  }
+  return (server.address() as AddressInfo).port;
+}
+
+/** Rejects with SandboxNotStarted if one of the places is taken, before anything is changed on disk. */
+export async function checkFree(places: readonly Place[]): Promise<void> {
+  for (const place of places) {
+    const probe = createServer();
+    await listen(probe, place);
+    await new Promise((resolve) => probe.close(resolve));
+  }
+}
+
+function explain({ code, message }: NodeJS.ErrnoException, { host, port, variable }: Place): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is taken (${variable}): stop the program that uses it, or set ${variable} to another port, 0 for any free one.`;
+    case 'EACCES':
+      return `Port ${port} may not be used by this user (${variable}): set ${variable} to a port of 1024 or more.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is no address of this machine (SANDBOX_HOST): set SANDBOX_HOST to one that is, such as 127.0.0.1.`;
+    default:
+      return `Can't listen on port ${port} of ${host} (SANDBOX_HOST, ${variable}): ${message}`;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Endpoint, Fault } from './faults.js';
+
+const KEPT = 10_000;
+
+/** A request that reached the sandbox after TLS. Nothing secret is in it: no header values, no token, no body. */
+export interface SeenRequest {
+  /** ISO time of its arrival. */
+  readonly at: string;
+  /** Null for a path that is not served. */
+  readonly endpoint: Endpoint | null;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** Null until it is answered, and for good if it never is (reset, hang, the client left). */
+  readonly status: number | null;
+  /** What `failNext` did to it. */
+  readonly fault: Fault | null;
+  /** SHA-1 of the client certificate it came with, upper-case hex. */
+  readonly thumbprint: string | null;
+  readonly clientAddress: string;
+  readonly pageNumber: number | null;
+  readonly pageSize: number | null;
+  /** Its X-Request-Id, at most 128 characters. */
+  readonly requestId: string | null;
+  /** Which token, counted from 1, was issued to it or presented by it; null if none or none of ours. */
+  readonly tokenNumber: number | null;
+  /** Names of the headers it carried, lower case. */
+  readonly headerNames: readonly string[];
+}
+
+type Draft = { -readonly [K in keyof SeenRequest]: SeenRequest[K] };
+
+/** The requests seen, oldest first; beyond ten thousand the oldest are forgotten. */
+export class RequestLog {
+  readonly #seen: Draft[] = [];
+  /** TLS handshakes that failed: mostly clients without our certificate, or that don't trust ours. */
+  handshakesFailed = 0;
+
+  get all(): readonly SeenRequest[] {
+    return this.#seen;
+  }
+
+  /** Notes an arrival. The entry may be completed later. */
+  add(request: SeenRequest): Draft {
+    const draft = { ...request };
+    this.#seen.push(draft);
+    if (this.#seen.length > KEPT) this.#seen.shift();
+    return draft;
+  }
+}

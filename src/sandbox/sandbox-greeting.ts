@@ -1,0 +1,48 @@
+import type { SandboxFiles } from './identity/identity-files.js';
+
+interface Place {
+  readonly url: string;
+  readonly authUrl: string;
+  readonly controlUrl: string;
+  readonly directory: string;
+  readonly files: SandboxFiles;
+}
+
+/** What a person at the terminal needs: where it is, where its files are, and commands to paste. Secrets only by their path. */
+export function sandboxGreeting({ url, authUrl, controlUrl, directory, files }: Place): string {
+  const certificate =
+    `--cacert ${quote(files.ca)} --cert-type P12 ` +
+    `--cert ${quote(files.pfx.replace(/[\\:]/g, '\\$&'))}:"$(cat ${quote(files.passcode)})"`;
+  const user = `-u "$(cat ${quote(files.username)}):$(cat ${quote(files.password)})"`;
+  const token = `curl -sS ${certificate} ${user} -H 'Content-Type: application/json' ${authUrl}/api/v1/authorizations/authorize`;
+  const fault = `{"failNext":{"endpoint":"accounts","times":1,"with":"503"}}`;
+  return [
+    `Sandbox bank: a pretend bank, no real money, no real accounts.`,
+    ``,
+    `  accounts  ${url}`,
+    `  tokens    ${authUrl}`,
+    `  switches  ${controlUrl}/control`,
+    `  files     ${directory}  (ca.pem client.pfx passcode username password)`,
+    ``,
+    `A token:`,
+    ``,
+    token,
+    ``,
+    `The accounts, with a token:`,
+    ``,
+    `TOKEN=$(${token} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+    `curl -sS ${certificate} -H 'Accept: application/json' -H "Authorization: Bearer $TOKEN" ${quote(`${url}/api/v1/accounts?PageNumber=1&PageSize=2`)}`,
+    ``,
+    `Let the next reading of accounts fail, look at the state, set everything back:`,
+    ``,
+    `curl -sS -X PATCH -H 'Content-Type: application/json' -d ${quote(fault)} ${controlUrl}/control`,
+    `curl -sS ${controlUrl}/control`,
+    `curl -sS -X DELETE ${controlUrl}/control`,
+    ``,
+  ].join('\n');
+}
+
+/** For a POSIX shell. */
+function quote(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,154 @@
+import type { Server } from 'node:http';
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { AccessTokens } from './access-tokens.js';
+import { AccountBook } from './accounts/account-book.js';
+import { createControlServer } from './control/control-server.js';
+import { loadIdentity } from './identity/identity.js';
+import { toSandboxFiles } from './identity/identity-files.js';
+import type { IdentityContent, SandboxFiles } from './identity/identity-files.js';
+import { checkFree, listen, SandboxNotStarted } from './listen.js';
+import type { Place } from './listen.js';
+import { RequestLog } from './request-log.js';
+import type { SeenRequest } from './request-log.js';
+import { createBankServer } from './service/bank-server.js';
+import type { BankState } from './service/bank-state.js';
+import { Switches } from './switches.js';
+
+export { sandboxGreeting } from './sandbox-greeting.js';
+
+/** The SANDBOX_* settings (contract §2). Port 0 picks a free one. */
+export interface SandboxSettings {
+  readonly host: string;
+  readonly port: number;
+  /** Null for the same host and port as the accounts. */
+  readonly authPort: number | null;
+  readonly controlPort: number;
+  /** Names and addresses that the server certificate covers; `host` is added. */
+  readonly names: readonly string[];
+  readonly directory: string;
+  readonly accounts: number;
+  readonly seed: number;
+  readonly tokenLifetimeSeconds: number;
+  readonly latencyMs: number;
+  readonly allowedIps: readonly string[];
+}
+
+/** A running sandbox bank. */
+export interface Sandbox {
+  /** {base_url}, without a trailing slash. */
+  readonly url: string;
+  /** {auth_url}; the same unless it has a port of its own. */
+  readonly authUrl: string;
+  readonly controlUrl: string;
+  /** Absolute. */
+  readonly directory: string;
+  readonly files: SandboxFiles;
+  /** What was asked of it, oldest first; grows while it runs. */
+  readonly requests: ReadonlyArray<SeenRequest>;
+  /** Ends everything at once, hanging calls too. May be called twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the pretend bank. `fresh` renews its identity even if a valid one is there. Rejects with SandboxNotStarted, in one line
+ * that names the setting, if a port is taken, the directory can't be written or the white-list is wrong.
+ */
+export async function startSandbox(
+  settings: SandboxSettings,
+  options: { readonly fresh?: boolean } = {},
+): Promise<Sandbox> {
+  const { host } = settings;
+  const directory = resolve(settings.directory);
+  const names = [...new Set([...settings.names, ...(isWildcard(host) ? [] : [host])])].map((n) => n.toLowerCase());
+  const basePlace: Place = { host, port: settings.port, variable: 'SANDBOX_PORT' };
+  const authPlace: Place = { host, port: settings.authPort ?? 0, variable: 'SANDBOX_AUTH_PORT' };
+  const controlPlace: Place = { host, port: settings.controlPort, variable: 'SANDBOX_CONTROL_PORT' };
+  const tokens = await AccessTokens.create();
+  const switches = createSwitches(settings, tokens);
+  // Before the identity is touched: a running sandbox may own this directory, and --fresh would pull it from under it.
+  await checkFree([basePlace, authPlace, controlPlace]);
+  const identity = await loadOrExplain(directory, names, options.fresh ?? false);
+
+  const bank: BankState = {
+    accounts: new AccountBook(settings.seed),
+    credentials: { username: identity.username, password: identity.password },
+    log: new RequestLog(),
+    seed: settings.seed,
+    switches,
+    tokens,
+  };
+  const closing = new AbortController();
+  const tls = { ca: identity.ca, cert: identity.server, key: identity.serverKey };
+  const own = settings.authPort !== null && (settings.authPort === 0 || settings.authPort !== settings.port);
+  const base = createBankServer(bank, {
+    endpoints: own ? ['accounts'] : ['authorize', 'accounts'],
+    insistOnCertificate: !own,
+    tls,
+    closing: closing.signal,
+  });
+  const auth = own
+    ? createBankServer(bank, { endpoints: ['authorize'], insistOnCertificate: true, tls, closing: closing.signal })
+    : null;
+  const control = createControlServer(bank, names);
+  const close = async (): Promise<void> => {
+    closing.abort();
+    await Promise.all([base, auth, control].map((server) => server && stop(server)));
+  };
+  try {
+    const port = await listen(base, basePlace);
+    const authPort = auth ? await listen(auth, authPlace) : port;
+    const controlPort = await listen(control, controlPlace);
+    const name = toReachable(host, names);
+    return {
+      url: `https://${name}:${port}`,
+      authUrl: `https://${name}:${authPort}`,
+      controlUrl: `http://${name}:${controlPort}`,
+      directory,
+      files: toSandboxFiles(directory),
+      requests: bank.log.all,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function createSwitches(settings: SandboxSettings, tokens: AccessTokens): Switches {
+  const { latencyMs, tokenLifetimeSeconds, allowedIps, accounts } = settings;
+  const start = { latencyMs, tokenLifetimeSeconds, grantAccess: true, allowedIps, accounts, movement: false };
+  try {
+    return new Switches(start, tokens);
+  } catch (cause) {
+    throw new SandboxNotStarted(`SANDBOX_ALLOWED_IPS: ${(cause as Error).message}`, { cause });
+  }
+}
+
+async function loadOrExplain(directory: string, names: readonly string[], fresh: boolean): Promise<IdentityContent> {
+  try {
+    return await loadIdentity(directory, names, fresh);
+  } catch (cause) {
+    const reason = (cause as Error).message;
+    throw new SandboxNotStarted(
+      `The sandbox's identity can't be kept in ${directory} (SANDBOX_DIRECTORY): ${reason}. Name a directory that this user may write.`,
+      { cause },
+    );
+  }
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+/** A name that the certificate covers and that leads here: an address if there is one, since localhost may mean ::1. */
+function toReachable(host: string, names: readonly string[]): string {
+  if (!isWildcard(host)) return isIP(host) === 6 ? `[${host}]` : host;
+  return names.find((name) => name === '127.0.0.1') ?? names[0] ?? 'localhost';
+}
+
+async function stop(server: Server): Promise<void> {
+  server.closeAllConnections();
+  if (!server.listening) return;
+  await new Promise((done) => server.close(done));
+}

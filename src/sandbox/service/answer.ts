@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+
+/** What goes back to the client. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** An answer together with the token that it issued or was asked with, for the request log. */
+export interface TokenAnswer {
+  readonly answer: Answer;
+  readonly tokenNumber: number | null;
+}
+
+/** 200 with JSON text as it is. */
+export function ok(json: string): Answer {
+  return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, body: json };
+}
+
+/** Problem details (RFC 7807), as the real service sends them. */
+export function problem(status: number, detail: string, headers: Record<string, string> = {}): Answer {
+  return problemWith(status, STATUS_CODES[status] ?? '', { detail }, headers);
+}
+
+/** A validation problem: `errors` is an object of arrays. */
+export function validationProblem(errors: Record<string, string[]>): Answer {
+  return problemWith(400, 'One or more validation errors occurred.', { errors });
+}
+
+/** The shape in which the token endpoint refuses a malformed request. */
+export function errorList(errorCode: string, errorDescription: string): Answer {
+  return {
+    status: 400,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify({ errors: [{ errorCode, errorDescription }] }),
+  };
+}
+
+function problemWith(status: number, title: string, more: object, headers: Record<string, string> = {}): Answer {
+  const traceId = `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`;
+  return {
+    status,
+    headers: { 'content-type': 'application/problem+json; charset=utf-8', ...headers },
+    body: JSON.stringify({ type: `https://httpstatuses.io/${status}`, title, status, ...more, traceId }),
+  };
+}

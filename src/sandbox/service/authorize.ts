@@ -1,0 +1,37 @@
+import { errorList, ok, problem } from './answer.js';
+import type { Answer, TokenAnswer } from './answer.js';
+import type { BankCall } from './bank-call.js';
+import type { BankState } from './bank-state.js';
+import { areSame, parseBasic } from './basic-credentials.js';
+
+/** The token endpoint (bank-interface.md §4.1), strict: what the document doesn't ask for is refused. */
+export async function authorize(call: BankCall, bank: BankState): Promise<TokenAnswer> {
+  const refused = refuse(call, bank);
+  if (refused) return { answer: refused, tokenNumber: null };
+  const lifetime = bank.switches.values.tokenLifetimeSeconds;
+  const { token, number } = await bank.tokens.issue(call.thumbprint ?? '', bank.credentials.username, lifetime);
+  const body = JSON.stringify({ access_token: token, expires_in: String(lifetime), token_type: 'Bearer' });
+  return { answer: withoutStore(ok(body)), tokenNumber: number };
+}
+
+function refuse({ method, headers, hasBody, clientAddress, thumbprint }: BankCall, bank: BankState): Answer | null {
+  if (method !== 'GET') return problem(405, 'Only GET is served here.', { allow: 'GET' });
+  if (!bank.switches.admits(clientAddress)) return problem(403, 'The IP address is not white-listed.');
+  if (!thumbprint) return problem(401, 'No client certificate was presented.');
+  const type = headers['content-type'];
+  if (type === undefined) return errorList('ContentTypeMissing', 'Content-Type must be application/json.');
+  if (!isJson(type)) return problem(415, 'Content-Type must be application/json.');
+  if (hasBody) return errorList('BodyNotExpected', 'The request must not have a body.');
+  const given = parseBasic(headers.authorization);
+  if (!given) return errorList('AuthorizationParseFailure', 'The Authorization header could not be parsed.');
+  if (areSame(given, bank.credentials)) return null;
+  return problem(401, 'User name or password is wrong.', { 'www-authenticate': 'Basic realm="sandbox"' });
+}
+
+function isJson(type: string): boolean {
+  return type.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}
+
+function withoutStore(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } };
+}

@@ -1,0 +1,46 @@
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Endpoint } from '../faults.js';
+import type { BankState } from './bank-state.js';
+import { serveRequest } from './serve-request.js';
+
+export interface BankServerOptions {
+  readonly endpoints: readonly Endpoint[];
+  /** False asks for the client certificate without insisting: a request without one, or with a foreign one, is let through. */
+  readonly insistOnCertificate: boolean;
+  readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
+  readonly closing: AbortSignal;
+}
+
+/** One host of the bank, TLS 1.2 at least, not yet listening. Nothing a client does ends the process. */
+export function createBankServer(bank: BankState, options: BankServerOptions): Server {
+  const { endpoints, insistOnCertificate, tls, closing } = options;
+  const connections = new Map<string, Socket>();
+  const tcpOf = ({ socket }: IncomingMessage): Socket | undefined => connections.get(toKey(socket));
+  const server = createServer(
+    { ...tls, minVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: insistOnCertificate },
+    (request, response) => {
+      serveRequest(request, response, bank, { endpoints, closing, tcpOf }).catch(() => response.destroy());
+    },
+  );
+  server.on('connection', (socket: Socket) => {
+    const key = toKey(socket);
+    connections.set(key, socket);
+    socket.on('close', () => connections.delete(key));
+    socket.on('error', () => undefined);
+  });
+  server.on('tlsClientError', () => bank.log.handshakesFailed++);
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    else socket.destroy();
+  });
+  // closeAllConnections() does not know of handshakes under way.
+  closing.addEventListener('abort', () => connections.forEach((socket) => socket.destroy()), { once: true });
+  return server;
+}
+
+function toKey({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}

@@ -1,0 +1,44 @@
+import { ok, problem, validationProblem } from './answer.js';
+import type { Answer, TokenAnswer } from './answer.js';
+import type { BankCall } from './bank-call.js';
+import type { BankState } from './bank-state.js';
+import { parsePaging } from './paging.js';
+
+/** The account list (bank-interface.md §4.2, envelope of bank-in-practice.md), strict about headers and paging. */
+export async function listAccounts(call: BankCall, bank: BankState): Promise<TokenAnswer> {
+  if (call.method !== 'GET') {
+    return { answer: problem(405, 'Only GET is served here.', { allow: 'GET' }), tokenNumber: null };
+  }
+  if (!bank.switches.admits(call.clientAddress)) {
+    return { answer: problem(403, 'The IP address is not white-listed.'), tokenNumber: null };
+  }
+  const token = /^Bearer +(\S+)$/i.exec(call.headers.authorization ?? '')?.[1];
+  if (!token) return { answer: unauthorized('A bearer token is required.'), tokenNumber: null };
+  const check = await bank.tokens.check(token, call.thumbprint);
+  const answer = check.good ? list(call, bank) : unauthorized(check.reason);
+  return { answer, tokenNumber: check.number };
+}
+
+function list(call: BankCall, { accounts, switches }: BankState): Answer {
+  if (!acceptsJson(call.headers.accept)) return problem(406, 'Accept must name application/json.');
+  if (call.hasBody) return problem(400, 'The request must not have a body.');
+  if (!switches.values.grantAccess) return problem(404, 'The user has no access to accounts.');
+  const result = parsePaging(call.query);
+  if (!result.good) return validationProblem(result.errors);
+  const { number, size } = result.paging;
+  const rowCount = switches.values.accounts;
+  const page = accounts.page(number, size, rowCount, switches.movingSeconds());
+  const pageInfo = JSON.stringify({ currentPage: number, pageSize: size, rowCount });
+  return ok(`{"result":[${page}],"pageInfo":${pageInfo}}`);
+}
+
+function acceptsJson(accept: string | undefined): boolean {
+  return (accept ?? '').split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return type === 'application/json' && !parameters.some((parameter) => /^q\s*=\s*0(\.0*)?$/.test(parameter));
+  });
+}
+
+function unauthorized(detail: string): Answer {
+  return problem(401, detail, { 'www-authenticate': 'Bearer error="invalid_token"' });
+}

@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Endpoint } from '../faults.js';
+import type { SeenRequest } from '../request-log.js';
+import { problem } from './answer.js';
+import type { Answer, TokenAnswer } from './answer.js';
+import { authorize } from './authorize.js';
+import { toBankCall } from './bank-call.js';
+import type { BankCall } from './bank-call.js';
+import type { BankState } from './bank-state.js';
+import { listAccounts } from './list-accounts.js';
+import { resetConnection, sendTruncated, toFaultAnswer } from './misbehave.js';
+import { parsePaging } from './paging.js';
+
+const PATHS: ReadonlyMap<string, Endpoint> = new Map([
+  ['/api/v1/authorizations/authorize', 'authorize'],
+  ['/api/v1/accounts', 'accounts'],
+]);
+
+export interface ServeOptions {
+  /** Which endpoints live on this host; the other's path is a 404 here. */
+  readonly endpoints: readonly Endpoint[];
+  /** Aborted when the sandbox closes: nobody waits any longer. */
+  readonly closing: AbortSignal;
+  /** The TCP socket under a request's TLS. */
+  readonly tcpOf: (request: IncomingMessage) => Socket | undefined;
+}
+
+/** One request from arrival to answer: noted in the log, delayed by `latencyMs`, spoiled if a fault is waiting. */
+export async function serveRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  bank: BankState,
+  { endpoints, closing, tcpOf }: ServeOptions,
+): Promise<void> {
+  const call = toBankCall(request);
+  const known = PATHS.get(call.path) ?? null;
+  const endpoint = known && endpoints.includes(known) ? known : null;
+  const fault = endpoint && bank.switches.faults.take(endpoint);
+  const seen = bank.log.add({ ...toSeen(call, endpoint), fault });
+  if (bank.switches.values.latencyMs > 0) await sleep(bank.switches.values.latencyMs, undefined, { signal: closing });
+  if (fault === 'hang') return;
+  if (fault === 'reset') return resetConnection(response, tcpOf(request));
+  const ordered = fault && toFaultAnswer(fault);
+  const { answer, tokenNumber } = ordered
+    ? { answer: ordered, tokenNumber: null }
+    : await answerTo(endpoint, call, bank);
+  seen.tokenNumber = tokenNumber;
+  if (response.destroyed) return;
+  seen.status = answer.status;
+  const complete = withRequestId(answer, call);
+  if (fault === 'truncate') sendTruncated(response, complete);
+  else send(response, complete);
+}
+
+function answerTo(endpoint: Endpoint | null, call: BankCall, bank: BankState): Promise<TokenAnswer> {
+  if (endpoint === 'authorize') return authorize(call, bank);
+  if (endpoint === 'accounts') return listAccounts(call, bank);
+  return Promise.resolve({ answer: problem(404, 'There is nothing at this address.'), tokenNumber: null });
+}
+
+function send(response: ServerResponse, { status, headers, body }: Answer): void {
+  const content = Buffer.from(body);
+  response.writeHead(status, { ...headers, 'content-length': content.length }).end(content);
+}
+
+function withRequestId(answer: Answer, call: BankCall): Answer {
+  const id = call.headers['x-request-id'];
+  if (typeof id !== 'string' || !/^[\w.-]{1,128}$/.test(id)) return answer;
+  return { ...answer, headers: { ...answer.headers, 'x-request-id': id } };
+}
+
+function toSeen(call: BankCall, endpoint: Endpoint | null): Omit<SeenRequest, 'fault'> {
+  const paging = endpoint === 'accounts' ? parsePaging(call.query) : null;
+  const id = call.headers['x-request-id'];
+  return {
+    at: new Date().toISOString(),
+    endpoint,
+    method: call.method,
+    path: call.path.slice(0, 200),
+    status: null,
+    thumbprint: call.thumbprint,
+    clientAddress: call.clientAddress,
+    pageNumber: paging?.good ? paging.paging.number : null,
+    pageSize: paging?.good ? paging.paging.size : null,
+    requestId: typeof id === 'string' ? id.slice(0, 128) : null,
+    tokenNumber: null,
+    headerNames: Object.keys(call.headers),
+  };
+}

@@ -1,0 +1,71 @@
+import { FaultQueue } from './faults.js';
+import type { FaultOrder } from './faults.js';
+import { createWhiteList } from './white-list.js';
+import type { WhiteList } from './white-list.js';
+
+/** The switches with a value. */
+export interface SwitchValues {
+  readonly latencyMs: number;
+  readonly tokenLifetimeSeconds: number;
+  readonly grantAccess: boolean;
+  readonly allowedIps: readonly string[];
+  readonly accounts: number;
+  readonly movement: boolean;
+}
+
+export type SwitchPatch = { readonly [K in keyof SwitchValues]?: SwitchValues[K] | undefined } & {
+  readonly failNext?: readonly FaultOrder[] | undefined;
+  readonly revokeTokens?: true | undefined;
+};
+
+/** How the sandbox behaves at this moment. The control port changes it, the service reads it at every request. */
+export class Switches {
+  readonly faults = new FaultQueue();
+  readonly #start: SwitchValues;
+  readonly #tokens: { revokeAll(): void; pardonAll(): void };
+  #values: SwitchValues;
+  #whiteList: WhiteList;
+  #movingSince: number | null = null;
+
+  /** Throws if `allowedIps` holds something that is no address and no CIDR. */
+  constructor(start: SwitchValues, tokens: { revokeAll(): void; pardonAll(): void }) {
+    this.#start = start;
+    this.#tokens = tokens;
+    this.#values = start;
+    this.#whiteList = createWhiteList(start.allowedIps);
+  }
+
+  get values(): SwitchValues {
+    return this.#values;
+  }
+
+  admits(address: string): boolean {
+    return this.#whiteList.admits(address);
+  }
+
+  /** For how many whole seconds balances have been moving; null while they don't. */
+  movingSeconds(): number | null {
+    return this.#movingSince === null ? null : Math.floor((performance.now() - this.#movingSince) / 1000);
+  }
+
+  /** Sets what the patch names. It must have been checked: nothing is changed by half. */
+  apply({ failNext, revokeTokens, ...patch }: SwitchPatch): void {
+    const named = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+    this.#set({ ...this.#values, ...named });
+    if (failNext) this.faults.add(failNext);
+    if (revokeTokens) this.#tokens.revokeAll();
+  }
+
+  /** Back to the settings of the start: no faults waiting, no token revoked. */
+  reset(): void {
+    this.#set(this.#start);
+    this.faults.clear();
+    this.#tokens.pardonAll();
+  }
+
+  #set(values: SwitchValues): void {
+    this.#whiteList = createWhiteList(values.allowedIps);
+    this.#movingSince = values.movement ? (this.#movingSince ?? performance.now()) : null;
+    this.#values = values;
+  }
+}

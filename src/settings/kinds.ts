@@ -1,0 +1,126 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+/** The kinds of values that settings have. Each takes the text of a variable and says in its message what is wrong. */
+
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+
+export const milliseconds = (min: number, max = 3_600_000) => wholeNumber(min, max);
+
+export const port = wholeNumber(0, 65_535);
+
+export const path = z.string().refine((text) => !text.includes('\0'), 'must be the path of a file');
+
+function listOf(item: z.ZodType<string, string>) {
+  return z
+    .string()
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    )
+    .pipe(z.array(item).min(1, 'must name at least one'));
+}
+
+/** An https address without credentials, query or fragment; given back without trailing slash. */
+export const httpsAddress = z.string().transform((text, context) => {
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null;
+  const problem = !url
+    ? 'is not an address'
+    : url.protocol !== 'https:'
+      ? `must begin with https:// (it begins with ${url.protocol}); the certificate is only sent over TLS`
+      : url.username || url.password
+        ? 'must not hold credentials; use BANK_USERNAME and BANK_PASSWORD'
+        : url.search || text.includes('?')
+          ? 'must not have a query'
+          : url.hash || text.includes('#')
+            ? 'must not have a fragment'
+            : null;
+  if (!url || problem) {
+    context.addIssue({ code: 'custom', message: problem ?? 'is not an address' });
+    return z.NEVER;
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+});
+
+const isCidr = (text: string): boolean => {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+};
+
+const cidr = z
+  .string()
+  .refine(isCidr, { error: (issue) => `has "${String(issue.input)}", which is no address or CIDR` });
+
+export const cidrs = listOf(cidr);
+
+export const clients = listOf(
+  z.string().refine((text) => ['loopback', 'private', 'any'].includes(text) || isCidr(text), {
+    error: (issue) => `has "${String(issue.input)}", which is no CIDR, nor loopback, private or any`,
+  }),
+);
+
+/** Names as they stand in a Host header, lower-case and without port. */
+export const hostNames = listOf(
+  z
+    .string()
+    .toLowerCase()
+    .refine((text) => /^(\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?)$/.test(text), {
+      error: (issue) => `has "${String(issue.input)}", which is no host name (without port; IPv6 in brackets)`,
+    }),
+);
+
+export const names = listOf(z.string());
+
+export const origins = listOf(
+  z
+    .string()
+    .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text, {
+      error: (issue) =>
+        `has "${String(issue.input)}", which is no origin (scheme, host and port only, lower-case, no slash at the end)`,
+    }),
+);
+
+export const ipAddress = z.string().refine((text) => isIP(text) !== 0, 'must be an IP address of this machine');
+
+export const listenHost = z.string().regex(/^[A-Za-z0-9.:_-]+$/, 'must be an IP address or a host name to listen on');
+
+/** `direct`, or the address of a CONNECT proxy; a bare host:port means http://, as with HTTPS_PROXY elsewhere. */
+export const proxyAddress = z.string().transform((text, context) => {
+  if (text.toLowerCase() === 'direct') return null;
+  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.canParse(full) ? new URL(full) : null;
+  if (!url || !url.hostname) {
+    context.addIssue({ code: 'custom', message: 'is not the address of a proxy' });
+    return z.NEVER;
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    context.addIssue({
+      code: 'custom',
+      message: `must begin with http:// or https:// (it begins with ${url.protocol})`,
+    });
+    return z.NEVER;
+  }
+  if (!canDecode(url.username) || !canDecode(url.password)) {
+    context.addIssue({ code: 'custom', message: 'has user or password with a bad percent-encoding (write % as %25)' });
+    return z.NEVER;
+  }
+  return url;
+});
+
+function canDecode(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,19 @@
+import { ConfigModule } from '@nestjs/config';
+import { readSettings, type Environment, type ReadOptions, type SettingsRead } from './read-settings.js';
+
+/**
+ * Settings from the environment and, where a variable is not set there, from `.env` in the working directory.
+ * `validate` gives nothing back, so no value of the file (a secret, perhaps) is copied into `process.env`.
+ * @throws SettingsInvalid
+ */
+export async function loadSettings(options: ReadOptions): Promise<SettingsRead> {
+  let read: SettingsRead | undefined;
+  await ConfigModule.forRoot({
+    validate: (env: Environment) => {
+      read = readSettings(env, options);
+      return {};
+    },
+  });
+  if (!read) throw new Error('@nestjs/config did not call validate');
+  return read;
+}

@@ -1,0 +1,87 @@
+import type { SandboxSettings } from '../sandbox/sandbox.js';
+
+/** A secret and where it comes from; `read` looks again, so that a changed file is seen. */
+export interface SecretSource {
+  /** For messages: the variable that gives it. */
+  readonly variable: string;
+  /** The file it is read from, or null when it stands in the environment. */
+  readonly file: string | null;
+  /** @throws FileUnusable */
+  read(): string;
+}
+
+export interface IdentitySettings {
+  readonly username: SecretSource;
+  readonly password: SecretSource;
+  /** The PFX: a file, or its base64 text. */
+  readonly pfx: { readonly file: string } | { readonly base64: SecretSource };
+  readonly passcode: SecretSource;
+  /** PEM file with the only roots trusted for the bank, or null for the runtime's own. */
+  readonly caFile: string | null;
+}
+
+export interface BankSettings {
+  readonly mode: 'live' | 'sandbox';
+  /** {base_url}, without trailing slash. */
+  readonly baseUrl: string;
+  /** {auth_url}, without trailing slash. */
+  readonly authUrl: string;
+  readonly identity: IdentitySettings;
+}
+
+export interface EgressSettings {
+  readonly connectTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly maxConcurrentRequests: number;
+  readonly maxResponseBytes: number;
+  /** null: direct. */
+  readonly proxy: URL | null;
+  readonly noProxy: string;
+  readonly proxyCaFile: string | null;
+  readonly localAddress: string | null;
+}
+
+export interface SnapshotSettings {
+  readonly freshMs: number;
+  readonly softTimeoutMs: number;
+  readonly staleMs: number;
+  readonly readTimeoutMs: number;
+  /** PageSize used towards the bank. */
+  readonly pageSize: number;
+  /** How long a caller waits at most. */
+  readonly requestDeadlineMs: number;
+  readonly maxRequestsWaiting: number;
+}
+
+export interface DoorSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly allowedHosts: readonly string[];
+  readonly allowedClients: readonly string[];
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  readonly maxConnections: number;
+  readonly corsOrigins: readonly string[];
+  readonly shutdownDelayMs: number;
+  readonly shutdownGraceMs: number;
+}
+
+/** What every command needs, whichever bank it talks to. */
+export interface CommonSettings {
+  readonly production: boolean;
+  readonly logLevel: string;
+  readonly egress: EgressSettings;
+  readonly snapshot: SnapshotSettings;
+  readonly door: DoorSettings;
+  readonly sandbox: SandboxSettings;
+}
+
+/** All settings, checked and frozen; each room is given its slice. Also the token it is injected by. */
+export abstract class Settings implements CommonSettings {
+  abstract readonly production: boolean;
+  abstract readonly logLevel: string;
+  abstract readonly egress: EgressSettings;
+  abstract readonly snapshot: SnapshotSettings;
+  abstract readonly door: DoorSettings;
+  abstract readonly sandbox: SandboxSettings;
+  abstract readonly bank: BankSettings;
+}

@@ -1,0 +1,54 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+
+/** Why a file that a setting names can't be used; `reason` reads on after the file's name. */
+export class FileUnusable extends Error {
+  constructor(
+    readonly path: string,
+    readonly reason: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${path} ${reason}`, options);
+  }
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist (a part of its path is no directory)',
+  EACCES: 'may not be read by this process (check owner and mode)',
+  EPERM: 'may not be read by this process',
+  ELOOP: 'is a circle of symbolic links',
+  ENAMETOOLONG: 'has too long a name',
+};
+
+/**
+ * The bytes of a small regular file, at most `maxBytes`. Opened without blocking and looked at before it is read, so
+ * that a FIFO can't hang the process, nor a huge file fill its memory.
+ * @throws FileUnusable
+ */
+export function readSmallFile(path: string, maxBytes: number): Buffer {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(descriptor);
+    if (stat.isDirectory()) throw new FileUnusable(path, 'is a directory, not a file');
+    if (!stat.isFile()) throw new FileUnusable(path, 'is not a regular file');
+    if (stat.size > maxBytes) {
+      throw new FileUnusable(path, `is too large (${stat.size} bytes, at most ${maxBytes} are expected)`);
+    }
+    if (stat.size === 0) throw new FileUnusable(path, 'is empty');
+    return readFileSync(descriptor);
+  } catch (error) {
+    if (error instanceof FileUnusable) throw error;
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new FileUnusable(path, REASONS[code] ?? `can not be read (${code})`, { cause: error });
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** The text of a small file without its last line end, as secrets are kept in files. @throws FileUnusable */
+export function readSecretFile(path: string, maxBytes = 1_048_576): string {
+  return readSmallFile(path, maxBytes)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
+}
