@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { BankCondition } from '../auth/bank-condition.js';
+import { IdentityHolder } from '../auth/identity-holder.js';
 import { AccountReader } from '../bank/account-reader.js';
 import { BankModule } from '../bank/bank.module.js';
 import { Clock } from '../clock.js';
@@ -18,9 +19,26 @@ import { SnapshotKeeper } from './snapshot-keeper.js';
     Answers,
     {
       provide: SnapshotKeeper,
-      useFactory: (reader: AccountReader, settings: Settings, clock: Clock, log: Log, condition: BankCondition) =>
-        new SnapshotKeeper({ reader, settings: settings.snapshot, clock, logger: log.logger, condition }),
-      inject: [AccountReader, Settings, Clock, Log, BankCondition],
+      useFactory: (
+        reader: AccountReader,
+        settings: Settings,
+        clock: Clock,
+        log: Log,
+        condition: BankCondition,
+        identities: IdentityHolder,
+      ) => {
+        const keeper = new SnapshotKeeper({
+          reader,
+          settings: settings.snapshot,
+          clock,
+          logger: log.logger,
+          condition,
+        });
+        // what was refused to the old identity may be granted to the new
+        identities.onReplaced(() => keeper.endWait());
+        return keeper;
+      },
+      inject: [AccountReader, Settings, Clock, Log, BankCondition, IdentityHolder],
     },
   ],
   exports: [SnapshotKeeper],

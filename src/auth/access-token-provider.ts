@@ -12,7 +12,7 @@ export interface AccessTokenProviderOptions {
   readonly request: () => Promise<AccessToken>;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly condition: BankCondition;
+  readonly condition: Pick<BankCondition, 'failed' | 'succeeded'>;
   readonly random?: () => number;
 }
 
@@ -70,6 +70,11 @@ export class AccessTokenProvider {
   get usable(): AccessToken | null {
     const token = this.#current;
     return token && this.#options.clock.since(token.requestedAt) < usableForMs(token) ? token : null;
+  }
+
+  /** True while it is too early to ask again after a failure. */
+  get waiting(): boolean {
+    return this.#backOff.waiting !== null;
   }
 
   /** Lets the next call ask at once. */

@@ -15,7 +15,7 @@ export interface BankIdentityOptions {
   readonly egress: EgressSettings;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly condition: BankCondition;
+  readonly condition: Pick<BankCondition, 'failed' | 'succeeded'>;
   /** Runs one token request at a time, over all identities. */
   readonly oneAtATime: <T>(work: () => Promise<T>) => Promise<T>;
 }

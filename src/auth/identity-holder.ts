@@ -1,12 +1,29 @@
-import type { Logger } from 'pino';
 import pLimit from 'p-limit';
+import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
-import type { BankSettings, EgressSettings } from '../settings/settings.js';
+import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import type { ProblemCode } from '../problems/problem-table.js';
+import type { BankSettings, EgressSettings, IdentitySettings } from '../settings/settings.js';
+import { FileUnusable } from '../settings/small-file.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity, certificateFault } from './bank-identity.js';
+import { daysLeft, ExpiryNotice } from './expiry-notice.js';
+import { filesSignature } from './files-signature.js';
 import { readIdentityMaterial, type IdentityMaterial } from './identity-material.js';
+import { PfxUnreadable } from './pfx/pfx-unreadable.js';
 
-const DAY_MS = 86_400_000;
+/** Files are looked at this often, and taken when they have not changed since the look before: within 5 s (contract §2). */
+const LOOK_EVERY_MS = 1000;
+
+/** Failures of a proof that say nothing about the new identity: the bank can't be reached, or does not answer properly. */
+const OUT_OF_REACH: ReadonlySet<ProblemCode> = new Set([
+  'bank-unavailable',
+  'bank-timeout',
+  'bank-rate-limited',
+  'bank-response-invalid',
+  'proxy-refused',
+  'proxy-unavailable',
+]);
 
 export interface IdentityHolderOptions {
   readonly bank: BankSettings;
@@ -16,28 +33,74 @@ export interface IdentityHolderOptions {
   readonly condition: BankCondition;
 }
 
+/** A new identity that waits to be proved, and what it was refused with last. */
+interface Candidate {
+  readonly identity: BankIdentity;
+  readonly material: IdentityMaterial;
+}
+
+interface Refusal {
+  readonly code: string;
+  readonly detail: string;
+  readonly at: string;
+}
+
 /**
- * Holds the identity we use towards the bank. Everything that needs it asks for `current` at the moment of use.
- * @throws PfxUnreadable, FileUnusable from the constructor when there is none to begin with
+ * Holds the identity we use towards the bank, and exchanges it while running: changed files are read, checked and proved
+ * by a real token request, and only then take over, all together. A bad one changes nothing and is told of. Everything
+ * that needs the identity asks for `current` at the moment of use.
  */
 export class IdentityHolder {
   readonly #options: IdentityHolderOptions;
   readonly #oneTokenRequest = pLimit(1);
+  readonly #oneReload = pLimit(1);
+  readonly #notice: ExpiryNotice;
+  readonly #files: readonly string[];
+  readonly #timer: NodeJS.Timeout;
+  readonly #onReplaced = new Set<() => void>();
   #current: BankIdentity;
+  #material: IdentityMaterial;
+  #candidate: Candidate | null = null;
+  #refusal: Refusal | null = null;
+  #loadedSignature: string;
+  #lastSignature: string;
 
+  /** @throws PfxUnreadable, FileUnusable when there is no identity to begin with */
   constructor(options: IdentityHolderOptions) {
     this.#options = options;
     const { clock, logger, bank } = options;
-    this.#current = this.#create(readIdentityMaterial(bank.identity, new Date(clock.now().wall)));
+    this.#files = watchedFiles(bank.identity);
+    this.#loadedSignature = filesSignature(this.#files);
+    this.#lastSignature = this.#loadedSignature;
+    this.#material = readIdentityMaterial(bank.identity, new Date(clock.now().wall));
+    this.#current = this.#create(this.#material);
     const { certificate } = this.#current;
     logger.info({ event: 'certificate.loaded', ...describe(certificate) }, 'client certificate loaded');
     for (const warning of certificate.warnings) logger.warn({ event: 'certificate.warning' }, warning);
     const fault = certificateFault(certificate, clock.now().wall);
     if (fault) logger.error({ event: 'certificate.unusable', ...describe(certificate) }, fault);
+    this.#notice = new ExpiryNotice(logger);
+    this.#notice.check(certificate, clock.now().wall);
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
   get current(): BankIdentity {
     return this.#current;
+  }
+
+  /** Calls `listener` each time a new identity has taken over. */
+  onReplaced(listener: () => void): void {
+    this.#onReplaced.add(listener);
+  }
+
+  /**
+   * Looks at the files now, and ends any waiting after a refusal (SIGHUP). Resolves when what was found has been proved,
+   * taken or refused; never rejects.
+   */
+  reload(): Promise<void> {
+    this.#current.tokens.endWait();
+    this.#candidate?.identity.tokens.endWait();
+    return this.#oneReload(() => this.#reload());
   }
 
   /** What health shows of the certificate; nothing of it is secret. */
@@ -48,18 +111,153 @@ export class IdentityHolder {
       subject: certificate.subject,
       thumbprint: certificate.thumbprint,
       notAfter: certificate.notAfter.toISOString(),
-      daysLeft: Math.floor((certificate.notAfter.getTime() - nowMs) / DAY_MS),
+      daysLeft: daysLeft(certificate, nowMs),
+      /** Why the certificate can't be used now, or null. */
       fault: certificateFault(certificate, nowMs),
+      /** Why a newer identity was not taken, or null. */
+      refused: this.#refusal,
     };
   }
 
   close(): void {
+    clearInterval(this.#timer);
+    this.#candidate?.identity.retire();
     this.#current.retire();
   }
 
-  #create(material: IdentityMaterial): BankIdentity {
-    return new BankIdentity({ ...this.#options, material, oneAtATime: (work) => this.#oneTokenRequest(work) });
+  #look(): void {
+    this.#notice.check(this.#current.certificate, this.#options.clock.now().wall);
+    const signature = filesSignature(this.#files);
+    // a file that is being written is left until it has stood still between two looks
+    const settled = signature === this.#lastSignature;
+    this.#lastSignature = signature;
+    if (!settled || this.#oneReload.activeCount > 0) return;
+    if (signature !== this.#loadedSignature) void this.#oneReload(() => this.#reload());
+    else if (this.#candidate) void this.#oneReload(() => this.#proveCandidate());
   }
+
+  async #reload(): Promise<void> {
+    this.#loadedSignature = filesSignature(this.#files);
+    let material: IdentityMaterial;
+    try {
+      material = readIdentityMaterial(this.#options.bank.identity, new Date(this.#options.clock.now().wall));
+    } catch (error) {
+      this.#drop();
+      this.#refuse(toRefusalReason(error));
+      return;
+    }
+    if (isSame(material, this.#material)) {
+      this.#drop();
+      this.#refusal = null;
+      return;
+    }
+    if (!this.#candidate || !isSame(material, this.#candidate.material)) {
+      this.#drop();
+      this.#candidate = { identity: this.#create(material), material };
+    }
+    await this.#proveCandidate();
+  }
+
+  /** Asks the bank for a token as the new identity; at most as often as its token's own waiting allows. */
+  async #proveCandidate(): Promise<void> {
+    const candidate = this.#candidate;
+    if (!candidate || candidate.identity.tokens.waiting) return;
+    const { clock } = this.#options;
+    const fault = certificateFault(candidate.material.certificate, clock.now().wall);
+    if (fault) {
+      // kept: one that is not valid yet will be; said once
+      this.#refuse({ code: 'certificate-unusable', detail: fault });
+      return;
+    }
+    try {
+      await candidate.identity.tokens.get();
+      this.#take(candidate, true);
+    } catch (thrown) {
+      const error = toGatewayError(thrown);
+      const outOfReach = OUT_OF_REACH.has(error.code);
+      if (outOfReach && certificateFault(this.#current.certificate, clock.now().wall)) this.#take(candidate, false);
+      else
+        this.#refuse({
+          code: error.code,
+          detail: outOfReach
+            ? `${error.detail} The new certificate could not be proved, and is tried again.`
+            : error.detail,
+        });
+    }
+  }
+
+  #take(candidate: Candidate, proved: boolean): void {
+    const old = this.#current;
+    this.#current = candidate.identity;
+    this.#material = candidate.material;
+    this.#candidate = null;
+    this.#refusal = null;
+    old.retire();
+    const { logger, condition } = this.#options;
+    if (proved) condition.succeeded('token');
+    const { certificate } = candidate.identity;
+    logger.info(
+      { event: 'certificate.replaced', ...describe(certificate), replaced: old.certificate.thumbprint, proved },
+      proved
+        ? 'a new identity has taken over, proved by a token'
+        : 'a new identity has taken over unproved: the old certificate has expired and the bank is out of reach',
+    );
+    for (const warning of certificate.warnings) logger.warn({ event: 'certificate.warning' }, warning);
+    for (const listener of this.#onReplaced) listener();
+  }
+
+  #refuse({ code, detail }: Pick<Refusal, 'code' | 'detail'>): void {
+    const again = this.#refusal?.code === code && this.#refusal.detail === detail;
+    const at = new Date(this.#options.clock.now().wall).toISOString();
+    this.#refusal = { code, detail, at };
+    if (again) return;
+    this.#options.logger.error(
+      {
+        event: 'certificate.refused',
+        code,
+        thumbprint: this.#candidate?.identity.certificate.thumbprint,
+        inUse: this.#current.certificate.thumbprint,
+      },
+      `the new certificate or credentials are not taken, the old ones stay: ${detail}`,
+    );
+  }
+
+  #drop(): void {
+    this.#candidate?.identity.retire();
+    this.#candidate = null;
+  }
+
+  #create(material: IdentityMaterial): BankIdentity {
+    const { condition } = this.#options;
+    const identity: BankIdentity = new BankIdentity({
+      ...this.#options,
+      material,
+      oneAtATime: (work) => this.#oneTokenRequest(work),
+      // how the bank does is told by the identity in use; a candidate's refusal is no failure of the bank
+      condition: {
+        failed: (work, error) => void (identity === this.#current && condition.failed(work, error)),
+        succeeded: (work) => void (identity === this.#current && condition.succeeded(work)),
+      },
+    });
+    return identity;
+  }
+}
+
+function watchedFiles({ pfx, passcode, username, password, caFile }: IdentitySettings): string[] {
+  const pfxFile = 'file' in pfx ? pfx.file : pfx.base64.file;
+  return [pfxFile, passcode.file, username.file, password.file, caFile].filter((file) => file !== null);
+}
+
+function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {
+  const chain = ({ certificate }: IdentityMaterial) => [certificate.certificatePem, ...certificate.chainPem].join('');
+  return a.username === b.username && a.password === b.password && a.ca === b.ca && chain(a) === chain(b);
+}
+
+function toRefusalReason(error: unknown): Pick<Refusal, 'code' | 'detail'> {
+  if (error instanceof PfxUnreadable || error instanceof FileUnusable || error instanceof GatewayError) {
+    return { code: 'certificate-unusable', detail: error.message };
+  }
+  return { code: 'internal-error', detail: 'The files could not be read, by a fault of ours.' };
 }
 
 function describe(certificate: BankIdentity['certificate']) {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { FileUnusable, readSmallFile } from '../settings/small-file.js';
 import type { IdentitySettings } from '../settings/settings.js';
 import { toClientCertificate, type ClientCertificate } from './pfx/client-certificate.js';
@@ -25,8 +26,22 @@ export function readIdentityMaterial(settings: IdentitySettings, now: Date): Ide
     certificate: toClientCertificate(readPfx(readPfxBytes(settings.pfx), passcode), now),
     username: settings.username.read(),
     password: settings.password.read(),
-    ca: settings.caFile === null ? null : readSmallFile(settings.caFile, MAX_PFX_BYTES).toString('utf8'),
+    ca: settings.caFile === null ? null : readRoots(settings.caFile),
   };
+}
+
+function readRoots(file: string): string {
+  const pem = readSmallFile(file, MAX_PFX_BYTES).toString('utf8');
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (certificates.length === 0) throw new FileUnusable(file, 'holds no PEM certificate');
+  for (const certificate of certificates) {
+    try {
+      new X509Certificate(certificate);
+    } catch (error) {
+      throw new FileUnusable(file, 'holds a PEM certificate that can not be parsed', { cause: error });
+    }
+  }
+  return pem;
 }
 
 function readPfxBytes(pfx: IdentitySettings['pfx']): Buffer {

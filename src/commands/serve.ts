@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
+import { SnapshotKeeper } from '../accounts/snapshot-keeper.js';
 import { createApp } from '../app.setup.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { PfxUnreadable } from '../auth/pfx/pfx-unreadable.js';
@@ -51,6 +52,12 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
       .current.tokens.get()
       .catch(() => undefined);
 
+    const serving = app;
+    process.on('SIGHUP', () => {
+      logger.info({ event: 'config.reload' }, 'SIGHUP: looking at certificate and credentials again');
+      serving.get(SnapshotKeeper).endWait();
+      void serving.get(IdentityHolder).reload();
+    });
     const signal = await stopped;
     logger.info({ event: 'gateway.stopping', signal }, `stopping on ${signal}`);
     await stopServing(app, lifecycle, settings.door);

@@ -76,7 +76,7 @@ export class HealthController {
     const { fault, ...data } = this.identities.status();
     const check = this.indicators.check('certificate');
     if (fault !== null) return check.down({ ...data, problem: fault });
-    return data.daysLeft < DEGRADED_UNDER_DAYS ? check.degraded(data) : check.up(data);
+    return data.refused !== null || data.daysLeft < DEGRADED_UNDER_DAYS ? check.degraded(data) : check.up(data);
   }
 
   #token(): HealthIndicatorResult {

@@ -11,6 +11,11 @@ export interface Issuer {
   readonly key: KeyPair;
 }
 
+export interface Validity {
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+}
+
 type Kind =
   | { readonly use: 'root' }
   | { readonly use: 'intermediate'; readonly issuer: Issuer }
@@ -21,7 +26,12 @@ type Kind =
  * A signed certificate with the extensions RFC 5280 asks of its kind. Authorities last five years, others one; all begin an
  * hour ago, for clocks that are slow. `names` become DNS or IP entries of subjectAltName.
  */
-export function createCertificate(commonName: string, key: KeyPair, kind: Kind): forge.pki.Certificate {
+export function createCertificate(
+  commonName: string,
+  key: KeyPair,
+  kind: Kind,
+  validity: Validity = usualValidity(kind),
+): forge.pki.Certificate {
   const certificate = forge.pki.createCertificate();
   const subject = [
     { name: 'commonName', value: commonName },
@@ -29,8 +39,7 @@ export function createCertificate(commonName: string, key: KeyPair, kind: Kind):
   ];
   certificate.publicKey = key.publicKey;
   certificate.serialNumber = randomSerial();
-  certificate.validity.notBefore = new Date(Date.now() - HOUR_MS);
-  certificate.validity.notAfter = new Date(Date.now() + (isAuthority(kind) ? 5 : 1) * YEAR_MS);
+  Object.assign(certificate.validity, validity);
   certificate.setSubject(subject);
   certificate.setIssuer(kind.use === 'root' ? subject : kind.issuer.certificate.subject.attributes);
   const issuer = kind.use === 'root' ? certificate : kind.issuer.certificate;
@@ -47,6 +56,11 @@ export function createCertificate(commonName: string, key: KeyPair, kind: Kind):
   };
   certificate.sign({ ...signer.privateKey, sign: signNatively }, forge.md.sha256.create());
   return certificate;
+}
+
+function usualValidity(kind: Kind): Validity {
+  const now = Date.now();
+  return { notBefore: new Date(now - HOUR_MS), notAfter: new Date(now + (isAuthority(kind) ? 5 : 1) * YEAR_MS) };
 }
 
 function isAuthority(kind: Kind): boolean {

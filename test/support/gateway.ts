@@ -1,0 +1,129 @@
+import { request, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createApp } from '../../src/app.setup.js';
+import { SystemClock, type Clock } from '../../src/clock.js';
+import { stopServing } from '../../src/commands/stop-serving.js';
+import { Lifecycle } from '../../src/door/lifecycle.js';
+import { createLogger, Log } from '../../src/logging.js';
+import { readSettings } from '../../src/settings/read-settings.js';
+import type { Settings } from '../../src/settings/settings.js';
+
+/** A bank as the gateway is pointed at it; the sandbox and the pretend bank both are one. */
+export interface BankAddress {
+  readonly url: string;
+  readonly authUrl: string;
+  readonly files: {
+    readonly ca: string;
+    readonly pfx: string;
+    readonly passcode: string;
+    readonly username: string;
+    readonly password: string;
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON; throws when it is none. */
+  readonly json: any; // eslint-disable-line typescript/no-explicit-any -- tests look into it as they like
+}
+
+export type LogLine = Readonly<Record<string, unknown>>;
+
+export interface Gateway {
+  readonly url: string;
+  readonly port: number;
+  readonly app: NestFastifyApplication;
+  readonly settings: Settings;
+  readonly lifecycle: Lifecycle;
+  /** Every log line so far, as written. */
+  readonly lines: readonly string[];
+  /** The log lines with this event. */
+  events(event: string): LogLine[];
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+const running = new Set<Gateway>();
+
+/** For afterEach: closes every gateway that a test left open. */
+export async function closeGateways(): Promise<void> {
+  for (const gateway of [...running]) await gateway.close();
+}
+
+/** The settings that point at a bank, as an operator would write them. */
+export function toEnvironment({ url, authUrl, files }: BankAddress): Record<string, string> {
+  return {
+    BANK_BASE_URL: url,
+    BANK_AUTH_URL: authUrl,
+    BANK_USERNAME_FILE: files.username,
+    BANK_PASSWORD_FILE: files.password,
+    BANK_PFX_FILE: files.pfx,
+    BANK_PFX_PASSCODE_FILE: files.passcode,
+    BANK_CA_FILE: files.ca,
+  };
+}
+
+/** The real app on a free port, made as main makes it, with its log lines caught. */
+export async function startGateway(
+  bank: BankAddress,
+  env: Record<string, string> = {},
+  clock: Clock = new SystemClock(),
+): Promise<Gateway> {
+  const read = readSettings({ ...toEnvironment(bank), PORT: '0', LOG_LEVEL: 'trace', ...env }, { sandbox: false });
+  if (!read.bank) throw new Error('no bank in the settings');
+  const settings: Settings = { ...read.common, bank: read.bank };
+  const lines: string[] = [];
+  const logger = createLogger({
+    level: settings.logLevel,
+    pretty: false,
+    destination: { write: (line) => void lines.push(line) },
+  });
+  const lifecycle = new Lifecycle();
+  const app = await createApp({ settings, clock, log: new Log(logger), lifecycle });
+  await app.listen(settings.door.port, settings.door.host);
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const gateway: Gateway = {
+    url,
+    port,
+    app,
+    settings,
+    lifecycle,
+    lines,
+    events: (event) => lines.map((line) => JSON.parse(line) as LogLine).filter((line) => line['event'] === event),
+    get: (path, headers = {}) => get(`${url}${path}`, headers),
+    close: async () => {
+      if (running.delete(gateway))
+        await stopServing(app, lifecycle, { ...settings.door, shutdownDelayMs: 0, shutdownGraceMs: 2000 });
+    },
+  };
+  running.add(gateway);
+  return gateway;
+}
+
+/** One GET on a connection of its own. */
+export function get(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  request(url, { headers, agent: false }, (response) => {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('error', reject);
+    response.on('end', () => {
+      const text = Buffer.concat(chunks).toString('utf8');
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        text,
+        get json() {
+          return JSON.parse(text) as unknown;
+        },
+      });
+    });
+  })
+    .on('error', reject)
+    .end();
+  return promise;
+}
