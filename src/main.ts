@@ -9,5 +9,13 @@ if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
   process.exitCode = 1;
 } else {
   const { runCommandLine } = await import('./commands/command-line.js');
-  process.exitCode = await runCommandLine(process);
+  try {
+    process.exitCode = await runCommandLine(process);
+  } catch (error) {
+    // the message of an unforeseen error may quote data; its place does not
+    const { name, stack = '' } = error instanceof Error ? error : { name: typeof error };
+    const places = stack.split('\n').filter((line) => /^\s+at /.test(line));
+    process.stderr.write(`accounts-gateway: a fault of its own (${name}); please report it:\n${places.join('\n')}\n`);
+    process.exitCode = 1;
+  }
 }

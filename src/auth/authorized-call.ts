@@ -33,10 +33,10 @@ export interface AuthorizedRequest {
  * signal's reason
  */
 export class AuthorizedCall {
-  readonly #identities: IdentityHolder;
+  readonly #identities: Pick<IdentityHolder, 'current'>;
   readonly #bank: BankSettings;
 
-  constructor(identities: IdentityHolder, bank: BankSettings) {
+  constructor(identities: Pick<IdentityHolder, 'current'>, bank: BankSettings) {
     this.#identities = identities;
     this.#bank = bank;
   }

@@ -20,7 +20,8 @@ const tokenAnswerSchema = z.object({
     .string('is not a text')
     .regex(/^bearer$/i, 'is not Bearer')
     .nullish(),
-  expires_in: z.unknown(),
+  // any value, or none: what can not be used becomes the default below
+  expires_in: z.unknown().optional(),
 });
 
 export interface TokenAnswer {

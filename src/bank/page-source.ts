@@ -26,6 +26,9 @@ export type PageAnswer =
       readonly rowCount: number | null;
       readonly echoedSize: number | null;
     }
+  | PageRefusal;
+
+export type PageRefusal =
   /** 404: no access granted on the first page, the end of the list on later ones. */
   | { readonly kind: 'not-found' }
   /** 413, or a 400 that names the page size. */
@@ -48,15 +51,24 @@ export class PageSource {
     this.#clock = clock;
   }
 
+  /** One page, read. @throws GatewayError as `ask`, and bank-response-invalid naming the place */
+  async get(request: PageRequest): Promise<PageAnswer> {
+    const asked = await this.ask(request);
+    if (asked.kind !== 'answer') return asked;
+    const page = readPage(asked.text, request.pageNumber);
+    const accounts = page.rows.map((row, index) => readBankAccount(row, `${page.path}[${index}]`));
+    return { kind: 'page', accounts, rowCount: page.rowCount, echoedSize: page.echoedSize };
+  }
+
   /**
-   * One page, asked for a second time after a connection failure, a 502, 503 or 504 (contract §6).
+   * The text of one page, asked for a second time after a connection failure, a 502, 503 or 504 (contract §6).
    * @throws GatewayError as `AuthorizedCall.get`; bank-refused, bank-rate-limited, bank-unavailable, bank-response-invalid
    */
-  async get(request: PageRequest): Promise<PageAnswer> {
+  async ask(request: PageRequest): Promise<{ readonly kind: 'answer'; readonly text: string } | PageRefusal> {
     const answer = await this.#getRepeated(request);
     switch (answer.status) {
       case 200:
-        return this.#read(answer, request.pageNumber);
+        return { kind: 'answer', text: toText(answer, ACCOUNT_LIST) };
       case 404:
         return { kind: 'not-found' };
       case 413:
@@ -94,11 +106,5 @@ export class PageSource {
       readingId,
       signal,
     });
-  }
-
-  #read(answer: WireAnswer, pageNumber: number): PageAnswer {
-    const page = readPage(toText(answer, ACCOUNT_LIST), pageNumber);
-    const accounts = page.rows.map((row, index) => readBankAccount(row, `${page.path}[${index}]`));
-    return { kind: 'page', accounts, rowCount: page.rowCount, echoedSize: page.echoedSize };
   }
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { VERSION } from '../version.js';
+import { doctor } from './doctor.js';
 import { EXIT } from './exit-codes.js';
 import { runSandbox } from './run-sandbox.js';
 import { serve } from './serve.js';
@@ -7,11 +8,13 @@ import { serve } from './serve.js';
 const HELP = `accounts-gateway ${VERSION}
 
   node dist/main.js [serve] [--sandbox] [--fresh]   serve the internal API; with --sandbox against the sandbox bank
+  node dist/main.js doctor [--json] [--offline]     find out why the bank can not be reached, and who must act
   node dist/main.js sandbox [--fresh]               run the sandbox bank alone; --fresh makes new certificates
   node dist/main.js --help | --version
 
 Settings come from the environment and .env; the README lists them. Exit codes of serve: 0 stopped, 1 a fault of its own
-or a port taken, 2 settings, 3 the PFX.
+or a port taken, 2 settings, 3 the PFX; of doctor: 0 all is well, 1 a fault of its own, else the step that failed:
+2 settings, 3 certificate, 4 dns, 5 route, 6 tls, 7 token, 8 accounts, 9 shape.
 `;
 
 /** Reads the command line and runs what it says; gives the exit code. */
@@ -30,6 +33,8 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
         version: { type: 'boolean' },
         sandbox: { type: 'boolean' },
         fresh: { type: 'boolean' },
+        json: { type: 'boolean' },
+        offline: { type: 'boolean' },
       },
     });
   } catch (error) {
@@ -49,6 +54,12 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   switch (command) {
     case 'serve':
       return serve(process, { sandbox: values.sandbox ?? false, fresh: values.fresh ?? false });
+    case 'doctor':
+      return doctor(process, {
+        json: values.json ?? false,
+        offline: values.offline ?? false,
+        sandbox: values.sandbox ?? false,
+      });
     case 'sandbox':
       return runSandbox(process, { fresh: values.fresh ?? false });
     default:

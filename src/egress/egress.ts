@@ -9,6 +9,7 @@ import type { ClientTls } from './client-tls.js';
 import { DirectAgent } from './direct-agent.js';
 import { matchesNoProxy } from './no-proxy.js';
 import { TunnelAgent } from './tunnel-agent.js';
+import { probeConnection, type ConnectionFacts } from './probe.js';
 import { toWireError } from './wire-failure.js';
 
 export interface WireRequest {
@@ -91,6 +92,26 @@ export class Egress {
   /** Whether an answer was ever had with this certificate. */
   get everAnswered(): boolean {
     return this.#everAnswered;
+  }
+
+  /**
+   * Opens one connection to `baseUrl` as a call would and closes it, for the doctor; `facts` are filled on the way.
+   * @throws GatewayError as `get`
+   */
+  async probe(target: string, baseUrl: string, facts: ConnectionFacts): Promise<void> {
+    try {
+      await probeConnection(this.#agentFor(baseUrl), baseUrl, facts);
+    } catch (error) {
+      throw toWireError(error, {
+        target,
+        timedOut: false,
+        timeoutMs: this.#settings.connectTimeoutMs,
+        reusedSocket: false,
+        answered: false,
+        everAnswered: this.#everAnswered,
+        maxResponseBytes: this.#settings.maxResponseBytes,
+      });
+    }
   }
 
   /** Closes idle connections now and the others as soon as their call is done. */
@@ -177,7 +198,7 @@ export function describeRoute(settings: EgressSettings, baseUrl: string): string
   return proxy && !goesDirect(settings, baseUrl) ? `proxy ${proxy.protocol}//${proxy.host}${from}` : `direct${from}`;
 }
 
-function goesDirect(settings: EgressSettings, baseUrl: string): boolean {
+export function goesDirect(settings: EgressSettings, baseUrl: string): boolean {
   const url = new URL(baseUrl);
   return matchesNoProxy(settings.noProxy, url.hostname, Number(url.port || 443));
 }
