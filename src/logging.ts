@@ -29,8 +29,22 @@ export function createLogger({ level, pretty: forPeople, destination }: LoggingO
     },
     forPeople
       ? pretty({ ignore: 'event', singleLine: true, ...(destination && { destination }) })
-      : (destination ?? pino.destination({ dest: 1, sync: false })),
+      : (destination ?? standardOutput()),
   );
+}
+
+/** Standard output, written in the background. When it is gone, so are the log lines: the service goes on without. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: 1, sync: false });
+  let told = false;
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (told) return;
+    told = true;
+    process.stderr.write(
+      `accounts-gateway: standard output can not be written (${error.code}); going on without log lines\n`,
+    );
+  });
+  return output;
 }
 
 function toLoggedError(thrown: unknown): object {

@@ -31,7 +31,7 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     throw new StepFailed(
       'config-invalid',
       'operator',
-      `${faults.join('; ')}.`,
+      `${[...faults, ...error.warnings].join('; ')}.`,
       `Set them in the environment or in .env${examples.length > 0 ? `, for example: ${examples.join('; ')}` : ''}. The README lists all settings.`,
     );
   }

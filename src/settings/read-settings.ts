@@ -17,7 +17,11 @@ export interface Fault {
 /** All that is wrong with the settings, together. */
 export class SettingsInvalid extends Error {
   override readonly name = 'SettingsInvalid';
-  constructor(readonly faults: readonly Fault[]) {
+  constructor(
+    readonly faults: readonly Fault[],
+    /** What may explain a fault, such as a name with a slip in it. */
+    readonly warnings: readonly string[] = [],
+  ) {
     super(faults.map((fault) => `${fault.variable} ${fault.problem}`).join('; '));
   }
 }
@@ -71,12 +75,18 @@ export function readSettings(env: Environment, options: ReadOptions): SettingsRe
   const read = values as Values;
   if (!options.sandbox) faults.push(...missingBankSettings(present).filter((fault) => !wrong.has(fault.variable)));
   faults.push(...crossChecks(env, read, options));
-  if (faults.length > 0) throw new SettingsInvalid(faults);
-  return {
+  if (faults.length > 0) throw new SettingsInvalid(faults, warnings);
+  return deepFreeze({
     common: toCommonSettings(env, read, options),
     bank: options.sandbox ? null : toBankSettings(present, read),
     warnings,
-  };
+  });
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const inner of Object.values(value))
+    if (typeof inner === 'object' && inner !== null) deepFreeze(inner as object);
+  return Object.freeze(value);
 }
 
 function ignoredWithSandbox(env: Environment): string[] {
@@ -170,6 +180,20 @@ function crossChecks(env: Environment, values: Values, options: ReadOptions): Fa
     const problem = pairProblem(values.TLS_CERT_FILE, values.TLS_KEY_FILE);
     if (problem) add('TLS_KEY_FILE', problem);
   }
+  const inherited =
+    options.sandbox || isSet(env['EGRESS_PROXY_URL']) || isSet(env['EGRESS_PROXY_URL_FILE'])
+      ? null
+      : inheritedProxy(env);
+  const proxyFault = inherited && VARIABLES.EGRESS_PROXY_URL.schema.safeParse(inherited.text).error?.issues[0];
+  if (inherited && proxyFault)
+    add(inherited.variable, `${proxyFault.message}; EGRESS_PROXY_URL overrides it`, VARIABLES.EGRESS_PROXY_URL.example);
+  if (!options.sandbox && !isSet(env['EGRESS_PROXY_URL']) && !isSet(env['EGRESS_PROXY_URL_FILE'])) {
+    const { variable, result } = inheritedProxy(env);
+    if (result && !result.success) {
+      const problem = result.error.issues[0]?.message ?? 'is wrong';
+      add(variable, `${problem}; EGRESS_PROXY_URL overrides it`, VARIABLES.EGRESS_PROXY_URL.example);
+    }
+  }
   if (env['NODE_ENV'] === 'production') {
     if (options.sandbox && !options.sandboxAlone) {
       add(
@@ -226,7 +250,7 @@ function toCommonSettings(env: Environment, values: Values, options: ReadOptions
       maxConcurrentRequests: values.BANK_MAX_CONCURRENT_REQUESTS ?? 6,
       maxResponseBytes: values.BANK_MAX_RESPONSE_BYTES ?? 33_554_432,
       proxy: options.sandbox ? null : proxyOf(env, values),
-      noProxy: values.EGRESS_NO_PROXY ?? env['no_proxy'] ?? env['NO_PROXY'] ?? '',
+      noProxy: values.EGRESS_NO_PROXY ?? (env['no_proxy'] || env['NO_PROXY'] || ''),
       proxyCaFile: values.EGRESS_PROXY_CA_FILE ?? null,
       localAddress: options.sandbox ? null : (values.EGRESS_LOCAL_ADDRESS ?? null),
     },
@@ -274,17 +298,14 @@ function toCommonSettings(env: Environment, values: Values, options: ReadOptions
 
 function proxyOf(env: Environment, values: Values): URL | null {
   if (values.EGRESS_PROXY_URL !== undefined) return values.EGRESS_PROXY_URL;
-  const inherited = env['https_proxy'] || env['HTTPS_PROXY'];
-  if (!inherited) return null;
-  const result = VARIABLES.EGRESS_PROXY_URL.schema.safeParse(inherited);
-  if (result.success) return result.data;
-  throw new SettingsInvalid([
-    {
-      variable: env['https_proxy'] ? 'https_proxy' : 'HTTPS_PROXY',
-      problem: `${result.error.issues[0]?.message ?? 'is wrong'}; EGRESS_PROXY_URL overrides it`,
-      example: VARIABLES.EGRESS_PROXY_URL.example,
-    },
-  ]);
+  return inheritedProxy(env).result?.data ?? null;
+}
+
+/** The proxy that the environment names for everybody; the lower-case name comes first, as elsewhere. */
+function inheritedProxy(env: Environment) {
+  const variable = isSet(env['https_proxy']) ? 'https_proxy' : 'HTTPS_PROXY';
+  const text = env[variable];
+  return { variable, result: isSet(text) ? VARIABLES.EGRESS_PROXY_URL.schema.safeParse(text) : null };
 }
 
 function toBankSettings(env: Environment, values: Values): BankSettings {
