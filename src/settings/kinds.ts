@@ -16,6 +16,9 @@ export const port = wholeNumber(0, 65_535);
 
 export const path = z.string().refine((text) => !text.includes('\0'), 'must be the path of a file');
 
+/** A value that is refused, for its message; what stands before an @ may be a password. */
+const shown = (input: unknown): string => `"${String(input).replace(/^.*@/s, '…@')}"`;
+
 function listOf(item: z.ZodType<string, string>) {
   return z
     .string()
@@ -34,7 +37,8 @@ export const httpsAddress = z.string().transform((text, context) => {
   const problem = !url
     ? 'is not an address'
     : url.protocol !== 'https:'
-      ? `must begin with https:// (it begins with ${url.protocol}); the certificate is only sent over TLS`
+      ? // without slashes, what looks like a scheme may be a user name
+        `must begin with https://${text.includes('://') ? ` (it begins with ${url.protocol})` : ''}; the certificate is only sent over TLS`
       : url.username || url.password
         ? 'must not hold credentials; use BANK_USERNAME and BANK_PASSWORD'
         : url.search || text.includes('?')
@@ -58,13 +62,13 @@ const isCidr = (text: string): boolean => {
 
 const cidr = z
   .string()
-  .refine(isCidr, { error: (issue) => `has "${String(issue.input)}", which is no address or CIDR` });
+  .refine(isCidr, { error: (issue) => `has ${shown(issue.input)}, which is no address or CIDR` });
 
 export const cidrs = listOf(cidr);
 
 export const clients = listOf(
   z.string().refine((text) => ['loopback', 'private', 'any'].includes(text) || isCidr(text), {
-    error: (issue) => `has "${String(issue.input)}", which is no CIDR, nor loopback, private or any`,
+    error: (issue) => `has ${shown(issue.input)}, which is no CIDR, nor loopback, private or any`,
   }),
 );
 
@@ -74,7 +78,7 @@ export const hostNames = listOf(
     .string()
     .toLowerCase()
     .refine((text) => /^(\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?)$/.test(text), {
-      error: (issue) => `has "${String(issue.input)}", which is no host name (without port; IPv6 in brackets)`,
+      error: (issue) => `has ${shown(issue.input)}, which is no host name (without port; IPv6 in brackets)`,
     }),
 );
 
@@ -85,7 +89,7 @@ export const origins = listOf(
     .string()
     .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text, {
       error: (issue) =>
-        `has "${String(issue.input)}", which is no origin (scheme, host and port only, lower-case, no slash at the end)`,
+        `has ${shown(issue.input)}, which is no origin (scheme, host and port only, lower-case, no slash at the end)`,
     }),
 );
 

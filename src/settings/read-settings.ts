@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { isIP } from 'node:net';
 import { FileUnusable, readSecretFile, readSmallFile } from './small-file.js';
@@ -180,13 +181,6 @@ function crossChecks(env: Environment, values: Values, options: ReadOptions): Fa
     const problem = pairProblem(values.TLS_CERT_FILE, values.TLS_KEY_FILE);
     if (problem) add('TLS_KEY_FILE', problem);
   }
-  const inherited =
-    options.sandbox || isSet(env['EGRESS_PROXY_URL']) || isSet(env['EGRESS_PROXY_URL_FILE'])
-      ? null
-      : inheritedProxy(env);
-  const proxyFault = inherited && VARIABLES.EGRESS_PROXY_URL.schema.safeParse(inherited.text).error?.issues[0];
-  if (inherited && proxyFault)
-    add(inherited.variable, `${proxyFault.message}; EGRESS_PROXY_URL overrides it`, VARIABLES.EGRESS_PROXY_URL.example);
   if (!options.sandbox && !isSet(env['EGRESS_PROXY_URL']) && !isSet(env['EGRESS_PROXY_URL_FILE'])) {
     const { variable, result } = inheritedProxy(env);
     if (result && !result.success) {
@@ -220,9 +214,11 @@ function crossChecks(env: Environment, values: Values, options: ReadOptions): Fa
 function pemProblem(file: string, what: 'certificate' | 'key'): string | null {
   try {
     const text = readSmallFile(file, 1_048_576).toString('utf8');
-    const label = what === 'key' ? /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/ : /-----BEGIN CERTIFICATE-----/;
-    if (!label.test(text)) return `holds no PEM ${what}`;
-    if (what === 'certificate') createSecureContext({ ca: text });
+    const label = what === 'key' ? /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/g : /-----BEGIN CERTIFICATE-----/g;
+    const blocks = [...text.matchAll(label)].map(({ index }) => text.slice(index));
+    if (blocks.length === 0) return `holds no PEM ${what}`;
+    // a secure context would leave out those that it can't parse
+    if (what === 'certificate') for (const block of blocks) new X509Certificate(block);
     return null;
   } catch (error) {
     if (error instanceof FileUnusable) return error.reason;

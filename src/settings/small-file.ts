@@ -48,7 +48,9 @@ export function readSmallFile(path: string, maxBytes: number): Buffer {
 
 /** The text of a small file without its last line end, as secrets are kept in files. @throws FileUnusable */
 export function readSecretFile(path: string, maxBytes = 1_048_576): string {
-  return readSmallFile(path, maxBytes)
+  const secret = readSmallFile(path, maxBytes)
     .toString('utf8')
     .replace(/\r?\n$/, '');
+  if (secret === '') throw new FileUnusable(path, 'is empty');
+  return secret;
 }

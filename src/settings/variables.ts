@@ -12,15 +12,26 @@ interface Variable<S extends z.ZodType> {
 const variable = <S extends z.ZodType>(schema: S, example: string): Variable<S> => ({ schema, example, secret: false });
 const secret = <S extends z.ZodType>(schema: S, example: string): Variable<S> => ({ schema, example, secret: true });
 
+const NOT_UTF8 = 'is not UTF-8';
+
 const username = z
   .string()
   .refine((text) => !text.includes(':'), 'must not contain ":" (HTTP Basic can not carry it)')
-  .refine((text) => !hasControl(text), 'must not contain control characters or line ends');
-const password = z.string().refine((text) => !hasControl(text), 'must not contain control characters or line ends');
+  .refine((text) => !hasControl(text), 'must not contain control characters or line ends')
+  .refine(isUtf8, NOT_UTF8);
+const password = z
+  .string()
+  .refine((text) => !hasControl(text), 'must not contain control characters or line ends')
+  .refine(isUtf8, NOT_UTF8);
 
 function hasControl(text: string): boolean {
   // eslint-disable-next-line no-control-regex
   return /[\u0000-\u001f\u007f]/.test(text);
+}
+
+/** Reading bytes that are no UTF-8 leaves a replacement character; a wrong password may lock the account. */
+function isUtf8(text: string): boolean {
+  return !text.includes('\ufffd');
 }
 
 /** Every setting there is (contract §2): what is allowed, and an example for the message when it is not. */

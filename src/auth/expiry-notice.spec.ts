@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { daysLeft, ExpiryNotice } from './expiry-notice.js';
+import type { ClientCertificate } from './pfx/client-certificate.js';
+
+const DAY_MS = 86_400_000;
+const END = Date.UTC(2027, 0, 1);
+
+const certificate = (thumbprint = 'AA', notAfter = END): ClientCertificate => ({
+  keyPem: '',
+  certificatePem: '',
+  chainPem: [],
+  subject: 'CN=client',
+  issuer: 'CN=ca',
+  thumbprint,
+  thumbprintSha256: '',
+  notBefore: new Date(0),
+  notAfter: new Date(notAfter),
+  warnings: [],
+});
+
+function startNotice() {
+  const lines: { level: number; event: string; daysLeft: number; thumbprint: string }[] = [];
+  const notice = new ExpiryNotice(
+    pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) }),
+  );
+  return { notice, lines };
+}
+
+describe('notice of the end of a certificate', () => {
+  it('is given 60, 30, 14, 7 and 1 days before and at the end, once each, however often it is looked at', () => {
+    const { notice, lines } = startNotice();
+    for (let hour = 100 * 24; hour >= -48; hour--) notice.check(certificate(), END - hour * 3_600_000);
+    expect(lines.map(({ daysLeft: left }) => left)).toEqual([60, 30, 14, 7, 1, 0]);
+    expect(new Set(lines.map(({ event }) => event))).toEqual(new Set(['certificate.expiring']));
+  });
+
+  it('is an error, on which someone must act, from 14 days on', () => {
+    const { notice, lines } = startNotice();
+    for (let day = 61; day >= 0; day--) notice.check(certificate(), END - day * DAY_MS);
+    expect(lines.map(({ level }) => level)).toEqual([40, 40, 50, 50, 50, 50]);
+  });
+
+  it('is given once for a certificate that is found with 20 days left, and next at 14', () => {
+    const { notice, lines } = startNotice();
+    for (const day of [20, 19.5, 15, 14, 13]) notice.check(certificate(), END - day * DAY_MS);
+    expect(lines.map(({ daysLeft: left }) => left)).toEqual([20, 14]);
+  });
+
+  it('is not given for one that lasts, and starts afresh with another certificate', () => {
+    const { notice, lines } = startNotice();
+    notice.check(certificate(), END - 61 * DAY_MS);
+    expect(lines).toEqual([]);
+    notice.check(certificate(), END - 6 * DAY_MS);
+    notice.check(certificate('BB', END + 365 * DAY_MS), END - 6 * DAY_MS);
+    notice.check(certificate('CC', END + DAY_MS), END - 6 * DAY_MS);
+    expect(lines.map(({ thumbprint }) => thumbprint)).toEqual(['AA', 'CC']);
+  });
+
+  it('counts whole days, below zero when it is over', () => {
+    expect(daysLeft(certificate(), END - 1.5 * DAY_MS)).toBe(1);
+    expect(daysLeft(certificate(), END + 0.5 * DAY_MS)).toBe(-1);
+  });
+});

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadSettings } from './load-settings.js';
+import { SettingsInvalid } from './read-settings.js';
+
+const FILE = {
+  BANK_BASE_URL: 'https://from-file.bank.example',
+  BANK_USERNAME: 'file-user',
+  BANK_PASSWORD: 'file-password',
+  BANK_PFX_FILE: '/from/file.pfx',
+};
+
+let before: string;
+let directory: string;
+beforeEach(() => {
+  before = process.cwd();
+  directory = mkdtempSync(join(tmpdir(), 'load-settings-'));
+  process.chdir(directory);
+});
+afterEach(() => {
+  process.chdir(before);
+  rmSync(directory, { recursive: true });
+  delete process.env['BANK_USERNAME'];
+});
+
+const writeEnv = (values: Record<string, string>) =>
+  writeFileSync('.env', Object.entries(values).map(([name, value]) => `${name}=${value}\n`).join(''));
+
+describe('settings in .env', () => {
+  it('are read', async () => {
+    writeEnv(FILE);
+    const { bank } = await loadSettings({ sandbox: false });
+    expect([bank?.baseUrl, bank?.identity.password.read()]).toEqual([FILE.BANK_BASE_URL, 'file-password']);
+  });
+
+  it('give way to the environment', async () => {
+    writeEnv(FILE);
+    process.env['BANK_USERNAME'] = 'environment-user';
+    const { bank } = await loadSettings({ sandbox: false });
+    expect(bank?.identity.username.read()).toBe('environment-user');
+  });
+
+  it('do not reach the environment of the process, where children would inherit them', async () => {
+    writeEnv(FILE);
+    await loadSettings({ sandbox: false });
+    expect(Object.keys(process.env).filter((name) => name.startsWith('BANK_'))).toEqual([]);
+  });
+
+  it('that are wrong are told of with all faults', async () => {
+    writeEnv({ ...FILE, BANK_BASE_URL: 'http://x', PORT: 'abc' });
+    await expect(loadSettings({ sandbox: false })).rejects.toThrow(SettingsInvalid);
+    await expect(loadSettings({ sandbox: false })).rejects.toMatchObject({
+      faults: [{ variable: 'BANK_BASE_URL' }, { variable: 'PORT' }],
+    });
+  });
+});
