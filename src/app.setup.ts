@@ -1,13 +1,11 @@
-import { StandardSchemaValidationPipe } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { Logger } from 'nestjs-pino';
 import { AppModule, type AppParts } from './app.module.js';
-import { installDoor } from './door/door.js';
+import { Door } from './door/door.js';
 import { ProblemFilter } from './door/problem-filter.js';
-import { toServerOptions } from './door/server-options.js';
-import { toInvalidRequest } from './door/to-invalid-request.js';
+import { ValidationPipe } from './door/validation-pipe.js';
 import { VERSION } from './version.js';
 
 /**
@@ -16,13 +14,14 @@ import { VERSION } from './version.js';
  */
 export async function createApp(parts: AppParts): Promise<NestFastifyApplication> {
   const { settings, log, lifecycle } = parts;
-  const adapter = new FastifyAdapter(toServerOptions(settings.door));
-  installDoor(adapter.getInstance(), settings.door, log.logger, lifecycle);
+  const door = new Door(settings.door, log.logger, lifecycle);
+  const adapter = new FastifyAdapter(door.options);
+  door.install(adapter.getInstance());
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(parts), adapter, {
     logger: false,
     abortOnError: false,
   });
-  app.useGlobalPipes(new StandardSchemaValidationPipe({ exceptionFactory: toInvalidRequest }));
+  app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new ProblemFilter(log.logger));
   describeApi(app);
   await app.init();

@@ -26,6 +26,14 @@ export function createLogger({ level, pretty: forPeople, destination }: LoggingO
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: toLoggedError },
+      hooks: {
+        logMethod(args, method) {
+          const [first, ...rest]: unknown[] = args;
+          // where no message is given, pino takes that of the error, which may quote data
+          const line = rest.length === 0 && carriesError(first) ? [first, 'an error'] : args;
+          method.apply(this, line as typeof args);
+        },
+      },
     },
     forPeople
       ? pretty({ ignore: 'event', singleLine: true, ...(destination && { destination }) })
@@ -47,15 +55,20 @@ function standardOutput(): DestinationStream {
   return output;
 }
 
+function carriesError(first: unknown): boolean {
+  return first instanceof Error || (typeof first === 'object' && first !== null && 'err' in first);
+}
+
 function toLoggedError(thrown: unknown): object {
   if (!(thrown instanceof Error)) return { name: typeof thrown };
   const { code } = thrown as NodeJS.ErrnoException;
   return {
     name: thrown.name,
     ...(typeof code === 'string' && { code }),
-    // the first line of a stack repeats the message, which may quote data
+    // a stack begins with the message, which may quote data
     stack: thrown.stack
-      ?.split('\n')
+      ?.replace(thrown.message, '')
+      .split('\n')
       .filter((line) => /^\s+at /.test(line))
       .slice(0, 12)
       .join('\n'),

@@ -1,45 +1,62 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Negotiator from 'negotiator';
 import { GatewayError } from '../problems/gateway-error.js';
-import { problemSchema } from '../problems/problem-document.js';
-import { Settings } from '../settings/settings.js';
-import { accountAnswerSchema, accountListSchema } from './account.js';
+import { accountAnswerSchema, accountListSchema, type Account } from './account.js';
 import { Answers } from './answers.js';
-import { readCacheDirectives } from './cache-directives.js';
-import { listQuerySchema, noQuerySchema, type ListQuery } from './list-query.js';
-import type { Encoding, Rendered } from './rendered.js';
-import { toSnapshotHeaders } from './snapshot-headers.js';
-import { SnapshotKeeper, type ServedSnapshot } from './snapshot-keeper.js';
-
-const ENCODINGS: Encoding[] = ['br', 'gzip', 'identity'];
+import { ApiProblems } from './api-problems.js';
+import { CSV_COLUMNS } from './csv.js';
+import { listQuerySchema, noQuerySchema, toSort, type ListQuery } from './list-query.js';
+import { MEDIA_TYPES, chooseJson, chooseListFormat, toFormat } from './media-type.js';
+import { toOpenApiSchema } from './openapi-schema.js';
+import { ReadyAnswers } from './ready-answers.js';
+import { toEntityTag } from './rendered.js';
+import { Responder } from './responder.js';
+import { select } from './selection.js';
+import type { Snapshot } from './snapshot.js';
 
 /** The accounts as internal web apps see them, from one complete snapshot. */
 @ApiTags('accounts')
-@ApiResponse({ status: '4XX', description: 'an error of the caller', standardSchema: problemSchema })
-@ApiResponse({
-  status: '5XX',
-  description: 'the bank, the way to it, or this service; `owner` says who must act',
-  standardSchema: problemSchema,
-})
+@ApiProblems()
 @Controller('api/v1/accounts')
 export class AccountsController {
   constructor(
-    private readonly keeper: SnapshotKeeper,
+    private readonly responder: Responder,
     private readonly answers: Answers,
-    private readonly settings: Settings,
+    private readonly readyAnswers: ReadyAnswers,
   ) {}
 
   @Get()
-  @ApiOkResponse({ description: 'one page of the accounts, by name', standardSchema: accountListSchema })
+  @ApiOkResponse({
+    description: 'one page of the accounts that match; as CSV or NDJSON all of them',
+    content: {
+      [MEDIA_TYPES.json]: { schema: toOpenApiSchema(accountListSchema) },
+      [MEDIA_TYPES.csv]: { schema: { type: 'string', description: `with the columns ${CSV_COLUMNS.join(', ')}` } },
+      [MEDIA_TYPES.ndjson]: { schema: { type: 'string', description: 'an Account on each line' } },
+    },
+  })
   async list(
     @Query({ schema: listQuerySchema }) query: ListQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ) {
-    const served = await this.#serve(request);
-    return this.#send(request, reply, served, this.answers.list(served, query));
+    const { format: wanted, pageNumber, pageSize, sort, ...filters } = query;
+    const format = wanted ?? toFormat(request.headers.accept, chooseListFormat);
+    const served = await this.responder.serve(request);
+    if (format === 'json') {
+      const question = `list ${JSON.stringify([filters, sort, pageNumber, pageSize])}`;
+      const answer = await this.answers.get(served, question, (snapshot) => toPage(snapshot, query));
+      this.readyAnswers.remember(request, question, wanted ? 'any' : 'list');
+      return this.responder.send(request, reply, served, answer);
+    }
+    const { snapshot, stale } = served;
+    const digest = await snapshot.facets.digest.get();
+    const selection = await select(snapshot, filters, toSort(sort));
+    return this.responder.sendStream(request, reply, served, {
+      format,
+      positions: selection.slice(0, selection.total),
+      etag: toEntityTag(JSON.stringify([format, filters, sort, digest, stale, snapshot.complete])),
+    });
   }
 
   @Get(':accountId')
@@ -51,39 +68,25 @@ export class AccountsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ) {
-    const served = await this.#serve(request);
-    const account = served.snapshot.byId.get(accountId);
-    if (!account)
-      throw new GatewayError('account-not-found', 'The accounts last read from the bank have none with this id.');
-    return this.#send(request, reply, served, this.answers.one(served, account));
-  }
-
-  async #serve(request: FastifyRequest): Promise<ServedSnapshot> {
-    if (!new Negotiator(request.raw).mediaType(['application/json'])) {
-      throw new GatewayError(
-        'not-acceptable',
-        'This route answers application/json, which the Accept header excludes.',
-      );
+    toFormat(request.headers.accept, chooseJson);
+    const served = await this.responder.serve(request);
+    const account = served.snapshot.find(accountId);
+    if (!account) {
+      throw new GatewayError('account-not-found', 'The accounts last read from the bank have none with this id.', {
+        headers: this.responder.toErrorHeaders(served),
+      });
     }
-    const served = await this.keeper.get(readCacheDirectives(request.headers['cache-control']));
-    request.state.cache = served.stale ? 'stale' : served.cache;
-    if (served.readingId) request.state.readingId = served.readingId;
-    return served;
-  }
-
-  async #send(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, rendered: Rendered) {
-    reply.headers(toSnapshotHeaders(served, this.settings.snapshot.freshMs)).header('etag', rendered.etag);
-    if (matchesTag(request.headers['if-none-match'], rendered.etag)) return reply.code(304).send();
-    const accepted = new Negotiator(request.raw).encoding(ENCODINGS) as Encoding | undefined;
-    const { encoding, body } = await rendered.as(accepted ?? 'identity');
-    if (encoding !== 'identity') reply.header('content-encoding', encoding);
-    return reply.header('content-type', 'application/json; charset=utf-8').send(body);
+    const question = `one ${accountId}`;
+    const answer = await this.answers.get(served, question, () => ({ account }));
+    this.readyAnswers.remember(request, question, 'json');
+    return this.responder.send(request, reply, served, answer);
   }
 }
 
-/** Weak comparison of If-None-Match (RFC 9110 §13.1.2). */
-function matchesTag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  const opaque = etag.replace(/^W\//, '');
-  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
+async function toPage(snapshot: Snapshot, { pageNumber: number, pageSize: size, sort, ...filters }: ListQuery) {
+  const selection = await select(snapshot, filters, toSort(sort));
+  const { total } = selection;
+  const start = (number - 1) * size;
+  const accounts = Array.from(selection.slice(start, size), (position) => snapshot.accounts[position] as Account);
+  return { accounts, page: { number, size, total, hasMore: start + size < total } };
 }

@@ -9,14 +9,19 @@ import { Log } from '../logging.js';
 import { Settings } from '../settings/settings.js';
 import { AccountsController } from './accounts.controller.js';
 import { Answers } from './answers.js';
+import { BalancesController } from './balances.controller.js';
+import { ReadyAnswers } from './ready-answers.js';
+import { Responder } from './responder.js';
 import { SnapshotKeeper } from './snapshot-keeper.js';
 
 /** Our words: what internal web apps ask, answered from the snapshot. */
 @Module({
   imports: [BankModule, AuthModule],
-  controllers: [AccountsController],
+  controllers: [AccountsController, BalancesController],
   providers: [
     Answers,
+    ReadyAnswers,
+    Responder,
     {
       provide: SnapshotKeeper,
       useFactory: (

@@ -1,56 +1,64 @@
 import { LRUCache } from 'lru-cache';
-import type { Account } from './account.js';
-import type { ListQuery } from './list-query.js';
+import type { SnapshotInfo } from './account.js';
 import { Rendered } from './rendered.js';
 import type { Snapshot } from './snapshot.js';
-import { toAsOf, type ServedSnapshot } from './snapshot-keeper.js';
+import type { ServedSnapshot } from './snapshot-keeper.js';
 
-/** Memory for ready-made answers; compressed forms are at most about as large again. */
+/** Memory for ready-made answers, all their forms counted. */
 const MAX_BYTES = 32 * 1024 * 1024;
+/** What a kept answer costs beside its bytes. */
+const OVERHEAD_BYTES = 500;
 
 /** Ready-made answers, made once per snapshot and question, bounded by bytes. */
 export class Answers {
   #snapshot: Snapshot | null = null;
   readonly #ready = new LRUCache<string, Rendered>({
     maxSize: MAX_BYTES,
-    sizeCalculation: (rendered) => rendered.bytes + 200,
+    sizeCalculation: (rendered, key) => rendered.bytes + 2 * key.length + OVERHEAD_BYTES,
   });
 
-  list(served: ServedSnapshot, { pageNumber, pageSize }: ListQuery): Rendered {
-    return this.#answer(served, `list ${pageNumber} ${pageSize}`, ({ accounts }) => {
-      const start = (pageNumber - 1) * pageSize;
-      const page = {
-        number: pageNumber,
-        size: pageSize,
-        total: accounts.length,
-        hasMore: start + pageSize < accounts.length,
-      };
-      return { accounts: accounts.slice(start, start + pageSize), page };
-    });
+  /** The answer to this question when it is there already, else undefined. */
+  ready({ snapshot, stale }: ServedSnapshot, question: string): Rendered | undefined {
+    return snapshot === this.#snapshot ? this.#ready.get(toKey(question, stale)) : undefined;
   }
 
-  one(served: ServedSnapshot, account: Account): Rendered {
-    return this.#answer(served, `one ${account.id}`, () => ({ account }));
+  /** The answer to this question; `data` makes what stands beside `snapshot` in the body. */
+  async get(
+    served: ServedSnapshot,
+    question: string,
+    data: (snapshot: Snapshot) => object | Promise<object>,
+  ): Promise<Rendered> {
+    const ready = this.ready(served, question);
+    if (ready) return ready;
+    const { snapshot } = served;
+    const key = toKey(question, served.stale);
+    const made = render(await data(snapshot), toSnapshotInfo(served), (rendered) =>
+      this.#keep(snapshot, key, rendered),
+    );
+    this.#keep(snapshot, key, made);
+    return made;
   }
 
-  #answer(served: ServedSnapshot, question: string, data: (snapshot: Snapshot) => object): Rendered {
-    const { snapshot, stale } = served;
+  /** Kept anew when it has grown, so that its size is counted again; dropped with an older snapshot's. */
+  #keep(snapshot: Snapshot, key: string, rendered: Rendered): void {
     if (snapshot !== this.#snapshot) {
+      if (this.#snapshot && snapshot.askedAt.monotonic < this.#snapshot.askedAt.monotonic) return;
       this.#ready.clear();
       this.#snapshot = snapshot;
     }
-    const key = `${stale} ${question}`;
-    let rendered = this.#ready.get(key);
-    if (!rendered) {
-      rendered = render(data(snapshot), { stale, complete: snapshot.complete }, toAsOf(snapshot));
-      this.#ready.set(key, rendered);
-    }
-    return rendered;
+    this.#ready.set(key, rendered);
   }
 }
 
-function render(data: object, state: { stale: boolean; complete: boolean | null }, asOf: string): Rendered {
+const toKey = (question: string, stale: boolean) => `${stale ? 'stale ' : ''}${question}`;
+
+export function toSnapshotInfo({ snapshot, stale }: ServedSnapshot): SnapshotInfo {
+  return { asOf: snapshot.asOf, stale, complete: snapshot.complete };
+}
+
+function render(data: object, info: SnapshotInfo, onGrown: (rendered: Rendered) => void): Rendered {
   const json = JSON.stringify(data);
-  const body = `${json.slice(0, -1)},"snapshot":${JSON.stringify({ asOf, ...state })}}`;
-  return new Rendered(body, json + JSON.stringify(state));
+  const { stale, complete } = info;
+  const body = `${json.slice(0, -1)},"snapshot":${JSON.stringify(info)}}`;
+  return new Rendered(body, json + JSON.stringify({ stale, complete }), onGrown);
 }

@@ -1,34 +1,93 @@
 import { z } from 'zod';
+import { SORT_FIELDS, type SortField } from './sort-keys.js';
+
+const error = (issue: { readonly input?: unknown }) =>
+  Array.isArray(issue.input) ? 'is given more than once' : 'must be a text';
 
 const wholeNumber = (min: number, max: number) =>
   z
-    .string({ error: (issue) => (Array.isArray(issue.input) ? 'is given more than once' : 'must be a text') })
+    .string({ error })
     .regex(/^[1-9]\d{0,14}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
     .pipe(z.number().min(min).max(max, `must be at most ${max}`));
 
+/** A number for readers of the OpenAPI, though in an address it is a text. */
+const documented = (minimum: number, maximum?: number) => ({ type: 'integer', minimum, maximum, pattern: undefined });
+
+/** Control characters, and what is left of bytes that are no UTF-8. */
+const UNFIT = /[\p{Cc}\uFFFD]/u;
+
+const text = (maxLength: number) =>
+  z
+    .string({ error })
+    .refine((value) => value !== '' && [...value].length <= maxLength, `must have 1 to ${maxLength} characters`)
+    .refine((value) => !UNFIT.test(value), 'must be proper UTF-8 without control characters')
+    .meta({ minLength: 1, maxLength });
+
+const oneOf = <const T extends string>(values: readonly [T, ...T[]]) =>
+  z.enum(values, {
+    error: (issue) => (Array.isArray(issue.input) ? 'is given more than once' : `must be one of ${values.join(', ')}`),
+  });
+
+export const FORMATS = ['json', 'csv', 'ndjson'] as const;
+export type Format = (typeof FORMATS)[number];
+
+type SortText = SortField | `-${SortField}`;
+const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const) as [SortText, ...SortText[]];
+
+export interface Sort {
+  readonly field: SortField;
+  readonly descending: boolean;
+}
+
+export const toSort = (sort: SortText): Sort => ({
+  field: sort.replace(/^-/, '') as SortField,
+  descending: sort.startsWith('-'),
+});
+
+const filters = {
+  status: text(50).optional().describe('accounts with this status, in any letter case'),
+  currency: text(10).optional().describe('accounts in this currency, in any letter case'),
+  iban: text(100).optional().describe('the account with this IBAN or identifier; spaces and letter case are ignored'),
+  ownerId: text(100).optional().describe('accounts of the owner with this id'),
+  q: text(100)
+    .optional()
+    .describe('part of name, description, IBAN, identifier or owner; letter case and accents are ignored'),
+};
+
 const parameters = {
+  ...filters,
+  sort: oneOf(SORTS)
+    .default('name')
+    .describe('order; with "-" descending. What is null comes last in both, equals by id'),
   pageNumber: wholeNumber(1, Number.MAX_SAFE_INTEGER)
     .default(1)
-    .describe('page of the list, from 1; past the end is empty'),
-  pageSize: wholeNumber(1, 1000).default(50).describe('accounts on a page, 1 to 1000'),
+    .describe('page of the list, from 1; past the end is empty')
+    .meta(documented(1)),
+  pageSize: wholeNumber(1, 1000).default(50).describe('accounts on a page').meta(documented(1, 1000)),
+  format: oneOf(FORMATS).optional().describe('wins over Accept; csv and ndjson give every match, not one page'),
 };
 
 /** The query of /api/v1/accounts. Names match in any letter case, so the bank's PageNumber and PageSize work. */
-export const listQuerySchema = z.preprocess(
-  (query) => withNamesOf(Object.keys(parameters), query),
-  z.strictObject(parameters),
-);
-
+export const listQuerySchema = withAnyCase(parameters);
 export type ListQuery = z.output<typeof listQuerySchema>;
+
+/** The query of /api/v1/balances: the same filters. */
+export const filtersSchema = withAnyCase(filters);
+export type Filters = z.output<typeof filtersSchema>;
 
 /** For routes that take no parameters: all are refused, by name. */
 export const noQuerySchema = z.strictObject({});
 
+function withAnyCase<T extends z.ZodRawShape>(shape: T) {
+  return z.preprocess((query) => withNamesOf(Object.keys(shape), query), z.strictObject(shape));
+}
+
 /** The query with its known names as we write them; two spellings of one name are one parameter given twice. */
 function withNamesOf(names: readonly string[], query: unknown): unknown {
   if (typeof query !== 'object' || query === null) return query;
-  const found: Record<string, unknown> = {};
+  // without a prototype, as it came: `__proto__` is a name like any other
+  const found = Object.create(null) as Record<string, unknown>;
   for (const [given, value] of Object.entries(query)) {
     const name = names.find((known) => known.toLowerCase() === given.toLowerCase()) ?? given;
     found[name] = Object.hasOwn(found, name) ? [found[name], value].flat() : value;

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-
-export type Encoding = 'br' | 'gzip' | 'identity';
+import type { Encoding } from './encoding.js';
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
@@ -10,33 +9,74 @@ const compressGzip = promisify(gzip);
 /** Below this compression saves nothing worth having. */
 const MIN_COMPRESSED_BYTES = 1024;
 
+/** The bytes of an answer in one form. */
+export interface Encoded {
+  readonly encoding: Encoding;
+  readonly body: Buffer;
+}
+
 /** An answer made once and given many times: its bytes, compressed once for each encoding, and its entity tag. */
 export class Rendered {
   readonly etag: string;
-  readonly #plain: Buffer;
-  readonly #compressed = new Map<Encoding, Promise<Buffer>>();
+  readonly #plain: Encoded;
+  readonly #ready = new Map<Encoding, Encoded>();
+  readonly #pending = new Map<Encoding, Promise<Encoded>>();
+  readonly #onGrown: (rendered: Rendered) => void;
 
-  /** @param data what the tag stands for: the body without `asOf`, which changes while the data does not */
-  constructor(body: string, data: string) {
-    this.#plain = Buffer.from(body);
-    this.etag = `W/"${createHash('sha256').update(data).digest('base64url').slice(0, 27)}"`;
+  /**
+   * @param data what the tag stands for: the body without `asOf`, which changes while the data does not
+   * @param onGrown called when another form has been made and is kept
+   */
+  constructor(body: string, data: string, onGrown: (rendered: Rendered) => void = () => undefined) {
+    this.#plain = { encoding: 'identity', body: Buffer.from(body) };
+    this.etag = toEntityTag(data);
+    this.#onGrown = onGrown;
   }
 
+  /** Of all its forms together. */
   get bytes(): number {
-    return this.#plain.length;
+    let sum = this.#plain.body.length;
+    for (const { body } of this.#ready.values()) sum += body.length;
+    return sum;
   }
 
-  async as(encoding: Encoding): Promise<{ readonly encoding: Encoding; readonly body: Buffer }> {
-    if (encoding === 'identity' || this.#plain.length < MIN_COMPRESSED_BYTES)
-      return { encoding: 'identity', body: this.#plain };
-    let body = this.#compressed.get(encoding);
-    if (!body) {
-      body =
-        encoding === 'br'
-          ? compressBrotli(this.#plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
-          : compressGzip(this.#plain);
-      this.#compressed.set(encoding, body);
-    }
-    return { encoding, body: await body };
+  /** The answer in this form when it is there already, else null. */
+  ready(encoding: Encoding): Encoded | null {
+    if (encoding === 'identity' || this.#plain.body.length < MIN_COMPRESSED_BYTES) return this.#plain;
+    return this.#ready.get(encoding) ?? null;
   }
+
+  async as(encoding: Encoding): Promise<Encoded> {
+    const ready = this.ready(encoding);
+    if (ready) return ready;
+    let making = this.#pending.get(encoding);
+    if (!making) {
+      making = this.#compress(encoding);
+      this.#pending.set(encoding, making);
+    }
+    return making;
+  }
+
+  async #compress(encoding: Encoding): Promise<Encoded> {
+    const { body } = this.#plain;
+    try {
+      const encoded: Encoded = {
+        encoding,
+        body:
+          encoding === 'br'
+            ? await compressBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })
+            : await compressGzip(body),
+      };
+      this.#ready.set(encoding, encoded);
+      this.#onGrown(this);
+      return encoded;
+    } finally {
+      this.#pending.delete(encoding);
+    }
+  }
+}
+
+/** A weak entity tag (RFC 9110 §8.8.3) for the same data wherever it comes from. */
+export function toEntityTag(data: string): string {
+  return `W/"${createHash('sha256').update(data).digest('base64url').slice(0, 27)}"`;
 }

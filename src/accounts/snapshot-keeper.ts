@@ -6,8 +6,13 @@ import { BackOff } from '../back-off.js';
 import type { AccountReader } from '../bank/account-reader.js';
 import type { Clock } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import type { ProblemCode } from '../problems/problem-table.js';
 import type { SnapshotSettings } from '../settings/settings.js';
-import { toSnapshot, type Snapshot } from './snapshot.js';
+import { createAccountMaker } from './account-maker.js';
+import type { Account } from './account.js';
+import { buildSnapshot } from './build-snapshot.js';
+import { createPause } from './pause.js';
+import type { Snapshot } from './snapshot.js';
 
 /** What a caller asks by Cache-Control (RFC 9111 §5.2.1). */
 export interface Freshness {
@@ -22,11 +27,20 @@ export interface ServedSnapshot {
   readonly snapshot: Snapshot;
   readonly ageMs: number;
   readonly stale: boolean;
-  /** RFC 9211: held, nothing held, held but too old, held but not wanted. */
+  /** RFC 9211: not asked for; nothing held, held but too old, held but not wanted. */
   readonly cache: 'hit' | 'miss' | 'stale' | 'request';
+  /** Whether a reading was waited for that somebody else had begun. */
+  readonly collapsed: boolean;
+  /** Why it is stale, where the bank was asked in vain. */
+  readonly failure: ProblemCode | null;
   /** The reading that was waited for, else null. */
   readonly readingId: string | null;
 }
+
+/** How an answer came, before it is known what it is. */
+type Way = Pick<ServedSnapshot, 'cache' | 'collapsed'>;
+
+const FROM_STORE: Way = { cache: 'hit', collapsed: false };
 
 interface Reading {
   readonly id: string;
@@ -72,35 +86,28 @@ export class SnapshotKeeper {
    * @throws GatewayError not-cached, overloaded, bank-timeout, or what the reading failed with
    */
   async get(wish: Freshness): Promise<ServedSnapshot> {
-    const held = this.#held;
+    return this.getHeld(wish) ?? this.#ask(wish);
+  }
+
+  /**
+   * The snapshot for one caller when what is held will do, else null: then the bank must be asked.
+   * @throws GatewayError not-cached
+   */
+  getHeld(wish: Freshness): ServedSnapshot | null {
+    const held = this.#servable;
     const ageMs = held ? this.#clock.since(held.askedAt) : Infinity;
     const { freshMs } = this.#settings;
-    const servable = held && ageMs <= this.#lastAgeMs ? held : null;
-    if (wish.onlyIfCached) {
-      const youngEnough = servable && (wish.maxAge === null || ageMs <= wish.maxAge * 1000);
-      if (!youngEnough)
-        throw new GatewayError(
-          'not-cached',
-          'Nothing is held that is young enough, and the call asked not to ask the bank.',
-        );
-      return this.#serve(servable, 'hit', ageMs > freshMs);
+    if (!wish.onlyIfCached) {
+      const limitMs = wish.noCache ? this.#nowMs : Math.min(freshMs, toMs(wish.maxAge));
+      return held && ageMs <= limitMs ? this.#serve(held, FROM_STORE) : null;
     }
-    const limitMs = wish.noCache
-      ? Math.max(NOW_MEANS_MS, held?.durationMs ?? 0)
-      : wish.maxAge === null
-        ? freshMs
-        : Math.min(freshMs, wish.maxAge * 1000);
-    if (servable && ageMs <= limitMs) return this.#serve(servable, 'hit', false);
-
-    const cache = !held ? 'miss' : ageMs <= freshMs ? 'request' : 'stale';
-    const mayBeStale = !wish.noCache && wish.maxAge === null;
-    const fallback = mayBeStale ? servable : null;
-    const waiting = this.#reading ? null : this.#backOff.waiting;
-    if (waiting) {
-      if (fallback) return this.#serve(fallback, 'stale', true);
-      throw waiting;
+    if (!held || ageMs > (wish.noCache ? this.#nowMs : toMs(wish.maxAge))) {
+      throw new GatewayError(
+        'not-cached',
+        'Nothing is held that is young enough, and the call asked not to ask the bank.',
+      );
     }
-    return this.#wait(this.#reading ?? this.#startReading(), fallback, cache);
+    return { ...this.#serve(held, FROM_STORE), stale: ageMs > freshMs };
   }
 
   /** A background reading when failures have been waited out, so that readiness comes back without a caller. */
@@ -119,7 +126,7 @@ export class SnapshotKeeper {
     const ageMs = held ? this.#clock.since(held.askedAt) : null;
     const servable = ageMs !== null && ageMs <= this.#lastAgeMs;
     return {
-      asOf: held ? toAsOf(held) : null,
+      asOf: held?.asOf ?? null,
       ageMs,
       accounts: held?.accounts.length ?? null,
       /** A caller would get it now. */
@@ -136,14 +143,41 @@ export class SnapshotKeeper {
     this.#stop.abort(new GatewayError('stopping', 'This instance is stopping.'));
   }
 
+  /** How old a reading may be to count as one of now, ms. */
+  get #nowMs(): number {
+    return Math.max(NOW_MEANS_MS, this.#held?.durationMs ?? 0);
+  }
+
+  /** What is held, unless it is past its last age. */
+  get #servable(): Snapshot | null {
+    const held = this.#held;
+    return held && this.#clock.since(held.askedAt) <= this.#lastAgeMs ? held : null;
+  }
+
   get #lastAgeMs(): number {
     return Math.max(this.#settings.staleMs, this.#settings.freshMs);
   }
 
-  async #wait(reading: Reading, fallback: Snapshot | null, cache: ServedSnapshot['cache']): Promise<ServedSnapshot> {
+  /** Starts a reading or joins the one in flight; falls back on what is held where the wish allows it. */
+  async #ask(wish: Freshness): Promise<ServedSnapshot> {
+    const mayBeStale = !wish.noCache && wish.maxAge === null;
+    const waiting = this.#reading ? null : this.#backOff.waiting;
+    if (waiting) {
+      const fallback = mayBeStale ? this.#serveStale(FROM_STORE, waiting.code) : null;
+      if (fallback) return fallback;
+      throw waiting;
+    }
+    const held = this.#held;
+    const fresh = held !== null && this.#clock.since(held.askedAt) <= this.#settings.freshMs;
+    const way: Way = { cache: held ? (fresh ? 'request' : 'stale') : 'miss', collapsed: this.#reading !== null };
+    return this.#wait(this.#reading ?? this.#startReading(), way, mayBeStale);
+  }
+
+  async #wait(reading: Reading, way: Way, mayBeStale: boolean): Promise<ServedSnapshot> {
     const { maxRequestsWaiting, requestDeadlineMs, softTimeoutMs } = this.#settings;
     if (this.#waiting >= maxRequestsWaiting) {
-      if (fallback) return this.#serve(fallback, 'stale', true);
+      const fallback = mayBeStale ? this.#serveStale(way, null) : null;
+      if (fallback) return fallback;
       throw new GatewayError(
         'overloaded',
         `${maxRequestsWaiting} callers are waiting for the bank already (MAX_REQUESTS_WAITING).`,
@@ -151,30 +185,45 @@ export class SnapshotKeeper {
       );
     }
     this.#waiting += 1;
-    const waitMs = fallback ? Math.min(softTimeoutMs, requestDeadlineMs) : requestDeadlineMs;
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<null>((resolve) => (timer = setTimeout(resolve, waitMs, null)));
     try {
-      const snapshot = await Promise.race([reading.result, timeout]);
-      if (snapshot) return { ...this.#serve(snapshot, cache, false), readingId: reading.id };
-      if (fallback) return this.#serve(fallback, 'stale', true);
-      throw new GatewayError(
-        'bank-timeout',
-        `The bank gave no complete list within ${requestDeadlineMs} ms (REQUEST_DEADLINE_MS); it is still being asked.`,
-      );
-    } catch (error) {
-      const dropped = error instanceof GatewayError && error.code === 'access-not-granted';
-      if (fallback && !dropped) return this.#serve(fallback, 'stale', true);
-      throw error;
+      if (mayBeStale && this.#servable !== null) {
+        const soonMs = Math.min(softTimeoutMs, requestDeadlineMs);
+        const soon = await within(reading.result, soonMs);
+        if (soon) return { ...this.#serve(soon, way), readingId: reading.id };
+        // it may have grown too old meanwhile
+        const fallback = this.#serveStale(way, null);
+        if (fallback) return fallback;
+        const late = await within(reading.result, requestDeadlineMs - soonMs);
+        if (late) return { ...this.#serve(late, way), readingId: reading.id };
+      } else {
+        const snapshot = await within(reading.result, requestDeadlineMs);
+        if (snapshot) return { ...this.#serve(snapshot, way), readingId: reading.id };
+      }
+    } catch (thrown) {
+      const { code } = toGatewayError(thrown);
+      const fallback = mayBeStale && code !== 'access-not-granted' ? this.#serveStale(way, code) : null;
+      if (fallback) return fallback;
+      throw thrown;
     } finally {
-      clearTimeout(timer);
       this.#waiting -= 1;
     }
+    throw new GatewayError(
+      'bank-timeout',
+      `The bank gave no complete list within ${requestDeadlineMs} ms (REQUEST_DEADLINE_MS); it is still being asked.`,
+    );
   }
 
-  #serve(snapshot: Snapshot, cache: ServedSnapshot['cache'], stale: boolean): ServedSnapshot {
-    this.#servedStale = stale;
-    return { snapshot, ageMs: Math.max(0, this.#clock.since(snapshot.askedAt)), stale, cache, readingId: null };
+  #serve(snapshot: Snapshot, way: Way): ServedSnapshot {
+    const ageMs = Math.max(0, this.#clock.since(snapshot.askedAt));
+    return { snapshot, ageMs, stale: false, failure: null, readingId: null, ...way };
+  }
+
+  /** What is held, marked; null when it is past its last age. */
+  #serveStale(way: Way, failure: ProblemCode | null): ServedSnapshot | null {
+    const held = this.#servable;
+    if (!held) return null;
+    this.#servedStale = true;
+    return { ...this.#serve(held, way), stale: true, failure };
   }
 
   #startReading(): Reading {
@@ -201,8 +250,18 @@ export class SnapshotKeeper {
       );
     }, readTimeoutMs);
     try {
+      const before = this.#held;
       const list = await this.#reader.readAll(readingId, AbortSignal.any([timeout.signal, this.#stop.signal]));
-      const snapshot = toSnapshot(list, askedAt, this.#clock.since(askedAt));
+      const pause = createPause();
+      const make = createAccountMaker(before);
+      const accounts: Account[] = [];
+      for (const account of list.accounts) {
+        const wait = pause();
+        if (wait) await wait;
+        accounts.push(make(account));
+      }
+      const durationMs = () => this.#clock.since(askedAt);
+      const snapshot = await buildSnapshot(accounts, { askedAt, complete: list.complete, before, durationMs, pause });
       this.#accept(snapshot, readingId, list.pages);
       return snapshot;
     } catch (thrown) {
@@ -258,7 +317,15 @@ export class SnapshotKeeper {
   }
 }
 
-/** When the bank was asked, as the contract writes it. */
-export function toAsOf(snapshot: Snapshot): string {
-  return new Date(snapshot.askedAt.wall).toISOString();
+const toMs = (seconds: number | null): number => (seconds === null ? Infinity : seconds * 1000);
+
+/** What a promise gives, or null when it takes longer than `ms`. */
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<null>((resolve) => (timer = setTimeout(resolve, ms, null)));
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

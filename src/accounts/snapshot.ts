@@ -1,32 +1,46 @@
 import type { Instant } from '../clock.js';
-import type { AccountList } from '../bank/account-reader.js';
 import type { Account } from './account.js';
-import { toAccount } from './to-account.js';
+import type { Facets } from './facets.js';
 
-/** One complete reading of the bank's accounts, in our words. Never changed, only replaced as a whole. */
-export interface Snapshot {
-  /** Sorted by name. */
+export interface SnapshotParts {
+  /** By id, no id twice. */
   readonly accounts: readonly Account[];
-  readonly byId: ReadonlyMap<string, Account>;
   /** Before the bank was asked. */
   readonly askedAt: Instant;
   readonly durationMs: number;
   readonly complete: boolean | null;
+  readonly facets: Facets;
+  /** Where each id stands in `accounts`. */
+  readonly positions: ReadonlyMap<string, number>;
 }
 
-const collator = new Intl.Collator('und', { numeric: true });
+/** One complete reading of the bank's accounts, in our words. Never changed, only replaced as a whole. */
+export class Snapshot {
+  readonly accounts: readonly Account[];
+  readonly askedAt: Instant;
+  /** When the bank was asked, as the contract writes it. */
+  readonly asOf: string;
+  readonly durationMs: number;
+  readonly complete: boolean | null;
+  readonly facets: Facets;
+  readonly #positions: ReadonlyMap<string, number>;
 
-/** Orders by name as people read it: Unicode collation, numbers as numbers; ties by id. */
-export const byName = (a: Account, b: Account): number =>
-  collator.compare(a.name, b.name) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  constructor({ accounts, askedAt, durationMs, complete, facets, positions }: SnapshotParts) {
+    this.accounts = accounts;
+    this.askedAt = askedAt;
+    this.asOf = new Date(askedAt.wall).toISOString();
+    this.durationMs = durationMs;
+    this.complete = complete;
+    this.facets = facets;
+    this.#positions = positions;
+  }
 
-export function toSnapshot(list: AccountList, askedAt: Instant, durationMs: number): Snapshot {
-  const accounts = list.accounts.map(toAccount).sort(byName);
-  return {
-    accounts,
-    byId: new Map(accounts.map((account) => [account.id, account])),
-    askedAt,
-    durationMs,
-    complete: list.complete,
-  };
+  find(id: string): Account | undefined {
+    return this.accounts[this.position(id)];
+  }
+
+  /** Where the account stands in `accounts`; -1 when there is none. */
+  position(id: string): number {
+    return this.#positions.get(id) ?? -1;
+  }
 }

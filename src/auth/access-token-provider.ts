@@ -50,17 +50,17 @@ export class AccessTokenProvider {
 
   /**
    * Another token, after the bank answered 401 to this one. Only the current token is dropped for it, and at most one in
-   * 5 s; a late answer to an older token just gets the current one.
-   * @throws GatewayError bank-refused when the token was itself got by force less than 5 s ago, else as `get`
+   * 5 s; a late answer to an older token just gets the current one. Gives null when a token was got by force less than
+   * 5 s ago: the 401 then stands.
+   * @throws GatewayError as `get`
    */
-  async replace(rejected: AccessToken): Promise<AccessToken> {
-    if (this.#inFlight) return this.#inFlight;
+  async replace(rejected: AccessToken): Promise<AccessToken | null> {
     if (this.#current !== rejected) return this.get();
     const { clock, logger } = this.#options;
-    if (this.#lastForced && clock.since(this.#lastForced) < FORCED_RENEWAL_EVERY_MS) {
-      throw new GatewayError('bank-refused', 'The account list answered 401 again to a token issued a moment ago.');
+    if (!this.#inFlight) {
+      if (this.#lastForced && clock.since(this.#lastForced) < FORCED_RENEWAL_EVERY_MS) return null;
+      this.#lastForced = clock.now();
     }
-    this.#lastForced = clock.now();
     this.#current = null;
     logger.warn({ event: 'token.rejected' }, 'the bank rejected the token before its end; asking for a new one');
     return this.#renew();
@@ -68,8 +68,7 @@ export class AccessTokenProvider {
 
   /** The token that may be sent now, or null. */
   get usable(): AccessToken | null {
-    const token = this.#current;
-    return token && this.#options.clock.since(token.requestedAt) < usableForMs(token) ? token : null;
+    return this.#current && this.#mayBeSent(this.#current) ? this.#current : null;
   }
 
   /** True while it is too early to ask again after a failure. */
@@ -100,6 +99,10 @@ export class AccessTokenProvider {
     };
   }
 
+  #mayBeSent(token: AccessToken): boolean {
+    return this.#options.clock.since(token.requestedAt) < usableForMs(token);
+  }
+
   #renew(): Promise<AccessToken> {
     if (this.#inFlight) return this.#inFlight;
     const waiting = this.#backOff.waiting;
@@ -116,6 +119,8 @@ export class AccessTokenProvider {
     const started = performance.now();
     try {
       const token = await this.#options.request();
+      // as after a machine that slept in the middle of the call
+      if (!this.#mayBeSent(token)) throw new GatewayError('bank-timeout', 'The access token came after its own end.');
       this.#current = token;
       this.#backOff.succeeded();
       this.#lastRenewalFailed = false;

@@ -8,7 +8,7 @@ import type { IdentityHolder } from './identity-holder.js';
 /** There was no token to ask with: the bank was not asked, and the token's own rules say when to try again. */
 export class NoToken extends GatewayError {}
 
-async function orNoToken(getToken: () => Promise<AccessToken>): Promise<AccessToken> {
+async function orNoToken<T>(getToken: () => Promise<T>): Promise<T> {
   try {
     return await getToken();
   } catch (thrown) {
@@ -51,6 +51,7 @@ export class AuthorizedCall {
     const answer = await this.#send(identity, token, request);
     if (answer.status !== 401) return answer;
     const another = await orNoToken(() => identity.tokens.replace(token));
+    if (!another) return answer;
     request.signal.throwIfAborted();
     return this.#send(identity, another, request);
   }

@@ -34,14 +34,16 @@ function readRoots(file: string): string {
   const pem = readSmallFile(file, MAX_PFX_BYTES).toString('utf8');
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (certificates.length === 0) throw new FileUnusable(file, 'holds no PEM certificate');
-  for (const certificate of certificates) {
-    try {
-      new X509Certificate(certificate);
-    } catch (error) {
-      throw new FileUnusable(file, 'holds a PEM certificate that can not be parsed', { cause: error });
-    }
-  }
+  certificates.forEach((certificate) => parseCertificate(certificate, file));
   return pem;
+}
+
+function parseCertificate(pem: string, file: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch (error) {
+    throw new FileUnusable(file, 'holds a PEM certificate that can not be parsed', { cause: error });
+  }
 }
 
 function readPfxBytes(pfx: IdentitySettings['pfx']): Buffer {

@@ -8,7 +8,7 @@ import { readTokenAnswer, TOKEN_ENDPOINT } from './read-token-answer.js';
 const AUTHORIZE_PATH = '/api/v1/authorizations/authorize';
 
 export interface TokenRequest {
-  readonly egress: Egress;
+  readonly egress: Pick<Egress, 'get'>;
   readonly authUrl: string;
   readonly credentials: { readonly username: string; readonly password: string };
   readonly clock: Clock;

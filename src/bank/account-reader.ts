@@ -34,12 +34,12 @@ interface Pass {
  * a list that disagrees with its own count or shows an account twice is read once more. If one page fails, all fails.
  */
 export class AccountReader {
-  readonly #source: PageSource;
+  readonly #source: Pick<PageSource, 'get'>;
   readonly #maxConcurrent: number;
   /** What the bank was last found to accept. */
   #pageSize: number;
 
-  constructor(source: PageSource, options: AccountReaderOptions) {
+  constructor(source: Pick<PageSource, 'get'>, options: AccountReaderOptions) {
     this.#source = source;
     this.#maxConcurrent = options.maxConcurrentRequests;
     this.#pageSize = options.pageSize;
@@ -130,7 +130,7 @@ class PassReading {
   /** Without a count, the end is where a page is shorter than the bank says its pages are, or brings nothing new. */
   async #readUncounted(first: Page): Promise<void> {
     let page: Page | null = first;
-    for (let number = 2; page && number <= this.#end; number++) {
+    for (let number = 2; page && number < this.#end; number++) {
       if (page.echoedSize !== null && page.accounts.length < page.echoedSize) return;
       const before = page;
       page = await this.#read(number);

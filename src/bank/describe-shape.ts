@@ -1,67 +1,89 @@
 import { readBankAccount } from './bank-account.js';
-import type { BankPage } from './read-page.js';
+import { quoteNumbers } from './quote-numbers.js';
+import { readPage } from './read-page.js';
 
-/** What of an account we know, nested objects by their path (bank-interface §2, bank-in-practice). */
-const KNOWN = new Set([
-  ...[
-    'accountId',
-    'accountDescription',
-    'accountIdentifiers',
-    'ibans',
-    'status',
-    'currency',
-    'openingDate',
-    'closingDate',
-  ],
-  ...['ownedByCompanyId', 'ownedByCompanyName', 'ownedByCompanyNumber', 'protectionType', 'balances', 'friendlyName'],
-  ...['netInterestRate', 'interestCalcMethod', 'overdraftRate', 'overdraftRateCalcMethod'],
-  ...['account', 'financialInstitution', 'country'].map((name) => `accountIdentifiers.${name}`),
-  ...[
-    'type',
-    'currency',
-    'beginOfDayAmount',
-    'intraDayAmount',
-    'blockedBalanceAmount',
-    'financialDate',
-    'lastTransactionTimestamp',
-  ].map((name) => `balances.${name}`),
-]);
+const words = (text: string) => text.trim().split(/\s+/);
+
+const ACCOUNT_FIELDS = words(`
+  accountId accountDescription accountIdentifiers ibans status currency openingDate closingDate
+  ownedByCompanyId ownedByCompanyName ownedByCompanyNumber protectionType balances friendlyName
+  netInterestRate interestCalcMethod overdraftRate overdraftRateCalcMethod
+`);
+
+const NESTED_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  accountIdentifiers: words('account financialInstitution country'),
+  balances: words(`
+    type currency beginOfDayAmount intraDayAmount blockedBalanceAmount financialDate lastTransactionTimestamp
+  `),
+};
+
+/** What stands around the list (bank-in-practice). */
+const ENVELOPE_FIELDS = new Set(['pageInfo', 'currentPage', 'pageSize', 'rowCount']);
+
+const MAX_NAMES = 50;
 
 export interface Shape {
-  /** Where the accounts stand in the document. */
+  /** Where the accounts stand in the document: `result[]`, or `[]` for a bare array. */
   readonly list: string;
   readonly rowCountGiven: boolean;
   readonly pageSizeEchoed: boolean;
+  /** Paths in the document, such as `result[].balances[].availableAmount`; at most 50. */
   readonly unknownFields: readonly string[];
-  /** Fields that no account of the page has. */
+  /** Known fields that no account of the page has, by the same paths. */
   readonly missingFields: readonly string[];
 }
 
 /**
- * How a page of the bank's compares with what we know of it; names only, never a value.
- * @throws GatewayError bank-response-invalid when an account can't be read
+ * How the text of a page of the bank's compares with what we know of it (bank-interface §2, bank-in-practice); names
+ * only, never a value.
+ * @throws GatewayError bank-response-invalid when the page or an account can't be read
  */
-export function describeShape(page: BankPage): Shape {
+export function describeShape(text: string): Shape {
+  const page = readPage(text, 1);
+  const list = `${page.path}[]`;
   const seen = new Set<string>();
+  const known = new Set(ACCOUNT_FIELDS.map((name) => `${list}.${name}`));
   page.rows.forEach((row, index) => {
     readBankAccount(row, `${page.path}[${index}]`);
     for (const [name, value] of Object.entries(row)) {
-      seen.add(name);
-      if (!Array.isArray(value)) continue;
-      for (const item of value as unknown[]) {
-        if (typeof item === 'object' && item !== null)
-          for (const inner of Object.keys(item)) seen.add(`${name}.${inner}`);
-      }
+      const path = `${list}.${name}`;
+      seen.add(path);
+      const inner = NESTED_FIELDS[name];
+      if (!inner || !Array.isArray(value) || value.length === 0) continue;
+      for (const each of inner) known.add(`${path}[].${each}`);
+      for (const item of value as unknown[]) for (const each of namesOf(item)) seen.add(`${path}[].${each}`);
     }
   });
   return {
-    list: page.path === '' ? '(a bare array)' : page.path,
+    list: toShown(list),
     rowCountGiven: page.rowCount !== null,
     pageSizeEchoed: page.echoedSize !== null,
-    unknownFields: [...seen].filter((name) => !KNOWN.has(name)).map(toShown),
-    missingFields: page.rows.length === 0 ? [] : [...KNOWN].filter((name) => !seen.has(name)),
+    unknownFields: [...unknownAround(text, page.path), ...[...seen].filter((path) => !known.has(path))]
+      .slice(0, MAX_NAMES)
+      .map(toShown),
+    missingFields: page.rows.length === 0 ? [] : [...known].filter((path) => !seen.has(path)),
   };
 }
 
-/** A field's name comes from outside: short, and on one line. */
-const toShown = (name: string) => name.replace(/[^\x20-\x7e]/g, '?').slice(0, 60);
+function unknownAround(text: string, list: string): string[] {
+  const json: unknown = JSON.parse(quoteNumbers(text));
+  if (Array.isArray(json)) return [];
+  const { pageInfo } = json as { pageInfo?: unknown };
+  const unknown = (name: string) => !ENVELOPE_FIELDS.has(name);
+  return [
+    ...namesOf(json).filter((name) => name !== list && unknown(name)),
+    ...namesOf(pageInfo)
+      .filter(unknown)
+      .map((name) => `pageInfo.${name}`),
+  ];
+}
+
+const namesOf = (value: unknown): string[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+
+/** A field's name comes from outside: short, on one line, and without digits that may be an account number or an amount. */
+const toShown = (path: string) =>
+  path
+    .replace(/[^\x20-\x7e]/g, '?')
+    .replace(/\d{3,}/g, '#')
+    .slice(0, 100);

@@ -20,8 +20,8 @@ export function quoteNumbers(json: string): string {
       const match = NUMBER.exec(json);
       if (!match) return json;
       const end = NUMBER.lastIndex;
-      // 01, 1.e, 1-2: leave the rest to JSON.parse
-      if (!endsToken(json.charCodeAt(end))) return json;
+      // 01, 1.e, 1-2, {1: 2}: leave the whole to JSON.parse, which refuses it
+      if (!endsValue(json, end)) return json;
       parts.push(json.slice(copied, at), '"', match[0], '"');
       copied = end;
       at = end;
@@ -44,7 +44,12 @@ function isEscaped(json: string, quote: number): boolean {
   return slashes % 2 === 1;
 }
 
-/** End of text, white space, comma, bracket or brace. */
-function endsToken(char: number): boolean {
-  return Number.isNaN(char) || char <= 0x20 || char === 0x2c || char === 0x5d || char === 0x7d;
+/** Whether what comes next, after white space, is the end of the text, a comma, a bracket or a brace. */
+function endsValue(json: string, from: number): boolean {
+  let at = from;
+  while (isSpace(json.charCodeAt(at))) at += 1;
+  const char = json.charCodeAt(at);
+  return Number.isNaN(char) || char === 0x2c || char === 0x5d || char === 0x7d;
 }
+
+const isSpace = (char: number) => char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09;

@@ -49,8 +49,11 @@ function findList(json: Row): { path: string; list: unknown } {
   const [found, ...others] = filled.length > 0 ? filled : arrays;
   if (!found) throw invalid('no array of accounts is found (result is missing)');
   if (others.length > 0) throw invalid('result is missing, and more than one other array could be the accounts');
-  return { path: found[0], list: found[1] };
+  return { path: toShown(found[0]), list: found[1] };
 }
+
+/** A name from the bank's document for a message; what is no plain word might be data, an IBAN say. */
+const toShown = (name: string) => (/^[A-Za-z_]{1,40}$/.test(name) ? name : '*');
 
 function toRows(list: readonly unknown[], path: string): Row[] {
   return list.map((row, index) => {

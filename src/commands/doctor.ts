@@ -2,8 +2,9 @@ import { SystemClock } from '../clock.js';
 import { examine } from '../doctor/examine.js';
 import { printStep, printVerdict } from '../doctor/print-report.js';
 import { toExitCode } from '../doctor/report.js';
-import { createLogger } from '../logging.js';
-import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
+import { StepFailed } from '../doctor/step-failed.js';
+import { SandboxNotStarted } from '../sandbox/listen.js';
+import { startSandbox, type Sandbox, type SandboxSettings } from '../sandbox/sandbox.js';
 import { loadSettings } from '../settings/load-settings.js';
 import { VERSION } from '../version.js';
 import { toSandboxBank } from './sandbox-bank.js';
@@ -19,6 +20,8 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
   const { json, offline } = options;
   let sandbox: Sandbox | null = null;
   const mode = options.sandbox ? 'sandbox' : 'live';
+  // whoever reads it may stop in the middle, as `head` does
+  process.stdout.on('error', () => undefined);
   const say = (text: string) => void (json || process.stdout.write(text));
   say(`accounts-gateway ${VERSION} doctor (${mode}${offline ? ', offline' : ''})\n\n`);
   try {
@@ -26,24 +29,36 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
       mode,
       offline,
       clock: new SystemClock(),
-      // what there is to say is in the report
-      logger: createLogger({ level: 'silent', pretty: false }),
       settings: async () => {
         const { common, bank, warnings } = await loadSettings({
           sandbox: options.sandbox,
           runtimeFlags: process.execArgv,
         });
         if (bank) return { settings: { ...common, bank }, warnings };
-        // beside a sandbox that may be running: its identity, other ports
-        sandbox = await startSandbox({ ...common.sandbox, port: 0, authPort: null, controlPort: 0 });
+        sandbox = await startOwnSandbox(common.sandbox);
         return { settings: { ...common, bank: toSandboxBank(sandbox) }, warnings };
       },
-      onStep: (step) => say(printStep(step)),
+      onStep: (step, lines) => say(printStep(step, lines)),
     });
     if (json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
     say(printVerdict(report, VERSION, new Date(), offline));
     return toExitCode(report);
   } finally {
     await (sandbox as Sandbox | null)?.close();
+  }
+}
+
+/** Beside a sandbox that may be running: its identity, other ports. */
+async function startOwnSandbox(settings: SandboxSettings): Promise<Sandbox> {
+  try {
+    return await startSandbox({
+      ...settings,
+      port: 0,
+      authPort: settings.authPort === null ? null : 0,
+      controlPort: 0,
+    });
+  } catch (error) {
+    if (!(error instanceof SandboxNotStarted)) throw error;
+    throw new StepFailed('config-invalid', 'operator', error.message, 'Correct the SANDBOX_ setting named above.');
   }
 }

@@ -5,10 +5,11 @@ import { loadSettings } from '../settings/load-settings.js';
 import { SettingsInvalid } from '../settings/read-settings.js';
 import { EXIT } from './exit-codes.js';
 import { describeFaults } from './report-faults.js';
-import { stopSignal } from './stop-signal.js';
+import { listenForStop } from './stop-signal.js';
 
 /** The sandbox bank alone, until it is told to stop; gives the exit code. */
 export async function runSandbox(process: NodeJS.Process, options: { readonly fresh: boolean }): Promise<number> {
+  const stop = listenForStop(process);
   let sandbox: Sandbox;
   try {
     // no bank is needed to run one
@@ -27,7 +28,7 @@ export async function runSandbox(process: NodeJS.Process, options: { readonly fr
     throw error;
   }
   process.stdout.write(`${sandboxGreeting(sandbox)}\n`);
-  await stopSignal(process);
+  await stop.received;
   await sandbox.close();
   return EXIT.stopped;
 }

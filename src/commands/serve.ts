@@ -20,7 +20,7 @@ import { readCommit, VERSION } from '../version.js';
 import { EXIT } from './exit-codes.js';
 import { describeFaults, logFaults } from './report-faults.js';
 import { toSandboxBank } from './sandbox-bank.js';
-import { stopSignal } from './stop-signal.js';
+import { listenForStop } from './stop-signal.js';
 
 export interface ServeOptions {
   readonly sandbox: boolean;
@@ -29,6 +29,7 @@ export interface ServeOptions {
 
 /** Serves the internal API until it is told to stop; gives the exit code. Every failed start ends in one clear message. */
 export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
+  const stop = listenForStop(process);
   const forPeople = process.stdout.isTTY === true;
   let logger = createLogger({ level: 'info', pretty: forPeople });
   let sandbox: Sandbox | null = null;
@@ -43,22 +44,18 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     const settings: Settings = { ...common, bank: bank ?? toSandboxBank(sandbox as Sandbox) };
     const lifecycle = new Lifecycle();
     app = await createApp({ settings, clock: new SystemClock(), log: new Log(logger), lifecycle });
-    const stopped = stopSignal(process);
-    await app.listen(settings.door.port, settings.door.host);
-    announce(process, logger, settings.bank, settings, toUrl(app, settings.door), sandbox);
-    // so that the first caller does not wait for it; what goes wrong is logged there
-    app
-      .get(IdentityHolder)
-      .current.tokens.get()
-      .catch(() => undefined);
-
-    const serving = app;
-    process.on('SIGHUP', () => {
-      logger.info({ event: 'config.reload' }, 'SIGHUP: looking at certificate and credentials again');
-      serving.get(SnapshotKeeper).endWait();
-      void serving.get(IdentityHolder).reload();
-    });
-    const signal = await stopped;
+    reloadOnSignal(process, logger, app);
+    // told to stop while starting, it never opens
+    if (stop.signal === null) {
+      await app.listen(settings.door.port, toAddress(settings.door.host));
+      announce(process, logger, settings.bank, settings, toUrl(app, settings.door), sandbox);
+      // so that the first caller does not wait for it; what goes wrong is logged there
+      app
+        .get(IdentityHolder)
+        .current.tokens.get()
+        .catch(() => undefined);
+    }
+    const signal = await stop.received;
     logger.info({ event: 'gateway.stopping', signal }, `stopping on ${signal}`);
     await stopServing(app, lifecycle, settings.door);
     await sandbox?.close();
@@ -69,6 +66,14 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     await sandbox?.close();
     return flushed(logger, reportFailedStart(process, logger, error));
   }
+}
+
+function reloadOnSignal(process: NodeJS.Process, logger: Logger, app: NestFastifyApplication): void {
+  process.on('SIGHUP', () => {
+    logger.info({ event: 'config.reload' }, 'SIGHUP: looking at certificate and credentials again');
+    app.get(SnapshotKeeper).endWait();
+    void app.get(IdentityHolder).reload();
+  });
 }
 
 function announce(
@@ -91,6 +96,9 @@ function announce(
     );
   }
 }
+
+/** One address, since the door stands before one server: `localhost` may have two. */
+const toAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
 
 /** An address that works from this machine, wherever the server listens. */
 function toUrl(app: NestFastifyApplication, door: DoorSettings): string {

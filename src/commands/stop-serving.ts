@@ -6,8 +6,6 @@ import { IdentityHolder } from '../auth/identity-holder.js';
 import type { DoorSettings } from '../settings/settings.js';
 import type { Lifecycle } from '../door/lifecycle.js';
 
-const IDLE_CHECK_MS = 50;
-
 /**
  * The graceful stop (contract §2): not ready at once, still serving for SHUTDOWN_DELAY_MS; then no new connections, idle
  * ones closed, calls in flight answered within SHUTDOWN_GRACE_MS, and what is left then is cut off.
@@ -19,15 +17,12 @@ export async function stopServing(
 ): Promise<void> {
   lifecycle.leave();
   if (settings.shutdownDelayMs > 0) await delay(settings.shutdownDelayMs);
-  lifecycle.drain();
 
   const server = app.getHttpServer() as Server;
   const closed = new Promise((resolve) => server.close(resolve));
-  // a connection becomes idle when its answer is out; Node closes only those that are idle at this moment
-  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  lifecycle.drain();
   await Promise.race([closed, delay(settings.shutdownGraceMs, undefined, { ref: false })]);
-  clearInterval(idle);
-  server.closeAllConnections();
+  lifecycle.end();
 
   app.get(SnapshotKeeper).close();
   app.get(IdentityHolder).close();

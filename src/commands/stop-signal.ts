@@ -1,15 +1,30 @@
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** Resolves with the first signal to stop; a second one ends the process at once, as people who press ^C twice expect. */
-export function stopSignal(process: NodeJS.Process): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let stopping = false;
-    for (const signal of SIGNALS) {
-      process.on(signal, () => {
-        if (stopping) process.exit(1);
-        stopping = true;
-        resolve(signal);
-      });
-    }
-  });
+export interface StopSignal {
+  /** Resolves with the first signal to stop. */
+  readonly received: Promise<NodeJS.Signals>;
+  /** That signal, if it has come. */
+  readonly signal: NodeJS.Signals | null;
+}
+
+/**
+ * Listens for a signal to stop; a second one ends the process at once, as people who press ^C twice expect. Without a
+ * listener a container's first process would not even notice one.
+ */
+export function listenForStop(process: NodeJS.Process): StopSignal {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  let first: NodeJS.Signals | null = null;
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      if (first !== null) process.exit(1);
+      first = signal;
+      resolve(signal);
+    });
+  }
+  return {
+    received: promise,
+    get signal() {
+      return first;
+    },
+  };
 }

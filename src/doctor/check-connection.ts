@@ -2,75 +2,104 @@ import { describeRoute, type Egress } from '../egress/egress.js';
 import type { ConnectionFacts } from '../egress/probe.js';
 import { toGatewayError, type GatewayError } from '../problems/gateway-error.js';
 import type { EgressSettings } from '../settings/settings.js';
-import type { BankHost } from './hosts.js';
-import { StepFailed, toStepFailed } from './step-failed.js';
+import { toRouteFailure, toTlsFailure, type Attempt } from './connection-failure.js';
+import { lineFor, type BankHost } from './hosts.js';
+import { sourceAddressTowards } from './source-address.js';
+import { failTogether } from './step-failed.js';
+import type { Findings } from './walk.js';
 
-interface Probe {
-  readonly host: BankHost;
-  readonly facts: ConnectionFacts;
-  readonly failure: GatewayError | null;
+const LOCAL = 'the local address; behind a NAT or a proxy the bank sees another one';
+
+export interface ConnectionCheckOptions {
+  readonly egress: Egress;
+  readonly hosts: readonly BankHost[];
+  readonly settings: EgressSettings;
+  /** Of our certificate. */
+  readonly thumbprint: string;
 }
 
 /** One connection to each host, made as every call makes it; looked at twice, for the way and for TLS. */
 export class ConnectionCheck {
-  readonly #egress: Egress;
-  readonly #hosts: readonly BankHost[];
-  readonly #thumbprint: string;
-  readonly #probes: Probe[] = [];
+  readonly #options: ConnectionCheckOptions;
+  #attempts: Attempt[] = [];
 
-  constructor(egress: Egress, hosts: readonly BankHost[], thumbprint: string) {
-    this.#egress = egress;
-    this.#hosts = hosts;
-    this.#thumbprint = thumbprint;
+  constructor(options: ConnectionCheckOptions) {
+    this.#options = options;
   }
 
   /** TCP, or the tunnel through the proxy. */
-  async checkRoute(settings: EgressSettings, facts: Record<string, unknown>): Promise<void> {
-    for (const host of this.#hosts) {
-      const probe = await this.#probe(host);
-      this.#probes.push(probe);
-      const { localAddress, remoteAddress, proxyStatus, transportMs } = probe.facts;
-      facts[host.name] = {
-        route: describeRoute(settings, host.url),
-        remoteAddress,
-        sourceAddress: localAddress && `${localAddress} (local; behind a proxy or NAT the bank sees another one)`,
-        proxyStatus,
+  async checkRoute(findings: Findings): Promise<void> {
+    this.#attempts = await Promise.all(this.#options.hosts.map((host) => this.#attempt(host)));
+    // the handshake is made in the same go, and is the next step's time
+    findings.ms = Math.max(...this.#attempts.map(({ seen }) => seen.transportMs ?? 0));
+    for (const { host, seen, source } of this.#attempts) {
+      const { remoteAddress, remotePort, proxyStatus, transportMs } = seen;
+      findings.facts[host.name] = {
+        route: describeRoute(this.#options.settings, host.url),
+        ...(remoteAddress && { remoteAddress, remotePort }),
+        ...(source && { sourceAddress: source, sourceAddressIs: LOCAL }),
+        ...(proxyStatus !== undefined && { proxyStatus }),
         ms: transportMs,
       };
-      if (probe.failure && !probe.facts.reached) throw withFirewall(probe.failure);
+      findings.lines.push(lineFor(host, toRouteLine({ host, seen, source })));
     }
+    const shown = this.#attempts.some(({ source }) => source);
+    if (shown) findings.lines.push(`(${LOCAL})`);
+    failTogether(this.#attempts.map((attempt) => toRouteFailure(attempt)));
   }
 
   /** The handshake, the server's certificate, and whether ours was accepted. */
-  async checkTls(facts: Record<string, unknown>): Promise<void> {
-    for (const { host, facts: seen, failure } of this.#probes) {
+  async checkTls(findings: Findings): Promise<void> {
+    const { thumbprint } = this.#options;
+    findings.ms = Math.max(...this.#attempts.map(({ seen }) => seen.tlsMs ?? 0));
+    for (const { host, seen } of this.#attempts) {
       const { tlsVersion, cipher, serverChain, tlsMs } = seen;
-      facts[host.name] = { tlsVersion, cipher, serverChain, ourThumbprint: this.#thumbprint, ms: tlsMs };
-      if (failure) throw failure;
+      findings.facts[host.name] = { tlsVersion, cipher, serverChain, ourThumbprint: thumbprint, ms: tlsMs };
+      findings.lines.push(...toTlsLines(seen).map((line) => lineFor(host, line)));
     }
+    failTogether(this.#attempts.map((attempt) => toTlsFailure(attempt, thumbprint)));
   }
 
-  async #probe(host: BankHost): Promise<Probe> {
-    const facts: ConnectionFacts = { reached: false, secured: false };
+  async #attempt(host: BankHost): Promise<Attempt> {
+    const seen: ConnectionFacts = { reached: false, secured: false };
+    let failure: GatewayError | null = null;
     try {
-      await this.#egress.probe(host.target, host.url, facts);
-      return { host, facts, failure: null };
+      await this.#options.egress.probe(host.target, host.url, seen);
     } catch (error) {
-      return { host, facts, failure: toGatewayError(error) };
+      failure = toGatewayError(error);
     }
+    const { localAddress } = this.#options.settings;
+    const source = seen.localAddress ?? localAddress ?? (await sourceAddressTowards(host.hostname, host.port));
+    return { host, seen, source, localAddress, failure };
   }
 }
 
-/** Where not even a connection came about, a firewall is the usual cause. */
-function withFirewall(failure: GatewayError): StepFailed {
-  const { code, owner, problem, remedy } = toStepFailed(failure);
-  const firewall = code === 'bank-timeout' || code === 'bank-unavailable';
-  return new StepFailed(
-    code,
-    owner,
-    problem,
-    firewall
-      ? `Ask the network team whether the firewall lets this machine out to that host and port; then ask the bank whether its service is up. ${remedy}`
-      : remedy,
-  );
+function toRouteLine({ host, seen, source }: Pick<Attempt, 'host' | 'seen' | 'source'>): string {
+  const { remoteAddress, remotePort, proxyStatus } = seen;
+  const { proxy, address } = host;
+  const to = proxy
+    ? `proxy ${proxy.protocol}//${proxy.host}${proxyStatus === undefined ? '' : `, which answered ${proxyStatus} to CONNECT ${address}`}`
+    : `${remoteAddress ? toAddress(remoteAddress, remotePort) : address}, direct`;
+  return source ? `from ${source} to ${to}` : `to ${to}`;
+}
+
+const toAddress = (address: string, port: number | undefined) =>
+  `${address.includes(':') ? `[${address}]` : address}:${port}`;
+
+function toTlsLines({ tlsVersion, cipher, serverChain = [] }: ConnectionFacts): string[] {
+  const [leaf] = serverChain;
+  if (!leaf) return ['the server showed no certificate'];
+  return [
+    `${tlsVersion}, ${cipher}`,
+    ...serverChain.map(
+      ({ subject, validFrom, validTo }, index) =>
+        `${index === 0 ? 'server' : '  by  '}  ${subject}, ${validFrom.slice(0, 10)} to ${validTo.slice(0, 10)}`,
+    ),
+    ...(leaf.names ? [`names   ${shortened(leaf.names)}`] : []),
+  ];
+}
+
+function shortened(names: string): string {
+  const all = names.split(', ');
+  return all.length <= 5 ? names : `${all.slice(0, 5).join(', ')} and ${all.length - 5} more`;
 }

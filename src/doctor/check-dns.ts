@@ -1,49 +1,63 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { goesDirect } from '../egress/egress.js';
-import type { EgressSettings } from '../settings/settings.js';
-import type { BankHost } from './hosts.js';
-import { StepFailed } from './step-failed.js';
+import { lineFor, type BankHost } from './hosts.js';
+import { failTogether, StepFailed } from './step-failed.js';
+import type { Findings } from './walk.js';
+
+/** All addresses of a name, as the runtime's own connections find them. */
+export type Resolve = (hostname: string) => Promise<readonly { readonly address: string }[]>;
+
+const asConnectionsDo: Resolve = (hostname) => lookup(hostname, { all: true });
 
 /** Resolves the names that this machine has to: the bank's hosts, or the proxy's where it does that for us. */
 export async function checkDns(
-  egress: EgressSettings,
   hosts: readonly BankHost[],
-  facts: Record<string, unknown>,
+  timeoutMs: number,
+  { facts, lines }: Findings,
+  resolve: Resolve = asConnectionsDo,
 ): Promise<void> {
-  for (const { name, url } of hosts) {
-    const proxied = egress.proxy !== null && !goesDirect(egress, url);
-    const hostname = (proxied && egress.proxy ? egress.proxy : new URL(url)).hostname.replace(/^\[|\]$/g, '');
-    const fact: Record<string, unknown> = {
-      host: hostname,
-      ...(proxied && { note: 'the proxy; it resolves the name of the bank itself' }),
-    };
-    facts[name] = fact;
-    if (isIP(hostname) !== 0) fact['addresses'] = [hostname];
-    else fact['addresses'] = await resolve(hostname, egress.connectTimeoutMs, proxied);
+  const failures = await Promise.all(
+    hosts.map(async (host): Promise<StepFailed | null> => {
+      const { name, hostname, proxy } = host;
+      const fact = { host: hostname, ...(proxy && { note: 'the proxy; it resolves the name of the bank itself' }) };
+      facts[name] = fact;
+      try {
+        const addresses = isIP(hostname) ? [hostname] : await withinTime(resolve(hostname), timeoutMs);
+        facts[name] = { ...fact, addresses };
+        return null;
+      } catch (error) {
+        return toFailure(host, (error as NodeJS.ErrnoException).code ?? 'unknown');
+      }
+    }),
+  );
+  for (const host of hosts) {
+    const { addresses } = facts[host.name] as { addresses?: readonly string[] };
+    const found = isIP(host.hostname) ? 'an address, no name to resolve' : (addresses?.join(', ') ?? 'not found');
+    lines.push(lineFor(host, `${host.hostname}: ${found}${host.proxy ? ' (the proxy)' : ''}`));
   }
+  failTogether(failures);
 }
 
-async function resolve(hostname: string, timeoutMs: number, proxied: boolean): Promise<string[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(Object.assign(new Error('too slow'), { code: `no answer within ${timeoutMs} ms` })),
-      timeoutMs,
-    );
-  });
+async function withinTime(found: ReturnType<Resolve>, timeoutMs: number): Promise<string[]> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const code = `no answer within ${timeoutMs} ms`;
+  const timer = setTimeout(() => reject(Object.assign(new Error('too slow'), { code })), timeoutMs);
   try {
-    const found = await Promise.race([lookup(hostname, { all: true }), timeout]);
-    return found.map(({ address }) => address);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    throw new StepFailed(
-      'dns-failed',
-      'network',
-      `The name ${hostname} could not be resolved (${code}).`,
-      `Check the name in ${proxied ? 'EGRESS_PROXY_URL' : 'BANK_BASE_URL and BANK_AUTH_URL'}; then ask the network team why the resolver of this machine does not know it: nslookup ${hostname}`,
-    );
+    return (await Promise.race([found, promise])).map(({ address }) => address);
   } finally {
     clearTimeout(timer);
   }
+}
+
+function toFailure({ hostname, proxy, variable }: BankHost, code: string): StepFailed {
+  const setting = proxy ? 'EGRESS_PROXY_URL (or HTTPS_PROXY)' : variable;
+  const unknown = code === 'ENOTFOUND' || code === 'ENODATA';
+  return new StepFailed(
+    'dns-failed',
+    'network',
+    `The name ${hostname} could not be resolved (${code}).`,
+    unknown
+      ? `Check the name in ${setting}; if it is right, ask the network team why the resolver of this machine does not know it: nslookup ${hostname}`
+      : `Ask the network team why the resolver of this machine gives no answer for ${hostname} (DNS servers, firewall for port 53): nslookup ${hostname}`,
+  );
 }

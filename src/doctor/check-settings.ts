@@ -12,27 +12,29 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
   try {
     const { settings, warnings } = await source();
     const { bank, egress } = settings;
-    Object.assign(findings.facts, {
-      baseUrl: bank.baseUrl,
-      authUrl: bank.authUrl,
-      route: describeRoute(egress, bank.baseUrl),
-    });
+    const { baseUrl, authUrl } = bank;
+    const route = describeRoute(egress, baseUrl);
+    Object.assign(findings.facts, { baseUrl, authUrl, route });
+    findings.lines.push(...(baseUrl === authUrl ? [baseUrl] : [`tokens    ${authUrl}`, `accounts  ${baseUrl}`]));
     if (warnings.length > 0) {
-      findings.problem = warnings.join('; ');
-      findings.remedy = 'Correct the names, or leave these settings out.';
+      findings.problem = `${warnings.join('; ')}.`;
+      findings.remedy = 'Correct these settings, or leave them out.';
     }
     return settings;
   } catch (error) {
     if (!(error instanceof SettingsInvalid)) throw error;
-    const faults = error.faults.map(({ variable, problem }) => `${variable} ${problem}`);
-    const examples = error.faults.flatMap(({ variable, example }) =>
+    const { faults } = error;
+    findings.facts['faults'] = faults;
+    const problem = faults.map(({ variable, problem: what }) => `${variable} ${what}`).join('; ');
+    const examples = faults.flatMap(({ variable, example }) =>
       example === undefined ? [] : [`${variable}: ${example}`],
     );
+    const example = examples.length > 0 ? `, for example ${examples.join('; ')}` : '';
     throw new StepFailed(
       'config-invalid',
       'operator',
-      `${[...faults, ...error.warnings].join('; ')}.`,
-      `Set them in the environment or in .env${examples.length > 0 ? `, for example: ${examples.join('; ')}` : ''}. The README lists all settings.`,
+      `${problem}.`,
+      `Set ${faults.length === 1 ? 'it' : 'them'} in the environment or in .env${example}. The README lists all settings.`,
     );
   }
 }

@@ -1,18 +1,47 @@
-import type { BankSettings } from '../settings/settings.js';
+import { goesDirect } from '../egress/egress.js';
+import type { BankSettings, EgressSettings } from '../settings/settings.js';
 
 export interface BankHost {
   /** Key of its facts: `tokens`, `accounts`, or `bank` when one host is both. */
   readonly name: 'bank' | 'tokens' | 'accounts';
   /** In words, for messages. */
   readonly target: string;
+  /** The setting that names it. */
+  readonly variable: string;
   readonly url: string;
+  /** With the port: `api.bank.example:443`. */
+  readonly address: string;
+  /** The proxy on the way to it, or null. */
+  readonly proxy: URL | null;
+  /** The host that this machine connects to: the bank's or the proxy's; IPv6 without brackets. */
+  readonly hostname: string;
+  readonly port: number;
 }
 
-/** The hosts of the bank, one or two. */
-export function toHosts({ baseUrl, authUrl }: Pick<BankSettings, 'baseUrl' | 'authUrl'>): BankHost[] {
-  if (new URL(baseUrl).host === new URL(authUrl).host) return [{ name: 'bank', target: 'the bank', url: baseUrl }];
+/** The hosts of the bank, one or two, and the way to each. */
+export function toHosts({ baseUrl, authUrl }: Pick<BankSettings, 'baseUrl' | 'authUrl'>, egress: EgressSettings) {
+  const toHost = (host: Pick<BankHost, 'name' | 'target' | 'variable' | 'url'>): BankHost => {
+    const url = new URL(host.url);
+    const proxy = goesDirect(egress, host.url) ? null : egress.proxy;
+    const usual = proxy?.protocol === 'http:' ? 80 : 443;
+    const next = proxy ?? url;
+    return {
+      ...host,
+      address: `${url.hostname}:${url.port || 443}`,
+      proxy,
+      hostname: next.hostname.replace(/^\[|\]$/g, ''),
+      port: Number(next.port || usual),
+    };
+  };
+  if (new URL(baseUrl).host === new URL(authUrl).host) {
+    return [toHost({ name: 'bank', target: 'the bank', variable: 'BANK_BASE_URL', url: baseUrl })];
+  }
   return [
-    { name: 'tokens', target: 'the token endpoint', url: authUrl },
-    { name: 'accounts', target: 'the account list', url: baseUrl },
+    toHost({ name: 'tokens', target: 'the token endpoint', variable: 'BANK_AUTH_URL', url: authUrl }),
+    toHost({ name: 'accounts', target: 'the account list', variable: 'BANK_BASE_URL', url: baseUrl }),
   ];
 }
+
+/** A line for people; with two hosts it says which one it is about. */
+export const lineFor = ({ name }: BankHost, text: string): string =>
+  name === 'bank' ? text : `${name.padEnd(8)}  ${text}`;

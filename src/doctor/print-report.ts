@@ -1,76 +1,77 @@
-import { STEPS, type DoctorReport, type StepReport } from './report.js';
+import { failedStep, STEPS, type DoctorReport, type StepReport } from './report.js';
 
 const MARKS = { ok: '✓', warning: '!', failed: '✗', skipped: '·' } as const;
+const WIDTH = 110;
+/** Of mark, name and time. */
+const MARGIN = 26;
+const NAME_WIDTH = 17;
+const RULE = '-'.repeat(WIDTH);
 
 /** One step for people: how it went, how long it took, and the facts that help. */
-export function printStep({ name, status, ms, facts, problem, remedy }: StepReport): string {
-  const lines = [`${MARKS[status]} ${name.padEnd(12)} ${String(ms).padStart(6)} ms`];
-  lines.push(...printFacts(facts, '    '));
-  if (status === 'warning') lines.push(`    ! ${problem ?? ''}`, ...(remedy ? [`      ${remedy}`] : []));
-  return `${lines.join('\n')}\n`;
-}
-
-function printFacts(facts: Readonly<Record<string, unknown>>, indent: string): string[] {
-  return Object.entries(facts).flatMap(([name, value]) => {
-    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return [];
-    if (Array.isArray(value) && value.every((item) => typeof item === 'object')) {
-      return [
-        `${indent}${name}:`,
-        ...value.flatMap((item, index) => printFacts({ [`${index + 1}`]: item as object }, `${indent}  `)),
-      ];
-    }
-    if (typeof value === 'object' && !Array.isArray(value)) {
-      return [`${indent}${name}:`, ...printFacts(value as Record<string, unknown>, `${indent}  `)];
-    }
-    return [`${indent}${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`];
-  });
+export function printStep({ name, status, ms, problem, remedy }: StepReport, lines: readonly string[]): string {
+  const said = status === 'warning' ? [problem, remedy].flatMap((text) => (text ? wrapped(text, MARGIN) : [])) : [];
+  const [first = '', ...rest] = [...lines.map(toPlain), ...said];
+  const head = `${MARKS[status]} ${name.padEnd(12)}${String(ms).padStart(6)} ms   ${first}`.trimEnd();
+  return `${[head, ...rest.map((line) => `${' '.repeat(MARGIN)}${line}`)].join('\n')}\n`;
 }
 
 /** The end of the report: all well, or what is broken, who must act, what to ask them, and text for a ticket. */
 export function printVerdict(report: DoctorReport, version: string, at: Date, offline: boolean): string {
-  const failed = report.steps.find(({ status }) => status === 'failed');
+  const failed = failedStep(report);
   if (!failed) {
     const asked = offline ? 'The local steps are' : 'Everything up to the account list is';
-    return `\n${asked} in order${report.steps.some(({ status }) => status === 'warning') ? '; look at the warnings (!)' : ''}.\n`;
+    const warned = report.steps.some(({ status }) => status === 'warning');
+    return `\n${asked} in order${warned ? '; look at the warnings (!)' : ''}.\n`;
   }
-  const skipped = STEPS.slice(STEPS.indexOf(failed.name) + 1);
-  return [
-    '',
-    `What is broken   ${failed.problem}`,
-    `Cause code       ${failed.code}`,
-    `Who must act     ${failed.owner}`,
-    `What to do       ${failed.remedy}`,
-    ...(skipped.length > 0 ? [`Not looked at    ${skipped.join(', ')}`] : []),
-    '',
-    'For a ticket:',
-    ...toTicket(report, failed, version, at).map((line) => `  ${line}`),
-    '',
-  ].join('\n');
+  const title = `accounts-gateway ${version} (${report.mode}) can not read the accounts: step "${failed.name}" failed`;
+  const rows = toTicket(report, failed, at).flatMap(([name, text]) =>
+    wrapped(text, NAME_WIDTH).map((line, index) => `${(index === 0 ? name : '').padEnd(NAME_WIDTH)}${line}`),
+  );
+  return `\n${[RULE, title, '', ...rows, RULE].join('\n')}\n`;
 }
 
-function toTicket({ steps, mode }: DoctorReport, failed: StepReport, version: string, at: Date): string[] {
+/** What one can paste into a ticket, whoever it goes to. */
+function toTicket({ steps }: DoctorReport, failed: StepReport, at: Date): [string, string][] {
   const fact = (step: string, name: string) => steps.find((each) => each.name === step)?.facts[name];
-  const known: [string, unknown][] = [
-    ['Account service', fact('settings', 'baseUrl')],
+  const rows: [string, unknown][] = [
+    ['What is broken', failed.problem],
+    ['Cause', failed.code],
+    ['Who must act', failed.owner],
+    ['What to do', failed.remedy],
+    ['Not looked at', STEPS.slice(STEPS.indexOf(failed.name) + 1).join(', ')],
+    ['Time', at.toISOString()],
     ['Token service', fact('settings', 'authUrl')],
+    ['Account service', fact('settings', 'baseUrl')],
     ['Route', fact('settings', 'route')],
-    ['Client certificate', fact('certificate', 'subject')],
-    ['SHA-1 thumbprint', fact('certificate', 'thumbprint')],
+    ['Source address', sourceAddresses(steps)],
+    ['Certificate', fact('certificate', 'subject')],
+    ['Thumbprint', withNote(fact('certificate', 'thumbprint'), 'SHA-1')],
     ['Valid to', fact('certificate', 'notAfter')],
   ];
-  return [
-    `accounts-gateway ${version} (${mode}) can not reach the bank's accounts: step "${failed.name}" failed with ${failed.code} at ${at.toISOString()}.`,
-    String(failed.problem),
-    ...known.flatMap(([name, value]) => (typeof value === 'string' ? [`${name}: ${value}`] : [])),
-    ...sourceAddresses(steps),
-  ];
+  return rows.filter((row): row is [string, string] => typeof row[1] === 'string' && row[1] !== '');
 }
 
-function sourceAddresses(steps: readonly StepReport[]): string[] {
+const withNote = (value: unknown, note: string) => (typeof value === 'string' ? `${value} (${note})` : undefined);
+
+function sourceAddresses(steps: readonly StepReport[]): string | undefined {
   const route = steps.find(({ name }) => name === 'route')?.facts ?? {};
-  const found = Object.values(route).flatMap((host) => {
-    const address = (host as { sourceAddress?: unknown }).sourceAddress;
-    return typeof address === 'string' ? [address] : [];
-  });
-  return [...new Set(found)].map((address) => `Source address: ${address}`);
+  const found = Object.values(route).map((host) => (host as { sourceAddress?: unknown }).sourceAddress);
+  const distinct = [...new Set(found.filter((address) => typeof address === 'string'))];
+  return distinct.length > 0
+    ? `${distinct.join(', ')} (the local one; a NAT or proxy on the way shows another)`
+    : undefined;
+}
+
+/** Whatever comes from outside stays on its line and moves no cursor. */
+const toPlain = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
+
+function wrapped(text: string, indent: number): string[] {
+  const lines: string[] = [];
+  for (const word of toPlain(text).split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= WIDTH - indent)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }

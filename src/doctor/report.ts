@@ -7,12 +7,14 @@ export type StepName = (typeof STEPS)[number];
 
 export type DoctorCode = ProblemCode | 'config-invalid' | 'pfx-unreadable' | 'dns-failed';
 
+export type Facts = Readonly<Record<string, unknown>>;
+
 export interface StepReport {
   readonly name: StepName;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
   /** How long it took. */
   readonly ms: number;
-  readonly facts: Readonly<Record<string, unknown>>;
+  readonly facts: Facts;
   readonly code: DoctorCode | null;
   readonly owner: Owner | null;
   readonly problem: string | null;
@@ -25,8 +27,13 @@ export interface DoctorReport {
   readonly steps: readonly StepReport[];
 }
 
-/** 0 when all is well, else the exit code of the step that failed: 2 for settings … 9 for shape. */
+export function failedStep({ steps }: DoctorReport): StepReport | null {
+  return steps.find(({ status }) => status === 'failed') ?? null;
+}
+
+/** 0 when all is well, 1 for a fault of our own, else by the step that failed: 2 for settings … 9 for shape. */
 export function toExitCode(report: DoctorReport): number {
-  const failed = report.steps.find(({ status }) => status === 'failed');
-  return failed ? STEPS.indexOf(failed.name) + 2 : 0;
+  const failed = failedStep(report);
+  if (!failed) return 0;
+  return failed.code === 'internal-error' ? 1 : STEPS.indexOf(failed.name) + 2;
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../problems/gateway-error.js';
-import { PROBLEMS, type Owner } from '../problems/problem-table.js';
+import type { Owner } from '../problems/problem-table.js';
+import { remedyFor } from './remedies.js';
 import type { DoctorCode, StepName } from './report.js';
 
 /** Why a step of the doctor failed: who must act, and what to do about it. */
@@ -17,9 +18,40 @@ export class StepFailed extends Error {
   }
 }
 
-/** An error of the gateway's rooms as the doctor tells it; others are faults of ours and pass. */
-export function toStepFailed(thrown: unknown): StepFailed {
+/** What went wrong in `step` as the doctor tells it; what nobody foresaw is a fault of ours, told without its message. */
+export function toStepFailed(thrown: unknown, step: StepName): StepFailed {
   if (thrown instanceof StepFailed) return thrown;
-  if (!(thrown instanceof GatewayError)) throw thrown;
-  return new StepFailed(thrown.code, thrown.owner, thrown.detail, PROBLEMS[thrown.code].remedy);
+  if (thrown instanceof GatewayError && thrown.code !== 'internal-error') {
+    return new StepFailed(thrown.code, thrown.owner, capital(thrown.detail), remedyFor(step, thrown.code));
+  }
+  const fault = thrown instanceof GatewayError ? thrown.cause : thrown;
+  return new StepFailed(
+    'internal-error',
+    'operator',
+    `A fault of the gateway itself: ${placeOf(fault)}.`,
+    'Report it to those who maintain the gateway, with this text and its version.',
+  );
+}
+
+/** With two hosts: fails by the first failure there is, telling all of them. */
+export function failTogether(failures: readonly (StepFailed | null)[]): void {
+  const found = failures.filter((failure) => failure !== null);
+  const [first] = found;
+  if (!first) return;
+  const all = (texts: readonly string[]) => [...new Set(texts)].join(' ');
+  throw new StepFailed(
+    first.code,
+    first.owner,
+    all(found.map(({ problem }) => problem)),
+    all(found.map(({ remedy }) => remedy)),
+  );
+}
+
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The message of an unforeseen error may quote data; its name and place do not. */
+function placeOf(fault: unknown): string {
+  if (!(fault instanceof Error)) return typeof fault;
+  const place = fault.stack?.split('\n').find((line) => /^\s+at /.test(line));
+  return `${fault.name}${place ? ` ${place.trim()}` : ''}`;
 }

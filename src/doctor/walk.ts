@@ -1,80 +1,76 @@
+import type { Owner } from '../problems/problem-table.js';
 import { STEPS, type StepName, type StepReport } from './report.js';
-import { toStepFailed, type StepFailed } from './step-failed.js';
+import { toStepFailed } from './step-failed.js';
 
-/** What a step has found; a problem without failure is a warning. */
+/** What a step has found so far; a problem without failure is a warning. */
 export interface Findings {
+  /** For machines. */
   readonly facts: Record<string, unknown>;
+  /** The same for people, a line each. */
+  readonly lines: string[];
   problem?: string;
   remedy?: string;
+  /** Who must act on the problem; the operator when missing. */
+  owner?: Owner;
+  /** Where it is not the time that the step took. */
+  ms?: number;
+}
+
+/** Is told of each step as it ends, with its lines for people. */
+export type OnStep = (report: StepReport, lines: readonly string[]) => void;
+
+interface Taken {
+  readonly report: StepReport;
+  readonly lines: readonly string[];
 }
 
 /** Takes the steps one after the other and notes how each went; after the first that fails all others are skipped. */
 export class Walk {
-  readonly #reports = new Map<StepName, StepReport>();
-  readonly #onStep: (report: StepReport) => void;
+  readonly #taken = new Map<StepName, Taken>();
+  readonly #onStep: OnStep;
   #failed = false;
 
-  constructor(onStep: (report: StepReport) => void) {
+  constructor(onStep: OnStep) {
     this.#onStep = onStep;
   }
 
-  /** Takes a step, unless one has failed; gives what it gives, or null. `findings` keep their facts when it fails. */
+  /** Takes a step, unless one has failed; gives what it gives, or null. What it found is kept when it fails. */
   async step<T>(name: StepName, work: (findings: Findings) => Promise<T>): Promise<T | null> {
     if (this.#failed) return null;
-    const findings: Findings = { facts: {} };
+    const findings: Findings = { facts: {}, lines: [] };
     const started = performance.now();
-    const ms = () => Math.round(performance.now() - started);
+    const ms = () => findings.ms ?? Math.round(performance.now() - started);
+    const { facts, lines } = findings;
     try {
       const result = await work(findings);
-      const { facts, problem = null, remedy = null } = findings;
-      this.#note({
-        name,
-        status: problem === null ? 'ok' : 'warning',
-        ms: ms(),
-        facts,
-        code: null,
-        owner: problem === null ? null : 'operator',
-        problem,
-        remedy,
-      });
+      const { problem = null, remedy = null } = findings;
+      const status = problem === null ? 'ok' : 'warning';
+      const owner = problem === null ? null : (findings.owner ?? 'operator');
+      this.#note({ name, status, ms: ms(), facts, code: null, owner, problem, remedy }, lines);
       return result;
     } catch (thrown) {
-      const failure = toStepFailed(thrown);
-      const earlier = failure.step === null ? undefined : this.#reports.get(failure.step);
-      if (earlier) this.#fail(earlier.name, earlier.ms, earlier.facts, failure);
-      else this.#fail(name, ms(), findings.facts, failure);
+      const { step, code, owner, problem, remedy } = toStepFailed(thrown, name);
+      this.#failed = true;
+      const failed = { status: 'failed', code, owner, problem, remedy } as const;
+      const earlier = step === null ? undefined : this.#taken.get(step);
+      if (earlier) {
+        const { report } = earlier;
+        this.#note({ ...report, ...failed, facts: { ...report.facts, seenDuring: name } }, [
+          `found out by the step "${name}"`,
+        ]);
+      } else this.#note({ name, ms: ms(), facts, ...failed }, lines);
       return null;
     }
   }
 
+  /** All steps in their order, those not taken as skipped. */
   get reports(): StepReport[] {
-    return STEPS.map(
-      (name) =>
-        this.#reports.get(name) ?? {
-          name,
-          status: 'skipped',
-          ms: 0,
-          facts: {},
-          code: null,
-          owner: null,
-          problem: null,
-          remedy: null,
-        },
-    );
+    const nothing = { ms: 0, facts: {}, code: null, owner: null, problem: null, remedy: null };
+    return STEPS.map((name) => this.#taken.get(name)?.report ?? { name, status: 'skipped', ...nothing });
   }
 
-  #fail(
-    name: StepName,
-    ms: number,
-    facts: Readonly<Record<string, unknown>>,
-    { code, owner, problem, remedy }: StepFailed,
-  ): void {
-    this.#failed = true;
-    this.#note({ name, status: 'failed', ms, facts, code, owner, problem, remedy });
-  }
-
-  #note(report: StepReport): void {
-    this.#reports.set(report.name, report);
-    this.#onStep(report);
+  #note(report: StepReport, lines: readonly string[]): void {
+    this.#taken.set(report.name, { report, lines });
+    this.#onStep(report, lines);
   }
 }

@@ -1,122 +1,168 @@
-import { randomUUID } from 'node:crypto';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { DoorSettings } from '../settings/settings.js';
-import { createCors } from './cors.js';
+import type { Connection } from './connection.js';
+import { Connections } from './connections.js';
+import { Cors } from './cors.js';
 import { createGuard } from './guard.js';
 import type { Lifecycle } from './lifecycle.js';
-import { pathOf, sendProblem } from './send-problem.js';
-import './request-state.js';
-
-const SECURITY_HEADERS = {
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-resource-policy': 'same-origin',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-};
+import { logRequest } from './log-request.js';
+import { openServer } from './open-server.js';
+import { ParserErrors, type ParserError } from './parser-errors.js';
+import { parseQuery } from './parse-query.js';
+import { refuse } from './problem-answer.js';
+import { toRequestId } from './request-id.js';
+import { keepState, stateOf, type RequestState } from './request-state.js';
+import { ALLOW, Routes } from './routes.js';
+import { SECURITY_HEADERS } from './security-headers.js';
 
 /** The page at /docs runs its own script and styles. */
 const DOCS_POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-ancestors 'none'";
 
 /**
- * What happens to every request before and after its route: an id, the guard, CORS, security headers, and one log line
- * (contract §3 and §7).
+ * The way in (contract §3 and §7). It stands before the framework, so that every request, whatever a router makes of it,
+ * gets an id, the security headers, the guard, CORS and one log line; those that are refused go no further.
  */
-export function installDoor(
-  fastify: FastifyInstance,
-  settings: DoorSettings,
-  logger: Logger,
-  lifecycle: Lifecycle,
-): void {
-  const guard = createGuard(settings);
-  const cors = createCors(settings.corsOrigins);
-  const routes = collectRoutes(fastify);
-  fastify.decorateRequest('state');
+export class Door {
+  readonly #guard: ReturnType<typeof createGuard>;
+  readonly #cors: Cors;
+  readonly #routes = new Routes();
+  readonly #connections: Connections;
+  readonly #parserErrors: ParserErrors;
 
-  fastify.addHook('onRequest', (request, reply, done) => {
-    request.state = { requestId: toRequestId(request.headers['x-request-id']), startedAt: performance.now() };
-    const path = pathOf(request);
-    reply.headers(SECURITY_HEADERS).header('x-request-id', request.state.requestId);
-    if (path === '/docs' || path.startsWith('/docs/')) reply.header('content-security-policy', DOCS_POLICY);
-    if (lifecycle.draining) reply.header('connection', 'close');
-    try {
-      guard({ request: request.raw, path, address: request.raw.socket.remoteAddress ?? '' });
-      if (cors(request, reply)) return;
-      assertMethod(request.method, path, routes);
-    } catch (error) {
-      sendProblem(request, reply, toGatewayError(error));
-      return;
-    }
-    done();
-  });
-  fastify.addHook('onResponse', (request, reply, done) => {
-    logRequest(logger, request, reply.statusCode);
-    done();
-  });
-  fastify.addHook('onRequestAbort', (request, done) => {
-    // the caller left before his answer: 499, as it is written in the field
-    logRequest(logger, request, 499);
-    done();
-  });
-  fastify.server.maxConnections = settings.maxConnections;
-  fastify.server.on('connect', (_request, socket) => {
-    socket.end(
-      'HTTP/1.1 405 Method Not Allowed\r\nallow: GET, HEAD, OPTIONS\r\ncontent-length: 0\r\nconnection: close\r\n\r\n',
-    );
-  });
-}
+  constructor(
+    private readonly settings: DoorSettings,
+    private readonly logger: Logger,
+    private readonly lifecycle: Lifecycle,
+  ) {
+    this.#guard = createGuard(settings);
+    this.#cors = new Cors(settings.corsOrigins);
+    this.#connections = new Connections(settings, (state) => logRequest(logger, state, 499));
+    this.#parserErrors = new ParserErrors(this.#connections, logger);
+  }
 
-/** The id a caller sent, when it is 1–64 of [A-Za-z0-9._-], else a new one. */
-function toRequestId(header: string | string[] | undefined): string {
-  return typeof header === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(header) ? header : randomUUID();
-}
+  /** What the framework is made with. */
+  get options() {
+    return {
+      serverFactory: (framework: RequestListener) => this.#open(framework),
+      clientErrorHandler: (error: ParserError, socket: Socket) => this.#parserErrors.answer(error, socket),
+      frameworkErrors: answerUnreadableAddress,
+      return503OnClosing: false,
+      forceCloseConnections: 'idle' as const,
+      // nobody uses Express middleware here
+      skipMiddie: true,
+      routerOptions: { querystringParser: parseQuery, maxParamLength: 200 },
+    };
+  }
 
-function collectRoutes(fastify: FastifyInstance): RegExp[] {
-  const routes: RegExp[] = [];
-  fastify.addHook('onRoute', ({ url }) => {
-    const pattern = url
-      .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
-      .replace(/:[A-Za-z]+/g, '[^/]+')
-      .replaceAll('*', '.*');
-    routes.push(new RegExp(`^${pattern}$`));
-  });
-  return routes;
-}
+  /** Before any route is made. */
+  install(fastify: FastifyInstance): void {
+    fastify.decorateRequest('state', {
+      getter(this: FastifyRequest) {
+        return stateOf(this.raw);
+      },
+    });
+    fastify.addHook('onRequest', (request, reply, done) => {
+      const { state } = request;
+      state.route = request.routeOptions.url ?? null;
+      reply.headers(state.headers);
+      done();
+    });
+    this.#routes.collect(fastify);
+  }
 
-function assertMethod(method: string, path: string, routes: readonly RegExp[]): void {
-  if (method === 'GET' || method === 'HEAD') return;
-  if (!routes.some((route) => route.test(path))) throw new GatewayError('not-found', 'No route has this path.');
-  throw new GatewayError('method-not-allowed', `${method} is not allowed here.`, {
-    headers: { allow: 'GET, HEAD, OPTIONS' },
-  });
-}
+  #open(framework: RequestListener) {
+    const server = openServer(this.settings, (request, response) => {
+      const state = this.#enter(request, response);
+      try {
+        if (!this.#isAnswered(state, response)) framework(request, response);
+      } catch (error) {
+        const problem = toGatewayError(error);
+        // whoever sends this and us may not agree where the next request begins
+        if (problem.code === 'malformed-request') state.headers['connection'] = 'close';
+        refuse(response, state, problem);
+      }
+    });
+    this.#connections.watch(server, this.lifecycle);
+    server.on('connect', (request: IncomingMessage, socket: Socket) => {
+      const problem = new GatewayError('method-not-allowed', 'CONNECT is not allowed here.', {
+        headers: { allow: ALLOW },
+      });
+      const connection = this.#connections.of(socket);
+      if (connection) this.#parserErrors.refuse(connection, problem, '/', request.method ?? null);
+      else socket.destroy();
+    });
+    return server;
+  }
 
-function logRequest(logger: Logger, request: FastifyRequest, status: number): void {
-  const { requestId, startedAt, cache, readingId, code } = request.state;
-  const { origin, 'x-client-name': clientName } = request.headers;
-  logger.info(
-    {
-      event: 'request',
+  #enter(request: IncomingMessage, response: ServerResponse): RequestState {
+    const connection = this.#connectionOf(request);
+    const { url = '/', headers } = request;
+    const query = url.indexOf('?');
+    const path = query < 0 ? url : url.slice(0, query);
+    const requestId = toRequestId(headers['x-request-id']);
+    const state: RequestState = {
+      request,
       requestId,
-      method: request.method,
-      route: request.routeOptions.url ?? null,
-      status,
-      ms: Math.round((performance.now() - startedAt) * 10) / 10,
-      cache,
-      readingId,
-      code,
-      client: request.raw.socket.remoteAddress,
-      origin: toLogged(origin),
-      clientName: toLogged(clientName),
-    },
-    'request',
-  );
+      path,
+      startedAt: performance.now(),
+      client: connection.client,
+      headers: { ...SECURITY_HEADERS, 'x-request-id': requestId },
+      route: null,
+    };
+    if (path.startsWith('/docs')) state.headers['content-security-policy'] = DOCS_POLICY;
+    if (this.lifecycle.draining) state.headers['connection'] = 'close';
+    this.#cors.addHeaders(headers, state.headers);
+    keepState(state);
+    connection.began(state);
+    response.once('finish', () => {
+      connection.ended(state);
+      logRequest(this.logger, state, response.statusCode);
+    });
+    return state;
+  }
+
+  /**
+   * True when the request needs no route, such as a preflight.
+   * @throws GatewayError for what is refused
+   */
+  #isAnswered(state: RequestState, response: ServerResponse): boolean {
+    const { request, path } = state;
+    const { method = '', headers } = request;
+    this.#guard(request, path, this.#connectionOf(request));
+    if (method === 'GET' || method === 'HEAD') return false;
+    state.route = this.#routes.find(path);
+    if (method !== 'OPTIONS') this.#routes.refuseMethod(method, state.route);
+    if (this.#cors.isPreflight(headers)) {
+      response.writeHead(204, { ...state.headers, ...this.#cors.preflightHeaders(headers) });
+    } else {
+      if (state.route === null && path !== '*') this.#routes.refuseMethod(method, null);
+      response.writeHead(204, { ...state.headers, allow: ALLOW });
+    }
+    response.end();
+    return true;
+  }
+
+  #connectionOf(request: IncomingMessage): Connection {
+    return this.#connections.of(request.socket) as Connection;
+  }
 }
 
-/** A header of the caller's for the log: one line, no control characters, not too long. */
-function toLogged(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header.replace(/[^\x20-\x7e]/g, '?').slice(0, 100) : undefined;
+/** Addresses that the router can't read; no hook of the framework runs for them. */
+function answerUnreadableAddress(
+  error: Error & { statusCode?: number },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  refuse(
+    reply.raw,
+    stateOf(request.raw),
+    error.statusCode === 414
+      ? new GatewayError('request-too-large', 'A part of the address is too long.', { status: 414 })
+      : new GatewayError('malformed-request', 'The address of the request is malformed.'),
+  );
 }

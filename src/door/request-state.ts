@@ -1,12 +1,35 @@
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { ProblemCode } from '../problems/problem-table.js';
 
-/** What a request gathers on its way, for its one log line. */
+/** What a request gathers on its way, for its answer and its one log line. */
 export interface RequestState {
+  readonly request: IncomingMessage;
   readonly requestId: string;
+  /** As it came, without query. */
+  readonly path: string;
+  /** Monotonic, in milliseconds. */
   readonly startedAt: number;
+  /** The address of the connection. */
+  readonly client: string;
+  /** On its answer, whatever that is. */
+  readonly headers: OutgoingHttpHeaders;
+  /** The template of its route; null until one is found. */
+  route: string | null;
   cache?: string;
   readingId?: string;
   code?: ProblemCode;
+}
+
+const STATE = Symbol('state');
+type Entered = IncomingMessage & { [STATE]?: RequestState };
+
+export function keepState(state: RequestState): void {
+  (state.request as Entered)[STATE] = state;
+}
+
+/** The state of a request that has come through the door; each one has. */
+export function stateOf(request: IncomingMessage): RequestState {
+  return (request as Entered)[STATE] as RequestState;
 }
 
 declare module 'fastify' {

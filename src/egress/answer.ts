@@ -1,5 +1,5 @@
 import { GatewayError } from '../problems/gateway-error.js';
-import type { WireAnswer } from './egress.js';
+import type { WireAnswer } from './wire-client.js';
 
 /**
  * The error for an answer whose status is not 200, by what a status means wherever it comes from; the token endpoint

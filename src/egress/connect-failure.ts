@@ -1,12 +1,23 @@
 /** Why there is no TLS connection to the bank; egress-internal, becomes a code in wire-failure.ts. */
-export type ConnectStage = 'connect-timeout' | 'untrusted' | 'proxy-refused' | 'proxy-unavailable' | 'proxy-timeout';
+export type ConnectStage =
+  | 'connect-timeout'
+  | 'untrusted'
+  | 'proxy-refused'
+  | 'proxy-unavailable'
+  | 'proxy-timeout'
+  /** The proxy said 200, and the tunnel was closed before a byte came through it. */
+  | 'tunnel-closed'
+  /** The proxy said 200, and what came through the tunnel is not TLS. */
+  | 'tunnel-noise'
+  /** Nobody waits for it any more. */
+  | 'given-up';
 
 export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure';
   constructor(
     readonly stage: ConnectStage,
     message: string,
-    options: ErrorOptions & { readonly proxyStatus?: number } = {},
+    options: ErrorOptions & { readonly proxyStatus?: number | undefined } = {},
   ) {
     super(message, options);
     this.proxyStatus = options.proxyStatus;

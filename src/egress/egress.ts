@@ -1,38 +1,20 @@
-import { readFileSync } from 'node:fs';
 import type { Agent } from 'node:http';
-import axios, { AxiosError, type AxiosInstance, type AxiosResponse } from 'axios';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { EgressSettings } from '../settings/settings.js';
+import { readSmallFile } from '../settings/small-file.js';
+import { CallFailed } from './call-failed.js';
 import type { ClientTls } from './client-tls.js';
 import { DirectAgent } from './direct-agent.js';
-import { matchesNoProxy } from './no-proxy.js';
-import { TunnelAgent } from './tunnel-agent.js';
 import { probeConnection, type ConnectionFacts } from './probe.js';
-import { toWireError } from './wire-failure.js';
+import { goesDirect } from './route.js';
+import { TunnelAgent } from './tunnel-agent.js';
+import { WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
+import { toWireError, type FailureContext } from './wire-failure.js';
 
-export interface WireRequest {
-  /** Whom we talk to, in words for messages: "the token endpoint". */
-  readonly target: string;
-  /** https, without trailing slash. */
-  readonly baseUrl: string;
-  /** Begins with a slash. */
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Ends the call early; the error then is the signal's reason. */
-  readonly signal?: AbortSignal;
-}
-
-/** An answer of the bank's, whatever its status; the body whole and decompressed, not looked at. */
-export interface WireAnswer {
-  readonly status: number;
-  readonly contentType: string;
-  /** The Retry-After header as sent. */
-  readonly retryAfter: string | null;
-  readonly body: Buffer;
-}
+export { describeRoute, goesDirect } from './route.js';
+export type { WireAnswer, WireRequest } from './wire-client.js';
 
 /**
  * The one way out: GET over mutual TLS to the configured hosts, directly or through the egress proxy. Whole-call and
@@ -41,52 +23,47 @@ export interface WireAnswer {
 export class Egress {
   readonly #settings: EgressSettings;
   readonly #logger: Logger;
-  readonly #axios: AxiosInstance;
+  readonly #client: WireClient;
   readonly #limit;
   readonly #agents = new Map<string, Agent>();
   readonly #tls: ClientTls;
+  readonly #proxyCa: string | null;
   #everAnswered = false;
+  #retired = false;
 
+  /** @throws FileUnusable when EGRESS_PROXY_CA_FILE can't be read */
   constructor(settings: EgressSettings, tls: ClientTls, logger: Logger) {
     this.#settings = settings;
     this.#tls = tls;
     this.#logger = logger;
     this.#limit = pLimit(settings.maxConcurrentRequests);
-    this.#axios = axios.create({
-      adapter: 'http',
-      // an agent of ours decides the route; axios would otherwise read HTTPS_PROXY by itself
-      proxy: false,
-      maxRedirects: 0,
-      allowAbsoluteUrls: false,
-      responseType: 'arraybuffer',
-      transformResponse: [],
-      validateStatus: () => true,
-      maxContentLength: settings.maxResponseBytes,
-      maxBodyLength: 0,
-      decompress: true,
-    });
+    this.#client = new WireClient(settings.maxResponseBytes);
+    this.#proxyCa =
+      settings.proxyCaFile === null ? null : readSmallFile(settings.proxyCaFile, 1_048_576).toString('utf8');
   }
 
   /**
    * One GET. Gives any status; a redirect too, unfollowed.
    * @throws GatewayError certificate-rejected, bank-untrusted, bank-unavailable, bank-timeout, bank-response-invalid
-   * (cut off, too large, no HTTP), proxy-refused, proxy-unavailable; or the reason of `signal`
+   * (cut off, too large, no HTTP), proxy-refused, proxy-unavailable; or the reason of `signal`, at once
    */
   async get(request: WireRequest): Promise<WireAnswer> {
-    return this.#limit(async () => {
-      request.signal?.throwIfAborted();
-      const deadline = AbortSignal.timeout(this.#settings.requestTimeoutMs);
+    const { signal } = request;
+    signal?.throwIfAborted();
+    const work = this.#limit(async () => {
+      signal?.throwIfAborted();
       const started = performance.now();
       try {
-        const answer = await this.#call(request, deadline);
+        const answer = await this.#call(request);
         this.#log(request, started, { status: answer.status });
         return answer;
       } catch (error) {
-        if (request.signal?.aborted) throw request.signal.reason;
-        this.#log(request, started, { failure: error instanceof GatewayError ? error.code : 'internal-error' });
+        const failure = error instanceof GatewayError ? error.code : 'internal-error';
+        this.#log(request, started, { failure: signal?.aborted ? 'given-up' : failure });
         throw error;
       }
     });
+    return signal ? orAborted(work, signal) : work;
   }
 
   /** Whether an answer was ever had with this certificate. */
@@ -102,62 +79,55 @@ export class Egress {
     try {
       await probeConnection(this.#agentFor(baseUrl), baseUrl, facts);
     } catch (error) {
-      throw toWireError(error, {
-        target,
-        timedOut: false,
-        timeoutMs: this.#settings.connectTimeoutMs,
-        reusedSocket: false,
-        answered: false,
-        everAnswered: this.#everAnswered,
-        maxResponseBytes: this.#settings.maxResponseBytes,
-      });
+      const timeoutMs = this.#settings.connectTimeoutMs;
+      throw this.#toError(error, { target, timedOut: false, timeoutMs, reusedSocket: false, answered: false });
     }
   }
 
-  /** Closes idle connections now and the others as soon as their call is done. */
+  /** Closes idle connections now and the others as soon as their call is done; calls that come later keep none. */
   retire(): void {
+    this.#retired = true;
     for (const agent of this.#agents.values()) {
-      (agent as Agent & { keepAlive: boolean }).keepAlive = false;
+      keepNone(agent);
       closeIdle(agent);
     }
   }
 
-  async #call(request: WireRequest, deadline: AbortSignal, repeated = false): Promise<WireAnswer> {
+  async #call(request: WireRequest): Promise<WireAnswer> {
     const agent = this.#agentFor(request.baseUrl);
-    try {
-      const response = await this.#axios.get<Buffer>(request.path, {
-        baseURL: request.baseUrl,
-        params: request.query,
-        headers: { Accept: false, 'User-Agent': 'accounts-gateway', ...request.headers },
-        httpsAgent: agent,
-        signal: request.signal ? AbortSignal.any([deadline, request.signal]) : deadline,
-      });
-      this.#everAnswered = true;
-      return toWireAnswer(response);
-    } catch (error) {
-      const wire =
-        error instanceof AxiosError
-          ? (error.request as { reusedSocket?: boolean; res?: unknown } | undefined)
-          : undefined;
-      const answered = Boolean(wire?.res) || (error instanceof AxiosError && error.response !== undefined);
-      const everAnswered = this.#everAnswered;
-      if (answered) this.#everAnswered = true;
-      const reusedSocket = wire?.reusedSocket === true;
-      // the bank closed an idle connection just as it was used again: no fault, as long as a fresh one works
-      if (reusedSocket && !answered && !deadline.aborted && !request.signal?.aborted && isReset(error) && !repeated) {
-        closeIdle(agent);
-        return this.#call(request, deadline, true);
+    const deadline = AbortSignal.timeout(this.#settings.requestTimeoutMs);
+    const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;
+    for (;;) {
+      try {
+        const answer = await this.#client.get(request, agent, signal);
+        this.#everAnswered = true;
+        return answer;
+      } catch (error) {
+        if (!(error instanceof CallFailed)) throw error;
+        // a kept connection that died is no fault as long as a fresh one works; each such failure uses one up, so that
+        // this ends with a fresh one
+        if (error.diedIdle && !signal.aborted) {
+          closeIdle(agent);
+          continue;
+        }
+        const { answered, reusedSocket } = error;
+        const timeoutMs = this.#settings.requestTimeoutMs;
+        const failure = this.#toError(error.cause, {
+          target: request.target,
+          timedOut: deadline.aborted,
+          timeoutMs,
+          reusedSocket,
+          answered,
+        });
+        if (answered) this.#everAnswered = true;
+        throw failure;
       }
-      throw toWireError(error, {
-        target: request.target,
-        timedOut: deadline.aborted,
-        timeoutMs: this.#settings.requestTimeoutMs,
-        reusedSocket,
-        answered,
-        everAnswered,
-        maxResponseBytes: this.#settings.maxResponseBytes,
-      });
     }
+  }
+
+  #toError(cause: unknown, context: Omit<FailureContext, 'everAnswered' | 'maxResponseBytes'>): GatewayError {
+    const { maxResponseBytes } = this.#settings;
+    return toWireError(cause, { ...context, everAnswered: this.#everAnswered, maxResponseBytes });
   }
 
   #agentFor(baseUrl: string): Agent {
@@ -167,8 +137,9 @@ export class Egress {
     if (!agent) {
       agent =
         proxy && route === 'proxy'
-          ? new TunnelAgent(proxy, this.#tls, { ...this.#settings, proxyCa: readProxyCa(this.#settings) })
+          ? new TunnelAgent(proxy, this.#tls, { ...this.#settings, proxyCa: this.#proxyCa })
           : new DirectAgent(this.#tls, this.#settings);
+      if (this.#retired) keepNone(agent);
       this.#agents.set(route, agent);
     }
     return agent;
@@ -191,40 +162,22 @@ export class Egress {
   }
 }
 
-/** The way to `baseUrl` in words, without credentials: `direct`, `direct from 192.0.2.1`, `proxy http://host:3128`. */
-export function describeRoute(settings: EgressSettings, baseUrl: string): string {
-  const { proxy, localAddress } = settings;
-  const from = localAddress === null ? '' : ` from ${localAddress}`;
-  return proxy && !goesDirect(settings, baseUrl) ? `proxy ${proxy.protocol}//${proxy.host}${from}` : `direct${from}`;
+/** Rejects with the signal's reason at once, also while `work` waits for its turn. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason as Error);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 }
 
-export function goesDirect(settings: EgressSettings, baseUrl: string): boolean {
-  const url = new URL(baseUrl);
-  return matchesNoProxy(settings.noProxy, url.hostname, Number(url.port || 443));
-}
-
-function readProxyCa(settings: EgressSettings): string | null {
-  return settings.proxyCaFile === null ? null : readFileSync(settings.proxyCaFile, 'utf8');
-}
-
-function isReset(error: unknown): boolean {
-  const code = error instanceof AxiosError ? error.code : undefined;
-  return code === 'ECONNRESET' || code === 'EPIPE';
+function keepNone(agent: Agent): void {
+  (agent as Agent & { keepAlive: boolean }).keepAlive = false;
 }
 
 function closeIdle(agent: Agent): void {
   for (const sockets of Object.values(agent.freeSockets)) sockets?.forEach((socket) => socket.destroy());
-}
-
-function toWireAnswer(response: AxiosResponse<Buffer>): WireAnswer {
-  const header = (name: string): string | null => {
-    const value: unknown = response.headers[name];
-    return typeof value === 'string' ? value : null;
-  };
-  return {
-    status: response.status,
-    contentType: header('content-type') ?? '',
-    retryAfter: header('retry-after'),
-    body: Buffer.isBuffer(response.data) ? response.data : Buffer.alloc(0),
-  };
 }

@@ -18,12 +18,13 @@ export function matchesNoProxy(list: string, host: string, port: number): boolea
 
 function matches(entry: string, name: string, port: number): boolean {
   if (entry === '*') return true;
-  const [, bracketed, bare, wantedPort] = /^(?:\[(.+)\]|([^:]*|[^:]*:[^:]*:.*?))(?::(\d+))?$/.exec(entry) ?? [];
+  // an IPv6 address can have a port only in brackets: 2001:db8::1 is one whole
+  const [, bracketed, bare, wantedPort] = /^(?:\[(.+)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
   const pattern = bracketed ?? bare ?? entry;
   if (wantedPort !== undefined && Number(wantedPort) !== port) return false;
   const family = isIP(name);
   if (family !== 0) return matchesAddress(pattern, name, family);
-  const suffix = pattern.replace(/^\*?\./, '');
+  const suffix = pattern.replace(/^\*?\./, '').replace(/\.$/, '');
   return suffix !== '' && (name === suffix || name.endsWith(`.${suffix}`));
 }
 

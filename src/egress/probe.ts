@@ -1,6 +1,7 @@
 import { request as openRequest } from 'node:https';
 import type { Agent } from 'node:http';
-import { TLSSocket, type DetailedPeerCertificate } from 'node:tls';
+import { TLSSocket } from 'node:tls';
+import { toServerChain, type ServerCertificate } from './server-chain.js';
 
 /** What was learned of a connection on the way to its end, good or bad. */
 export interface ConnectionFacts {
@@ -9,27 +10,26 @@ export interface ConnectionFacts {
   /** The TLS handshake went through. */
   secured: boolean;
   localAddress?: string;
+  /** Where the connection leads: the bank, or the proxy. */
   remoteAddress?: string;
+  remotePort?: number;
   /** What the proxy answered to CONNECT. */
   proxyStatus?: number;
   tlsVersion?: string;
   cipher?: string;
   /** The server's certificates, its own first. */
   serverChain?: ServerCertificate[];
+  /** Until the connection stood, or until it failed. */
   transportMs?: number;
+  /** From there until the handshake was through, or failed. */
   tlsMs?: number;
 }
 
-export interface ServerCertificate {
-  readonly subject: string;
-  readonly issuer: string;
-  readonly validFrom: string;
-  readonly validTo: string;
-  readonly names?: string;
-}
-
-/** How long a server is given to refuse our certificate after the handshake, as TLS 1.3 has it. */
-const ALERT_WAIT_MS = 400;
+/** Under TLS 1.3 a server refuses our certificate only after the handshake; what it has to say follows at once. */
+const REFUSAL_WAIT_MS = 400;
+/** A server that let us in gives a ticket; some give it first and look at the certificate then. */
+const AFTER_TICKET_MS = 100;
+const DISTANT_MAX_MS = 2000;
 
 /**
  * Opens one connection the way every call does, sends nothing over it and closes it. Fills `facts` as it goes, so that
@@ -38,7 +38,7 @@ const ALERT_WAIT_MS = 400;
 export async function probeConnection(agent: Agent, baseUrl: string, facts: ConnectionFacts): Promise<void> {
   const { hostname, port } = new URL(baseUrl);
   const started = performance.now();
-  const since = (from: number) => Math.round(performance.now() - from);
+  const since = () => Math.round(performance.now() - started);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const host = hostname.replace(/^\[|\]$/g, '');
   const request = openRequest({ agent, host, port: port || 443, method: 'GET', path: '/' });
@@ -46,35 +46,45 @@ export async function probeConnection(agent: Agent, baseUrl: string, facts: Conn
   request.on('error', reject);
   request.on('proxyConnect', ({ statusCode }: { statusCode: number }) => {
     facts.proxyStatus = statusCode;
-    if (statusCode === 200) facts.transportMs = since(started);
-    facts.reached = statusCode === 200;
+    if (statusCode !== 200) return;
+    facts.transportMs = since();
+    facts.reached = true;
   });
   request.on('socket', (socket) => {
     if (!(socket instanceof TLSSocket)) return;
     const onConnect = () => {
       facts.reached = true;
-      facts.transportMs ??= since(started);
+      facts.transportMs ??= since();
       if (socket.localAddress) facts.localAddress = socket.localAddress;
       if (socket.remoteAddress) facts.remoteAddress = socket.remoteAddress;
+      if (socket.remotePort) facts.remotePort = socket.remotePort;
     };
     if (socket.connecting) socket.once('connect', onConnect);
-    else onConnect();
+    // one that failed at once, as with a source address that is not ours, never stood
+    else if (!socket.destroyed) onConnect();
     keepPeerFacts(socket, facts);
     socket.once('secureConnect', () => {
       facts.secured = true;
-      facts.tlsMs = since(started) - (facts.transportMs ?? 0);
+      facts.tlsMs = since() - (facts.transportMs ?? 0);
       describeTls(socket, facts);
-      // a ticket is given to those who were let in
-      socket.once('session', () => resolve());
-      timer = setTimeout(resolve, ALERT_WAIT_MS);
+      // the refusal needs a way there and back, as the handshake did
+      const distant = Math.min(3 * facts.tlsMs, DISTANT_MAX_MS);
+      const waitAtMost = (ms: number) => {
+        clearTimeout(timer);
+        timer = setTimeout(resolve, Math.max(ms, distant));
+      };
+      // up to TLS 1.2 our certificate was judged within the handshake, and tickets were given
+      waitAtMost(facts.tlsVersion === 'TLSv1.3' ? REFUSAL_WAIT_MS : AFTER_TICKET_MS);
+      socket.once('session', () => waitAtMost(AFTER_TICKET_MS));
       socket.once('end', () => reject(Object.assign(new Error('closed after the handshake'), { code: 'ECONNRESET' })));
-      socket.resume();
     });
   });
   try {
     await promise;
   } finally {
     clearTimeout(timer);
+    if (facts.reached) facts.tlsMs ??= since() - (facts.transportMs ?? 0);
+    else facts.transportMs = since();
     request.on('error', () => undefined);
     request.destroy();
   }
@@ -89,35 +99,13 @@ function keepPeerFacts(socket: TLSSocket, facts: ConnectionFacts): void {
   };
 }
 
+/** Before the server has shown its certificate there is nothing to tell: version and cipher are then no more than our offer. */
 function describeTls(socket: TLSSocket, facts: ConnectionFacts): void {
+  const chain = toServerChain(socket.getPeerCertificate(true));
+  if (chain.length === 0) return;
+  facts.serverChain = chain;
   const version = socket.getProtocol();
   if (version) facts.tlsVersion = version;
   const cipher = socket.getCipher() as { name?: string } | undefined;
   if (cipher?.name) facts.cipher = cipher.name;
-  const chain = toChain(socket.getPeerCertificate(true));
-  if (chain.length > 0) facts.serverChain = chain;
-}
-
-function toChain(leaf: DetailedPeerCertificate): ServerCertificate[] {
-  const chain: ServerCertificate[] = [];
-  let next: DetailedPeerCertificate | undefined = leaf;
-  const seen = new Set<string>();
-  while (next?.fingerprint256 && !seen.has(next.fingerprint256)) {
-    seen.add(next.fingerprint256);
-    chain.push({
-      subject: toName(next.subject),
-      issuer: toName(next.issuer),
-      validFrom: new Date(next.valid_from).toISOString(),
-      validTo: new Date(next.valid_to).toISOString(),
-      ...(next.subjectaltname && { names: next.subjectaltname }),
-    });
-    next = next.issuerCertificate;
-  }
-  return chain;
-}
-
-function toName(name: object): string {
-  return Object.entries(name)
-    .map(([key, value]) => `${key}=${String(value)}`)
-    .join(', ');
 }

@@ -3,24 +3,28 @@ import { ConnectFailure } from './connect-failure.js';
 
 /**
  * Gives a connecting TLS socket until `deadlineMs` from now to be secure, and makes a distrusted server recognisable:
- * the error then is a ConnectFailure `untrusted`, whatever its code is in this version of Node.
+ * the error then is a ConnectFailure `untrusted`, whatever its code is in this version of Node. `explain` may name
+ * other errors that end the handshake.
  */
-export function secureInTime(socket: TLSSocket, deadlineMs: number): TLSSocket {
+export function secureInTime(
+  socket: TLSSocket,
+  deadlineMs: number,
+  explain: (error: Error) => Error = (error) => error,
+): TLSSocket {
   const timer = setTimeout(() => {
     socket.destroy(new ConnectFailure('connect-timeout', `no TLS connection within ${deadlineMs} ms`));
   }, deadlineMs);
-  const done = () => clearTimeout(timer);
+  const destroy = socket.destroy.bind(socket);
+  const done = () => {
+    clearTimeout(timer);
+    socket.destroy = destroy;
+  };
   socket.once('secureConnect', done);
   socket.once('close', done);
-
-  const destroy = socket.destroy.bind(socket);
   socket.destroy = (error?: Error) => {
-    const untrusted = error && !(error instanceof ConnectFailure) && socket.authorizationError;
-    return destroy(
-      untrusted
-        ? new ConnectFailure('untrusted', 'the certificate of the server is not trusted', { cause: error })
-        : error,
-    );
+    if (!error || error instanceof ConnectFailure) return destroy(error);
+    if (!socket.authorizationError) return destroy(explain(error));
+    return destroy(new ConnectFailure('untrusted', 'the certificate of the server is not trusted', { cause: error }));
   };
   return socket;
 }

@@ -1,125 +1,87 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
-import net from 'node:net';
-import tls from 'node:tls';
+import { checkServerIdentity, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { HttpsProxyAgent } from 'https-proxy-agent';
-import { ConnectFailure } from './connect-failure.js';
-import { bankTlsOptions, type AgentOptions } from './direct-agent.js';
+import { bankTlsOptions, dialOptions, KEEP_ALIVE, type AgentOptions, type CallOptions } from './agent-options.js';
 import type { ClientTls } from './client-tls.js';
+import { ConnectFailure } from './connect-failure.js';
+import { openTunnel, type Tunnel, type TunnelRequest } from './open-tunnel.js';
 import { secureInTime } from './secure-in-time.js';
 
-/** What a proxy may send before the tunnel stands. */
-const MAX_CONNECT_ANSWER_BYTES = 65_536;
-
 /**
- * Connections to the bank through a CONNECT proxy. https-proxy-agent does the talking; around it stands what it leaves
- * open: our certificate goes to the bank and never to the proxy, an answer other than a tunnel is an error and never
- * the bank's, one deadline spans proxy, tunnel and TLS, an abandoned attempt leaves no socket, a flood is cut off, and
- * TLS sessions are resumed.
+ * Connections to the bank through a CONNECT proxy, kept alive and resumed. Our certificate is shown inside the tunnel
+ * only; one deadline spans DNS, proxy, tunnel and TLS.
  */
 export class TunnelAgent extends HttpsProxyAgent<string> {
   readonly #tls: ReturnType<typeof bankTlsOptions>;
+  readonly #proxyOptions: TunnelRequest['proxyOptions'];
   readonly #connectTimeoutMs: number;
   readonly #sessions = new Map<string, Buffer>();
 
   constructor(proxy: URL, clientTls: ClientTls, options: AgentOptions & { readonly proxyCa: string | null }) {
-    super(proxy.href, {
-      keepAlive: true,
-      scheduling: 'lifo',
-      rejectUnauthorized: true,
-      minVersion: 'TLSv1.2',
-      ...(options.proxyCa !== null && { ca: options.proxyCa }),
-      ...(options.localAddress !== null && { localAddress: options.localAddress }),
-    });
+    super(withoutCredentials(proxy), KEEP_ALIVE);
+    // the library drops all options of the pool
+    this.options.timeout = KEEP_ALIVE.timeout;
     this.#tls = bankTlsOptions(clientTls);
     this.#connectTimeoutMs = options.connectTimeoutMs;
+    this.#proxyOptions = {
+      keepAlive: true,
+      headers: toAuthorization(proxy),
+      minVersion: 'TLSv1.2',
+      rejectUnauthorized: true,
+      ...(options.proxyCa !== null && { ca: options.proxyCa }),
+      ...dialOptions(options),
+    };
   }
 
   override async connect(
     request: ClientRequest,
-    options: Parameters<HttpsProxyAgent<string>['connect']>[1],
-  ): Promise<tls.TLSSocket> {
-    const abort = new AbortController();
+    options: TunnelRequest['bank'] & Pick<CallOptions, 'callSignal'>,
+  ): Promise<TLSSocket> {
+    const { callSignal, ...target } = options;
+    const host = options.host ?? '';
+    const key = `${host}:${options.port}`;
+    const session = this.#sessions.get(key);
     const started = performance.now();
-    const deadline = setTimeout(() => {
-      abort.abort(new ConnectFailure('proxy-timeout', `no tunnel within ${this.#connectTimeoutMs} ms`));
-    }, this.#connectTimeoutMs);
-    const onClose = () => abort.abort(new ConnectFailure('proxy-unavailable', 'the call was given up'));
-    request.once('close', onClose);
-    let proxyStatus: number | undefined;
-    request.once('proxyConnect', (answer: { statusCode: number }) => (proxyStatus = answer.statusCode));
-    try {
-      const key = `${options.host}:${options.port}`;
-      const session = this.#sessions.get(key);
-      const attempt = Object.assign(Object.create(this) as this, {
-        connectOpts: { ...this.connectOpts, signal: abort.signal },
-      });
-      const connecting = watchAnswer(() =>
-        super.connect.call(attempt, request, {
-          ...options,
-          ...this.#tls,
-          ...(session && { session }),
-        } as typeof options),
-      );
-      const socket = await Promise.race([connecting, rejectOn(abort.signal, connecting)]);
-      if (!(socket instanceof tls.TLSSocket)) {
-        socket.destroy();
-        throw new ConnectFailure(
-          'proxy-refused',
-          'the proxy did not open a tunnel',
-          proxyStatus === undefined ? {} : { proxyStatus },
-        );
-      }
-      socket.on('session', (ticket: Buffer) => this.#sessions.set(key, ticket));
-      socket.once('error', () => this.#sessions.delete(key));
-      return secureInTime(socket, Math.max(1, this.#connectTimeoutMs - (performance.now() - started)));
-    } catch (error) {
-      if (abort.signal.aborted) throw abort.signal.reason;
-      if (error instanceof ConnectFailure) throw error;
-      throw new ConnectFailure('proxy-unavailable', 'the connection to the proxy failed', { cause: error });
-    } finally {
-      clearTimeout(deadline);
-      request.removeListener('close', onClose);
-    }
-  }
-}
-
-/** Rejects when `signal` fires, and sees to it that what `connecting` gives afterwards is closed. */
-function rejectOn(signal: AbortSignal, connecting: Promise<net.Socket>): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => {
-      reject(signal.reason as Error);
-      connecting.then((socket) => socket.destroy()).catch(() => undefined);
+    const tunnel = await openTunnel({
+      proxy: this.proxy,
+      proxyOptions: this.#proxyOptions,
+      request,
+      bank: {
+        ...target,
+        ...this.#tls,
+        // over a socket that is there already Node would check an IP address against the name of the proxy
+        checkServerIdentity: (_name: string, certificate: PeerCertificate) => checkServerIdentity(host, certificate),
+        ...(session && { session }),
+      } as TunnelRequest['bank'],
+      timeoutMs: this.#connectTimeoutMs,
+      signal: callSignal,
     });
-  });
+    tunnel.socket.on('session', (ticket: Buffer) => this.#sessions.set(key, ticket));
+    tunnel.socket.once('error', () => this.#sessions.delete(key));
+    const left = Math.max(1, this.#connectTimeoutMs - (performance.now() - started));
+    return secureInTime(tunnel.socket, left, (error) => explainTunnel(error, tunnel));
+  }
 }
 
-/**
- * Runs `connect` and counts what the proxy sends until it ends. The library opens its socket before its first await and
- * hands it out only at the end, so the runtime's own announcement of new sockets is what leads to it.
- */
-async function watchAnswer(connect: () => Promise<net.Socket>): Promise<net.Socket> {
-  let opened: net.Socket | undefined;
-  const onSocket = (message: unknown) => (opened = (message as { socket: net.Socket }).socket);
-  subscribe('net.client.socket', onSocket);
-  let connecting: Promise<net.Socket>;
-  try {
-    connecting = connect();
-  } finally {
-    unsubscribe('net.client.socket', onSocket);
-  }
-  const watched = opened;
-  if (!watched) return connecting;
-  const timer = setInterval(() => {
-    if (watched.bytesRead > MAX_CONNECT_ANSWER_BYTES) {
-      watched.destroy(
-        new ConnectFailure('proxy-refused', `the answer of the proxy is longer than ${MAX_CONNECT_ANSWER_BYTES} bytes`),
-      );
-    }
-  }, 5);
-  try {
-    return await connecting;
-  } finally {
-    clearInterval(timer);
-  }
+/** What ends a handshake before the bank has said a word of TLS is about the tunnel, not about our certificate. */
+function explainTunnel(error: Error, tunnel: Tunnel): Error {
+  if (tunnel.bytesThrough() === 0)
+    return new ConnectFailure('tunnel-closed', 'the tunnel was closed', { cause: error });
+  return /wrong version number|packet length too long|http request|invalid record|record overflow/i.test(error.message)
+    ? new ConnectFailure('tunnel-noise', 'the tunnel does not lead to a TLS server', { cause: error })
+    : error;
+}
+
+/** The library writes the address it is given into debug output and events. */
+function withoutCredentials(proxy: URL): URL {
+  const url = new URL(proxy);
+  url.username = '';
+  url.password = '';
+  return url;
+}
+
+function toAuthorization({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {};
+  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`, 'utf8');
+  return { 'Proxy-Authorization': `Basic ${basic.toString('base64')}` };
 }

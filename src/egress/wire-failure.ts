@@ -1,4 +1,6 @@
+import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../problems/gateway-error.js';
+import { AnswerTooLarge } from './answer-too-large.js';
 import { ConnectFailure } from './connect-failure.js';
 
 /** What is known about a call that failed below HTTP. */
@@ -16,6 +18,9 @@ export interface FailureContext {
   readonly everAnswered: boolean;
   readonly maxResponseBytes: number;
 }
+
+/** The proxy was silent until the connect deadline: not worth a repetition, as no timeout is (contract §6). */
+export class ProxyTimedOut extends GatewayError {}
 
 /** TLS alerts by which a server says that it does not like the client's certificate (RFC 8446 §6.2). */
 const CERTIFICATE_ALERTS = new Set([40, 42, 43, 44, 45, 46, 47, 48, 116]);
@@ -45,7 +50,7 @@ export function toWireError(thrown: unknown, context: FailureContext): GatewayEr
   if (context.timedOut) {
     return fail('bank-timeout', `${context.target} gave no complete answer within ${context.timeoutMs} ms.`);
   }
-  if (chain.some((error) => error.message.startsWith('maxContentLength'))) {
+  if (chain.some((error) => error instanceof AnswerTooLarge)) {
     return fail(
       'bank-response-invalid',
       `The answer of ${context.target} is larger than ${context.maxResponseBytes} bytes (BANK_MAX_RESPONSE_BYTES).`,
@@ -104,10 +109,23 @@ function toConnectError(failure: ConnectFailure, context: FailureContext, fail: 
       return fail('proxy-unavailable', `The egress proxy can not be reached${code ? ` (${code})` : ''}.`);
     }
     case 'proxy-timeout':
+      return new ProxyTimedOut(
+        'proxy-unavailable',
+        `The egress proxy opened no tunnel to ${context.target} within BANK_CONNECT_TIMEOUT_MS; either it can not be reached, or it can not reach the bank.`,
+        { cause: new Error(failure.stage) },
+      );
+    case 'tunnel-closed':
       return fail(
         'proxy-unavailable',
-        `The egress proxy opened no tunnel to ${context.target} within BANK_CONNECT_TIMEOUT_MS.`,
+        `The tunnel of the egress proxy to ${context.target} was closed before a word came through it; either the proxy closed it, or the bank does not accept the address of the proxy.`,
       );
+    case 'tunnel-noise':
+      return fail(
+        'proxy-refused',
+        `The tunnel of the egress proxy to ${context.target} does not lead to a TLS server.`,
+      );
+    case 'given-up':
+      return fail('bank-timeout', `The call to ${context.target} was given up.`);
     case 'connect-timeout':
       return fail('bank-timeout', `No TLS connection to ${context.target} within BANK_CONNECT_TIMEOUT_MS.`);
   }
@@ -128,6 +146,7 @@ function reasonOf(code: string | undefined): string {
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'EADDRNOTAVAIL':
+    case 'EINVAL':
       return 'There is no route to the bank';
     case 'ETIMEDOUT':
       return 'The bank did not accept the connection';
@@ -140,10 +159,10 @@ function reasonOf(code: string | undefined): string {
 function causesOf(thrown: unknown): Error[] {
   const found: Error[] = [];
   const visit = (error: unknown) => {
-    if (!(error instanceof Error) || found.includes(error) || found.length > 20) return;
+    if (!isNativeError(error) || found.includes(error) || found.length > 20) return;
     found.push(error);
     visit(error.cause);
-    if (error instanceof AggregateError) error.errors.forEach(visit);
+    if ('errors' in error && Array.isArray(error.errors)) error.errors.forEach(visit);
   };
   visit(thrown);
   return found;

@@ -179,9 +179,12 @@ describe('the names in Host', () => {
 });
 
 describe('an origin', () => {
-  it.each(['https://treasury.example', 'http://localhost:4200', 'https://treasury.example:8443'])('%s is one', (text) => {
-    expect(kinds.origins.parse(text)).toEqual([text]);
-  });
+  it.each(['https://treasury.example', 'http://localhost:4200', 'https://treasury.example:8443'])(
+    '%s is one',
+    (text) => {
+      expect(kinds.origins.parse(text)).toEqual([text]);
+    },
+  );
 
   it.each([
     'treasury.example',
@@ -251,7 +254,7 @@ describe('the user name', () => {
 describe('the password', () => {
   const { schema } = VARIABLES.BANK_PASSWORD;
 
-  it.each(['a:b', 'pässwörd €', ' spaces ', "'\"$#\\"])('%s is allowed', (text) => {
+  it.each(['a:b', 'pässwörd €', ' spaces ', '\'"$#\\'])('%s is allowed', (text) => {
     expect(schema.parse(text)).toBe(text);
   });
 

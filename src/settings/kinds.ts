@@ -60,9 +60,7 @@ const isCidr = (text: string): boolean => {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 };
 
-const cidr = z
-  .string()
-  .refine(isCidr, { error: (issue) => `has ${shown(issue.input)}, which is no address or CIDR` });
+const cidr = z.string().refine(isCidr, { error: (issue) => `has ${shown(issue.input)}, which is no address or CIDR` });
 
 export const cidrs = listOf(cidr);
 

@@ -26,7 +26,12 @@ afterEach(() => {
 });
 
 const writeEnv = (values: Record<string, string>) =>
-  writeFileSync('.env', Object.entries(values).map(([name, value]) => `${name}=${value}\n`).join(''));
+  writeFileSync(
+    '.env',
+    Object.entries(values)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+  );
 
 describe('settings in .env', () => {
   it('are read', async () => {

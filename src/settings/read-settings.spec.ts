@@ -19,7 +19,9 @@ const LIVE: ReadOptions = { sandbox: false };
 const SANDBOX: ReadOptions = { sandbox: true };
 
 let directory: string;
-beforeAll(() => (directory = mkdtempSync(join(tmpdir(), 'read-settings-'))));
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'read-settings-'));
+});
 afterAll(() => rmSync(directory, { recursive: true }));
 
 function file(name: string, content: string | Buffer): string {
@@ -225,7 +227,9 @@ describe('settings that are wrong', () => {
   });
 
   it.each(
-    (Object.keys(VARIABLES) as VariableName[]).filter((name) => /PORT|_MS|SIZE|BYTES|MAX|SEED|SECONDS|COUNTS$/.test(name)),
+    (Object.keys(VARIABLES) as VariableName[]).filter((name) =>
+      /PORT|_MS|SIZE|BYTES|MAX|SEED|SECONDS|COUNTS$/.test(name),
+    ),
   )('%s is refused with "abc", "-1" and 1e12, and an example is given', (name) => {
     for (const text of ['abc', '-1', '1000000000000']) {
       const faults = faultsOf({ [name]: text });
@@ -347,7 +351,10 @@ describe('a secret in a file', () => {
   });
 
   it('is refused when it is not UTF-8', () => {
-    const faults = faultsOf({ BANK_PASSWORD: '', BANK_PASSWORD_FILE: file('latin1', Buffer.from('pässwort', 'latin1')) });
+    const faults = faultsOf({
+      BANK_PASSWORD: '',
+      BANK_PASSWORD_FILE: file('latin1', Buffer.from('pässwort', 'latin1')),
+    });
     expect(faults).toEqual([expect.objectContaining({ variable: 'BANK_PASSWORD', problem: 'is not UTF-8' })]);
   });
 
@@ -522,7 +529,9 @@ describe('with --sandbox', () => {
   });
 
   it('settings of a bank are ignored even when they are wrong', () => {
-    expect(faultsOf({ BANK_BASE_URL: 'http://x', BANK_USERNAME: 'a:b', BANK_PASSWORD_FILE: '/x' }, SANDBOX)).toEqual([]);
+    expect(faultsOf({ BANK_BASE_URL: 'http://x', BANK_USERNAME: 'a:b', BANK_PASSWORD_FILE: '/x' }, SANDBOX)).toEqual(
+      [],
+    );
   });
 
   it('other settings hold', () => {

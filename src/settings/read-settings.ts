@@ -218,7 +218,7 @@ function pemProblem(file: string, what: 'certificate' | 'key'): string | null {
     const blocks = [...text.matchAll(label)].map(({ index }) => text.slice(index));
     if (blocks.length === 0) return `holds no PEM ${what}`;
     // a secure context would leave out those that it can't parse
-    if (what === 'certificate') for (const block of blocks) new X509Certificate(block);
+    if (what === 'certificate') for (const block of blocks) void new X509Certificate(block);
     return null;
   } catch (error) {
     if (error instanceof FileUnusable) return error.reason;

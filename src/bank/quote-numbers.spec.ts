@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { quoteNumbers } from './quote-numbers.js';
+
+type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
+
+/** What we want, told by the runtime itself: each number as its source text. */
+const sources = (json: string): unknown =>
+  JSON.parse(json, ((_key, value, context) =>
+    typeof value === 'number' ? context.source : value) satisfies Reviver as never);
+
+const quoted = (json: string): unknown => JSON.parse(quoteNumbers(json));
+
+/** The value, or that it was refused. */
+function outcome(parse: (json: string) => unknown, json: string): { value: unknown } | 'refused' {
+  try {
+    return { value: parse(json) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'refused';
+    throw error;
+  }
+}
+
+const space = fc.stringMatching(/^[ \n\r\t]{0,2}$/);
+const number = fc.stringMatching(/^-?(0|[1-9]\d{0,30})(\.\d{1,30})?([eE][+-]?\d{1,4})?$/);
+const character = fc.oneof(
+  fc.constantFrom(
+    '\\"',
+    '\\\\',
+    '\\/',
+    '\\b',
+    '\\n',
+    '\\u0022',
+    '\\u005c',
+    '\\ud83d',
+    '😀',
+    '1',
+    '-',
+    '{',
+    ']',
+    ',',
+    ':',
+  ),
+  fc.string({ minLength: 1, maxLength: 3, unit: 'binary' }).map((text) => JSON.stringify(text).slice(1, -1)),
+);
+const string = fc.array(character, { maxLength: 8 }).map((parts) => `"${parts.join('')}"`);
+
+/** JSON texts with all that the grammar allows. */
+const { json } = fc.letrec<{ json: string; item: string; member: string }>((tie) => ({
+  item: fc.tuple(space, tie('json'), space).map((parts) => parts.join('')),
+  member: fc.tuple(space, string, space, fc.constant(':'), tie('item')).map((parts) => parts.join('')),
+  json: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    number,
+    string,
+    fc.constantFrom('true', 'false', 'null'),
+    fc.array(tie('item'), { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
+    fc.array(tie('member'), { maxLength: 4 }).map((members) => `{${members.join(',')}}`),
+  ),
+}));
+
+describe('numbers as texts of their digits', () => {
+  it('are the same as the runtime gives as source, in any JSON', () => {
+    fc.assert(
+      fc.property(json, (text) => {
+        expect(quoted(text)).toEqual(sources(text));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('are the same for what a program writes, pretty or not', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(0, 1, '\t'), (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        expect(quoted(text)).toEqual(sources(text));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    ['[19435.50]', ['19435.50']],
+    ['[12345678901234567890.12345678901234567890]', ['12345678901234567890.12345678901234567890']],
+    ['[-0, -0.0, 0]', ['-0', '-0.0', '0']],
+    ['[1e5,1E+5,1.5e-7]', ['1e5', '1E+5', '1.5e-7']],
+    ['{"a" : 1\n,"b":\t2}', { a: '1', b: '2' }],
+    ['7', '7'],
+    [' -7.10 ', '-7.10'],
+    ['"7"', '7'],
+    ['["1,2", "a\\"3\\"", "\\\\", 4, "\\\\\\"5"]', ['1,2', 'a"3"', '\\', '4', '\\"5']],
+    ['{"1":{"2":3}}', { '1': { '2': '3' } }],
+    ['[true,null,1]', [true, null, '1']],
+  ])('%s is %j', (text, value) => {
+    expect(quoted(text)).toEqual(value);
+  });
+
+  it('leave a text without numbers as it is', () => {
+    const text = '{"a":["b",true]}';
+    expect(quoteNumbers(text)).toBe(text);
+  });
+
+  it('are found 200 000 deep', () => {
+    const text = `${'['.repeat(200_000)}1.10${']'.repeat(200_000)}`;
+    let value = quoted(text);
+    while (Array.isArray(value)) value = (value as unknown[])[0];
+    expect(value).toBe('1.10');
+  });
+});
+
+describe('malformed JSON', () => {
+  it.each([
+    '',
+    '-',
+    '01',
+    '-01',
+    '1.',
+    '.5',
+    '1e',
+    '1e+',
+    '+1',
+    '0x10',
+    '1 2',
+    '1,2',
+    '[1 2]',
+    '[1"a"]',
+    '["a"1]',
+    '[1,]',
+    '[1',
+    '{1:2}',
+    '{1 :2}',
+    '{ 1\n:2}',
+    '{"a":1 :2}',
+    '{"a" 1}',
+    '{-1 : 2}',
+    '[NaN]',
+    '[-Infinity]',
+    '[1n]',
+    '[1_000]',
+    '[tru1]',
+    '[1]x',
+    '"1',
+    '["1\\"]',
+    '[1\u0000]',
+    '[1\u00a0]',
+    '[--1]',
+    '[1-2]',
+    '[1/2]',
+    "['1']",
+  ])('%j is still refused', (text) => {
+    expect(outcome(JSON.parse, text)).toBe('refused');
+    expect(outcome(quoted, text)).toBe('refused');
+  });
+
+  it('is refused exactly when the runtime refuses it, whatever character is added or lost', () => {
+    const damage = fc.constantFrom('', '1', '-', '.', 'e', '"', '\\', ',', ':', '{', '}', '[', ']', ' ', 'x', '\u0000');
+    fc.assert(
+      fc.property(json, fc.nat(), damage, fc.boolean(), (text, where, insert, drop) => {
+        const at = where % (text.length + 1);
+        const damaged = text.slice(0, at) + insert + text.slice(drop ? at + 1 : at);
+        expect(outcome(quoted, damaged)).toEqual(outcome(sources, damaged));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('is refused exactly when the runtime refuses it, for any soup of JSON parts in braces', () => {
+    const part = fc.constantFrom('{', '}', '[', ']', ',', ':', ' ', '"a"', '"', '1', '-2', '3.0', 'null', '\\');
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+        const text = `{${parts.join('')}}`;
+        expect(outcome(quoted, text)).toEqual(outcome(sources, text));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals';
+import { refusalOf } from '../../test/support/refusal-of.js';
+import { readPage } from './read-page.js';
+
+const read = (value: unknown, pageNumber = 1) =>
+  readPage(typeof value === 'string' ? value : JSON.stringify(value), pageNumber);
+
+/** What is said of a page that is refused. */
+async function detailOf(value: unknown, pageNumber = 1): Promise<string> {
+  const { code, detail } = await refusalOf(() => read(value, pageNumber));
+  expect(code).toBe('bank-response-invalid');
+  return detail;
+}
+
+const A = { accountId: 'a' };
+const B = { accountId: 'b' };
+
+describe('the rows of a page', () => {
+  it('are in result', () => {
+    expect(read({ result: [A, B], pageInfo: { currentPage: 1, pageSize: 50, rowCount: 120 } })).toEqual({
+      rows: [A, B],
+      path: 'result',
+      rowCount: 120,
+      echoedSize: 50,
+    });
+  });
+
+  it('are in result even when there is another array', () => {
+    expect(read({ warnings: [B], result: [A] }).rows).toEqual([A]);
+  });
+
+  it('are in the only array of objects, whatever its name', () => {
+    expect(read({ accounts: [A], total: 1, tags: ['x', 'y'], links: {} })).toMatchObject({
+      rows: [A],
+      path: 'accounts',
+    });
+  });
+
+  it('are in the only filled one of several arrays', () => {
+    expect(read({ errors: [], accounts: [A] })).toMatchObject({ rows: [A], path: 'accounts' });
+  });
+
+  it('are none when the only array is empty', () => {
+    expect(read({ accounts: [] })).toMatchObject({ rows: [], path: 'accounts' });
+  });
+
+  it('are the document when it is an array', () => {
+    expect(read([A, B])).toEqual({ rows: [A, B], path: '', rowCount: null, echoedSize: null });
+  });
+
+  it('keep the digits of numbers', () => {
+    expect(read('{"result":[{"amount":19435.50,"rate":1E-2}]}').rows).toEqual([{ amount: '19435.50', rate: '1E-2' }]);
+  });
+
+  it('are those of the last of two keys that are the same', () => {
+    expect(read('{"result":[],"result":[{"accountId":"a"}]}').rows).toEqual([A]);
+  });
+
+  it('do not come from a prototype', async () => {
+    expect(await detailOf('{"__proto__":{"result":[{"accountId":"a"}]}}')).toContain('no array of accounts');
+  });
+
+  it.each([2, 7])('are none when result is null on page %i', (pageNumber) => {
+    expect(read({ result: null }, pageNumber)).toMatchObject({ rows: [] });
+  });
+});
+
+describe('a page that can not be used', () => {
+  it.each([
+    ['nothing', '', 'is not JSON'],
+    ['HTML', '<html>hunter2</html>', 'is not JSON'],
+    ['cut JSON', '{"result":[{"accountId":"hunter2"', 'is not JSON'],
+    ['a text', '"hunter2"', 'neither an object nor an array'],
+    ['null', 'null', 'neither an object nor an array'],
+    ['a number', '42', 'neither an object nor an array'],
+    ['an empty object', '{}', 'no array of accounts is found'],
+    ['two arrays that could be it', { a: [A], b: [B] }, 'more than one other array'],
+    ['two empty arrays', { a: [], b: [] }, 'more than one other array'],
+    ['result null on the first page', { result: null }, 'result is null'],
+    ['result an object', { result: { hunter2: 1 } }, 'result is not an array'],
+    ['result a text', { result: 'hunter2' }, 'result is not an array'],
+    ['a text among the rows', { result: [A, 'hunter2'] }, 'result[1] is not an object'],
+    ['null among the rows', { result: [null] }, 'result[0] is not an object'],
+    ['an array among the rows', [A, B, ['hunter2']], '[2] is not an object'],
+    ['very deep nesting', '['.repeat(200_000) + ']'.repeat(200_000), '[0] is not an object'],
+  ])('%s is refused by place and not by value', async (_name, value, problem) => {
+    const detail = await detailOf(value);
+    expect(detail).toContain(problem);
+    expect(detail).not.toMatch(/hunter2|42/);
+  });
+
+  it('result an object is refused on later pages too', async () => {
+    expect(await detailOf({ result: {} }, 2)).toContain('result is not an array');
+  });
+
+  it('a member nested 200 000 deep is left aside', () => {
+    const deep = '{"a":'.repeat(200_000) + '1' + '}'.repeat(200_000);
+    expect(read(`{"result":[{"accountId":"a","new":${deep}}]}`).rows).toHaveLength(1);
+  });
+});
+
+describe('the counts of a page', () => {
+  const counts = (pageInfo: object) => {
+    const { rowCount, echoedSize } = read({ result: [A], pageInfo });
+    return [rowCount, echoedSize];
+  };
+
+  it.each([
+    [{ rowCount: 120, pageSize: 50 }, [120, 50]],
+    [{ rowCount: '120', pageSize: '50' }, [120, 50]],
+    [{ rowCount: 0, pageSize: 0 }, [0, null]],
+    [{ rowCount: null, pageSize: null }, [null, null]],
+    [{}, [null, null]],
+    [{ rowCount: -1, pageSize: -50 }, [null, null]],
+    [{ rowCount: 1.5, pageSize: 1e21 }, [null, null]],
+    [{ rowCount: 'many', pageSize: [] }, [null, null]],
+    [{ rowCount: 1e12 }, [null, null]],
+  ])('in %j are %j', (pageInfo, expected) => {
+    expect(counts(pageInfo)).toEqual(expected);
+  });
+
+  it('may stand beside the rows', () => {
+    expect(read({ accounts: [A], rowCount: 7, pageSize: 5 })).toMatchObject({ rowCount: 7, echoedSize: 5 });
+  });
+
+  it.each([null, 'x', [1]])('are none when pageInfo is %j', (pageInfo) => {
+    expect(read({ result: [A], pageInfo })).toMatchObject({ rowCount: null, echoedSize: null });
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { FakeClock } from '../test/support/fake-clock.js';
+import { SystemClock } from './clock.js';
+
+describe('the age of a thing', () => {
+  it('is what both clocks say when they agree', () => {
+    const clock = new FakeClock();
+    const then = clock.now();
+    clock.advance(1500);
+    expect(clock.since(then)).toBe(1500);
+  });
+
+  it('follows the monotonic clock when the wall clock is set back', () => {
+    const clock = new FakeClock();
+    const then = clock.now();
+    clock.advance(1500);
+    clock.moveWall(-3_600_000);
+    expect(clock.since(then)).toBe(1500);
+  });
+
+  it('follows the wall clock when the monotonic one stood still, as in a machine that slept', () => {
+    const clock = new FakeClock();
+    const then = clock.now();
+    clock.moveWall(3_600_000);
+    expect(clock.since(then)).toBe(3_600_000);
+  });
+});
+
+describe('the system clock', () => {
+  it('gives the time of day and a time that only grows', () => {
+    const clock = new SystemClock();
+    const before = Date.now();
+    const first = clock.now();
+    const second = clock.now();
+    expect(first.wall).toBeGreaterThanOrEqual(before);
+    expect(first.wall).toBeLessThanOrEqual(Date.now());
+    expect(second.monotonic).toBeGreaterThanOrEqual(first.monotonic);
+  });
+});

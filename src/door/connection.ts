@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { RequestState } from './request-state.js';
+
+/** A reader may be this much slower than `READER_BYTES_PER_MS` asks for: one that has stalled is ended after it. */
+const READER_GRACE_MS = 10_000;
+const READER_BYTES_PER_MS = 16;
+/** How long a caller may go on sending what was refused, so that he gets to read the answer (RFC 9112 §9.6). */
+const LINGER_MS = 1000;
+
+/** One connection of a caller: what is open on it, and whether he takes what he asked for. */
+export class Connection {
+  readonly open = new Set<RequestState>();
+  readonly client: string;
+  #lastRequest: IncomingMessage | null = null;
+  #lastAnswer: Buffer | null = null;
+  #slowSince: number | null = null;
+  #slowFrom = 0;
+  #answeredSince: number | null = null;
+
+  constructor(
+    readonly socket: Socket,
+    /** The address may call (ALLOWED_CLIENTS). */
+    readonly allowed: boolean,
+    /** One of those beyond MAX_CONNECTIONS: for probes only. */
+    readonly beyondCap: boolean,
+  ) {
+    this.client = socket.remoteAddress ?? '';
+  }
+
+  began(state: RequestState): void {
+    this.open.add(state);
+    this.#lastRequest = state.request;
+  }
+
+  ended(state: RequestState): void {
+    this.open.delete(state);
+    if (this.open.size === 0 && this.#lastAnswer) this.#finish(this.#lastAnswer);
+  }
+
+  /** Nothing more is read as a request here. */
+  get broken(): boolean {
+    return this.#lastAnswer !== null;
+  }
+
+  /** The last request has been answered, though its body has not come. */
+  get answeredEarly(): boolean {
+    return this.#lastRequest !== null && !this.#lastRequest.complete;
+  }
+
+  /** Writes a last answer when those before it are out, and closes; an empty one just closes. */
+  close(lastAnswer: Buffer): void {
+    if (this.broken) return;
+    this.#lastAnswer = lastAnswer;
+    if (this.open.size === 0) this.#finish(lastAnswer);
+  }
+
+  /** Looks whether the caller takes his answers, and ends the connection of one who does not. `now` is monotonic. */
+  check(now: number): void {
+    const { socket } = this;
+    if (socket.writableLength === 0) this.#slowSince = null;
+    else if (this.#slowSince === null) {
+      this.#slowSince = now;
+      this.#slowFrom = socket.bytesWritten - socket.writableLength;
+    } else {
+      const due = (socket.bytesWritten - this.#slowFrom) / READER_BYTES_PER_MS;
+      if (now - this.#slowSince > READER_GRACE_MS + due) socket.destroy();
+    }
+
+    if (this.open.size > 0 || !this.answeredEarly) this.#answeredSince = null;
+    else if (this.#answeredSince === null) this.#answeredSince = now;
+    else if (now - this.#answeredSince >= LINGER_MS) socket.destroy();
+  }
+
+  #finish(lastAnswer: Buffer): void {
+    const { socket } = this;
+    if (socket.destroyed) return;
+    // destroyed at once, a caller who is still sending would get a reset instead of the answer
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(timer));
+    socket.end(lastAnswer);
+  }
+}

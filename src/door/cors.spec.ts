@@ -1,0 +1,75 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { refusalOf } from '../../test/support/refusal-of.js';
+import { Cors } from './cors.js';
+
+const TREASURY = 'https://treasury.example';
+const cors = new Cors([TREASURY, 'https://other.example']);
+
+const OTHERS = [
+  'https://evil.example',
+  'null',
+  '',
+  'https://treasury.example.evil.example',
+  'https://eviltreasury.example',
+  'https://TREASURY.example',
+  'https://treasury.example/',
+  'https://treasury.example:8443',
+  'http://treasury.example',
+  `${TREASURY}, https://other.example`,
+];
+
+/** What is added to an answer to a call with this origin. */
+function added(origin: string | undefined, to = cors): OutgoingHttpHeaders {
+  const answer: OutgoingHttpHeaders = {};
+  to.addHeaders(origin === undefined ? {} : { origin }, answer);
+  return answer;
+}
+
+describe('an answer to a call', () => {
+  it('from a listed origin is for it alone, with the headers of ours exposed', () => {
+    const { 'access-control-expose-headers': exposed, ...others } = added(TREASURY);
+    expect(others).toEqual({ 'access-control-allow-origin': TREASURY, vary: 'Origin' });
+    expect(String(exposed).split(', ').sort()).toEqual([
+      'Age',
+      'Cache-Status',
+      'ETag',
+      'Retry-After',
+      'Snapshot-As-Of',
+      'Snapshot-Complete',
+      'Snapshot-Stale',
+      'X-Request-Id',
+    ]);
+  });
+
+  it.each([...OTHERS, undefined])(
+    'from %j gives no leave to its page, and depends on the origin all the same',
+    (origin) => {
+      expect(added(origin)).toEqual({ vary: 'Origin' });
+    },
+  );
+
+  it('gives nobody leave where no origin is listed', () => {
+    expect(added(TREASURY, new Cors([]))).toEqual({});
+  });
+});
+
+describe('a preflight', () => {
+  it('is an OPTIONS that names origin and method', () => {
+    const named = { origin: TREASURY, 'access-control-request-method': 'GET' };
+    expect(cors.isPreflight(named)).toBe(true);
+    expect(cors.isPreflight({ origin: TREASURY })).toBe(false);
+    expect(cors.isPreflight({ 'access-control-request-method': 'GET' })).toBe(false);
+  });
+
+  it('from a listed origin is told what it may send', () => {
+    expect(cors.preflightHeaders({ origin: TREASURY })).toMatchObject({
+      'access-control-allow-methods': 'GET, HEAD',
+      'access-control-allow-headers': 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name',
+    });
+  });
+
+  it.each(OTHERS)('from %j is refused', async (origin) => {
+    expect((await refusalOf(() => cors.preflightHeaders({ origin }))).code).toBe('client-not-allowed');
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { toInvalidRequest } from './to-invalid-request.js';
+
+const schema = z.strictObject({
+  size: z.string().regex(/^\d+$/, 'must be a whole number').optional(),
+  nested: z.object({ part: z.string('must be a text') }).optional(),
+});
+
+/** The problem for parameters that the schema refuses. */
+function problemOf(query: object) {
+  const { issues } = schema['~standard'].validate(query) as { issues?: Parameters<typeof toInvalidRequest>[0] };
+  if (!issues) throw new Error('nothing was refused');
+  return toInvalidRequest(issues);
+}
+
+describe('parameters that are refused', () => {
+  it('are named with what is wrong', () => {
+    const error = problemOf({ size: 'x' });
+    expect([error.code, error.status, error.detail]).toEqual(['invalid-request', 400, 'size must be a whole number.']);
+    expect(error.errors).toEqual([{ name: 'size', reason: 'must be a whole number' }]);
+  });
+
+  it('are named all at once, the unknown ones each by itself', () => {
+    expect(problemOf({ size: 'x', colour: '1', 'a[]': '2' }).errors).toEqual([
+      { name: 'size', reason: 'must be a whole number' },
+      { name: 'colour', reason: 'is not a parameter of this route' },
+      { name: 'a[]', reason: 'is not a parameter of this route' },
+    ]);
+  });
+
+  it('are named by their path', () => {
+    expect(problemOf({ nested: { part: 1 } }).errors?.[0]?.name).toBe('nested.part');
+  });
+
+  it('are named by path segments that are objects, as the standard allows', () => {
+    expect(toInvalidRequest([{ message: 'is wrong', path: [{ key: 'size' }] }]).detail).toBe('size is wrong.');
+  });
+
+  it('are cut when their name is long', () => {
+    const name = problemOf({ ['x'.repeat(5000)]: '1' }).errors?.[0]?.name;
+    expect(name).toBe(`${'x'.repeat(60)}…`);
+  });
+
+  it('are told without their value', () => {
+    expect(JSON.stringify(problemOf({ size: 'hunter2', colour: 'hunter2' }))).not.toContain('hunter2');
+  });
+});

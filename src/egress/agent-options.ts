@@ -1,0 +1,45 @@
+import type { RequestOptions } from 'node:https';
+import { isIP } from 'node:net';
+import type { ClientTls } from './client-tls.js';
+
+export interface AgentOptions {
+  /** For DNS, TCP, proxy and TLS together. */
+  readonly connectTimeoutMs: number;
+  /** The source address, or null for the machine's choice. */
+  readonly localAddress: string | null;
+}
+
+/** What a call tells the agent beyond what Node knows. */
+export interface CallOptions extends RequestOptions {
+  /** Ends the opening of a connection for this call. Not Node's `signal`, which would stay with a socket others use later. */
+  readonly callSignal?: AbortSignal | undefined;
+}
+
+/**
+ * Connections are kept for the next call, but closed when idle for 30 s: before a firewall or a balancer on the way
+ * forgets them without a word, and a call over one hangs until its deadline.
+ */
+export const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 } as const;
+
+/** The TLS options of every connection to the bank: our certificate, its roots, TLS 1.2 or later, HTTP/1.1, never unverified. */
+export function bankTlsOptions(tls: ClientTls) {
+  return {
+    key: tls.key,
+    cert: tls.cert,
+    ...(tls.ca !== null && { ca: tls.ca }),
+    minVersion: 'TLSv1.2' as const,
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true,
+  };
+}
+
+/**
+ * How TCP connections are opened. Of several addresses each but the last gets a quarter of the connect deadline, not
+ * Node's 250 ms, which a far one does not answer in. With a source address only addresses of its family are tried.
+ */
+export function dialOptions({ connectTimeoutMs, localAddress }: AgentOptions) {
+  return {
+    autoSelectFamilyAttemptTimeout: Math.max(10, Math.round(connectTimeoutMs / 4)),
+    ...(localAddress !== null && { localAddress, family: isIP(localAddress) }),
+  };
+}

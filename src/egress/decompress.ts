@@ -1,0 +1,31 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, unzip } from 'node:zlib';
+import { AnswerTooLarge } from './answer-too-large.js';
+
+/** What `decompress` understands, for Accept-Encoding. */
+export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
+
+const DECOMPRESSORS = new Map([
+  ['gzip', promisify(unzip)],
+  ['x-gzip', promisify(unzip)],
+  ['deflate', promisify(unzip)],
+  ['br', promisify(brotliDecompress)],
+]);
+
+/**
+ * A body without its Content-Encoding. Stricter than axios, which gives the beginning of a body that was cut off as if
+ * it were whole.
+ * @throws AnswerTooLarge; Error when it is damaged, cut off, or the encoding is none we asked for
+ */
+export async function decompress(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
+  const name = encoding.trim().toLowerCase();
+  if (body.length === 0 || name === '' || name === 'identity') return body;
+  const decompressor = DECOMPRESSORS.get(name);
+  if (!decompressor) throw new Error('a content encoding we did not ask for');
+  try {
+    return (await decompressor(body, { maxOutputLength: maxBytes })) as Buffer;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw new AnswerTooLarge();
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { isNativeError } from 'node:util/types';
+import { HttpsProxyAgent, type HttpsProxyAgentOptions } from 'https-proxy-agent';
+import { ConnectFailure } from './connect-failure.js';
+
+/** What a proxy may send before the tunnel stands. */
+const MAX_CONNECT_ANSWER_BYTES = 65_536;
+
+export interface TunnelRequest {
+  /** Without credentials. */
+  readonly proxy: URL;
+  /** How to reach the proxy, and what to tell it. Nothing of ours towards the bank. */
+  readonly proxyOptions: HttpsProxyAgentOptions<string>;
+  readonly request: ClientRequest;
+  /** Host, port and TLS options of the bank. */
+  readonly bank: Parameters<HttpsProxyAgent<string>['connect']>[1];
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface Tunnel {
+  /** Begins its TLS handshake with the bank. */
+  readonly socket: TLSSocket;
+  /** How many bytes came through the tunnel so far. */
+  bytesThrough(): number;
+}
+
+/**
+ * Has https-proxy-agent open one tunnel, with what it leaves open closed: an answer other than a tunnel is an error and
+ * never taken for the bank's, an answer that does not end is cut off, and an attempt that is late or not wanted any
+ * more leaves no socket.
+ * @throws ConnectFailure
+ */
+export async function openTunnel(tunnel: TunnelRequest): Promise<Tunnel> {
+  const { proxy, request, signal, timeoutMs } = tunnel;
+  const abort = new AbortController();
+  const end = (...args: ConstructorParameters<typeof ConnectFailure>) => abort.abort(new ConnectFailure(...args));
+  const giveUp = () => end('given-up', 'the call was given up');
+  if (signal?.aborted) giveUp();
+  abort.signal.throwIfAborted();
+  signal?.addEventListener('abort', giveUp, { once: true });
+  const timer = setTimeout(() => end('proxy-timeout', `no tunnel within ${timeoutMs} ms`), timeoutMs);
+
+  let proxyStatus: number | undefined;
+  request.once('proxyConnect', ({ statusCode }: { statusCode: number }) => {
+    // whatever stood where a status belongs
+    proxyStatus = statusCode >= 100 && statusCode <= 599 ? statusCode : undefined;
+  });
+  const once = new HttpsProxyAgent(proxy, { ...tunnel.proxyOptions, signal: abort.signal });
+  const [connecting, proxySocket] = announced(() => once.connect(request, tunnel.bank));
+  const limit = () => {
+    if ((proxySocket?.bytesRead ?? 0) <= MAX_CONNECT_ANSWER_BYTES) return;
+    end('proxy-refused', `the answer of the proxy is longer than ${MAX_CONNECT_ANSWER_BYTES} bytes`);
+  };
+  proxySocket?.on('readable', limit);
+  proxySocket?.on('error', () => undefined);
+  try {
+    const socket = await Promise.race([connecting, rejectOn(abort.signal)]);
+    abort.signal.throwIfAborted();
+    if (!(socket instanceof TLSSocket)) {
+      throw new ConnectFailure('proxy-refused', 'the proxy did not open a tunnel', { proxyStatus });
+    }
+    const before = proxySocket?.bytesRead ?? 0;
+    return { socket, bytesThrough: () => (proxySocket?.bytesRead ?? 0) - before };
+  } catch (error) {
+    connecting.then((socket) => socket.destroy()).catch(() => undefined);
+    proxySocket?.destroy();
+    throw error instanceof ConnectFailure ? error : toFailure(error, proxySocket);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
+    proxySocket?.removeListener('readable', limit);
+  }
+}
+
+/** An error without code is the library's own about what the proxy answered, unless the proxy just hung up. */
+function toFailure(error: unknown, proxySocket: Socket | undefined): ConnectFailure {
+  const answered = isNativeError(error) && !('code' in error) && proxySocket?.readableEnded !== true;
+  return answered
+    ? new ConnectFailure('proxy-refused', 'the answer of the proxy can not be read', { cause: error })
+    : new ConnectFailure('proxy-unavailable', 'the connection to the proxy failed', { cause: error });
+}
+
+function rejectOn(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  return promise;
+}
+
+/**
+ * Runs `connect` and gives the socket it opened along. The library opens it before its first await and hands it out only
+ * at the end, so the runtime's own announcement of new connections, plain and TLS alike, is what leads to it; between
+ * subscribing and unsubscribing nothing else can run.
+ */
+function announced(connect: () => Promise<Socket>): [Promise<Socket>, Socket | undefined] {
+  let opened: Socket | undefined;
+  const onSocket = (message: unknown) => (opened = (message as { socket: Socket }).socket);
+  subscribe('net.client.socket', onSocket);
+  try {
+    const connecting = connect();
+    return [connecting, opened];
+  } finally {
+    unsubscribe('net.client.socket', onSocket);
+  }
+}

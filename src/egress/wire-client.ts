@@ -1,0 +1,103 @@
+import { request as openRequest, type RequestOptions } from 'node:https';
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import axios, { AxiosError, type AxiosInstance, type AxiosResponse } from 'axios';
+import type { CallOptions } from './agent-options.js';
+import { AnswerTooLarge } from './answer-too-large.js';
+import { CallFailed } from './call-failed.js';
+import { ACCEPTED_ENCODINGS, decompress } from './decompress.js';
+
+export interface WireRequest {
+  /** Whom we talk to, in words for messages: "the token endpoint". */
+  readonly target: string;
+  /** https, without trailing slash. */
+  readonly baseUrl: string;
+  /** Begins with a slash. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Ends the call early, also while it waits for its turn; the error then is the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** An answer of the bank's, whatever its status; the body whole and decompressed, not looked at. */
+export interface WireAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  /** The Retry-After header as sent. */
+  readonly retryAfter: string | null;
+  readonly body: Buffer;
+}
+
+/** One GET over a given agent: no redirects, no absolute addresses, no environment, a size limit before and after decompression. */
+export class WireClient {
+  readonly #axios: AxiosInstance;
+  readonly #maxBytes: number;
+
+  constructor(maxResponseBytes: number) {
+    this.#maxBytes = maxResponseBytes;
+    this.#axios = axios.create({
+      adapter: 'http',
+      // an agent of ours decides the route; axios would otherwise read HTTPS_PROXY by itself
+      proxy: false,
+      maxRedirects: 0,
+      allowAbsoluteUrls: false,
+      responseType: 'arraybuffer',
+      transformResponse: [],
+      validateStatus: () => true,
+      maxContentLength: maxResponseBytes,
+      maxBodyLength: 0,
+      decompress: false,
+    });
+  }
+
+  /** Gives any status. @throws CallFailed */
+  async get(request: WireRequest, agent: Agent, signal: AbortSignal): Promise<WireAnswer> {
+    let wire: ClientRequest | undefined;
+    let answered = false;
+    const open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
+      const opened = openRequest({ ...options, callSignal: signal } as CallOptions, (response) => {
+        answered = true;
+        if (Number(response.headers['content-length']) > this.#maxBytes) opened.destroy(new AnswerTooLarge());
+        else onResponse(response);
+      });
+      wire = opened;
+      return opened;
+    };
+    try {
+      const response = await this.#axios.get<Buffer>(request.path, {
+        baseURL: request.baseUrl,
+        params: request.query,
+        headers: {
+          Accept: false,
+          'User-Agent': 'accounts-gateway',
+          'Accept-Encoding': ACCEPTED_ENCODINGS,
+          ...request.headers,
+        },
+        httpsAgent: agent,
+        transport: { request: open },
+        signal,
+      });
+      return await this.#toAnswer(response);
+    } catch (error) {
+      const tooLarge = error instanceof AxiosError && error.message.startsWith('maxContentLength');
+      throw new CallFailed(tooLarge ? new AnswerTooLarge() : error, {
+        answered,
+        reusedSocket: wire?.reusedSocket === true,
+      });
+    }
+  }
+
+  async #toAnswer(response: AxiosResponse<Buffer>): Promise<WireAnswer> {
+    const header = (name: string): string | null => {
+      const value: unknown = response.headers[name];
+      return typeof value === 'string' ? value : null;
+    };
+    const body = Buffer.isBuffer(response.data) ? response.data : Buffer.alloc(0);
+    return {
+      status: response.status,
+      contentType: header('content-type') ?? '',
+      retryAfter: header('retry-after'),
+      body: await decompress(body, header('content-encoding') ?? '', this.#maxBytes),
+    };
+  }
+}

@@ -1,0 +1,178 @@
+import { describe, expect, it } from '@jest/globals';
+import { AnswerTooLarge } from './answer-too-large.js';
+import { ConnectFailure } from './connect-failure.js';
+import { toWireError, type FailureContext } from './wire-failure.js';
+
+/** A call on a fresh connection to a bank that has answered before. */
+const CONTEXT: FailureContext = {
+  target: 'the account list',
+  timedOut: false,
+  timeoutMs: 10_000,
+  reusedSocket: false,
+  answered: false,
+  everAnswered: true,
+  maxResponseBytes: 1000,
+};
+
+const failure = (thrown: unknown, change: Partial<FailureContext> = {}) =>
+  toWireError(thrown, { ...CONTEXT, ...change });
+const withCode = (code: string, rest: object = {}) => Object.assign(new Error(`hunter2 ${code}`), { code, ...rest });
+/** As axios wraps what happened: with its own code, and all of the call hanging on it. */
+const wrapped = (cause: Error, code = 'ERR_NETWORK') =>
+  Object.assign(new Error('hunter2', { cause }), { code, config: { headers: { Authorization: 'hunter2' } } });
+const alert = (number: number) =>
+  withCode('ERR_SSL_SOME_NAME', { message: `00A:error:0A:SSL routines:ssl3_read_bytes:x:SSL alert number ${number}` });
+
+describe('a TLS alert', () => {
+  it.each([40, 42, 43, 44, 45, 46, 47, 48, 116])('%i is the refusal of our certificate', (number) => {
+    const error = failure(wrapped(alert(number)));
+    expect([error.code, error.owner]).toEqual(['certificate-rejected', 'operator']);
+    expect(error.detail).toContain(`TLS alert ${number}`);
+  });
+
+  it.each([40, 116])('%i is that after the handshake and after other answers, too', (number) => {
+    expect(failure(alert(number), { reusedSocket: true, everAnswered: true }).code).toBe('certificate-rejected');
+  });
+
+  it.each([10, 20, 41, 49, 50, 70, 80, 86, 112])('%i is none, but an unusable bank', (number) => {
+    const error = failure(wrapped(alert(number)));
+    expect([error.code, error.owner]).toEqual(['bank-unavailable', 'network']);
+  });
+
+  it('counts more than a deadline that has passed meanwhile', () => {
+    expect(failure(alert(46), { timedOut: true }).code).toBe('certificate-rejected');
+  });
+});
+
+describe('a connection that is closed before the first byte of an answer', () => {
+  it.each(['ECONNRESET', 'EPIPE'])('by %s, where none was ever had, is taken for a refused certificate', (code) => {
+    const error = failure(wrapped(withCode(code)), { everAnswered: false });
+    expect(error.code).toBe('certificate-rejected');
+    expect(error.detail).toMatch(/chain.*white-listed/);
+  });
+
+  it.each([
+    ['an answer was had before', { everAnswered: true }],
+    ['the connection was used before', { everAnswered: false, reusedSocket: true }],
+  ])('where %s, is an unavailable bank', (_name, change) => {
+    const error = failure(withCode('ECONNRESET'), change);
+    expect([error.code, error.owner]).toEqual(['bank-unavailable', 'network']);
+  });
+
+  it('is a timeout when it was we who closed it at the deadline', () => {
+    expect(failure(withCode('ECONNRESET'), { everAnswered: false, timedOut: true }).code).toBe('bank-timeout');
+  });
+});
+
+describe('a connection that does not come about', () => {
+  it.each([
+    ['ECONNREFUSED', 'refused the connection'],
+    ['ENOTFOUND', 'could not be resolved'],
+    ['EAI_AGAIN', 'could not be resolved'],
+    ['EHOSTUNREACH', 'no route'],
+    ['ENETUNREACH', 'no route'],
+    ['EADDRNOTAVAIL', 'no route'],
+    ['ETIMEDOUT', 'did not accept'],
+    ['EMFILE', 'failed'],
+  ])('for %s is an unavailable bank, and says why', (code, reason) => {
+    const error = failure(wrapped(withCode(code)), { everAnswered: false });
+    expect([error.code, error.owner, error.status]).toEqual(['bank-unavailable', 'network', 503]);
+    expect(error.detail).toContain(reason);
+    expect(error.detail).toContain(code);
+  });
+
+  it('by any of two addresses is told by its own code', () => {
+    const both = new AggregateError([withCode('ECONNREFUSED'), withCode('ENETUNREACH')], 'hunter2');
+    expect(failure(wrapped(both)).code).toBe('bank-unavailable');
+    expect(failure(wrapped(both)).detail).toContain('ECONNREFUSED');
+  });
+
+  it('for noise instead of TLS is an unavailable bank', () => {
+    expect(failure(withCode('EPROTO')).code).toBe('bank-unavailable');
+    expect(failure(withCode('ERR_SSL_WRONG_VERSION_NUMBER')).detail).toContain('TLS handshake');
+  });
+
+  it.each([
+    ['untrusted', 'bank-untrusted', 'operator'],
+    ['connect-timeout', 'bank-timeout', 'bank'],
+    ['proxy-refused', 'proxy-refused', 'network'],
+    ['proxy-unavailable', 'proxy-unavailable', 'network'],
+    ['proxy-timeout', 'proxy-unavailable', 'network'],
+  ] as const)('at the stage %s is %s', (stage, code, owner) => {
+    const error = failure(wrapped(new ConnectFailure(stage, 'hunter2')));
+    expect([error.code, error.owner]).toEqual([code, owner]);
+  });
+
+  it('over a distrusted server says by which rule', () => {
+    const cause = withCode('CERT_HAS_EXPIRED');
+    expect(failure(new ConnectFailure('untrusted', 'x', { cause })).detail).toContain('CERT_HAS_EXPIRED');
+  });
+
+  it('over a proxy that answers says what it answered', () => {
+    expect(failure(new ConnectFailure('proxy-refused', 'x', { proxyStatus: 407 })).detail).toContain('407');
+  });
+});
+
+describe('an answer that does not come whole', () => {
+  it('in time is a timeout of the bank', () => {
+    const error = failure(withCode('ERR_CANCELED'), { timedOut: true, answered: true });
+    expect([error.code, error.owner, error.status]).toEqual(['bank-timeout', 'bank', 504]);
+    expect(error.detail).toContain('10000 ms');
+  });
+
+  it('because it is too large is invalid, and names the setting', () => {
+    const error = failure(new AnswerTooLarge('hunter2'), { answered: true });
+    expect(error.code).toBe('bank-response-invalid');
+    expect(error.detail).toContain('BANK_MAX_RESPONSE_BYTES');
+  });
+
+  it.each([
+    ['it was cut off', withCode('ECONNABORTED')],
+    ['its gzip was cut off', withCode('Z_BUF_ERROR')],
+    ['the stream was closed', withCode('ERR_STREAM_PREMATURE_CLOSE')],
+  ])('because %s is invalid', (_name, thrown) => {
+    const error = failure(wrapped(thrown, 'ERR_BAD_RESPONSE'), { answered: true });
+    expect([error.code, error.owner]).toEqual(['bank-response-invalid', 'bank']);
+  });
+
+  it.each(['HPE_INVALID_CONSTANT', 'HPE_HEADER_OVERFLOW', 'HPE_UNEXPECTED_CONTENT_LENGTH'])(
+    'because it is no HTTP (%s) is invalid',
+    (code) => {
+      expect(failure(wrapped(withCode(code))).code).toBe('bank-response-invalid');
+    },
+  );
+
+  it('because the connection was reset is an unavailable bank, which is asked again', () => {
+    expect(failure(withCode('ECONNRESET', { syscall: 'read' }), { answered: true }).code).toBe('bank-unavailable');
+  });
+});
+
+describe('what is told of a failure', () => {
+  const thrown: [string, unknown][] = [
+    ['an AxiosError', wrapped(withCode('ECONNREFUSED'))],
+    ['an alert', wrapped(alert(46))],
+    ['a timeout', wrapped(withCode('ERR_CANCELED'))],
+    ['an unknown error', new Error('hunter2')],
+    ['a distrusted server', new ConnectFailure('untrusted', 'hunter2', { cause: new Error('hunter2') })],
+    ['a text', 'hunter2'],
+    ['nothing', undefined],
+  ];
+
+  it.each(thrown)('%s: neither message nor cause carries what hung on it', (_name, error) => {
+    const told = failure(error);
+    const cause = told.cause as Error;
+    expect(told.detail + String(told.stack) + cause.message + String(cause.stack)).not.toContain('hunter2');
+    expect(Object.keys(cause)).toEqual([]);
+    expect(cause.cause).toBeUndefined();
+  });
+
+  it.each(thrown)('%s: it names whom we talked to, or the proxy', (_name, error) => {
+    expect(failure(error).detail).toMatch(/the account list/i);
+  });
+
+  it('a circle of causes does no harm', () => {
+    const first = withCode('ECONNREFUSED');
+    first.cause = wrapped(first);
+    expect(failure(first).code).toBe('bank-unavailable');
+  });
+});

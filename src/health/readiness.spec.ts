@@ -1,0 +1,191 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { FakeClock } from '../../test/support/fake-clock.js';
+import { keepLines } from '../../test/support/log-lines.js';
+import { SnapshotKeeper } from '../accounts/snapshot-keeper.js';
+import type { AccessToken } from '../auth/access-token.js';
+import { AccessTokenProvider } from '../auth/access-token-provider.js';
+import { BankCondition } from '../auth/bank-condition.js';
+import type { IdentityHolder } from '../auth/identity-holder.js';
+import type { AccountList, AccountReader } from '../bank/account-reader.js';
+import { Lifecycle } from '../door/lifecycle.js';
+import { GatewayError } from '../problems/gateway-error.js';
+import { Readiness } from './readiness.js';
+
+const ANY = { noCache: false, maxAge: null, onlyIfCached: false };
+const EMPTY: AccountList = { accounts: [], complete: true, pages: 1, readAgain: false };
+const DOWN = new GatewayError('bank-unavailable', 'down', { retryAfterMs: 1000 });
+
+const keepers: SnapshotKeeper[] = [];
+afterEach(() => {
+  for (const keeper of keepers.splice(0)) keeper.close();
+});
+
+/** Readiness over the real token and snapshot rules, with a bank that does as it is told. */
+class Scene {
+  readonly clock = new FakeClock();
+  readonly lifecycle = new Lifecycle();
+  readonly counts = { tokens: 0, readings: 0 };
+  fault: string | null = null;
+  onToken: () => Promise<AccessToken> = () => Promise.resolve(this.token());
+  onReading: () => Promise<AccountList> = () => Promise.resolve(EMPTY);
+  readonly tokens: AccessTokenProvider;
+  readonly keeper: SnapshotKeeper;
+  readonly readiness: Readiness;
+
+  constructor() {
+    const { clock } = this;
+    const { logger } = keepLines();
+    const condition = new BankCondition(clock, logger);
+    this.tokens = new AccessTokenProvider({
+      clock,
+      logger,
+      condition,
+      request: () => {
+        this.counts.tokens += 1;
+        return this.onToken();
+      },
+    });
+    const readAll = () => {
+      this.counts.readings += 1;
+      return this.onReading();
+    };
+    this.keeper = new SnapshotKeeper({
+      reader: { readAll } as unknown as AccountReader,
+      settings: {
+        freshMs: 10_000,
+        softTimeoutMs: 1000,
+        staleMs: 300_000,
+        readTimeoutMs: 5000,
+        pageSize: 1000,
+        requestDeadlineMs: 1000,
+        maxRequestsWaiting: 10,
+      },
+      clock,
+      logger,
+      condition,
+    });
+    keepers.push(this.keeper);
+    const identities = { current: { tokens: this.tokens }, status: () => ({ fault: this.fault }) };
+    this.readiness = new Readiness(identities as unknown as IdentityHolder, this.keeper, this.lifecycle);
+  }
+
+  token(): AccessToken {
+    return { value: 'x', requestedAt: this.clock.now(), lifetimeMs: 300_000, renewAfterMs: 240_000 };
+  }
+}
+
+describe('ready is', () => {
+  it('a process with nothing yet, once the probe has got a token', async () => {
+    const scene = new Scene();
+    expect(scene.readiness.ready).toBe(false);
+    expect(await scene.readiness.check()).toBe(true);
+    expect(scene.counts).toEqual({ tokens: 1, readings: 0 });
+  });
+
+  it('a process with a snapshot that is young enough, whatever the bank does', async () => {
+    const scene = new Scene();
+    await scene.keeper.get(ANY);
+    scene.onToken = () => Promise.reject(DOWN);
+    scene.clock.advance(300_000);
+    expect(await scene.readiness.check()).toBe(true);
+  });
+
+  it('a process whose certificate has ended, as long as it can serve what it holds', async () => {
+    const scene = new Scene();
+    await scene.keeper.get(ANY);
+    scene.fault = 'expired';
+    expect(await scene.readiness.check()).toBe(true);
+  });
+});
+
+describe('not ready is', () => {
+  it('a process that gets no token', async () => {
+    const scene = new Scene();
+    scene.onToken = () => Promise.reject(DOWN);
+    expect(await scene.readiness.check()).toBe(false);
+  });
+
+  it('a process whose token does not come: the probe waits 500 ms at most', async () => {
+    const scene = new Scene();
+    scene.onToken = () => new Promise(() => undefined);
+    const started = performance.now();
+    expect(await scene.readiness.check()).toBe(false);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(490);
+    expect(performance.now() - started).toBeLessThan(900);
+  });
+
+  it('a process whose snapshot is too old and whose token has ended', async () => {
+    const scene = new Scene();
+    await scene.readiness.check();
+    await scene.keeper.get(ANY);
+    scene.clock.advance(300_001);
+    scene.onToken = () => Promise.reject(DOWN);
+    expect(await scene.readiness.check()).toBe(false);
+  });
+
+  it('a process with a token whose last reading failed, until one goes well', async () => {
+    const scene = new Scene();
+    await scene.readiness.check();
+    scene.onReading = () => Promise.reject(DOWN);
+    await expect(scene.keeper.get(ANY)).rejects.toThrow('down');
+    expect(await scene.readiness.check()).toBe(false);
+    scene.onReading = () => Promise.resolve(EMPTY);
+    scene.clock.advance(1000);
+    expect(await scene.readiness.check()).toBe(true);
+  });
+
+  it('a process whose certificate can not be used; nobody is asked then', async () => {
+    const scene = new Scene();
+    scene.fault = 'expired';
+    expect(await scene.readiness.check()).toBe(false);
+    expect(scene.counts.tokens).toBe(0);
+  });
+
+  it.each(['leave', 'drain'] as const)(
+    'a process that stops (%s), whatever it holds; nobody is asked then',
+    async (stage) => {
+      const scene = new Scene();
+      await scene.keeper.get(ANY);
+      scene.lifecycle[stage]();
+      expect(await scene.readiness.check()).toBe(false);
+      expect(scene.counts.tokens).toBe(0);
+    },
+  );
+});
+
+describe('asking for health', () => {
+  it('costs one token a life', async () => {
+    const scene = new Scene();
+    for (let second = 0; second < 890; second += 10) {
+      expect(await scene.readiness.check()).toBe(true);
+      scene.clock.advance(10_000);
+    }
+    expect(scene.counts).toEqual({ tokens: 3, readings: 0 });
+  });
+
+  it('costs one request however many ask at once', async () => {
+    const scene = new Scene();
+    await Promise.all(Array.from({ length: 20 }, () => scene.readiness.check()));
+    expect(scene.counts.tokens).toBe(1);
+  });
+
+  it('costs nothing beyond the steps of waiting while the bank fails', async () => {
+    const scene = new Scene();
+    scene.onToken = () => Promise.reject(new GatewayError('credentials-rejected', 'no'));
+    for (let second = 0; second < 29; second += 1) {
+      await scene.readiness.check();
+      scene.clock.advance(1000);
+    }
+    expect(scene.counts.tokens).toBe(1);
+  });
+
+  it('costs no reading while one is waited for', async () => {
+    const scene = new Scene();
+    await scene.readiness.check();
+    scene.onReading = () => Promise.reject(DOWN);
+    await expect(scene.keeper.get(ANY)).rejects.toThrow('down');
+    await scene.readiness.check();
+    await scene.readiness.check();
+    expect(scene.counts.readings).toBe(1);
+  });
+});

@@ -1,0 +1,60 @@
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { has, start } from './processes.mjs';
+
+const REPORT = fileURLToPath(new URL('wrk-report.lua', import.meta.url));
+
+/**
+ * What makes the load: wrk where it is installed, else autocannon, which is a Node program and slower than some of the
+ * servers it should measure.
+ */
+export function chooseGenerator(wish, cwd) {
+  const name = wish ?? (has('wrk') ? 'wrk' : 'autocannon');
+  return { name, run: name === 'wrk' ? (url, load) => runWrk(url, { ...load, cwd }) : runAutocannon };
+}
+
+/**
+ * @typedef {object} Load
+ * @property {number} perSecond answers a second
+ * @property {number} bytes of an answer, head and body, on average
+ * @property {number} errors answers of 400 and more, timeouts, broken connections
+ * @property {number} p50 milliseconds
+ * @property {number} p99 milliseconds
+ */
+
+/** @returns {Promise<Load>} */
+async function runWrk(url, { connections, seconds, headers, cwd }) {
+  const threads = availableParallelism() > 2 ? 2 : 1;
+  const named = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const args = [`-t${threads}`, `-c${connections}`, `-d${seconds}s`, '-s', REPORT, ...named, url];
+  const wrk = start('wrk', ['wrk', ...args], { cwd, stdout: 'pipe' });
+  let text = '';
+  for await (const chunk of wrk.child.stdout) text += chunk;
+  const line = text.split('\n').find((candidate) => candidate.startsWith('{'));
+  if (!line) throw new Error(`wrk gave no figures for ${url}: ${text}${wrk.complaint()}`);
+  const { requests, microseconds, bytes, errors, p50, p99 } = JSON.parse(line);
+  return {
+    perSecond: requests / (microseconds / 1e6),
+    bytes: bytes / requests,
+    errors,
+    p50: p50 / 1000,
+    p99: p99 / 1000,
+  };
+}
+
+/** @returns {Promise<Load>} */
+async function runAutocannon(url, { connections, seconds, headers }) {
+  const { default: autocannon } = await import('autocannon');
+  const result = await autocannon({ url, connections, duration: seconds, headers });
+  const { total } = result.requests;
+  const refused = Object.entries(result.statusCodeStats ?? {})
+    .filter(([status]) => Number(status) >= 400)
+    .reduce((sum, [, { count }]) => sum + count, 0);
+  return {
+    perSecond: total / result.duration,
+    bytes: result.throughput.total / total,
+    errors: result.errors + result.timeouts + refused,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+  };
+}

@@ -1,0 +1,202 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const STOP_MS = 3000;
+const START_MS = 30_000;
+
+const running = new Set();
+const directories = [];
+let leaving = false;
+
+export const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+
+/**
+ * The server under test has core 0 for itself, whatever it is; load, sandbox bank and log readers share the others.
+ * Null where that can't be had (one core, no taskset).
+ */
+export const pinning =
+  availableParallelism() > 1 && has('taskset')
+    ? { server: '0', others: availableParallelism() === 2 ? '1' : `1-${availableParallelism() - 1}` }
+    : null;
+
+/** Moves this process off the server's core; what it starts inherits that, unless it is a server under test. */
+export function pinSelf() {
+  if (pinning) spawnSync('taskset', ['-acp', pinning.others, String(process.pid)]);
+}
+
+export function makeDirectory() {
+  const directory = mkdtempSync(join(tmpdir(), 'accounts-bench-'));
+  directories.push(directory);
+  return directory;
+}
+
+export async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/**
+ * Starts a program, told apart by `name`; `underTest` puts it on the server's core. Its environment is `env` and PATH,
+ * nothing else; stderr goes to a file that is quoted if it ends by itself.
+ */
+export function start(name, [command, ...args], { underTest = false, env = {}, cwd, stdout = 'ignore', ipc } = {}) {
+  const errors = join(cwd, `${name.replaceAll(/\W+/g, '-')}.${Date.now()}.stderr`);
+  const stderr = openSync(errors, 'w');
+  const line = underTest && pinning ? ['taskset', '-c', pinning.server, command, ...args] : [command, ...args];
+  const child = spawn(line[0], line.slice(1), {
+    cwd,
+    env: { PATH: process.env.PATH, LANG: 'C.UTF-8', ...env },
+    stdio: ['ignore', stdout, stderr, ...(ipc ? ['ipc'] : [])],
+  });
+  closeSync(stderr);
+  const ended = new Promise((resolve) => {
+    child.once('error', resolve);
+    child.once('exit', resolve);
+  }).finally(() => running.delete(program));
+  let stopping = null;
+  const program = {
+    name,
+    child,
+    pid: child.pid,
+    ended,
+    /** It and its children, now. */
+    pids: () => (child.pid === undefined ? [] : familyOf(child.pid)),
+    complaint: () => readFileSync(errors, 'utf8').trim().slice(0, 2000),
+    stop: () => (stopping ??= stop(program)),
+  };
+  running.add(program);
+  return program;
+}
+
+async function stop({ child, ended, pids }) {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const family = pids();
+  child.kill('SIGTERM');
+  const inTime = await Promise.race([ended.then(() => true), delay(STOP_MS, false, { ref: false })]);
+  if (!inTime) for (const pid of family) kill(pid, 'SIGKILL');
+  await ended;
+}
+
+function kill(pid, signal) {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // ended already
+  }
+}
+
+/** Waits until `attempt` gives something; fails when the program ends before, or in 30 s. */
+export async function untilReady(program, attempt, everyMs = 20) {
+  const end = Date.now() + START_MS;
+  for (;;) {
+    if (leaving) throw new Error('interrupted');
+    if (program.child.exitCode !== null || program.child.signalCode !== null || program.pid === undefined)
+      throw new Error(`${program.name} did not start: ${program.complaint()}`);
+    const result = await Promise.resolve(attempt()).catch(() => null);
+    if (result) return result;
+    if (Date.now() > end) throw new Error(`${program.name} was not ready in 30 s: ${program.complaint()}`);
+    await delay(everyMs);
+  }
+}
+
+/** A pipe whose lines are read and counted, as a container runtime reads a program's standard output. */
+export function createSink(cwd, name) {
+  const path = join(cwd, `${name}.${Date.now()}.pipe`);
+  spawnSync('mkfifo', [path]);
+  const reader = start(`reader of ${name}`, ['sh', '-c', 'exec wc -l < "$0"', path], { cwd, stdout: 'pipe' });
+  let text = '';
+  reader.child.stdout.on('data', (chunk) => (text += chunk));
+  return {
+    path,
+    /** For a program that writes to standard output. Opening waits for the reader, who is on his way. */
+    open: () => openSync(path, 'w'),
+    /** After the writer has ended. */
+    lines: async () => {
+      await Promise.race([reader.ended, delay(STOP_MS, undefined, { ref: false })]);
+      await reader.stop();
+      return Number(text);
+    },
+  };
+}
+
+/** Ends every program that is left, by its pid, and removes what was written. */
+export async function cleanUp() {
+  leaving = true;
+  await Promise.all([...running].map((program) => program.stop()));
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+}
+
+function readStat(pid) {
+  try {
+    // after the name, which may hold anything: state ppid … utime stime cutime cstime
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    const [utime, stime, cutime, cstime] = fields.slice(11, 15).map(Number);
+    return { parent: Number(fields[1]), own: utime + stime, withEnded: utime + stime + cutime + cstime };
+  } catch {
+    return null;
+  }
+}
+
+function familyOf(root) {
+  let names;
+  try {
+    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [root];
+  }
+  const parents = new Map(names.map((name) => [Number(name), readStat(name)?.parent]));
+  const family = [root];
+  for (const pid of family) for (const [child, parent] of parents) if (parent === pid) family.push(child);
+  return family;
+}
+
+/** CPU time used so far, in clock ticks (10 ms). */
+export const ticksOf = (pids) => pids.reduce((sum, pid) => sum + (readStat(pid)?.own ?? 0), 0);
+
+/** A share of the whole machine; what is measured while others use more than this is marked. */
+export const DISTURBING = 0.1;
+
+/** How much of the machine programs other than this bench and its children used, from one look to the next. */
+export function watchOthers() {
+  const look = () => {
+    try {
+      const [user, nice, system, idle, wait, irq, softirq] = readFileSync('/proc/stat', 'utf8')
+        .split('\n')[0]
+        .trim()
+        .split(/\s+/)
+        .slice(1)
+        .map(Number);
+      const ours = familyOf(process.pid).reduce((sum, pid) => sum + (readStat(pid)?.withEnded ?? 0), 0);
+      const busy = user + nice + system + irq + softirq;
+      return { busy, all: busy + idle + wait, ours };
+    } catch {
+      return null;
+    }
+  };
+  const before = look();
+  return () => {
+    const after = look();
+    if (!before || !after || after.all === before.all) return null;
+    return Math.max(0, (after.busy - before.busy - (after.ours - before.ours)) / (after.all - before.all));
+  };
+}
+
+/** Resident memory now and at its highest, in MB; null where /proc is missing. */
+export function memoryOf(pid) {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const read = (name) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)[1]) / 1024);
+    return { now: read('VmRSS'), peak: read('VmHWM') };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { expect } from '@jest/globals';
+import { accountAnswerSchema, accountListSchema } from '../../src/accounts/account.js';
+import { openPfx } from '../../src/sandbox/identity/pfx.js';
+import { problemSchema } from '../../src/problems/problem-document.js';
+import { PROBLEMS, type ProblemCode } from '../../src/problems/problem-table.js';
+import type { Answer, Gateway } from './gateway.js';
+import type { PretendBank } from './pretend-bank.js';
+import { PLANTED } from './sample-accounts.js';
+import { until } from './until.js';
+
+/** What a call may take beyond REQUEST_DEADLINE_MS (faults.md). */
+const GRACE_MS = 500;
+/** Statuses of codes that have several. */
+const OTHER_STATUSES: Partial<Record<ProblemCode, readonly number[]>> = { 'request-too-large': [414, 431] };
+
+/** Checks that an answer is as documented: a list, an account, or a problem document whose parts agree. */
+export function expectDocumented(answer: Answer): void {
+  expect(answer.headers['x-request-id']).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
+  const body: unknown = answer.json;
+  if (answer.status === 200) {
+    const schema = 'account' in (body as object) ? accountAnswerSchema : accountListSchema;
+    schema.strict().parse(body);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    return;
+  }
+  const problem = problemSchema.strict().parse(body);
+  expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  expect(problem.requestId).toBe(answer.headers['x-request-id']);
+  expect(problem.status).toBe(answer.status);
+  expect([PROBLEMS[problem.code].status, ...(OTHER_STATUSES[problem.code] ?? [])]).toContain(answer.status);
+  expect(problem.type).toBe(`/problems/${problem.code}`);
+  expect(problem.title).toBe(PROBLEMS[problem.code].title);
+  expect(problem.detail).not.toBe('');
+  expect(problem.instance).not.toContain('?');
+  const retryAfter = answer.headers['retry-after'];
+  if (answer.status === 503) expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
+  if (retryAfter !== undefined) expect(Number(retryAfter)).toBeLessThanOrEqual(300);
+}
+
+/** Calls for accounts, within the deadline, and checks that the answer is as documented. */
+export async function askInTime(gateway: Gateway, path = '/api/v1/accounts', headers?: Record<string, string>) {
+  const started = performance.now();
+  const answer = await gateway.get(path, headers);
+  expect(performance.now() - started).toBeLessThan(gateway.settings.snapshot.requestDeadlineMs + GRACE_MS);
+  expectDocumented(answer);
+  return answer;
+}
+
+/** Everything that must never be seen outside an answer to a caller: secrets, tokens, and what is in the accounts. */
+export function secretsOf(bank: Pick<PretendBank, 'files' | 'tokens'>): string[] {
+  const read = (file: string) => readFileSync(file, 'utf8');
+  const [username, password, passcode] = [bank.files.username, bank.files.password, bank.files.passcode].map(read);
+  const basic = Buffer.from(`${username}:${password}`).toString('base64');
+  const { keyPem } = openPfx(readFileSync(bank.files.pfx), passcode ?? '');
+  const keyLine = keyPem.split('\n')[3]?.trim() ?? '';
+  expect(keyLine.length).toBeGreaterThan(40);
+  return [password ?? '', passcode ?? '', basic, keyLine, ...bank.tokens, ...Object.values(PLANTED)];
+}
+
+export function expectNoSecret(text: string, secrets: readonly string[]): void {
+  for (const secret of secrets) {
+    expect(secret.length).toBeGreaterThan(5);
+    expect(text).not.toContain(secret);
+  }
+}
+
+/**
+ * The conditions that hold under every fault (faults.md), looked at after one: nothing secret in log lines, errors and
+ * health; never two token requests in flight; the process lives; nothing of the wire is left open beyond the idle
+ * connections of the pool, and none once the gateway has stopped.
+ */
+export async function expectCommonConditions(
+  bank: PretendBank,
+  gateway: Gateway,
+  answers: readonly Answer[],
+): Promise<void> {
+  const secrets = secretsOf(bank);
+  const health = await gateway.get('/health');
+  expectNoSecret(health.text, secrets);
+  expectNoSecret(gateway.lines.join(''), secrets);
+  for (const answer of answers) {
+    if (answer.status !== 200) expectNoSecret(answer.text, secrets);
+    // headers are looked at whatever the status is: an Age or an ETag of accounts is no account
+    expectNoSecret(JSON.stringify(answer.headers), secrets);
+  }
+  expect(bank.most.token).toBeLessThanOrEqual(1);
+  expect(gateway.events('internal-error')).toEqual([]);
+  expect(answers.filter(({ status }) => status === 500)).toEqual([]);
+  expect((await gateway.get('/health/live')).status).toBe(200);
+
+  await until(() => bank.sockets.size <= gateway.settings.egress.maxConcurrentRequests);
+  await until(async () => (await connectionsOf(gateway)) === 0);
+  await gateway.close();
+  await until(() => bank.sockets.size === 0);
+}
+
+function connectionsOf(gateway: Gateway): Promise<number> {
+  const server = gateway.app.getHttpServer() as Server;
+  return new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
+}

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const PROGRAM = `
+const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+  process.stdout.write(String(server.address().port));
+});`;
+
+const running = new Set<() => void>();
+
+/** For afterEach. */
+export function closeDeafServers(): void {
+  for (const close of running) close();
+  running.clear();
+}
+
+/**
+ * A port where packets are dropped, without privileges: its process is stopped and its queue is full, so that Linux
+ * leaves every further SYN without an answer.
+ */
+export async function startDeafServer(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', PROGRAM], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const sockets: Socket[] = [];
+  running.add(() => {
+    for (const socket of sockets) socket.destroy();
+    child.kill('SIGKILL');
+  });
+  const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+  const port = Number(chunk.toString());
+  child.kill('SIGSTOP');
+  for (let tried = 0; tried < 20; tried += 1) {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    const heard = await Promise.race([once(socket, 'connect'), delay(300, null)]);
+    if (heard === null) return port;
+  }
+  throw new Error('the queue does not fill');
+}

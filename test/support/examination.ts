@@ -1,0 +1,111 @@
+import { expect } from '@jest/globals';
+import { SystemClock, type Clock } from '../../src/clock.js';
+import { examine } from '../../src/doctor/examine.js';
+import { printStep, printVerdict } from '../../src/doctor/print-report.js';
+import {
+  failedStep,
+  STEPS,
+  toExitCode,
+  type DoctorReport,
+  type StepName,
+  type StepReport,
+} from '../../src/doctor/report.js';
+import { readSettings } from '../../src/settings/read-settings.js';
+
+export interface Examination {
+  readonly report: DoctorReport;
+  readonly exitCode: number;
+  /** What people are shown. */
+  readonly text: string;
+  /** All that is ever shown, to people and to machines. */
+  readonly everything: string;
+  readonly ms: number;
+  step(name: StepName): StepReport;
+}
+
+/** Quick enough for a test. */
+const ENV = { BANK_CONNECT_TIMEOUT_MS: '600', BANK_REQUEST_TIMEOUT_MS: '700' };
+
+/** The doctor on these settings, in this process. */
+export async function examineWith(
+  env: Readonly<Record<string, string>>,
+  { offline = false, clock = new SystemClock() }: { offline?: boolean; clock?: Clock } = {},
+): Promise<Examination> {
+  const printed: string[] = [];
+  const started = performance.now();
+  const report = await examine({
+    mode: 'live',
+    offline,
+    clock,
+    settings: async () => {
+      const { common, bank, warnings } = readSettings({ ...ENV, ...env }, { sandbox: false });
+      if (!bank) throw new Error('no bank in the settings');
+      return { settings: { ...common, bank }, warnings };
+    },
+    onStep: (step, lines) => void printed.push(printStep(step, lines)),
+  });
+  const ms = performance.now() - started;
+  printed.push(printVerdict(report, '1.2.3', new Date(), offline));
+  const text = printed.join('');
+  return {
+    report,
+    exitCode: toExitCode(report),
+    text,
+    everything: text + JSON.stringify(report),
+    ms,
+    step: (name) => report.steps[STEPS.indexOf(name)] as StepReport,
+  };
+}
+
+export interface Expected {
+  readonly step: StepName;
+  readonly code: string;
+  readonly owner: string;
+  /** The exit code, as contract §9 has it: not computed here. */
+  readonly exit: number;
+  readonly problem: RegExp;
+  /** What is specific in what to do. */
+  readonly remedy: RegExp;
+}
+
+/** The report is as contract §9 has it, names this hop and says what to do, to people as to machines. */
+export function expectFailed({ report, exitCode, text }: Examination, expected: Expected): void {
+  const failed = failedStep(report);
+  expect({ step: failed?.name, code: failed?.code, owner: failed?.owner, exit: exitCode }).toEqual({
+    step: expected.step,
+    code: expected.code,
+    owner: expected.owner,
+    exit: expected.exit,
+  });
+  expect(failed?.problem).toMatch(expected.problem);
+  expect(failed?.remedy).toMatch(expected.remedy);
+  expectWellFormed(report);
+  expect(report.ok).toBe(false);
+  const at = STEPS.indexOf(expected.step);
+  expect(report.steps.map(({ status }) => status === 'skipped')).toEqual(STEPS.map((_, index) => index > at));
+  expect(text).toContain(`✗ ${expected.step}`);
+  for (const part of [
+    `Cause code      ${expected.code}`,
+    `Who must act    ${expected.owner}`,
+    '--- for a ticket ---',
+  ]) {
+    expect(text).toContain(part);
+  }
+  expect(text).toContain(failed?.problem);
+  expect(text).toContain(failed?.remedy);
+}
+
+export function expectWellFormed(report: DoctorReport): void {
+  expect(Object.keys(report)).toEqual(['ok', 'mode', 'steps']);
+  expect(report.steps.map(({ name }) => name)).toEqual([...STEPS]);
+  for (const step of report.steps) {
+    expect(Object.keys(step).sort()).toEqual('code facts ms name owner problem remedy status'.split(' '));
+    expect(step.ms).toBeGreaterThanOrEqual(0);
+    expect(Number.isInteger(step.ms)).toBe(true);
+    const [told, coded] = [step.status === 'failed' || step.status === 'warning', step.status === 'failed'];
+    expect([step.problem, step.remedy, step.owner].map((value) => value !== null)).toEqual([told, told, told]);
+    expect(step.code !== null).toBe(coded);
+    // what people paste must stand on lines of their own making
+    expect(JSON.stringify(step)).not.toMatch(/undefined|\[object|NaN/);
+  }
+}

@@ -1,0 +1,12 @@
+import { GatewayError } from '../../src/problems/gateway-error.js';
+
+/** The GatewayError that `work` ends with; fails the test when it ends otherwise. */
+export async function refusalOf(work: () => unknown): Promise<GatewayError> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
