@@ -125,11 +125,7 @@ const BODIES: Case[] = [
 const WIRE: Case[] = [
   ['cut short of its Content-Length', raw(`${HEAD}Content-Length: 5000\r\n\r\n${PAGE}`), invalid],
   ['chunks without the last', raw(`${HEAD}Transfer-Encoding: chunked\r\n\r\n10\r\n${PAGE.slice(0, 16)}\r\n`), invalid],
-  [
-    'gzip cut in the middle',
-    body(gzipSync(PAGE).subarray(0, 120), { 'content-encoding': 'gzip' }),
-    invalid,
-  ],
+  ['gzip cut in the middle', body(gzipSync(PAGE).subarray(0, 120), { 'content-encoding': 'gzip' }), invalid],
   ['gzip that is none', body(PAGE, { 'content-encoding': 'gzip' }), invalid],
   ['two lengths that differ', raw(`${HEAD}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}a`), invalid],
   ['no HTTP at all', raw('220 smtp.example ESMTP\r\n'), invalid],
@@ -177,8 +173,13 @@ const WIRE: Case[] = [
   ['reset before an answer', ({ socket }) => resetUnder(socket as TLSSocket), network, 3],
   [
     'reset within the body',
-    ({ socket }) => void socket.write(`${HEAD}Content-Length: 5000\r\n\r\n${PAGE}`, () => resetUnder(socket as TLSSocket)),
-    invalid,
+    ({ socket }) => {
+      socket.write(`${HEAD}Content-Length: 5000\r\n\r\n${PAGE}`);
+      // a reset overtakes what is on its way: give the beginning time to arrive
+      setTimeout(() => resetUnder(socket as TLSSocket), 150);
+    },
+    network,
+    2,
   ],
 ];
 
@@ -217,7 +218,10 @@ describe('the account list at fault is told by its code', () => {
 
   it.each([
     ['result[0].accountId', body('{"result":[{"accountId":null}]}')],
-    ['result[1].balances[0].beginOfDayAmount', body(`{"result":[{"accountId":"1"},{"accountId":"2","balances":[{"beginOfDayAmount":"${PLANTED.text}"}]}]}`)],
+    [
+      'result[1].balances[0].beginOfDayAmount',
+      body(`{"result":[{"accountId":"1"},{"accountId":"2","balances":[{"beginOfDayAmount":"${PLANTED.text}"}]}]}`),
+    ],
     ['items[0].accountIdentifiers[1]', body('{"items":[{"accountId":"1","accountIdentifiers":[{},7]}]}')],
     ['result', body('{"result":null}')],
   ])('names the place %s', async (place, onAccounts) => {

@@ -98,7 +98,13 @@ describe('the account list is read tolerantly', () => {
 
   it('values that nobody knows pass through', async () => {
     const { accounts } = await read(
-      page({ ...ONE, status: 'Frozen', protectionType: 'Escrow', currency: 'USDT2', openingDate: '0001-01-01T00:00:00' }),
+      page({
+        ...ONE,
+        status: 'Frozen',
+        protectionType: 'Escrow',
+        currency: 'USDT2',
+        openingDate: '0001-01-01T00:00:00',
+      }),
     );
     expect(accounts[0]).toMatchObject({
       status: 'Frozen',

@@ -52,7 +52,9 @@ describe('answers are as the OpenAPI says', () => {
     );
     for (const operations of Object.values(document.paths)) expect(Object.keys(operations)).toEqual(['get']);
     // every reference leads somewhere
-    const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name);
+    const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
+      ([, name]) => name,
+    );
     for (const name of references) expect(Object.keys(document.components.schemas)).toContain(name);
   });
 
@@ -72,7 +74,9 @@ describe('answers are as the OpenAPI says', () => {
     const { json: list } = await gateway.get('/api/v1/accounts?pageSize=1000');
     expect(faults(list, schemaOf('/api/v1/accounts', '200'))).toEqual([]);
     expect(list.accounts).toHaveLength(120);
-    expect(faults((await gateway.get('/api/v1/accounts?pageNumber=9')).json, schemaOf('/api/v1/accounts', '200'))).toEqual([]);
+    expect(
+      faults((await gateway.get('/api/v1/accounts?pageNumber=9')).json, schemaOf('/api/v1/accounts', '200')),
+    ).toEqual([]);
     const { json: one } = await gateway.get(`/api/v1/accounts/${list.accounts[7].id}`);
     expect(faults(one, schemaOf('/api/v1/accounts/{accountId}', '200'))).toEqual([]);
   });
@@ -85,9 +89,11 @@ describe('answers are as the OpenAPI says', () => {
     broken.accounts[0].balances = null;
     broken.page.total = '120';
     broken.snapshot.stale = null;
-    expect(faults(broken, schema).map((fault) => fault.split(' ', 1)[0]).sort()).toEqual(
-      ['$.accounts[0].balances', '$.accounts[0].iban', '$.page.total', '$.snapshot.stale'].sort(),
-    );
+    expect(
+      faults(broken, schema)
+        .map((fault) => fault.split(' ', 1)[0])
+        .sort(),
+    ).toEqual(['$.accounts[0].balances', '$.accounts[0].iban', '$.page.total', '$.snapshot.stale'].sort());
   });
 
   it('an account of which the bank sends nothing but the id', async () => {

@@ -122,7 +122,10 @@ describe('answers are tagged and compressed', () => {
       if (!path.startsWith('/health')) expect(head.headers['content-length']).toBe(full.headers['content-length']);
     }
     const missing = await fetchRaw('/api/v1/accounts/nobody', {}, 'HEAD');
-    expect(missing).toMatchObject({ status: 404, headers: { 'content-type': 'application/problem+json; charset=utf-8' } });
+    expect(missing).toMatchObject({
+      status: 404,
+      headers: { 'content-type': 'application/problem+json; charset=utf-8' },
+    });
     expect(missing.body).toHaveLength(0);
   });
 });

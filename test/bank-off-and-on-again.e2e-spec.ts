@@ -33,7 +33,9 @@ describe('the bank goes off and on again', () => {
     expect(health.status).toBe(503);
     expect(health.json).toMatchObject({
       status: 'error',
-      details: { bank: { status: 'down', circuit: 'open', lastSuccessAt: null, lastError: { code: 'bank-unavailable' } } },
+      details: {
+        bank: { status: 'down', circuit: 'open', lastSuccessAt: null, lastError: { code: 'bank-unavailable' } },
+      },
     });
     expect((await gateway.get('/health/live')).status).toBe(200);
 

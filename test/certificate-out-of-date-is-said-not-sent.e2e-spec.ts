@@ -56,7 +56,10 @@ describe('a certificate out of date is said, not sent', () => {
     const bank = await startPretendBank({ clientValidity: days(-300, 61.5) });
     const gateway = await startGateway(bank);
     expect((await askInTime(gateway)).status).toBe(200);
-    expect((await gateway.get('/health')).json).toMatchObject({ status: 'ok', details: { certificate: { daysLeft: 61 } } });
+    expect((await gateway.get('/health')).json).toMatchObject({
+      status: 'ok',
+      details: { certificate: { daysLeft: 61 } },
+    });
     expect(gateway.events('certificate.expiring')).toEqual([]);
   });
 

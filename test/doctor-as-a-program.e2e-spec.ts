@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { DoctorReport } from '../src/doctor/report.js';
-import { buildProgram, runProgram, type BuiltProgram, type RunOptions } from './support/built-program.js';
 import { expectWellFormed } from './support/examination.js';
 import { toEnvironment } from './support/gateway.js';
 import { closePretendBanks, issueToken, json, startPretendBank, type PretendBank } from './support/pretend-bank.js';
+import { endPrograms, startProgram } from './support/program.js';
 import {
   closeProxies,
   startConnectProxy,
@@ -15,27 +16,57 @@ import {
 } from './support/proxies.js';
 import { listSample, PLANTED } from './support/sample-accounts.js';
 
+interface RunOptions {
+  readonly cwd?: string;
+  /** Sent when this text has come on standard output. */
+  readonly signalAfter?: readonly [text: string, signal: NodeJS.Signals];
+  /** Nobody reads its standard output. */
+  readonly closeStdout?: boolean;
+}
+
+/** Runs the doctor to its end. */
+async function doctor(args: readonly string[], env: Record<string, string> = {}, options: RunOptions = {}) {
+  const { cwd = temporaryDirectory(), signalAfter, closeStdout } = options;
+  const { child, exit, stdout, stderr } = await startProgram({ args: ['doctor', ...args], env, cwd });
+  const started = performance.now();
+  let lastWord = started;
+  let sent = false;
+  if (closeStdout) child.stdout?.destroy();
+  child.stdout?.on('data', () => {
+    lastWord = performance.now();
+    if (signalAfter && !sent && stdout().includes(signalAfter[0])) sent = child.kill(signalAfter[1]);
+  });
+  const code = await exit;
+  const ended = performance.now();
+  return {
+    code,
+    signal: child.signalCode,
+    stdout: stdout(),
+    stderr: stderr(),
+    ms: ended - started,
+    /** How long it went on after its last word. */
+    lingeredMs: ended - lastWord,
+  };
+}
+
 describe('node dist/main.js doctor', () => {
-  let program: BuiltProgram;
   let bank: PretendBank;
   let sandboxDirectory: string;
   beforeAll(async () => {
-    program = buildProgram();
-    sandboxDirectory = join(dirname(program.main), '.sandbox');
+    sandboxDirectory = mkdtempSync(join(tmpdir(), 'doctor-sandbox-'));
     bank = await startPretendBank();
   });
   afterEach(async () => {
     bank.onToken = issueToken(bank);
     bank.onAccounts = listSample();
+    await endPrograms();
     await closeProxies();
   });
   afterAll(async () => {
-    program.remove();
+    rmSync(sandboxDirectory, { recursive: true, force: true });
     await closePretendBanks();
   });
 
-  const doctor = (args: readonly string[], env: Record<string, string> = {}, options: RunOptions = {}) =>
-    runProgram(program, ['doctor', ...args], { cwd: temporaryDirectory(), env, ...options });
   const read = (file: string) => readFileSync(file, 'utf8');
 
   it('is done with a healthy sandbox, and ends as soon as it has said so', async () => {

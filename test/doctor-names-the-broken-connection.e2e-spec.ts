@@ -378,7 +378,7 @@ describe('the doctor names the broken connection', () => {
       sourceAddress: '127.0.0.1',
       sourceAddressIs: expect.stringContaining('local'),
     });
-    expect(text).toMatch(/Source address +127\.0\.0\.1 \(local/);
+    expect(text).toMatch(/Source address +127\.0\.0\.1 \(the local one/);
   });
 
   it('shows what the proxy answered, and never its password', async () => {

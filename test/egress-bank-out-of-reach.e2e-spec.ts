@@ -69,25 +69,23 @@ test.each(['direct', 'proxy'])('%s: TCP without a TLS answer ends with the conne
   expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
 });
 
-/** Listens and never accepts, with its queue filled: what comes next is dropped, as by a firewall. */
-const NEVER_ACCEPTS = `
-import socket, sys, time
-s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(0)
-print(s.getsockname()[1], flush=True)
-time.sleep(60)
-`;
+/** Listens, with the shortest queue there is; stopped, it accepts nothing. */
+const LISTENS = `require('net').createServer().listen(0, '127.0.0.1', 1, function () { console.log(this.address().port) })`;
 
 describe('a listener that never accepts', () => {
   const fillers: Socket[] = [];
   afterEach(() => fillers.splice(0).forEach((socket) => socket.destroy()));
 
   test('ends with the connect deadline', async () => {
-    const child = spawn('python3', ['-c', NEVER_ACCEPTS], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['-e', LISTENS], { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
       const [line] = (await once(child.stdout, 'data')) as [Buffer];
       const port = Number(line.toString());
+      child.kill('SIGSTOP');
       for (let count = 0; count < 8; count += 1) fillers.push(connect(port, '127.0.0.1').on('error', () => undefined));
       await new Promise((resolve) => setTimeout(resolve, 100));
+      // its queue is full: what comes now is dropped, as by a firewall
+      expect(fillers.some((socket) => socket.connecting)).toBe(true);
       const before = openSockets();
       const egress = createEgress(identity, { connectTimeoutMs: 400 });
       const failure = await failureOf(egress.get(accountsAt(`https://127.0.0.1:${port}`)));

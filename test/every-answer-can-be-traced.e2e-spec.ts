@@ -17,8 +17,7 @@ afterAll(async () => {
 });
 
 const PATH = '/api/v1/accounts';
-const ask = (headers: string[] = [], path = PATH) =>
-  rawCall(gateway.port, rawRequest(`GET ${path} HTTP/1.1`, headers));
+const ask = (headers: string[] = [], path = PATH) => rawCall(gateway.port, rawRequest(`GET ${path} HTTP/1.1`, headers));
 const line = async (requestId: string) => {
   const find = () => gateway.events('request').find((each) => each['requestId'] === requestId);
   await until(() => find() !== undefined);
@@ -53,7 +52,10 @@ describe('every answer can be traced', () => {
   });
 
   it('the line of a request has the route, not the address, and who called', async () => {
-    await ask(['X-Request-Id: r-1', 'X-Client-Name: treasury-ui', 'Origin: https://a.example'], `${PATH}/secret-id?x=1`);
+    await ask(
+      ['X-Request-Id: r-1', 'X-Client-Name: treasury-ui', 'Origin: https://a.example'],
+      `${PATH}/secret-id?x=1`,
+    );
     expect(await line('r-1')).toEqual({
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       level: 'info',
@@ -98,31 +100,52 @@ describe('every answer can be traced', () => {
   });
 
   it('nothing a caller sends reaches the bank: not his id, not his headers', async () => {
-    await ask(['X-Request-Id: from-caller', 'Cache-Control: no-cache', 'X-Custom: 1', 'Cookie: a=b', 'User-Agent: curl/8']);
+    await ask([
+      'X-Request-Id: from-caller',
+      'Cache-Control: no-cache',
+      'X-Custom: 1',
+      'Cookie: a=b',
+      'User-Agent: curl/8',
+    ]);
     const ids = sandbox.requests.map(({ requestId }) => requestId);
     expect(ids).not.toContain('from-caller');
     const names = [...new Set(sandbox.requests.flatMap(({ headerNames }) => headerNames))].sort();
     expect(names).toEqual(
-      ['accept', 'accept-encoding', 'authorization', 'connection', 'content-type', 'host', 'user-agent', 'x-request-id'].sort(),
+      [
+        'accept',
+        'accept-encoding',
+        'authorization',
+        'connection',
+        'content-type',
+        'host',
+        'user-agent',
+        'x-request-id',
+      ].sort(),
     );
     expect(new Set(sandbox.requests.map(({ path, method }) => `${method} ${path}`))).toEqual(
       new Set(['GET /api/v1/authorizations/authorize', 'GET /api/v1/accounts']),
     );
   });
 
-  it.each(['/api/v1/accounts', '/api/v1/accounts/none', '/health', '/health/live', '/openapi.json', '/problems', '/nothing', '/docs'])(
-    '%s has the usual security headers',
-    async (path) => {
-      const { headers } = await ask([], path);
-      expect(headers).toMatchObject({
-        'x-content-type-options': 'nosniff',
-        'x-frame-options': 'DENY',
-        'referrer-policy': 'no-referrer',
-        'cross-origin-resource-policy': 'same-origin',
-      });
-      expect(headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
-      expect(headers['x-powered-by']).toBeUndefined();
-      expect(headers['server']).toBeUndefined();
-    },
-  );
+  it.each([
+    '/api/v1/accounts',
+    '/api/v1/accounts/none',
+    '/health',
+    '/health/live',
+    '/openapi.json',
+    '/problems',
+    '/nothing',
+    '/docs',
+  ])('%s has the usual security headers', async (path) => {
+    const { headers } = await ask([], path);
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    expect(headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+    expect(headers['x-powered-by']).toBeUndefined();
+    expect(headers['server']).toBeUndefined();
+  });
 });

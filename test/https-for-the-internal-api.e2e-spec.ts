@@ -25,7 +25,8 @@ function getSecurely(gateway: Gateway, path: string): Promise<{ status: number; 
   const ca = readFileSync(sandbox.files.ca);
   request(`https://127.0.0.1:${gateway.port}${path}`, { ca, agent: false }, (response) => {
     let text = '';
-    const protocol = 'getProtocol' in response.socket ? String((response.socket as { getProtocol(): string }).getProtocol()) : '';
+    const protocol =
+      'getProtocol' in response.socket ? String((response.socket as { getProtocol(): string }).getProtocol()) : '';
     response.on('data', (chunk) => (text += String(chunk)));
     response.on('end', () => resolve({ status: response.statusCode ?? 0, text, protocol }));
   })

@@ -138,7 +138,10 @@ describe('lists are read page by page', () => {
 
   it.each([
     ['the same full page again and again', () => slice(1, 10)],
-    ['the same page with a count that is never reached', () => envelope(slice(1, 10), { pageSize: 10, rowCount: 1000 })],
+    [
+      'the same page with a count that is never reached',
+      () => envelope(slice(1, 10), { pageSize: 10, rowCount: 1000 }),
+    ],
   ])('%s does not loop for ever, and does not pass for complete', async (_name, pageOf) => {
     const { gateway, answer } = await read(pageOf, { SNAPSHOT_READ_TIMEOUT_MS: '5000' });
     expect(asked().length).toBeLessThan(250);
@@ -177,8 +180,7 @@ describe('lists are read page by page', () => {
       envelope(number === 2 ? ALL.slice(9, 19) : slice(number, size), { pageSize: size, rowCount: 25 });
     const counting: PageOf = (number, size) =>
       envelope(slice(number, size), { pageSize: size, rowCount: number === 3 ? 26 : 25 });
-    const lacking: PageOf = (number, size) =>
-      envelope(slice(number, size), { pageSize: size, rowCount: 27 });
+    const lacking: PageOf = (number, size) => envelope(slice(number, size), { pageSize: size, rowCount: 27 });
 
     it.each([
       ['an account is seen twice and another not at all', repeated],
@@ -244,7 +246,8 @@ describe('lists are read page by page', () => {
       bank.onAccounts = (_request, response, url) => {
         const size = Number(url.searchParams.get('PageSize'));
         if (size > 20) json(response, 400, problem, { 'content-type': 'application/problem+json' });
-        else serve((number) => envelope(slice(number, size), { pageSize: size, rowCount: 25 }))(_request, response, url);
+        else
+          serve((number) => envelope(slice(number, size), { pageSize: size, rowCount: 25 }))(_request, response, url);
       };
       const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '40' });
       const answer = await askInTime(gateway, '/api/v1/accounts?pageSize=1000');

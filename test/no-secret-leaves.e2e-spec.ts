@@ -42,7 +42,9 @@ describe('no secret leaves', () => {
 
     const accounts = good.json.accounts as Account[];
     const read = (file: string) => readFileSync(file, 'utf8');
-    const [username, password, passcode] = [sandbox.files.username, sandbox.files.password, sandbox.files.passcode].map(read);
+    const [username, password, passcode] = [sandbox.files.username, sandbox.files.password, sandbox.files.passcode].map(
+      read,
+    );
     const key = openPfx(readFileSync(sandbox.files.pfx), String(passcode)).keyPem.split('\n')[5]?.trim() ?? '';
     const ibans = accounts.flatMap((account) => account.ibans);
     const amounts = accounts
@@ -67,8 +69,14 @@ describe('no secret leaves', () => {
   it('through an error that quotes what the bank quotes', async () => {
     const clock = new MovedClock();
     const gateway = await startGateway(bank, { LOG_LEVEL: 'trace' }, clock);
-    const echo = (status: number): PretendBank['onToken'] => (request, response) =>
-      json(response, status, { ...PLANTED, message: `${PLANTED.text} ${request.headers.authorization}`, path: request.url });
+    const echo =
+      (status: number): PretendBank['onToken'] =>
+      (request, response) =>
+        json(response, status, {
+          ...PLANTED,
+          message: `${PLANTED.text} ${request.headers.authorization}`,
+          path: request.url,
+        });
     const answers: Answer[] = [];
     for (const status of [200, 400, 401, 403, 404, 418, 429, 500, 503]) {
       bank.onToken = echo(status);

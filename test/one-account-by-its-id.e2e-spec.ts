@@ -38,7 +38,11 @@ describe('one account by its id', () => {
   ])('%s is account-not-found', async (id) => {
     const answer = await askInTime(gateway, `/api/v1/accounts/${id}`);
     expect(answer.status).toBe(404);
-    expect(answer.json).toMatchObject({ code: 'account-not-found', owner: 'caller', instance: `/api/v1/accounts/${id}` });
+    expect(answer.json).toMatchObject({
+      code: 'account-not-found',
+      owner: 'caller',
+      instance: `/api/v1/accounts/${id}`,
+    });
   });
 
   it.each(['/api/v1/accounts/x/y', '/api/v1/account', '/api/v2/accounts', '/api/v1/Accounts', '/nothing'])(

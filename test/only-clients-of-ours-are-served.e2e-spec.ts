@@ -77,10 +77,13 @@ describe('only clients of ours are served', () => {
     const url = `http://127.0.0.1:${gateway.port}${PATH}`;
     expect(await statusFrom(url, '127.0.0.1')).toBe(200);
     const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
-    request({ host: address, port: gateway.port, path: PATH, headers: { host: 'localhost' }, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    })
+    request(
+      { host: address, port: gateway.port, path: PATH, headers: { host: 'localhost' }, agent: false },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      },
+    )
       .on('error', reject)
       .end();
     expect(await promise).toBe(403);

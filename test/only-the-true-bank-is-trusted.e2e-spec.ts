@@ -24,15 +24,18 @@ describe('only the true bank is trusted', () => {
     ['expired', { serverValidity: hours(-48, -1) }],
     ['not yet valid', { serverValidity: hours(1, 48) }],
     ['for another name', { serverNames: ['bank.example', '127.0.0.2'] }],
-  ])('a server certificate %s is bank-untrusted, and neither password nor token is ever sent', async (_name, options) => {
-    const bank = await startPretendBank(options);
-    const gateway = await startGateway(bank);
-    const answer = await askInTime(gateway);
-    expect(answer.json).toMatchObject({ status: 502, code: 'bank-untrusted', owner: 'operator' });
-    expect(bank.requests).toEqual([]);
-    expect(gateway.events('bank.unavailable')).toMatchObject([{ level: 'error', code: 'bank-untrusted' }]);
-    await expectCommonConditions(bank, gateway, [answer]);
-  });
+  ])(
+    'a server certificate %s is bank-untrusted, and neither password nor token is ever sent',
+    async (_name, options) => {
+      const bank = await startPretendBank(options);
+      const gateway = await startGateway(bank);
+      const answer = await askInTime(gateway);
+      expect(answer.json).toMatchObject({ status: 502, code: 'bank-untrusted', owner: 'operator' });
+      expect(bank.requests).toEqual([]);
+      expect(gateway.events('bank.unavailable')).toMatchObject([{ level: 'error', code: 'bank-untrusted' }]);
+      await expectCommonConditions(bank, gateway, [answer]);
+    },
+  );
 
   it('a private CA that is not configured is bank-untrusted', async () => {
     const bank = await startPretendBank();

@@ -21,7 +21,13 @@ afterAll(async () => {
 
 const PATH = '/api/v1/accounts';
 const call = (method: string, headers: Record<string, string>, path = PATH, of = gateway) =>
-  rawCall(of.port, rawRequest(`${method} ${path} HTTP/1.1`, Object.entries(headers).map((pair) => pair.join(': '))));
+  rawCall(
+    of.port,
+    rawRequest(
+      `${method} ${path} HTTP/1.1`,
+      Object.entries(headers).map((pair) => pair.join(': ')),
+    ),
+  );
 const corsHeaders = (headers: object) => Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
 const UNLISTED = [
@@ -119,6 +125,7 @@ describe('pages of other sites are kept out', () => {
 
   it('nothing of this reached the bank', () => {
     const names = new Set(sandbox.requests.flatMap(({ headerNames }) => headerNames));
-    for (const name of ['origin', 'referer', 'cookie', 'sec-fetch-site', 'x-client-name']) expect(names).not.toContain(name);
+    for (const name of ['origin', 'referer', 'cookie', 'sec-fetch-site', 'x-client-name'])
+      expect(names).not.toContain(name);
   });
 });

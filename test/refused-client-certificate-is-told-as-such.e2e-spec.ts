@@ -24,8 +24,17 @@ async function startOpenssl(directory: string, clientCa: string, ...more: string
   const file = (name: string) => join(directory, name);
   const child = spawn(
     'openssl',
-    ['s_server', '-accept', '127.0.0.1:0', '-cert', file('server.pem'), '-key', file('server-key.pem'), '-CAfile', clientCa]
-      .concat('-Verify', '3', '-verify_return_error', '-www', ...more),
+    [
+      's_server',
+      '-accept',
+      '127.0.0.1:0',
+      '-cert',
+      file('server.pem'),
+      '-key',
+      file('server-key.pem'),
+      '-CAfile',
+      clientCa,
+    ].concat('-Verify', '3', '-verify_return_error', '-www', ...more),
     { stdio: ['ignore', 'pipe', 'ignore'] },
   );
   children.push(child);
@@ -107,7 +116,10 @@ describe('a refused client certificate is told as such', () => {
     const directory = makeDirectory();
     writeFileSync(join(directory, 'sibling.pfx'), pfx);
     writeFileSync(join(directory, 'passcode'), passphrase);
-    const sibling = { BANK_PFX_FILE: join(directory, 'sibling.pfx'), BANK_PFX_PASSCODE_FILE: join(directory, 'passcode') };
+    const sibling = {
+      BANK_PFX_FILE: join(directory, 'sibling.pfx'),
+      BANK_PFX_PASSCODE_FILE: join(directory, 'passcode'),
+    };
     // the sandbox knows the CA, so it answers; what it thinks of the holder is its matter
     const gateway = await startGateway(sandbox, sibling);
     expect((await askInTime(gateway)).status).toBe(200);

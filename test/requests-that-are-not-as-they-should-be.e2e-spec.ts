@@ -48,7 +48,10 @@ describe('requests that are not as they should be', () => {
   });
 
   it('CONNECT is not served', async () => {
-    const { status, headers } = await rawCall(gateway.port, 'CONNECT bank.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const { status, headers } = await rawCall(
+      gateway.port,
+      'CONNECT bank.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    );
     expect(status).toBe(405);
     expect(headers['allow']).toContain('GET');
   });
@@ -75,7 +78,7 @@ describe('requests that are not as they should be', () => {
     ['a path parameter', `${PATH};x=1`, 'not-found', 404],
     ['a bad percent encoding', '/api/v1/accounts/%zz', 'malformed-request', 400],
     ['bad UTF-8', '/api/v1/accounts/%ff', 'malformed-request', 400],
-    ['a long address', `/${'x'.repeat(9000)}`, 'not-found', 404],
+    ['a long address', `/${'x'.repeat(9000)}`, 'request-too-large', 414],
   ])('%s', async (_name, path, code, status) => {
     const answer = await send(rawRequest(`GET ${path} HTTP/1.1`));
     expect(answer.json).toMatchObject({ code, status, owner: 'caller' });
@@ -87,7 +90,10 @@ describe('requests that are not as they should be', () => {
     ['no HTTP version', `GET ${PATH}\r\n\r\n`],
     ['an unknown method', `FETCH ${PATH} HTTP/1.1\r\n${HEADERS}\r\n`],
     ['a folded header', `GET ${PATH} HTTP/1.1\r\n${HEADERS}X-A: b\r\n c\r\n\r\n`],
-    ['length and chunks', `POST ${PATH} HTTP/1.1\r\n${HEADERS}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    [
+      'length and chunks',
+      `POST ${PATH} HTTP/1.1\r\n${HEADERS}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
     ['two lengths', `GET ${PATH} HTTP/1.1\r\n${HEADERS}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`],
     ['a length that is none', `GET ${PATH} HTTP/1.1\r\n${HEADERS}Content-Length: abc\r\n\r\n`],
     ['a space before the colon', `GET ${PATH} HTTP/1.1\r\n${HEADERS}X-A : b\r\n\r\n`],
@@ -118,7 +124,9 @@ describe('requests that are not as they should be', () => {
   it('a header that comes too slowly is 408, and others are served meanwhile', async () => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const started = performance.now();
-    const socket = connect(gateway.port, '127.0.0.1', () => socket.write(`GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n`));
+    const socket = connect(gateway.port, '127.0.0.1', () =>
+      socket.write(`GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n`),
+    );
     const drip = setInterval(() => socket.write('X-A: b\r\n'), 500);
     let text = '';
     socket.on('data', (chunk) => (text += chunk.toString()));

@@ -32,7 +32,9 @@ describe('the sandbox starts with one command', () => {
     expect(program.stderr()).toMatch(/sandbox/i);
     const directory = join(cwd, '.sandbox');
     expect(statSync(directory).mode & 0o777).toBe(0o700);
-    expect(readdirSync(directory)).toEqual(expect.arrayContaining(['ca.pem', 'client.pfx', 'passcode', 'username', 'password']));
+    expect(readdirSync(directory)).toEqual(
+      expect.arrayContaining(['ca.pem', 'client.pfx', 'passcode', 'username', 'password']),
+    );
     const control = /http:\/\/[\d.:]+(?=\/control)/.exec(program.stderr())?.[0] ?? '';
     expect(await isOpen(control)).toBe(true);
     program.child.kill('SIGTERM');
@@ -59,7 +61,11 @@ describe('the sandbox starts with one command', () => {
   });
 
   it('sandbox: the bank alone, in production too, without needing a bank', async () => {
-    const program = await startProgram({ args: ['sandbox'], env: { ...FREE, NODE_ENV: 'production' }, cwd: makeDirectory() });
+    const program = await startProgram({
+      args: ['sandbox'],
+      env: { ...FREE, NODE_ENV: 'production' },
+      cwd: makeDirectory(),
+    });
     const said = () => program.stdout() + program.stderr();
     await until(() => /\/control/.test(said()), 10_000);
     const control = /http:\/\/[\d.:]+(?=\/control)/.exec(said())?.[0] ?? '';

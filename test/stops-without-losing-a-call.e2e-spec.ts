@@ -30,31 +30,34 @@ function heldUp() {
 }
 
 describe('it stops without losing a call', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('%s: a call in flight is answered, idle connections are closed, exit code 0', async (signal) => {
-    const program = await start();
-    const url = await program.started();
-    const letGo = heldUp();
-    const agent = new Agent({ keepAlive: true });
-    const idle = Promise.withResolvers<void>();
-    request(`${url}/health/live`, { agent }, (response) => {
-      response.resume();
-      response.socket.once('close', () => idle.resolve());
-    }).end();
-    const inFlight = get(`${url}/api/v1/accounts`);
-    await until(() => lists() === 1);
-    program.child.kill(signal);
-    await until(() => program.events('gateway.stopping').length === 1);
-    await idle.promise;
-    await expect(get(`${url}/health/live`)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    letGo();
-    const answer = await inFlight;
-    expect([answer.status, answer.json.page.total]).toEqual([200, 3]);
-    expect(await program.exit).toBe(0);
-    agent.destroy();
-    expect(program.events('gateway.stopped')).toHaveLength(1);
-    expect(program.stderr()).toBe('');
-    await until(() => bank.sockets.size === 0);
-  });
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s: a call in flight is answered, idle connections are closed, exit code 0',
+    async (signal) => {
+      const program = await start();
+      const url = await program.started();
+      const letGo = heldUp();
+      const agent = new Agent({ keepAlive: true });
+      const idle = Promise.withResolvers<void>();
+      request(`${url}/health/live`, { agent }, (response) => {
+        response.resume();
+        response.socket.once('close', () => idle.resolve());
+      }).end();
+      const inFlight = get(`${url}/api/v1/accounts`);
+      await until(() => lists() === 1);
+      program.child.kill(signal);
+      await until(() => program.events('gateway.stopping').length === 1);
+      await idle.promise;
+      await expect(get(`${url}/health/live`)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+      letGo();
+      const answer = await inFlight;
+      expect([answer.status, answer.json.page.total]).toEqual([200, 3]);
+      expect(await program.exit).toBe(0);
+      agent.destroy();
+      expect(program.events('gateway.stopped')).toHaveLength(1);
+      expect(program.stderr()).toBe('');
+      await until(() => bank.sockets.size === 0);
+    },
+  );
 
   it('nothing in flight: it is gone at once', async () => {
     const program = await start();

@@ -3,7 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { runFault, type FaultCase } from './support/fault-case.js';
 import { closeGateways } from './support/gateway.js';
-import { closePretendBanks, issueToken, json, startPretendBank, type Handler, type PretendBank } from './support/pretend-bank.js';
+import {
+  closePretendBanks,
+  issueToken,
+  json,
+  startPretendBank,
+  type Handler,
+  type PretendBank,
+} from './support/pretend-bank.js';
 import { PLANTED } from './support/sample-accounts.js';
 
 let bank: PretendBank;
@@ -39,7 +46,10 @@ const body =
     response.end(text);
   };
 /** A good answer but for one field. */
-const field = (change: Record<string, unknown>): Handler => (...args) => issueToken(bank, change)(...args);
+const field =
+  (change: Record<string, unknown>): Handler =>
+  (...args) =>
+    issueToken(bank, change)(...args);
 const raw =
   (text: string): Handler =>
   ({ socket }) =>

@@ -13,7 +13,7 @@ export function compareDecimals(a: string, b: string): number {
     left.whole.length - right.whole.length ||
     compareTexts(left.whole, right.whole) ||
     compareTexts(left.fraction, right.fraction);
-  return left.negative ? -order : order;
+  return left.negative && order !== 0 ? -order : order;
 }
 
 function read(text: string) {

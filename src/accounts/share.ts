@@ -10,10 +10,9 @@ export function share<T>(before: T | undefined, now: T): T {
 function sharePart(before: unknown, now: unknown): unknown {
   if (before === now) return before;
   if (typeof before !== 'object' || before === null || typeof now !== 'object' || now === null) return now;
-  let same = true;
-  if (Array.isArray(now)) {
-    if (!Array.isArray(before)) return now;
-    same = before.length === now.length;
+  if (Array.isArray(before) !== Array.isArray(now)) return now;
+  if (Array.isArray(before) && Array.isArray(now)) {
+    let same = before.length === now.length;
     for (let index = 0; index < now.length; index++) {
       const part = sharePart(before[index], now[index]);
       if (part !== before[index]) same = false;
@@ -21,11 +20,14 @@ function sharePart(before: unknown, now: unknown): unknown {
     }
     return same ? before : now;
   }
+  let same = true;
+  let left = Object.keys(before).length;
   const [old, fresh] = [before as Record<string, unknown>, now as Record<string, unknown>];
   for (const key in fresh) {
     const part = sharePart(old[key], fresh[key]);
     if (part !== old[key]) same = false;
     fresh[key] = part;
+    left -= 1;
   }
-  return same ? before : now;
+  return same && left === 0 ? before : now;
 }

@@ -135,6 +135,7 @@ export class AccessTokenProvider {
       );
       return token;
     } catch (thrown) {
+      if (thrown instanceof GatewayError && thrown.code === 'stopping') throw thrown;
       const error = this.#backOff.failed(toGatewayError(thrown));
       this.#lastRenewalFailed = true;
       condition.failed('token', error);

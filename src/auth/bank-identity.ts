@@ -55,6 +55,11 @@ export class BankIdentity {
     if (fault) throw new GatewayError('certificate-unusable', fault);
   }
 
+  /** Ends calls in flight too, with `stopping`. */
+  close(): void {
+    this.egress.close(new GatewayError('stopping', 'This instance is stopping.'));
+  }
+
   /** Lets calls in flight end on their connections, and keeps none afterwards. */
   retire(): void {
     this.egress.retire();

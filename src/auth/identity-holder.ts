@@ -4,7 +4,7 @@ import type { Clock } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 import type { BankSettings, EgressSettings, IdentitySettings } from '../settings/settings.js';
-import { FileUnusable } from '../settings/small-file.js';
+import { FileUnusable, readSecretFile } from '../settings/small-file.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity, certificateFault } from './bank-identity.js';
 import { daysLeft, ExpiryNotice } from './expiry-notice.js';
@@ -33,10 +33,13 @@ export interface IdentityHolderOptions {
   readonly condition: BankCondition;
 }
 
+/** Roots for an https proxy change as the others do; egress reads them itself. */
+type Material = IdentityMaterial & { readonly proxyCa: string | null };
+
 /** A new identity that waits to be proved, and what it was refused with last. */
 interface Candidate {
   readonly identity: BankIdentity;
-  readonly material: IdentityMaterial;
+  readonly material: Material;
 }
 
 interface Refusal {
@@ -59,7 +62,7 @@ export class IdentityHolder {
   readonly #timer: NodeJS.Timeout;
   readonly #onReplaced = new Set<() => void>();
   #current: BankIdentity;
-  #material: IdentityMaterial;
+  #material: Material;
   #candidate: Candidate | null = null;
   #refusal: Refusal | null = null;
   #loadedSignature: string;
@@ -69,10 +72,10 @@ export class IdentityHolder {
   constructor(options: IdentityHolderOptions) {
     this.#options = options;
     const { clock, logger, bank } = options;
-    this.#files = watchedFiles(bank.identity);
+    this.#files = watchedFiles(bank.identity, options.egress.proxyCaFile);
     this.#loadedSignature = filesSignature(this.#files);
     this.#lastSignature = this.#loadedSignature;
-    this.#material = readIdentityMaterial(bank.identity, new Date(clock.now().wall));
+    this.#material = this.#read();
     this.#current = this.#create(this.#material);
     const { certificate } = this.#current;
     logger.info({ event: 'certificate.loaded', ...describe(certificate) }, 'client certificate loaded');
@@ -121,8 +124,8 @@ export class IdentityHolder {
 
   close(): void {
     clearInterval(this.#timer);
-    this.#candidate?.identity.retire();
-    this.#current.retire();
+    this.#candidate?.identity.close();
+    this.#current.close();
   }
 
   #look(): void {
@@ -138,22 +141,21 @@ export class IdentityHolder {
 
   async #reload(): Promise<void> {
     this.#loadedSignature = filesSignature(this.#files);
-    let material: IdentityMaterial;
     try {
-      material = readIdentityMaterial(this.#options.bank.identity, new Date(this.#options.clock.now().wall));
+      const material = this.#read();
+      if (isSame(material, this.#material)) {
+        this.#drop();
+        this.#refusal = null;
+        return;
+      }
+      if (!this.#candidate || !isSame(material, this.#candidate.material)) {
+        this.#drop();
+        this.#candidate = { identity: this.#create(material), material };
+      }
     } catch (error) {
       this.#drop();
       this.#refuse(toRefusalReason(error));
       return;
-    }
-    if (isSame(material, this.#material)) {
-      this.#drop();
-      this.#refusal = null;
-      return;
-    }
-    if (!this.#candidate || !isSame(material, this.#candidate.material)) {
-      this.#drop();
-      this.#candidate = { identity: this.#create(material), material };
     }
     await this.#proveCandidate();
   }
@@ -222,6 +224,12 @@ export class IdentityHolder {
     );
   }
 
+  #read(): Material {
+    const { bank, egress, clock } = this.#options;
+    const proxyCa = egress.proxyCaFile === null ? null : readSecretFile(egress.proxyCaFile);
+    return { ...readIdentityMaterial(bank.identity, new Date(clock.now().wall)), proxyCa };
+  }
+
   #drop(): void {
     this.#candidate?.identity.retire();
     this.#candidate = null;
@@ -243,14 +251,23 @@ export class IdentityHolder {
   }
 }
 
-function watchedFiles({ pfx, passcode, username, password, caFile }: IdentitySettings): string[] {
+function watchedFiles(
+  { pfx, passcode, username, password, caFile }: IdentitySettings,
+  proxyCa: string | null,
+): string[] {
   const pfxFile = 'file' in pfx ? pfx.file : pfx.base64.file;
-  return [pfxFile, passcode.file, username.file, password.file, caFile].filter((file) => file !== null);
+  return [pfxFile, passcode.file, username.file, password.file, caFile, proxyCa].filter((file) => file !== null);
 }
 
-function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {
+function isSame(a: Material, b: Material): boolean {
   const chain = ({ certificate }: IdentityMaterial) => [certificate.certificatePem, ...certificate.chainPem].join('');
-  return a.username === b.username && a.password === b.password && a.ca === b.ca && chain(a) === chain(b);
+  return (
+    a.username === b.username &&
+    a.password === b.password &&
+    a.ca === b.ca &&
+    a.proxyCa === b.proxyCa &&
+    chain(a) === chain(b)
+  );
 }
 
 function toRefusalReason(error: unknown): Pick<Refusal, 'code' | 'detail'> {

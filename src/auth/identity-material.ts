@@ -23,11 +23,21 @@ const MAX_PFX_BYTES = 1_048_576;
 export function readIdentityMaterial(settings: IdentitySettings, now: Date): IdentityMaterial {
   const passcode = settings.passcode.read();
   return {
-    certificate: toClientCertificate(readPfx(readPfxBytes(settings.pfx), passcode), now),
+    certificate: readCertificate(settings, passcode, now),
     username: settings.username.read(),
     password: settings.password.read(),
     ca: settings.caFile === null ? null : readRoots(settings.caFile),
   };
+}
+
+function readCertificate(settings: IdentitySettings, passcode: string, now: Date): ClientCertificate {
+  try {
+    return toClientCertificate(readPfx(readPfxBytes(settings.pfx), passcode), now);
+  } catch (error) {
+    if (!(error instanceof PfxUnreadable) || settings.passcode.file === null) throw error;
+    // names the variable that was set
+    throw new PfxUnreadable(error.reason, error.message.replace(/BANK_PFX_PASSCODE(?!_)/g, settings.passcode.variable));
+  }
 }
 
 function readRoots(file: string): string {

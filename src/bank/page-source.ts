@@ -3,6 +3,7 @@ import { NoToken, type AuthorizedCall } from '../auth/authorized-call.js';
 import type { Clock } from '../clock.js';
 import { toStatusError, toText } from '../egress/answer.js';
 import type { WireAnswer } from '../egress/egress.js';
+import { ProxyTimedOut } from '../egress/wire-failure.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { readBankAccount, type BankAccount } from './bank-account.js';
 import { readPage } from './read-page.js';
@@ -14,7 +15,7 @@ const REPEAT_AFTER_MS = { min: 100, spread: 200 };
 const REPEATABLE = new Set([502, 503, 504]);
 
 function isConnectionFailure(error: unknown): boolean {
-  if (!(error instanceof GatewayError) || error instanceof NoToken) return false;
+  if (!(error instanceof GatewayError) || error instanceof NoToken || error instanceof ProxyTimedOut) return false;
   return error.code === 'bank-unavailable' || error.code === 'proxy-unavailable';
 }
 

@@ -1,9 +1,6 @@
 import { parseArgs } from 'node:util';
 import { VERSION } from '../version.js';
-import { doctor } from './doctor.js';
 import { EXIT } from './exit-codes.js';
-import { runSandbox } from './run-sandbox.js';
-import { serve } from './serve.js';
 
 const HELP = `accounts-gateway ${VERSION}
 
@@ -51,17 +48,21 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
     return EXIT.stopped;
   }
   if (rest.length > 0) return usage(`too many arguments: ${rest.join(' ')}`);
+  // each is loaded when it is asked for: the doctor must work when the gateway does not
   switch (command) {
     case 'serve':
-      return serve(process, { sandbox: values.sandbox ?? false, fresh: values.fresh ?? false });
+      return (await import('./serve.js')).serve(process, {
+        sandbox: values.sandbox ?? false,
+        fresh: values.fresh ?? false,
+      });
     case 'doctor':
-      return doctor(process, {
+      return (await import('./doctor.js')).doctor(process, {
         json: values.json ?? false,
         offline: values.offline ?? false,
         sandbox: values.sandbox ?? false,
       });
     case 'sandbox':
-      return runSandbox(process, { fresh: values.fresh ?? false });
+      return (await import('./run-sandbox.js')).runSandbox(process, { fresh: values.fresh ?? false });
     default:
       return usage(`there is no command "${command}"`);
   }

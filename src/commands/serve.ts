@@ -8,7 +8,7 @@ import { PfxUnreadable } from '../auth/pfx/pfx-unreadable.js';
 import { SystemClock } from '../clock.js';
 import { Lifecycle } from '../door/lifecycle.js';
 import { stopServing } from './stop-serving.js';
-import { describeRoute } from '../egress/egress.js';
+import { describeRoutes } from '../egress/egress.js';
 import { createLogger, Log } from '../logging.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
@@ -84,7 +84,7 @@ function announce(
   url: string,
   sandbox: Sandbox | null,
 ): void {
-  const route = describeRoute(settings.egress, bank.baseUrl);
+  const route = describeRoutes(settings.egress, bank);
   const commit = readCommit(process.env['GIT_COMMIT']);
   logger.info(
     { event: 'gateway.started', url, mode: bank.mode, route, version: VERSION, commit },

@@ -13,7 +13,7 @@ import { TunnelAgent } from './tunnel-agent.js';
 import { WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError, type FailureContext } from './wire-failure.js';
 
-export { describeRoute, goesDirect } from './route.js';
+export { describeRoute, describeRoutes, goesDirect } from './route.js';
 export type { WireAnswer, WireRequest } from './wire-client.js';
 
 /**
@@ -28,6 +28,7 @@ export class Egress {
   readonly #agents = new Map<string, Agent>();
   readonly #tls: ClientTls;
   readonly #proxyCa: string | null;
+  readonly #closing = new AbortController();
   #everAnswered = false;
   #retired = false;
 
@@ -48,22 +49,22 @@ export class Egress {
    * (cut off, too large, no HTTP), proxy-refused, proxy-unavailable; or the reason of `signal`, at once
    */
   async get(request: WireRequest): Promise<WireAnswer> {
-    const { signal } = request;
-    signal?.throwIfAborted();
+    const signal = request.signal ? AbortSignal.any([request.signal, this.#closing.signal]) : this.#closing.signal;
+    signal.throwIfAborted();
     const work = this.#limit(async () => {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       const started = performance.now();
       try {
-        const answer = await this.#call(request);
+        const answer = await this.#call(request, signal);
         this.#log(request, started, { status: answer.status });
         return answer;
       } catch (error) {
         const failure = error instanceof GatewayError ? error.code : 'internal-error';
-        this.#log(request, started, { failure: signal?.aborted ? 'given-up' : failure });
+        this.#log(request, started, { failure: signal.aborted ? 'given-up' : failure });
         throw error;
       }
     });
-    return signal ? orAborted(work, signal) : work;
+    return orAborted(work, signal);
   }
 
   /** Whether an answer was ever had with this certificate. */
@@ -93,10 +94,16 @@ export class Egress {
     }
   }
 
-  async #call(request: WireRequest): Promise<WireAnswer> {
+  /** Ends everything at once, calls in flight too, with `reason`: for the stop. */
+  close(reason: GatewayError): void {
+    this.retire();
+    this.#closing.abort(reason);
+  }
+
+  async #call(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
     const agent = this.#agentFor(request.baseUrl);
     const deadline = AbortSignal.timeout(this.#settings.requestTimeoutMs);
-    const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;
+    const signal = AbortSignal.any([deadline, givenUp]);
     for (;;) {
       try {
         const answer = await this.#client.get(request, agent, signal);

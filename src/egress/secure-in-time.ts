@@ -14,15 +14,16 @@ export function secureInTime(
   const timer = setTimeout(() => {
     socket.destroy(new ConnectFailure('connect-timeout', `no TLS connection within ${deadlineMs} ms`));
   }, deadlineMs);
-  const destroy = socket.destroy.bind(socket);
-  const done = () => {
+  let settled = false;
+  const settle = () => {
+    settled = true;
     clearTimeout(timer);
-    socket.destroy = destroy;
   };
-  socket.once('secureConnect', done);
-  socket.once('close', done);
+  socket.once('secureConnect', settle);
+  socket.once('close', settle);
+  const destroy = socket.destroy.bind(socket);
   socket.destroy = (error?: Error) => {
-    if (!error || error instanceof ConnectFailure) return destroy(error);
+    if (settled || !error || error instanceof ConnectFailure) return destroy(error);
     if (!socket.authorizationError) return destroy(explain(error));
     return destroy(new ConnectFailure('untrusted', 'the certificate of the server is not trusted', { cause: error }));
   };

@@ -10,7 +10,7 @@ import type { FastifyReply } from 'fastify';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { SnapshotKeeper } from '../accounts/snapshot-keeper.js';
-import { describeRoute } from '../egress/egress.js';
+import { describeRoutes } from '../egress/egress.js';
 import { Settings } from '../settings/settings.js';
 import { VERSION } from '../version.js';
 import { Readiness } from './readiness.js';
@@ -107,7 +107,7 @@ export class HealthController {
 
   #egress(): HealthIndicatorResult {
     const { bank, egress } = this.settings;
-    return this.indicators.check('egress').up({ route: describeRoute(egress, bank.baseUrl) });
+    return this.indicators.check('egress').up({ route: describeRoutes(egress, bank) });
   }
 }
 

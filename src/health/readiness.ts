@@ -16,10 +16,10 @@ export class Readiness {
 
   /** Looks, and where there is nothing to answer with asks the bank in the background, waiting 500 ms at most for it. */
   async check(): Promise<boolean> {
-    if (!this.ready) {
-      const asked = this.#askInBackground();
-      if (asked) await withinMs(asked, PROBE_WAITS_MS);
-    }
+    const asked = this.#askInBackground();
+    if (asked && !this.ready) await withinMs(asked, PROBE_WAITS_MS);
+    // nobody may be waiting for it; what goes wrong is logged where it does
+    asked?.catch(() => undefined);
     return this.ready;
   }
 

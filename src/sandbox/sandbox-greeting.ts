@@ -15,7 +15,7 @@ export function sandboxGreeting({ url, authUrl, controlUrl, directory, files }: 
     `--cert ${quote(files.pfx.replace(/[\\:]/g, '\\$&'))}:"$(cat ${quote(files.passcode)})"`;
   const user = `-u "$(cat ${quote(files.username)}):$(cat ${quote(files.password)})"`;
   const token = `curl -sS ${certificate} ${user} -H 'Content-Type: application/json' ${authUrl}/api/v1/authorizations/authorize`;
-  const fault = `{"failNext":{"endpoint":"accounts","times":1,"with":"503"}}`;
+  const fault = `{"failNext":{"endpoint":"accounts","times":2,"with":"503"}}`;
   return [
     `Sandbox bank: a pretend bank, no real money, no real accounts.`,
     ``,

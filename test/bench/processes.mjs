@@ -162,6 +162,12 @@ function familyOf(root) {
 /** CPU time used so far, in clock ticks (10 ms). */
 export const ticksOf = (pids) => pids.reduce((sum, pid) => sum + (readStat(pid)?.own ?? 0), 0);
 
+/** CPU time that `program` used since, in milliseconds; null where there is no /proc. */
+export function watchCpu(program) {
+  const before = ticksOf(program.pids());
+  return () => (before === 0 ? null : (ticksOf(program.pids()) - before) * 10);
+}
+
 /** A share of the whole machine; what is measured while others use more than this is marked. */
 export const DISTURBING = 0.1;
 

@@ -54,7 +54,7 @@ const running = new Set<PretendBank>();
 
 /** For afterEach. */
 export async function closePretendBanks(): Promise<void> {
-  for (const bank of [...running]) await bank.close();
+  for (const bank of running) await bank.close();
 }
 
 /** Answers a token request as a bank does. */

@@ -1,6 +1,16 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -57,7 +67,8 @@ function compileInto(directory: string): void {
   renameSync(made, directory);
   const old = readdirSync(tmpdir()).filter((name) => /^accounts-gateway-test-\d+-[0-9a-f]{16}$/.test(name));
   for (const name of old.map((each) => join(tmpdir(), each))) {
-    if (name !== directory && Date.now() - statSync(name).mtimeMs > 3_600_000) rmSync(name, { recursive: true, force: true });
+    if (name !== directory && Date.now() - statSync(name).mtimeMs > 3_600_000)
+      rmSync(name, { recursive: true, force: true });
   }
 }
 
@@ -67,7 +78,11 @@ function hashOfSources(): string {
     .filter((name) => name.endsWith('.ts') && !/\.(spec|test-support)\.ts$/.test(name))
     .map((name) => join('src', name));
   for (const name of [...files.sort(), 'package.json', 'tsconfig.json', 'tsconfig.build.json']) {
-    hash.update(name).update('\0').update(readFileSync(join(ROOT, name))).update('\0');
+    hash
+      .update(name)
+      .update('\0')
+      .update(readFileSync(join(ROOT, name)))
+      .update('\0');
   }
   return hash.digest('hex').slice(0, 16);
 }
@@ -88,7 +103,7 @@ const running = new Set<Program>();
 
 /** For afterEach: ends what a test left running. */
 export async function endPrograms(): Promise<void> {
-  for (const program of [...running]) {
+  for (const program of running) {
     program.child.kill('SIGKILL');
     await program.exit;
   }

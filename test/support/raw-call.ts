@@ -37,7 +37,9 @@ function isWhole(all: Buffer): boolean {
   if (!parts) return false;
   const length = /^content-length: (\d+)$/im.exec(parts.head)?.[1];
   if (length !== undefined) return parts.body.length >= Number(length);
-  return / (204|304) /.test(parts.head.split('\r\n', 1)[0] ?? '') || parts.body.toString('latin1').endsWith('0\r\n\r\n');
+  return (
+    / (204|304) /.test(parts.head.split('\r\n', 1)[0] ?? '') || parts.body.toString('latin1').endsWith('0\r\n\r\n')
+  );
 }
 
 function toAnswer(all: Buffer): Answer {

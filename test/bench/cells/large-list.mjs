@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { get, steady } from '../callers.mjs';
 import { digits, median, percentile, whole } from '../figures.mjs';
 import { startGateway } from '../gateway.mjs';
-import { memoryOf } from '../processes.mjs';
+import { memoryOf, watchCpu } from '../processes.mjs';
 import { startBareClient } from './whole-reading.mjs';
 
 const ACCOUNTS = 100_000;
@@ -25,16 +25,19 @@ export async function largeList(bench) {
   const read = () => get(gateway.accountsUrl, { ...JSON_ONLY, 'cache-control': 'no-cache' });
 
   const readings = [];
+  const cpuTimes = [];
   const during = [];
   let calm = [];
   for (let round = 0; round < 3; round++) {
     if (round === 1) calm = await calls(gateway, delay(quick ? 1000 : 2000));
+    const cpu = watchCpu(gateway.program);
     const reading = read();
     if (round > 0) during.push(await calls(gateway, reading));
     const answer = await reading;
     assertWhole(answer);
     readings.push(answer.ms);
-    say(`  reading ${round + 1}: ${whole(answer.ms)} ms`);
+    cpuTimes.push(cpu() ?? 0);
+    say(`  reading ${round + 1}: ${whole(answer.ms)} ms, CPU ${whole(cpuTimes.at(-1))} ms`);
     await delay(1500);
   }
   const memory = memoryOf(gateway.program.pid);
@@ -47,7 +50,7 @@ export async function largeList(bench) {
   const middle = median(unseen.times);
   return {
     notes: [
-      `100 000 accounts: a reading takes ${readings.map((ms) => whole(ms)).join(', ')} ms (bank at ${LATENCY_MS} ms; the bare client ${whole(bareMs)} ms). Other callers, one every ${EVERY_MS} ms for the list of 50: p99 ${digits(percentile(calm, 0.99), 1)} ms while nothing is read, ${p99s.map((ms) => digits(ms, 1)).join(' and ')} ms during readings, longest ${digits(Math.max(...during.flat()), 0)} ms. Memory at its peak ${memory?.peak} MB; after ${unseen.times.length} further pages ${after?.now} MB.`,
+      `100 000 accounts: a reading takes ${readings.map((ms) => whole(ms)).join(', ')} ms (bank at ${LATENCY_MS} ms; the bare client ${whole(bareMs)} ms), CPU time ${cpuTimes.map((ms) => whole(ms)).join(', ')} ms. Other callers, one every ${EVERY_MS} ms for the list of 50: p99 ${digits(percentile(calm, 0.99), 1)} ms while nothing is read, ${p99s.map((ms) => digits(ms, 1)).join(' and ')} ms during readings, longest ${digits(Math.max(...during.flat()), 0)} ms. Memory at its peak ${memory?.peak} MB; after ${unseen.times.length} further pages ${after?.now} MB.`,
       `Unseen pages: ${unseen.what}; longest ${digits(Math.max(...unseen.times), 1)} ms, first ${digits(unseen.times[0], 1)} ms.`,
     ],
     goals: [
@@ -67,7 +70,7 @@ export async function largeList(bench) {
         reached: Math.max(...p99s) <= 60,
       },
     ],
-    raw: { readings, p99s, calm: percentile(calm, 0.99), memory, after, unseen },
+    raw: { readings, cpuTimes, p99s, calm: percentile(calm, 0.99), memory, after, unseen },
   };
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { get } from '../callers.mjs';
 import { digits, median } from '../figures.mjs';
 import { startGateway } from '../gateway.mjs';
-import { start } from '../processes.mjs';
+import { start, watchCpu } from '../processes.mjs';
 
 const ACCOUNTS = 10_000;
 const PAGE_SIZE = 500;
@@ -32,7 +32,9 @@ export async function wholeReading(bench) {
   const results = [];
   // two to warm both up
   for (let round = -2; round < rounds; round++) {
+    const cpu = { gateway: watchCpu(gateway.program), bare: watchCpu(client.program) };
     const pair = { gateway: await ours(), bare: await bare() };
+    pair.cpu = { gateway: cpu.gateway(), bare: cpu.bare() };
     await delay(Math.max(100, COUNTS_AS_NOW_MS + 100 - pair.bare));
     if (round < 0) continue;
     results.push(pair);
@@ -43,7 +45,11 @@ export async function wholeReading(bench) {
   await bank.set({ accounts: 120, latencyMs: 0 });
   const ratio = median(results.map(({ gateway, bare }) => gateway / bare));
   const middle = (who) => digits(median(results.map((pair) => pair[who])), 0);
+  const cpu = (who) => digits(median(results.map((pair) => pair.cpu[who] ?? 0)), 0);
   return {
+    notes: [
+      `Reading ${ACCOUNTS} accounts takes the gateway ${cpu('gateway')} ms of CPU time, the bare client ${cpu('bare')} ms.`,
+    ],
     goals: [
       {
         goal: `reading ${ACCOUNTS} accounts, pages of ${PAGE_SIZE}, bank at ${LATENCY_MS} ms: ≤ 1.3 × a bare https client`,
@@ -64,6 +70,7 @@ export function startBareClient({ cwd, bank }) {
   );
   const { ca, pfx, passphrase } = bank.tls;
   return {
+    program,
     read: async (order) => {
       program.child.send({ ...order, url: bank.url, tls: { ca, pfx: pfx.toString('base64'), passphrase } });
       const result = await Promise.race([

@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import type { Account } from './account.js';
+import { CSV_COLUMNS, CSV_HEAD, toCsv } from './csv.js';
+import { account, balance, readings } from './sample-account.test-support.js';
+
+const AS_OF = '2026-11-21T08:00:00.000Z';
+const read = (accounts: readonly Account[]) =>
+  parse(CSV_HEAD + toCsv(accounts, AS_OF), { bom: true, columns: true, record_delimiter: '\r\n' }) as Record<
+    string,
+    string
+  >[];
+
+describe('CSV', () => {
+  it('begins with a byte order mark and the columns of the contract', () => {
+    expect(CSV_HEAD).toBe(
+      '\uFEFFid,name,description,status,currency,iban,ownerId,ownerName,ownerNumber,openedAt,closedAt,balanceType,balanceCurrency,beginOfDay,intraDay,current,blocked,financialDate,lastTransactionAt,asOf\r\n',
+    );
+  });
+
+  it.each([
+    ['=cmd|calc', "'=cmd|calc"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', "'\r=1"],
+    ['say "hi", he said', 'say "hi", he said'],
+    ['two\nlines', 'two\nlines'],
+    ['two\r\nlines', 'two\r\nlines'],
+    ['lone\rreturn', 'lone\rreturn'],
+    ['👩‍👩‍👧 東京', '👩‍👩‍👧 東京'],
+    [' spaced ', ' spaced '],
+    ['"', '"'],
+    ["'=1", "'=1"],
+    ['a=1', 'a=1'],
+  ])('the name %j is read back as %j', (name, expected) => {
+    expect(read([account({ name })])[0]?.['name']).toBe(expected);
+  });
+
+  it('defuses every text and no amount', () => {
+    const evil = '=1+1';
+    const [row] = read([
+      account({
+        id: evil,
+        name: evil,
+        description: evil,
+        status: evil,
+        currency: evil,
+        iban: evil,
+        owner: { id: evil, name: evil, number: evil },
+        openedAt: evil,
+        closedAt: evil,
+        balances: [
+          balance({
+            type: evil,
+            currency: evil,
+            beginOfDay: '-1.50',
+            intraDay: '-0.00000000000000000001',
+            current: '-1.50000000000000000001',
+            blocked: '-2',
+            financialDate: evil,
+            lastTransactionAt: evil,
+          }),
+        ],
+      }),
+    ]);
+    const amounts = {
+      beginOfDay: '-1.50',
+      intraDay: '-0.00000000000000000001',
+      current: '-1.50000000000000000001',
+      blocked: '-2',
+    };
+    const texts = Object.fromEntries(CSV_COLUMNS.map((column) => [column, "'=1+1"]));
+    expect(row).toEqual({ ...texts, ...amounts, asOf: AS_OF });
+  });
+
+  it('has one row for each balance, and one for an account without', () => {
+    const rows = read([
+      account({ id: 'none' }),
+      account({ id: 'two', balances: [balance({ current: '1' }), balance({ current: '2' })] }),
+    ]);
+    expect(rows.map((row) => [row['id'], row['current']])).toEqual([
+      ['none', ''],
+      ['two', '1'],
+      ['two', '2'],
+    ]);
+  });
+
+  it('is read back by a CSV library as it went in', () => {
+    fc.assert(
+      fc.property(readings, (accounts) => {
+        const rows = read(accounts);
+        const expected = accounts.flatMap((of) =>
+          (of.balances.length ? of.balances : [null]).map((entry) => ({ of, entry })),
+        );
+        expect(rows).toHaveLength(expected.length);
+        expected.forEach(({ of, entry }, index) => {
+          expect(rows[index]?.['name']?.replace(/^'(?=[=+\-@\t\r])/, '')).toBe(of.name);
+          expect(rows[index]?.['beginOfDay']).toBe(entry?.beginOfDay ?? '');
+          expect(rows[index]?.['current']).toBe(entry?.current ?? '');
+          expect(rows[index]?.['asOf']).toBe(AS_OF);
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

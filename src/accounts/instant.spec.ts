@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { compareInstants, parseInstant } from './instant.js';
+
+describe('the instant in a text of the bank', () => {
+  it('is the one that Date reads, where Date can read it', () => {
+    const range = { min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true };
+    fc.assert(
+      fc.property(fc.date(range), fc.integer({ min: -14 * 60, max: 14 * 60 }), (date, offset) => {
+        const sign = offset < 0 ? '-' : '+';
+        const two = (value: number) => String(value).padStart(2, '0');
+        const zone = `${sign}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
+        const text = date.toISOString().replace('Z', zone);
+        const { seconds, fraction } = parseInstant(text) ?? { seconds: NaN, fraction: '' };
+        expect(seconds * 1000 + Number(fraction.padEnd(3, '0'))).toBe(date.getTime() - offset * 60_000);
+      }),
+    );
+  });
+
+  it.each([
+    ['2023-02-21', '2023-02-21T00:00:00Z', 0],
+    ['2023-02-21T00:00:00', '2023-02-21T00:00:00.0000000+00:00', 0],
+    ['2023-02-21T00:00:00.0000001Z', '2023-02-21T00:00:00.0000002Z', -1],
+    ['2023-02-21T00:00:00.1Z', '2023-02-21T00:00:00.0999999Z', 1],
+    ['2023-02-21T01:00+0200', '2023-02-20T23:00:00Z', 0],
+    ['0001-01-01T00:00:00', '1901-01-01T00:00:00', -1],
+    ['0099-12-31', '1970-01-01', -1],
+  ])('%s against %s is %i', (a, b, order) => {
+    const [x, y] = [parseInstant(a), parseInstant(b)];
+    expect(x && y && Math.sign(compareInstants(x, y))).toBe(order);
+  });
+
+  it.each([
+    '',
+    'soon',
+    '2023-02-30',
+    '2023-13-01',
+    '2023-02-21T25:00:00Z',
+    '21.02.2023',
+    '2023-02-21T00:00:00Zx',
+    '20230221',
+  ])('is not found in "%s"', (text) => {
+    expect(parseInstant(text)).toBeNull();
+  });
+});

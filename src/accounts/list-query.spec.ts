@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { filtersSchema, listQuerySchema } from './list-query.js';
+
+const faults = (query: object) =>
+  (listQuerySchema.safeParse(query).error?.issues ?? []).map((issue) =>
+    issue.code === 'unrecognized_keys' ? issue.keys.join() : issue.path.join('.'),
+  );
+
+describe('the query of the list', () => {
+  it('takes what the contract names, in any letter case', () => {
+    expect(
+      listQuerySchema.parse({
+        PAGENUMBER: '2',
+        pagesize: '1000',
+        STATUS: 'Active',
+        OwnerID: 'x',
+        Q: 'é',
+        SORT: '-current',
+        Format: 'csv',
+      }),
+    ).toEqual({
+      pageNumber: 2,
+      pageSize: 1000,
+      status: 'Active',
+      ownerId: 'x',
+      q: 'é',
+      sort: '-current',
+      format: 'csv',
+    });
+    expect(listQuerySchema.parse({})).toEqual({ pageNumber: 1, pageSize: 50, sort: 'name' });
+    expect(listQuerySchema.parse({ q: '😀'.repeat(100) }).q).toHaveLength(200);
+  });
+
+  it.each([
+    [{ q: '' }, ['q']],
+    [{ q: 'x'.repeat(101) }, ['q']],
+    [{ q: '😀'.repeat(101) }, ['q']],
+    [{ q: 'a\u0000' }, ['q']],
+    [{ q: 'a\nb' }, ['q']],
+    [{ q: 'a\u0085' }, ['q']],
+    [{ q: 'a\uFFFD' }, ['q']],
+    [{ q: ['a', 'b'] }, ['q']],
+    [{ status: '' }, ['status']],
+    [{ currency: 'x'.repeat(11) }, ['currency']],
+    [{ iban: 'x'.repeat(101) }, ['iban']],
+    [{ ownerId: 'a\tb' }, ['ownerId']],
+    [{ sort: 'Name' }, ['sort']],
+    [{ sort: '--name' }, ['sort']],
+    [{ sort: 'id' }, ['sort']],
+    [{ sort: ['name', 'name'] }, ['sort']],
+    [{ format: 'xml' }, ['format']],
+    [{ format: 'CSV' }, ['format']],
+    [{ status: 'a', Status: 'b' }, ['status']],
+    [{ limit: '1' }, ['limit']],
+    [{ sort: 'x', q: '', other: '1' }, ['q', 'sort', 'other']],
+  ])('%j is refused by name', (query, names) => {
+    expect(faults(query).sort()).toEqual([...names].sort());
+  });
+
+  it('balances take the filters and nothing else', () => {
+    expect(filtersSchema.parse({ STATUS: 'x', q: 'y' })).toEqual({ status: 'x', q: 'y' });
+    for (const name of ['sort', 'pageNumber', 'format'])
+      expect(filtersSchema.safeParse({ [name]: 'name' }).success).toBe(false);
+  });
+});
