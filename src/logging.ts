@@ -1,5 +1,6 @@
-import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger } from 'pino';
 import pretty from 'pino-pretty';
+import { standardOutput } from './standard-output.js';
 
 /** The process's logger as it is injected; rooms take `logger`, pino's own. */
 export class Log {
@@ -23,7 +24,7 @@ export function createLogger({ level, pretty: forPeople, destination }: LoggingO
     {
       level,
       base: null,
-      timestamp: stdTimeFunctions.isoTime,
+      timestamp: toTimeField(),
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: toLoggedError },
       hooks: {
@@ -41,18 +42,18 @@ export function createLogger({ level, pretty: forPeople, destination }: LoggingO
   );
 }
 
-/** Standard output, written in the background. When it is gone, so are the log lines: the service goes on without. */
-function standardOutput(): DestinationStream {
-  const output = pino.destination({ dest: 1, sync: false });
-  let told = false;
-  output.on('error', (error: NodeJS.ErrnoException) => {
-    if (told) return;
-    told = true;
-    process.stderr.write(
-      `accounts-gateway: standard output can not be written (${error.code}); going on without log lines\n`,
-    );
-  });
-  return output;
+/** The time of a line; many lines have the same. */
+function toTimeField(): () => string {
+  let ms = 0;
+  let field = '';
+  return () => {
+    const now = Date.now();
+    if (now !== ms) {
+      ms = now;
+      field = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return field;
+  };
 }
 
 function carriesError(first: unknown): boolean {

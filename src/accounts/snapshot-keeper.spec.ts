@@ -6,7 +6,7 @@ import { refusalOf } from '../../test/support/refusal-of.js';
 import { NoToken } from '../auth/authorized-call.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import type { AccountList, AccountReader } from '../bank/account-reader.js';
-import { readBankAccount } from '../bank/bank-account.js';
+import { readBankAccount, type BankAccount } from '../bank/bank-account.js';
 import { GatewayError, type GatewayErrorOptions } from '../problems/gateway-error.js';
 import { PROBLEM_CODES, type ProblemCode } from '../problems/problem-table.js';
 import { SnapshotKeeper, type Freshness } from './snapshot-keeper.js';
@@ -46,11 +46,11 @@ class Scene {
   constructor(settings: Partial<typeof SETTINGS> = {}) {
     scenes.push(this);
     const reader = {
-      readAll: (readingId: string, signal: AbortSignal) => {
+      readAll: (readingId: string, signal: AbortSignal, make: (account: BankAccount) => unknown) => {
         const question = { ...Promise.withResolvers<AccountList>(), readingId, signal };
         signal.addEventListener('abort', () => question.reject(signal.reason));
         this.asked.push(question);
-        return question.promise;
+        return question.promise.then((list) => ({ ...list, accounts: list.accounts.map(make) }));
       },
     };
     this.keeper = new SnapshotKeeper({

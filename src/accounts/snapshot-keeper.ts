@@ -9,7 +9,6 @@ import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 import type { SnapshotSettings } from '../settings/settings.js';
 import { createAccountMaker } from './account-maker.js';
-import type { Account } from './account.js';
 import { buildSnapshot } from './build-snapshot.js';
 import { createPause } from './pause.js';
 import type { Snapshot } from './snapshot.js';
@@ -251,17 +250,17 @@ export class SnapshotKeeper {
     }, readTimeoutMs);
     try {
       const before = this.#held;
-      const list = await this.#reader.readAll(readingId, AbortSignal.any([timeout.signal, this.#stop.signal]));
+      const signal = AbortSignal.any([timeout.signal, this.#stop.signal]);
+      const list = await this.#reader.readAll(readingId, signal, createAccountMaker(before));
       const pause = createPause();
-      const make = createAccountMaker(before);
-      const accounts: Account[] = [];
-      for (const account of list.accounts) {
-        const wait = pause();
-        if (wait) await wait;
-        accounts.push(make(account));
-      }
       const durationMs = () => this.#clock.since(askedAt);
-      const snapshot = await buildSnapshot(accounts, { askedAt, complete: list.complete, before, durationMs, pause });
+      const snapshot = await buildSnapshot(list.accounts, {
+        askedAt,
+        complete: list.complete,
+        before,
+        durationMs,
+        pause,
+      });
       this.#accept(snapshot, readingId, list.pages);
       return snapshot;
     } catch (thrown) {

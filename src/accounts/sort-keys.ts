@@ -83,14 +83,18 @@ function toInstant(text: string | null, known: Map<string, BankInstant | null>):
 interface Current {
   readonly currency: string;
   readonly amount: string;
+  /** Rounded to a double, which settles most comparisons. */
+  readonly about: number;
 }
 
 /** Of the first CurrentBalance; null when there is none, or its amount or currency is not known. */
 function toCurrent({ balances }: Account): Current | null {
   const balance = balances.find(({ type }) => type === 'CurrentBalance');
   if (!balance || balance.current === null || balance.currency === null) return null;
-  return { currency: balance.currency, amount: balance.current };
+  return { currency: balance.currency, amount: balance.current, about: Number(balance.current) };
 }
 
-const compareCurrent = (a: Current, b: Current): number =>
-  compareTexts(a.currency, b.currency) || compareDecimals(a.amount, b.amount);
+function compareCurrent(a: Current, b: Current): number {
+  if (a.currency !== b.currency) return compareTexts(a.currency, b.currency);
+  return a.about < b.about ? -1 : a.about > b.about ? 1 : compareDecimals(a.amount, b.amount);
+}

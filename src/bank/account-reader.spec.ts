@@ -11,12 +11,13 @@ const account = (id: number | string, name = `name ${id}`) =>
 const accounts = (count: number, from = 0) => Array.from({ length: count }, (_, index) => account(from + index));
 const ids = (list: AccountList) => list.accounts.map(({ accountId }) => accountId);
 
-type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null };
+type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null; readonly length?: number };
 const page = (list: readonly ReturnType<typeof account>[], change: Change = {}): PageAnswer => ({
   kind: 'page',
   accounts: list,
   rowCount: null,
   echoedSize: null,
+  length: 1000,
   ...change,
 });
 
@@ -186,6 +187,15 @@ describe('a list that changes while it is read', () => {
     expect(requests.length).toBeLessThanOrEqual(4);
   });
 
+  it('that never ends is cut off by what it weighs, before it fills the memory', async () => {
+    const { read, requests } = begin(({ pageNumber }) =>
+      page(accounts(10, (pageNumber - 1) * 10), { length: 30_000_000 }),
+    );
+    const { code, detail } = await refusalOf(() => read());
+    expect([code, detail]).toEqual(['bank-response-invalid', 'The account list goes on past 600000000 characters.']);
+    expect(requests).toHaveLength(21);
+  });
+
   it('is not complete without a count when an account shows twice, twice', async () => {
     const { read } = begin(({ pageNumber }) =>
       page(pageNumber === 1 ? accounts(10) : pageNumber === 2 ? accounts(10, 9) : []),
@@ -345,5 +355,41 @@ describe('a reading that fails', () => {
       return page(accounts(10, pageNumber * 10));
     });
     expect((await refusalOf(() => read(end.signal))).code).toBe('stopping');
+  });
+});
+
+describe('a reading after one that had a count', () => {
+  const counted = (size: number): ModelBank => ({ size, clamp: 10, echoes: true, counts: true, pastEnd: 'not-found' });
+
+  it('asks for as many pages at once as there were, before the first has come', async () => {
+    const firstPage = Promise.withResolvers<void>();
+    let readings = 0;
+    const { read, numbers, most } = begin(async (request) => {
+      if (request.pageNumber === 1 && ++readings === 2) await firstPage.promise;
+      return answerAs(counted(25))(request);
+    });
+    await read();
+    const reading = read();
+    while (numbers().length < 6) await new Promise((resolve) => setImmediate(resolve));
+    expect(numbers().slice(3)).toEqual([1, 2, 3]);
+    firstPage.resolve();
+    const list = await reading;
+    expect([ids(list).length, list.complete, numbers().length, most.underWay]).toEqual([25, true, 6, 3]);
+  });
+
+  it('is right when the list has become shorter or longer meanwhile', async () => {
+    let size = 25;
+    const { read } = begin((request) => answerAs(counted(size))(request));
+    for (size of [25, 4, 0, 41, 10, 11]) {
+      const list = await read();
+      expect([ids(list).length, list.complete]).toEqual([size, true]);
+    }
+  });
+
+  it('asks for one page at a time where only one call may be in flight', async () => {
+    const { read, most } = begin(answerAs(counted(25)), { maxConcurrentRequests: 1 });
+    await read();
+    await read();
+    expect(most.underWay).toBe(1);
   });
 });

@@ -2,9 +2,9 @@ import { GatewayError } from '../problems/gateway-error.js';
 import type { BankAccount } from './bank-account.js';
 import type { PageAnswer, PageSource } from './page-source.js';
 
-/** A complete reading of the bank's list. */
-export interface AccountList {
-  readonly accounts: readonly BankAccount[];
+/** A complete reading of the bank's list, each account as `make` made it. */
+export interface AccountList<T = BankAccount> {
+  readonly accounts: readonly T[];
   /** Whether the bank's own count agrees; null when it gives none to check by (contract §3). */
   readonly complete: boolean | null;
   readonly pages: number;
@@ -19,11 +19,13 @@ export interface AccountReaderOptions {
 
 /** A list that goes on past this is taken for one that never ends. */
 const MAX_ACCOUNTS = 500_000;
+/** As many accounts of 1.2 KB; fatter ones without end would fill the memory sooner. */
+const MAX_LENGTH = 600_000_000;
 /** Below this, a refused page size is no longer taken for the reason. */
 const DEFAULT_PAGE_SIZE = 50;
 
-interface Pass {
-  readonly accounts: readonly BankAccount[];
+interface Pass<T> {
+  readonly accounts: readonly T[];
   readonly counted: boolean;
   readonly drifted: boolean;
   readonly pages: number;
@@ -38,6 +40,8 @@ export class AccountReader {
   readonly #maxConcurrent: number;
   /** What the bank was last found to accept. */
   #pageSize: number;
+  /** Pages of the last reading that had a count: so many are asked for from the start, which saves a round trip. */
+  #expectedPages = 1;
 
   constructor(source: Pick<PageSource, 'get'>, options: AccountReaderOptions) {
     this.#source = source;
@@ -45,10 +49,17 @@ export class AccountReader {
     this.#pageSize = options.pageSize;
   }
 
-  /** @throws GatewayError access-not-granted (404 on the first page), and as `PageSource.get` */
-  async readAll(readingId: string, signal: AbortSignal): Promise<AccountList> {
-    const first = await this.#pass(readingId, signal);
-    const pass = first.drifted ? await this.#pass(readingId, signal) : first;
+  /**
+   * `make` is called for each account as soon as its page is there, so that the bank's form of it need not be kept.
+   * @throws GatewayError access-not-granted (404 on the first page), and as `PageSource.get`
+   */
+  async readAll<T = BankAccount>(
+    readingId: string,
+    signal: AbortSignal,
+    make: (account: BankAccount) => T = (account) => account as T,
+  ): Promise<AccountList<T>> {
+    const first = await this.#pass(readingId, signal, make);
+    const pass = first.drifted ? await this.#pass(readingId, signal, make) : first;
     return {
       accounts: pass.accounts,
       complete: pass.drifted ? false : pass.counted ? true : null,
@@ -57,7 +68,7 @@ export class AccountReader {
     };
   }
 
-  async #pass(readingId: string, signal: AbortSignal): Promise<Pass> {
+  async #pass<T>(readingId: string, signal: AbortSignal, make: (account: BankAccount) => T): Promise<Pass<T>> {
     for (;;) {
       // one failed page ends the others
       const end = new AbortController();
@@ -65,11 +76,15 @@ export class AccountReader {
       const get = (pageNumber: number) =>
         this.#source.get({ pageNumber, pageSize: this.#pageSize, readingId, signal: either });
       try {
-        return await new PassReading(get, this.#pageSize, this.#maxConcurrent).run();
+        const early = Math.min(this.#expectedPages, this.#maxConcurrent);
+        const pass = await new PassReading(get, make, this.#pageSize, this.#maxConcurrent).run(early);
+        this.#expectedPages = pass.counted ? pass.pages : 1;
+        return pass;
       } catch (error) {
         if (!(error instanceof PageTooLarge)) throw error;
         if (this.#pageSize === 1) throw new GatewayError('bank-refused', 'The account list refuses every page size.');
         this.#pageSize = smaller(this.#pageSize);
+        this.#expectedPages = 1;
       } finally {
         end.abort(new Error('the reading has ended'));
       }
@@ -85,22 +100,33 @@ class PageTooLarge extends Error {}
 type Page = Extract<PageAnswer, { kind: 'page' }>;
 
 /** One pass over all pages with one page size. */
-class PassReading {
-  readonly #pages = new Map<number, readonly BankAccount[]>();
+class PassReading<T> {
+  readonly #pages = new Map<number, readonly (readonly [id: string, made: T])[]>();
   readonly #seen = new Set<string>();
   readonly #counts = new Set<number>();
   /** Number of the first page that is known to be past the end. */
   #end = Infinity;
   #duplicates = 0;
+  readonly #early = new Map<number, Promise<PageAnswer>>();
+  #length = 0;
 
   constructor(
     readonly get: (pageNumber: number) => Promise<PageAnswer>,
+    readonly make: (account: BankAccount) => T,
     readonly pageSize: number,
     readonly maxConcurrent: number,
   ) {}
 
-  async run(): Promise<Pass> {
-    const answer = await this.get(1);
+  /** @param early this many pages are asked for at once, before the first has told how many there are */
+  async run(early: number): Promise<Pass<T>> {
+    const first = this.get(1);
+    for (let number = 2; number <= early; number++) {
+      const asked = this.get(number);
+      // it may never be looked at
+      asked.catch(() => undefined);
+      this.#early.set(number, asked);
+    }
+    const answer = await first;
     if (answer.kind === 'too-large') throw new PageTooLarge();
     if (answer.kind === 'not-found') {
       throw new GatewayError(
@@ -144,7 +170,7 @@ class PassReading {
 
   /** Reads a page; null when it is past the end. */
   async #read(number: number): Promise<Page | null> {
-    const answer = await this.get(number);
+    const answer = await (this.#early.get(number) ?? this.get(number));
     if (answer.kind === 'too-large') throw new PageTooLarge();
     if (answer.kind === 'not-found' || answer.accounts.length === 0) {
       this.#end = Math.min(this.#end, number);
@@ -165,16 +191,23 @@ class PassReading {
     if (this.#seen.size > MAX_ACCOUNTS) {
       throw new GatewayError('bank-response-invalid', `The account list goes on past ${MAX_ACCOUNTS} accounts.`);
     }
+    this.#length += page.length;
+    if (this.#length > MAX_LENGTH) {
+      throw new GatewayError('bank-response-invalid', `The account list goes on past ${MAX_LENGTH} characters.`);
+    }
     if (page.rowCount !== null) this.#counts.add(page.rowCount);
-    this.#pages.set(number, page.accounts);
+    this.#pages.set(
+      number,
+      page.accounts.map((account) => [account.accountId, this.make(account)]),
+    );
     return this.#seen.size > before;
   }
 
-  #result(): Pass {
+  #result(): Pass<T> {
     // in the order of the pages, whichever came first: the later page's version of an account wins
-    const byId = new Map<string, BankAccount>();
+    const byId = new Map<string, T>();
     for (const number of [...this.#pages.keys()].sort((a, b) => a - b)) {
-      for (const account of this.#pages.get(number) ?? []) byId.set(account.accountId, account);
+      for (const [id, made] of this.#pages.get(number) ?? []) byId.set(id, made);
     }
     const disagrees = this.#counts.size > 1 || [...this.#counts].some((count) => count !== byId.size);
     return {

@@ -245,3 +245,15 @@ function scaled(text: string, exponent = 0): bigint {
   const [whole = '', fraction = ''] = text.split('.');
   return BigInt(whole + fraction) * 10n ** BigInt(exponent + 60 - fraction.length);
 }
+
+describe('lists within an account', () => {
+  it.each(['balances', 'accountIdentifiers', 'ibans'])('of more than 10 000 %s are refused', async (name) => {
+    const row = (length: number) => ({ accountId: 'a', [name]: Array.from({ length }, () => null) });
+    expect(readBankAccount(row(10_000), 'result[0]').accountId).toBe('a');
+    const { code, detail } = await refusalOf(() => readBankAccount(row(10_001), 'result[0]'));
+    expect([code, detail]).toEqual([
+      'bank-response-invalid',
+      `In the account list, result[0].${name} has more than 10000 entries.`,
+    ]);
+  });
+});

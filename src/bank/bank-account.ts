@@ -136,10 +136,14 @@ export function writeOut(text: string): string | null {
   return sign + left + (right === '' ? '' : `.${right}`);
 }
 
+/** Of balances, identifiers or IBANs of one account. */
+const MAX_ENTRIES = 10_000;
+
 function list(row: Row, name: string, path: string): readonly unknown[] {
   const value = row[name];
   if (value === null || value === undefined || value === '') return [];
   if (!Array.isArray(value)) throw invalid(`${path}.${name}`, 'is not an array');
+  if (value.length > MAX_ENTRIES) throw invalid(`${path}.${name}`, `has more than ${MAX_ENTRIES} entries`);
   return value as unknown[];
 }
 

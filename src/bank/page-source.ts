@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { NoToken, type AuthorizedCall } from '../auth/authorized-call.js';
 import type { Clock } from '../clock.js';
 import { toStatusError, toText } from '../egress/answer.js';
@@ -26,6 +26,8 @@ export type PageAnswer =
       readonly accounts: readonly BankAccount[];
       readonly rowCount: number | null;
       readonly echoedSize: number | null;
+      /** Characters of the document. */
+      readonly length: number;
     }
   | PageRefusal;
 
@@ -46,6 +48,7 @@ export interface PageRequest {
 export class PageSource {
   readonly #call: AuthorizedCall;
   readonly #clock: Clock;
+  #lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(call: AuthorizedCall, clock: Clock) {
     this.#call = call;
@@ -56,9 +59,10 @@ export class PageSource {
   async get(request: PageRequest): Promise<PageAnswer> {
     const asked = await this.ask(request);
     if (asked.kind !== 'answer') return asked;
+    await this.#ownTurn();
     const page = readPage(asked.text, request.pageNumber);
     const accounts = page.rows.map((row, index) => readBankAccount(row, `${page.path}[${index}]`));
-    return { kind: 'page', accounts, rowCount: page.rowCount, echoedSize: page.echoedSize };
+    return { kind: 'page', accounts, rowCount: page.rowCount, echoedSize: page.echoedSize, length: asked.text.length };
   }
 
   /**
@@ -97,6 +101,12 @@ export class PageSource {
       throw request.signal.reason;
     });
     return this.#getOnce(request);
+  }
+
+  /** Pages that came at once are read one in a turn of the event loop, so that callers are answered in between. */
+  #ownTurn(): Promise<unknown> {
+    this.#lastTurn = this.#lastTurn.then(() => nextTurn());
+    return this.#lastTurn;
   }
 
   #getOnce({ pageNumber, pageSize, readingId, signal }: PageRequest): Promise<WireAnswer> {

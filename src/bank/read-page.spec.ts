@@ -127,3 +127,27 @@ describe('the counts of a page', () => {
     expect(read({ result: [A], pageInfo })).toMatchObject({ rowCount: null, echoedSize: null });
   });
 });
+
+describe('a page that would swell in memory', () => {
+  it.each([
+    ['arrays', '[],'],
+    ['objects', '{},'],
+    ['numbers', '1,'],
+    ['nesting', '['],
+  ])('of nothing but %s is refused before it is parsed', async (_name, part) => {
+    const text = `{"result":[${part.repeat(8_000_000)}`;
+    const started = performance.now();
+    expect(await detailOf(text)).toBe('The account list has more values than a list of its length can have.');
+    expect(performance.now() - started).toBeLessThan(1500);
+  });
+
+  it('its twin: 200 000 deep in a field that nobody reads', () => {
+    expect(read(`{"result":[],"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`).rows).toEqual([]);
+  });
+
+  it('its twin: 100 000 accounts as short as can be', () => {
+    expect(
+      read({ result: Array.from({ length: 100_000 }, (_, index) => ({ accountId: `${index}` })) }).rows,
+    ).toHaveLength(100_000);
+  });
+});

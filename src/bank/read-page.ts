@@ -1,5 +1,5 @@
 import { GatewayError } from '../problems/gateway-error.js';
-import { quoteNumbers } from './quote-numbers.js';
+import { quoteNumbers, TooManyValues } from './quote-numbers.js';
 
 /** One page of the bank's list; rows not yet looked at, numbers as texts of their digits. */
 export interface BankPage {
@@ -27,8 +27,13 @@ export function readPage(text: string, pageNumber: number): BankPage {
   let json: unknown;
   try {
     json = JSON.parse(quoteNumbers(text));
-  } catch {
-    throw new GatewayError('bank-response-invalid', 'The account list is not JSON.');
+  } catch (error) {
+    throw new GatewayError(
+      'bank-response-invalid',
+      error instanceof TooManyValues
+        ? 'The account list has more values than a list of its length can have.'
+        : 'The account list is not JSON.',
+    );
   }
   if (Array.isArray(json)) return { rows: toRows(json, ''), path: '', rowCount: null, echoedSize: null };
   if (!isObject(json))

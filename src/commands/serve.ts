@@ -30,6 +30,8 @@ export interface ServeOptions {
 /** Serves the internal API until it is told to stop; gives the exit code. Every failed start ends in one clear message. */
 export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
   const stop = listenForStop(process);
+  // by default it would end the process, even while it starts
+  process.on('SIGHUP', () => app && reload(logger, app));
   const forPeople = process.stdout.isTTY === true;
   let logger = createLogger({ level: 'info', pretty: forPeople });
   let sandbox: Sandbox | null = null;
@@ -44,7 +46,6 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     const settings: Settings = { ...common, bank: bank ?? toSandboxBank(sandbox as Sandbox) };
     const lifecycle = new Lifecycle();
     app = await createApp({ settings, clock: new SystemClock(), log: new Log(logger), lifecycle });
-    reloadOnSignal(process, logger, app);
     // told to stop while starting, it never opens
     if (stop.signal === null) {
       await app.listen(settings.door.port, toAddress(settings.door.host));
@@ -68,12 +69,10 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   }
 }
 
-function reloadOnSignal(process: NodeJS.Process, logger: Logger, app: NestFastifyApplication): void {
-  process.on('SIGHUP', () => {
-    logger.info({ event: 'config.reload' }, 'SIGHUP: looking at certificate and credentials again');
-    app.get(SnapshotKeeper).endWait();
-    void app.get(IdentityHolder).reload();
-  });
+function reload(logger: Logger, app: NestFastifyApplication): void {
+  logger.info({ event: 'config.reload' }, 'SIGHUP: looking at certificate and credentials again');
+  app.get(SnapshotKeeper).endWait();
+  void app.get(IdentityHolder).reload();
 }
 
 function announce(

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RequestState } from './request-state.js';
 
-/** A reader may be this much slower than `READER_BYTES_PER_MS` asks for: one that has stalled is ended after it. */
+/** The slowest reader that is put up with: 64 KB a second over the whole of what he has yet to take, after a grace. */
 const READER_GRACE_MS = 10_000;
-const READER_BYTES_PER_MS = 16;
+const READER_BYTES_PER_MS = 64;
 /** How long a caller may go on sending what was refused, so that he gets to read the answer (RFC 9112 §9.6). */
 const LINGER_MS = 1000;
 

@@ -56,13 +56,20 @@ export function burst(port, path, count) {
   );
 }
 
+/** `count` connections, open and kept. */
+export async function openConnections(url, count, headers = {}) {
+  const agent = new Agent({ keepAlive: true, maxSockets: count });
+  await Promise.all(Array.from({ length: count }, () => get(url, headers, { agent })));
+  return agent;
+}
+
 /**
  * Callers who come at even distances whether or not the ones before have their answers, until `count` have come or
- * `signal` says enough. Each is timed from the moment at which he was due, so that a server that stands still is not
- * spared by callers that wait for it.
+ * `signal` says enough; on the connections of `agent`, without one each on a new connection. Each is timed from the moment
+ * at which he was due, so that a server that stands still is not spared by callers that wait for it; `lateMs` is how
+ * much of that he was late himself.
  */
-export async function steady(url, { everyMs, count = Infinity, signal, headers = {} }) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+export async function steady(url, { everyMs, count = Infinity, signal, headers = {}, agent = false }) {
   const results = [];
   const pending = [];
   const startedAt = performance.now();
@@ -71,13 +78,13 @@ export async function steady(url, { everyMs, count = Infinity, signal, headers =
     const due = startedAt + index * everyMs;
     const wait = due - performance.now();
     if (wait > 0) await delay(wait);
+    const lateMs = performance.now() - due;
     pending.push(
-      get(url, headers, { agent }).then(({ status, headers }) =>
-        results.push({ due, ms: performance.now() - due, status, cache: headers['cache-status'] }),
+      get(url, headers, { agent }).then(({ status }) =>
+        results.push({ due, lateMs, ms: performance.now() - due, status }),
       ),
     );
   }
   await Promise.all(pending);
-  agent.destroy();
   return results;
 }

@@ -84,7 +84,8 @@ export function faultOf({ status, headers, body }: RawAnswer, head = false): str
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(headers['x-request-id'] ?? '')) return 'no request id';
   if (headers['x-content-type-options'] !== 'nosniff') return 'no security headers';
   if (status < 400 || head) return status === 500 ? 'a fault of ours' : null;
-  if (headers['content-type'] !== 'application/problem+json; charset=utf-8') return `content-type ${headers['content-type']}`;
+  if (headers['content-type'] !== 'application/problem+json; charset=utf-8')
+    return `content-type ${headers['content-type']}`;
   const read = problemSchema.strict().safeParse(JSON.parse(body.toString('utf8')));
   if (!read.success) return read.error.message;
   const problem = read.data;

@@ -1,4 +1,4 @@
-import { steady } from '../callers.mjs';
+import { openConnections, steady } from '../callers.mjs';
 import { startGateway } from '../gateway.mjs';
 
 const REQUESTS = 1000;
@@ -14,13 +14,17 @@ export async function bankCalls(bench) {
   await bank.set({ accounts: 120, latencyMs: 0 });
   const gateway = await startGateway({ ...bench, settings: { SNAPSHOT_FRESH_MS: String(10_000 / faster) } });
   await gateway.live();
+  // on a path that asks the bank nothing
+  const agent = await openConnections(`${gateway.url}/health/live`, 8);
   const since = new Date().toISOString();
   say(`  ${60 / faster} s`);
   const results = await steady(gateway.accountsUrl, {
     everyMs: 60_000 / faster / REQUESTS,
     count: REQUESTS,
     headers: JSON_ONLY,
+    agent,
   });
+  agent.destroy();
   const wrong = results.find(({ status }) => status !== 200);
   if (wrong) throw new Error(`bank calls: a caller got ${wrong.status}`);
   const { requests } = await bank.state();

@@ -119,7 +119,7 @@ async function startRivals(bench, gateway) {
   assertSameHeaders(identity, await get(bare.url, JSON_ONLY));
   const found = {
     nginx: await startNginx({ cwd, bank, token }),
-    varnish: await startVarnish({ cwd, gateway }),
+    varnish: quick ? undefined : await startVarnish({ cwd, gateway }),
     '@nestjs/platform-express': await startNestExpress({ cwd, answer: identity.text }),
     '@fastify/http-proxy': quick ? undefined : await startHttpProxy({ cwd, bank, token }),
   };

@@ -1,0 +1,98 @@
+import { write, writeSync } from 'node:fs';
+import type { DestinationStream } from 'pino';
+
+const STDOUT = 1;
+/** Lines wait this long for others, to be written together: one at a time costs as much as a small answer. */
+const GATHER_MS = 20;
+const GATHER_CHARACTERS = 16_000;
+/** What may wait for a reader that does not read; beyond it lines are lost, not the process. */
+const MAX_WAITING_CHARACTERS = 16_000_000;
+const FLUSH_WITHIN_MS = 1000;
+
+export interface StandardOutput extends DestinationStream {
+  /** Calls back when everything is written, or can not be. */
+  flush(done: () => void): void;
+}
+
+let output: StandardOutput | null = null;
+
+/**
+ * Standard output, written in the background. When it is gone, so are the log lines: the service goes on without, and
+ * ends as ever. (pino's own destination tries for ever to get its last lines on a full disk, and so never ends.)
+ */
+export function standardOutput(): StandardOutput {
+  output ??= new GatheredOutput();
+  return output;
+}
+
+class GatheredOutput implements StandardOutput {
+  #gathered = '';
+  #writing = Buffer.alloc(0);
+  #timer: NodeJS.Timeout | null = null;
+  #told = false;
+  #onIdle: (() => void)[] = [];
+
+  constructor() {
+    process.once('exit', () => this.#writeRest());
+  }
+
+  write(line: string): void {
+    if (this.#gathered.length > MAX_WAITING_CHARACTERS) return;
+    this.#gathered += line;
+    if (this.#gathered.length > GATHER_CHARACTERS) this.#next();
+    else this.#timer ??= setTimeout(() => this.#next(), GATHER_MS).unref();
+  }
+
+  flush(done: () => void): void {
+    const limit = setTimeout(done, FLUSH_WITHIN_MS);
+    this.#onIdle.push(() => {
+      clearTimeout(limit);
+      done();
+    });
+    this.#next();
+  }
+
+  #next(): void {
+    if (this.#writing.length > 0) return;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#gathered === '') {
+      for (const done of this.#onIdle.splice(0)) done();
+      return;
+    }
+    this.#writing = Buffer.from(this.#gathered);
+    this.#gathered = '';
+    this.#write();
+  }
+
+  #write(): void {
+    write(STDOUT, this.#writing, (error, written) => {
+      if (error?.code === 'EAGAIN') {
+        setTimeout(() => this.#write(), GATHER_MS);
+        return;
+      }
+      if (error) this.#tell(error);
+      this.#writing = error ? Buffer.alloc(0) : this.#writing.subarray(written);
+      if (this.#writing.length > 0) this.#write();
+      else this.#next();
+    });
+  }
+
+  #tell({ code }: NodeJS.ErrnoException): void {
+    if (this.#told) return;
+    this.#told = true;
+    process.stderr.write(
+      `accounts-gateway: standard output can not be written (${code}); going on without log lines\n`,
+    );
+  }
+
+  /** The process ends here and now: what is under way has been handed to the system. */
+  #writeRest(): void {
+    if (this.#gathered === '') return;
+    try {
+      writeSync(STDOUT, this.#gathered);
+    } catch {
+      // nobody is left to be told
+    }
+  }
+}
