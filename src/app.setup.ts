@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { Logger } from 'nestjs-pino';
 import { AppModule, type AppParts } from './app.module.js';
 import { Door } from './door/door.js';
@@ -38,10 +38,19 @@ function describeApi(app: NestFastifyApplication): void {
     )
     .setVersion(VERSION)
     .build();
-  const document = SwaggerModule.createDocument(app, description);
+  const document = leaveOpen(SwaggerModule.createDocument(app, description));
   SwaggerModule.setup('docs', app, document, {
     jsonDocumentUrl: 'openapi.json',
     raw: ['json'],
     customSiteTitle: 'accounts-gateway',
   });
+}
+
+/** Fields may be added to answers (contract §3), so no schema closes its objects. */
+function leaveOpen(document: OpenAPIObject): OpenAPIObject {
+  return JSON.parse(
+    JSON.stringify(document, (key, value: unknown) =>
+      key === 'additionalProperties' && value === false ? undefined : value,
+    ),
+  ) as OpenAPIObject;
 }

@@ -56,10 +56,10 @@ const connectionsOf = ({ app }: Gateway): Promise<number> => {
 
 /** Others are served while it lasts; gives the longest that one of them waited. */
 async function serveOthers(gateway: Gateway, done: Promise<unknown>): Promise<number> {
-  let on = true;
-  void done.finally(() => (on = false));
+  const lasting = { on: true };
+  void done.finally(() => (lasting.on = false));
   let longest = 0;
-  while (on) {
+  while (lasting.on) {
     const started = performance.now();
     expect((await gateway.get('/api/v1/accounts?pageSize=1')).status).toBe(200);
     longest = Math.max(longest, performance.now() - started);

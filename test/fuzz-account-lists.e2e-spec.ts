@@ -87,11 +87,17 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   return { outcome: outcome as ServedSnapshot | Error, asked, written: log.written.join('') };
 }
 
-/** The bank's own counts in these answers, read another way than the gateway does. */
+/** The bank's own counts in these answers, read another way than the gateway does; past the end they do not count. */
 function countsIn(asked: readonly Sent[]): Set<number> {
   const counts = new Set<number>();
-  for (const { body } of asked.filter(({ status }) => status === 200)) {
-    const json = JSON.parse(body.toString('utf8').replace(/^\ufeff/, '')) as Record<string, unknown>;
+  for (const [index, { body }] of asked.filter(({ status }) => status === 200).entries()) {
+    const text = body.toString('utf8').replace(/^\ufeff/, '');
+    const asWritten = (_key: string, value: unknown, { source }: { source?: string }) =>
+      typeof value === 'number' ? source : value;
+    const json = JSON.parse(text, asWritten as (key: string, value: unknown) => unknown) as Record<string, unknown>;
+    const lists = Object.hasOwn(json, 'result') ? [json['result']] : Object.values(json);
+    const isRow = (each: unknown) => typeof each === 'object' && each !== null && !Array.isArray(each);
+    if (index > 0 && !lists.some((each) => Array.isArray(each) && each.length > 0 && each.every(isRow))) continue;
     const info = json['pageInfo'];
     const from = typeof info === 'object' && info !== null && !Array.isArray(info) ? (info as typeof json) : json;
     const count = from['rowCount'];
@@ -141,7 +147,7 @@ describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
     expect(seen.complete).toBeGreaterThan(20);
   }, 600_000);
 
-  it(`${500 * TIMES} over real TLS, half of them broken below the body too`, async () => {
+  it(`${500 * TIMES} over real TLS, a quarter of them broken below the body too`, async () => {
     const bank = await startPretendBank();
     const clock = new MovedClock();
     const env = { BANK_REQUEST_TIMEOUT_MS: '1000', REQUEST_DEADLINE_MS: '4000', LOG_LEVEL: 'info' };

@@ -12,6 +12,8 @@ const OVERHEAD_BYTES = 500;
 /** Ready-made answers, made once per snapshot and question, bounded by bytes. */
 export class Answers {
   #snapshot: Snapshot | null = null;
+  /** Answers that are being made: all who ask meanwhile share one. */
+  readonly #pending = new WeakMap<Snapshot, Map<string, Promise<Rendered>>>();
   readonly #ready = new LRUCache<string, Rendered>({
     maxSize: MAX_BYTES,
     sizeCalculation: (rendered, key) => rendered.bytes + 2 * key.length + OVERHEAD_BYTES,
@@ -32,6 +34,24 @@ export class Answers {
     if (ready) return ready;
     const { snapshot } = served;
     const key = toKey(question, served.stale);
+    const pending = this.#pending.get(snapshot)?.get(key);
+    if (pending) return pending;
+    const making = this.#make(served, key, data);
+    const ofSnapshot = this.#pending.get(snapshot) ?? new Map<string, Promise<Rendered>>();
+    this.#pending.set(snapshot, ofSnapshot.set(key, making));
+    try {
+      return await making;
+    } finally {
+      ofSnapshot.delete(key);
+    }
+  }
+
+  async #make(
+    served: ServedSnapshot,
+    key: string,
+    data: (snapshot: Snapshot) => object | Promise<object>,
+  ): Promise<Rendered> {
+    const { snapshot } = served;
     const made = render(await data(snapshot), toSnapshotInfo(served), (rendered) =>
       this.#keep(snapshot, key, rendered),
     );

@@ -2,7 +2,7 @@
 export type Pause = () => Promise<void> | undefined;
 
 /** How long one piece of long work keeps the event loop, ms. */
-const SLICE_MS = 8;
+const SLICE_MS = 4;
 
 /** For long work: `const wait = pause(); if (wait) await wait;` lets the event loop go on every few milliseconds. */
 export function createPause(sliceMs = SLICE_MS): Pause {

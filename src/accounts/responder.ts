@@ -22,7 +22,9 @@ export class Responder {
 
   /** @throws GatewayError as `SnapshotKeeper.get` */
   async serve(request: FastifyRequest): Promise<ServedSnapshot> {
-    const served = await this.keeper.get(readCacheDirectives(request.headers['cache-control']));
+    const served = await this.keeper.get(readCacheDirectives(request.headers['cache-control']), (leave) => {
+      request.state.onLeft = leave;
+    });
     noteServed(request, served);
     return served;
   }

@@ -46,6 +46,15 @@ interface Reading {
   readonly result: Promise<Snapshot>;
 }
 
+/** Takes what to call when the caller leaves: his place among those who wait is then free again. */
+export type OnLeft = (leave: () => void) => void;
+
+class CallerLeft extends GatewayError {
+  constructor() {
+    super('request-timeout', 'The caller has left.');
+  }
+}
+
 const NOW_MEANS_MS = 1000;
 
 /**
@@ -84,8 +93,8 @@ export class SnapshotKeeper {
    * The snapshot for one caller, within REQUEST_DEADLINE_MS.
    * @throws GatewayError not-cached, overloaded, bank-timeout, or what the reading failed with
    */
-  async get(wish: Freshness): Promise<ServedSnapshot> {
-    return this.getHeld(wish) ?? this.#ask(wish);
+  async get(wish: Freshness, onLeft: OnLeft = () => undefined): Promise<ServedSnapshot> {
+    return this.getHeld(wish) ?? this.#ask(wish, onLeft);
   }
 
   /**
@@ -158,7 +167,7 @@ export class SnapshotKeeper {
   }
 
   /** Starts a reading or joins the one in flight; falls back on what is held where the wish allows it. */
-  async #ask(wish: Freshness): Promise<ServedSnapshot> {
+  async #ask(wish: Freshness, onLeft: OnLeft): Promise<ServedSnapshot> {
     const mayBeStale = !wish.noCache && wish.maxAge === null;
     const waiting = this.#reading ? null : this.#backOff.waiting;
     if (waiting) {
@@ -169,7 +178,14 @@ export class SnapshotKeeper {
     const held = this.#held;
     const fresh = held !== null && this.#clock.since(held.askedAt) <= this.#settings.freshMs;
     const way: Way = { cache: held ? (fresh ? 'request' : 'stale') : 'miss', collapsed: this.#reading !== null };
-    return this.#wait(this.#reading ?? this.#startReading(), way, mayBeStale);
+    const left = Promise.withResolvers<never>();
+    left.promise.catch(() => undefined);
+    onLeft(() => left.reject(new CallerLeft()));
+    const reading = this.#reading ?? this.#startReading();
+    const result = Promise.race([reading.result, left.promise]);
+    // whoever has left does not make it an unhandled one
+    result.catch(() => undefined);
+    return this.#wait({ id: reading.id, result }, way, mayBeStale);
   }
 
   async #wait(reading: Reading, way: Way, mayBeStale: boolean): Promise<ServedSnapshot> {
@@ -200,7 +216,9 @@ export class SnapshotKeeper {
       }
     } catch (thrown) {
       const { code } = toGatewayError(thrown);
-      const fallback = mayBeStale && code !== 'access-not-granted' ? this.#serveStale(way, code) : null;
+      // what is not granted is dropped; who has left is given nothing
+      const mayFallBack = mayBeStale && code !== 'access-not-granted' && !(thrown instanceof CallerLeft);
+      const fallback = mayFallBack ? this.#serveStale(way, code) : null;
       if (fallback) return fallback;
       throw thrown;
     } finally {

@@ -68,7 +68,12 @@ export class AccessTokenProvider {
 
   /** The token that may be sent now, or null. */
   get usable(): AccessToken | null {
-    return this.#current && this.#mayBeSent(this.#current) ? this.#current : null;
+    return this.#current && this.mayBeSent(this.#current) ? this.#current : null;
+  }
+
+  /** Whether a token is young enough to be sent now. */
+  mayBeSent(token: AccessToken): boolean {
+    return this.#options.clock.since(token.requestedAt) < usableForMs(token);
   }
 
   /** True while it is too early to ask again after a failure. */
@@ -99,10 +104,6 @@ export class AccessTokenProvider {
     };
   }
 
-  #mayBeSent(token: AccessToken): boolean {
-    return this.#options.clock.since(token.requestedAt) < usableForMs(token);
-  }
-
   #renew(): Promise<AccessToken> {
     if (this.#inFlight) return this.#inFlight;
     const waiting = this.#backOff.waiting;
@@ -120,7 +121,7 @@ export class AccessTokenProvider {
     try {
       const token = await this.#options.request();
       // as after a machine that slept in the middle of the call
-      if (!this.#mayBeSent(token)) throw new GatewayError('bank-timeout', 'The access token came after its own end.');
+      if (!this.mayBeSent(token)) throw new GatewayError('bank-timeout', 'The access token came after its own end.');
       this.#current = token;
       this.#backOff.succeeded();
       this.#lastRenewalFailed = false;

@@ -43,7 +43,13 @@ function begin(answers: (number | Error)[], parts: { token?: Error; certificate?
   const call = new AuthorizedCall({ current: identity }, { baseUrl: 'https://api.bank.example' } as BankSettings);
   const get = (signal = new AbortController().signal) =>
     call.get({ target: 'the list', path: '/api/v1/accounts', query: { PageNumber: '1' }, readingId: 'r-1', signal });
-  return { clock, counts, sent, get, tokensSent: () => sent.map(({ headers }) => headers['Authorization']) };
+  return {
+    clock,
+    counts,
+    sent,
+    get,
+    tokensSent: () => sent.map(({ freshHeaders }) => freshHeaders?.()['Authorization']),
+  };
 }
 
 describe('a call with certificate and token', () => {
@@ -56,7 +62,7 @@ describe('a call with certificate and token', () => {
       path: '/api/v1/accounts',
       query: { PageNumber: '1' },
     });
-    expect(sent[0]?.headers).toEqual({
+    expect({ ...sent[0]?.headers, ...sent[0]?.freshHeaders?.() }).toEqual({
       Accept: 'application/json',
       Authorization: 'Bearer token-1',
       'X-Request-Id': 'r-1',

@@ -8,6 +8,9 @@ import type { IdentityHolder } from './identity-holder.js';
 /** There was no token to ask with: the bank was not asked, and the token's own rules say when to try again. */
 export class NoToken extends GatewayError {}
 
+/** The token came to its end while its call waited for a turn. */
+class TokenAged extends Error {}
+
 async function orNoToken<T>(getToken: () => Promise<T>): Promise<T> {
   try {
     return await getToken();
@@ -42,6 +45,17 @@ export class AuthorizedCall {
   }
 
   async get(request: AuthorizedRequest): Promise<WireAnswer> {
+    for (;;) {
+      try {
+        return await this.#getOnce(request);
+      } catch (error) {
+        // each such failure takes the rest of a token's life, so that this ends
+        if (!(error instanceof TokenAged)) throw error;
+      }
+    }
+  }
+
+  async #getOnce(request: AuthorizedRequest): Promise<WireAnswer> {
     const identity = this.#identities.current;
     const token = await orNoToken(() => {
       identity.assertUsable();
@@ -64,8 +78,11 @@ export class AuthorizedCall {
       query: request.query,
       headers: {
         Accept: 'application/json',
-        Authorization: `Bearer ${token.value}`,
         'X-Request-Id': request.readingId,
+      },
+      freshHeaders: () => {
+        if (!identity.tokens.mayBeSent(token)) throw new TokenAged();
+        return { Authorization: `Bearer ${token.value}` };
       },
       signal: request.signal,
     });

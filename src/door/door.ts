@@ -41,7 +41,10 @@ export class Door {
   ) {
     this.#guard = createGuard(settings);
     this.#cors = new Cors(settings.corsOrigins);
-    this.#connections = new Connections(settings, (state) => logRequest(logger, state, 499));
+    this.#connections = new Connections(settings, (state) => {
+      state.onLeft?.();
+      logRequest(logger, state, 499);
+    });
     this.#parserErrors = new ParserErrors(this.#connections, logger);
   }
 

@@ -18,6 +18,8 @@ export interface RequestState {
   cache?: string;
   readingId?: string;
   code?: ProblemCode;
+  /** Called when the caller leaves before his answer is out. */
+  onLeft?: () => void;
 }
 
 const STATE = Symbol('state');

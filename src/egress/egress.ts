@@ -46,7 +46,7 @@ export class Egress {
   /**
    * One GET. Gives any status; a redirect too, unfollowed.
    * @throws GatewayError certificate-rejected, bank-untrusted, bank-unavailable, bank-timeout, bank-response-invalid
-   * (cut off, too large, no HTTP), proxy-refused, proxy-unavailable; or the reason of `signal`, at once
+   * (cut off, too large, no HTTP), proxy-refused, proxy-unavailable; what `freshHeaders` throws; or the reason of `signal`, at once
    */
   async get(request: WireRequest): Promise<WireAnswer> {
     const signal = request.signal ? AbortSignal.any([request.signal, this.#closing.signal]) : this.#closing.signal;
@@ -59,7 +59,7 @@ export class Egress {
         this.#log(request, started, { status: answer.status });
         return answer;
       } catch (error) {
-        const failure = error instanceof GatewayError ? error.code : 'internal-error';
+        const failure = error instanceof GatewayError ? error.code : 'not-sent';
         this.#log(request, started, { failure: signal.aborted ? 'given-up' : failure });
         throw error;
       }

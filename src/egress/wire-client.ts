@@ -15,6 +15,8 @@ export interface WireRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** More headers, made when the call has its turn: what is in them may have aged while it waited. */
+  readonly freshHeaders?: () => Readonly<Record<string, string>>;
   /** Ends the call early, also while it waits for its turn; the error then is the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -50,7 +52,7 @@ export class WireClient {
     });
   }
 
-  /** Gives any status. @throws CallFailed */
+  /** Gives any status. @throws CallFailed, or what `freshHeaders` throws */
   async get(request: WireRequest, agent: Agent, signal: AbortSignal): Promise<WireAnswer> {
     let wire: ClientRequest | undefined;
     let answered = false;
@@ -63,6 +65,7 @@ export class WireClient {
       wire = opened;
       return opened;
     };
+    const freshHeaders = request.freshHeaders?.();
     try {
       const response = await this.#axios.get<Buffer>(request.path, {
         baseURL: request.baseUrl,
@@ -72,6 +75,7 @@ export class WireClient {
           'User-Agent': 'accounts-gateway',
           'Accept-Encoding': ACCEPTED_ENCODINGS,
           ...request.headers,
+          ...freshHeaders,
         },
         httpsAgent: agent,
         transport: { request: open },

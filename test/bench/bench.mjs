@@ -98,7 +98,7 @@ function report(results, seconds) {
   const all = Object.values(results);
   for (const [title, table] of all.flatMap(({ tables = [] }) => tables)) print(`${title}\n\n${table}\n`);
   const word = (reached, disturbed) =>
-    reached === null ? '–' : `${reached ? 'reached' : 'MISSED'}${disturbed ? ' (disturbed)' : ''}`;
+    reached === null ? '–' : disturbed ? 'not judged: disturbed' : reached ? 'reached' : 'MISSED';
   const rows = all.flatMap(({ goals, others }) =>
     goals.map(({ goal, measured, reached, disturbed = others > DISTURBING }) => [
       goal,

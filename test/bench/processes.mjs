@@ -113,14 +113,16 @@ export function createSink(cwd, name) {
   const reader = start(`reader of ${name}`, ['sh', '-c', 'exec wc -l < "$0"', path], { cwd, stdout: 'pipe' });
   let text = '';
   reader.child.stdout.on('data', (chunk) => (text += chunk));
+  const counted = new Promise((resolve) => reader.child.once('close', resolve));
   return {
     path,
     /** For a program that writes to standard output. Opening waits for the reader, who is on his way. */
     open: () => openSync(path, 'w'),
     /** After the writer has ended. */
     lines: async () => {
-      await Promise.race([reader.ended, delay(STOP_MS, undefined, { ref: false })]);
+      await Promise.race([counted, delay(STOP_MS, undefined, { ref: false })]);
       await reader.stop();
+      await counted;
       return Number(text);
     },
   };

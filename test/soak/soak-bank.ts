@@ -3,7 +3,7 @@ import { issueToken, json, startPretendBank, type Handler, type PretendBank } fr
 import { sampleAccount } from '../support/sample-accounts.js';
 
 export const ACCOUNTS = 120;
-export const TOKEN_LIFETIME_MS = 4000;
+export const TOKEN_LIFETIME_MS = 6000;
 
 /** What the bank gave to one reading; each reading sees accounts of a version of its own. */
 export interface Version {

@@ -17,21 +17,37 @@ const value = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.constantFrom(
-      ...[
-        '0',
-        '-0',
-        '-0.0',
-        '1.10',
-        '1E400',
-        '1e-400',
-        '-1.5E+3',
-        '12345678901234567890.123',
-        '0.1',
-        '1e5',
-        '9'.repeat(399),
-      ],
-      ...['9'.repeat(401), '"12.30"', '"1,5"', '"NaN"', '"Infinity"', '"0x10"', '"1e3"', '" 1"', `"${MARK}"`],
-      ...['01', '+1', '.5', '1.', 'NaN', 'undefined', "'x'", '"\\ud800"', '"\\u0000"', '"=1+1"', '"__proto__"'],
+      '0',
+      '-0',
+      '-0.0',
+      '1.10',
+      '1E400',
+      '1e-400',
+      '-1.5E+3',
+      '12345678901234567890.123',
+      '0.1',
+      '1e5',
+      '9'.repeat(399),
+      '9'.repeat(401),
+      '"12.30"',
+      '"1,5"',
+      '"NaN"',
+      '"Infinity"',
+      '"0x10"',
+      '"1e3"',
+      '" 1"',
+      `"${MARK}"`,
+      '01',
+      '+1',
+      '.5',
+      '1.',
+      'NaN',
+      'undefined',
+      "'x'",
+      '"\\ud800"',
+      '"\\u0000"',
+      '"=1+1"',
+      '"__proto__"',
     ),
   },
   { weight: 1, arbitrary: fc.integer({ min: 2, max: 2000 }).map((deep) => '['.repeat(deep) + ']'.repeat(deep)) },
@@ -86,24 +102,22 @@ const plainAccount = fc
   .map((id) => JSON.stringify(sampleAccount(id, { accountDescription: `${MARK} ${id}` })));
 
 const count = fc.constantFrom(
-  ...[
-    '0',
-    '1',
-    '2',
-    '3',
-    '5',
-    '6',
-    '"3"',
-    '"6"',
-    '-1',
-    '1.5',
-    'null',
-    '""',
-    '"abc"',
-    '1e3',
-    '999999999',
-    '12345678901',
-  ],
+  '0',
+  '1',
+  '2',
+  '3',
+  '5',
+  '6',
+  '"3"',
+  '"6"',
+  '-1',
+  '1.5',
+  'null',
+  '""',
+  '"abc"',
+  '1e3',
+  '999999999',
+  '12345678901',
 );
 const info = fc
   .tuple(fc.option(count), fc.option(count))
@@ -126,7 +140,7 @@ const envelope = (rows: fc.Arbitrary<string>) =>
     });
 
 const document = fc.oneof(
-  { weight: 6, arbitrary: envelope(list(plainAccount, 6)) },
+  { weight: 30, arbitrary: envelope(list(plainAccount, 6)) },
   { weight: 6, arbitrary: envelope(list(account, 6)) },
   { weight: 2, arbitrary: list(account, 6) },
   { weight: 2, arbitrary: envelope(value) },
@@ -139,10 +153,7 @@ const damage = fc.array(
   fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
     drop: fc.integer({ min: 0, max: 20 }),
-    insert: fc.oneof(
-      fc.uint8Array({ maxLength: 4 }),
-      fc.constantFrom(...['{', '}', '[', '"', '\\', ',', '\u0000', 'é']),
-    ),
+    insert: fc.oneof(fc.uint8Array({ maxLength: 4 }), fc.constantFrom('{', '}', '[', '"', '\\', ',', '\u0000', 'é')),
   }),
   { maxLength: 3 },
 );
@@ -154,13 +165,17 @@ function spoil(bytes: Buffer, hits: readonly { at: number; drop: number; insert:
   }, bytes);
 }
 
+/** One time of so many; else null. */
+const seldom = <T>(of: number, what: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
+  fc.oneof({ weight: of - 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: what });
+
 /** A body of the account list as a bank gone wrong in any way might send it; often a good one. */
 export const bankBody: fc.Arbitrary<Buffer> = fc
   .tuple(
     document,
     fc.constantFrom('', '', '', '\ufeff', ' \r\n', '\ufeff\ufeff'),
-    fc.option(damage, { freq: 3 }),
-    fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { freq: 12 }),
+    seldom(4, damage),
+    seldom(20, fc.double({ min: 0, max: 1, noNaN: true })),
   )
   .map(([text, before, hits, cutAt]) => {
     const whole = Buffer.from(before + text, 'utf8');

@@ -5,7 +5,7 @@ import { accountAnswerSchema, accountListSchema } from '../../src/accounts/accou
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { problemSchema } from '../../src/problems/problem-document.js';
 import { PROBLEMS, type ProblemCode } from '../../src/problems/problem-table.js';
-import type { Answer, Gateway } from './gateway.js';
+import { countOpenFiles, type Answer, type Gateway } from './gateway.js';
 import type { PretendBank } from './pretend-bank.js';
 import { PLANTED } from './sample-accounts.js';
 import { until } from './until.js';
@@ -69,7 +69,8 @@ export function expectNoSecret(text: string, secrets: readonly string[]): void {
 /**
  * The conditions that hold under every fault (faults.md), looked at after one: nothing secret in log lines, errors and
  * health; never two token requests in flight; the process lives; nothing of the wire is left open beyond the idle
- * connections of the pool, and none once the gateway has stopped.
+ * connections of the pool, and none once the gateway has stopped; file descriptors are back to what they were before it,
+ * within 10 s. A rejection that nobody handles fails the test by itself: jest listens for it.
  */
 export async function expectCommonConditions(
   bank: PretendBank,
@@ -94,6 +95,7 @@ export async function expectCommonConditions(
   await until(async () => (await connectionsOf(gateway)) === 0);
   await gateway.close();
   await until(() => bank.sockets.size === 0);
+  await until(() => countOpenFiles() <= gateway.filesBefore, 10_000);
 }
 
 function connectionsOf(gateway: Gateway): Promise<number> {

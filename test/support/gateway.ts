@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { request, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -38,6 +39,8 @@ export interface Gateway {
   readonly app: NestFastifyApplication;
   readonly settings: Settings;
   readonly lifecycle: Lifecycle;
+  /** File descriptors that were open before it was made. */
+  readonly filesBefore: number;
   /** Every log line so far, as written. */
   readonly lines: readonly string[];
   /** The log lines with this event. */
@@ -75,6 +78,7 @@ export async function startGateway(
   const read = readSettings({ ...toEnvironment(bank), PORT: '0', LOG_LEVEL: 'trace', ...env }, { sandbox: false });
   if (!read.bank) throw new Error('no bank in the settings');
   const settings: Settings = { ...read.common, bank: read.bank };
+  const filesBefore = countOpenFiles();
   const lines: string[] = [];
   const logger = createLogger({
     level: settings.logLevel,
@@ -92,6 +96,7 @@ export async function startGateway(
     app,
     settings,
     lifecycle,
+    filesBefore,
     lines,
     events: (event) => lines.map((line) => JSON.parse(line) as LogLine).filter((line) => line['event'] === event),
     get: (path, headers = {}) => get(`${url}${path}`, headers),
@@ -102,6 +107,11 @@ export async function startGateway(
   };
   running.add(gateway);
   return gateway;
+}
+
+/** File descriptors of this process; 0 where the system does not tell. */
+export function countOpenFiles(): number {
+  return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0;
 }
 
 /** One GET on a connection of its own. */

@@ -43,6 +43,7 @@ export async function coldBurst(bench) {
         goal: `cold burst, ${CALLERS} callers, bank at ${LATENCY_MS} ms: one token request, one reading`,
         measured: `at most ${asked(cold)}`,
         reached: once(cold) && once(warm),
+        disturbed: false,
       },
       {
         goal: `cold burst: median ≤ two bank round trips + 60 ms (${limit} ms)`,
