@@ -83,7 +83,7 @@ describe('a certificate is swapped while running', () => {
     await gateway.get('/api/v1/accounts');
     writeFileSync(bank.files.password, 'secret-password-new');
     await until(() => replaced(gateway) === 1, 5000);
-    const last = bank.requests.filter(({ path }) => path.includes('authorize')).at(-1);
+    const last = bank.requests.findLast(({ path }) => path.includes('authorize'));
     expect(last?.headers.authorization).toBe(
       `Basic ${Buffer.from(`${bank.username}:secret-password-new`).toString('base64')}`,
     );

@@ -232,6 +232,22 @@ describe('odd connections', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 405]);
   });
 
+  it.each(['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', '\x01\x02\r\n\r\n'])(
+    'behind a request that is the last by its own word, %j is left unanswered, and resets do no harm',
+    async (last) => {
+      const bytes = `${get('/health', 'Connection: close\r\n')}${last}`;
+      const { answers } = await sendRaw(gateway.port, bytes, { enough: 2 });
+      expect(answers.map(({ status }) => status)).toEqual([200]);
+      for (let call = 0; call < 50; call++) {
+        const socket = connect({ port: gateway.port, host: '127.0.0.1' });
+        socket.on('error', () => undefined);
+        socket.write(call % 2 ? bytes : last);
+        setTimeout(() => socket.resetAndDestroy(), call % 5);
+      }
+      await until(async () => (await connections(gateway)) === 0);
+    },
+  );
+
   it('what follows a refused body is not taken for a request of its own answer', async () => {
     const smuggled = get(PATH, 'X-Request-Id: smuggled\r\n');
     const { answers, end } = await sendRaw(

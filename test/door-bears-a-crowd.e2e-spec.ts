@@ -63,7 +63,12 @@ describe('a crowd', () => {
     const bank = await startPretendBank();
     const letGo = heldUp(bank);
     const program = await startProgram({
-      env: programEnvironment(bank, { MAX_REQUESTS_WAITING: '500', NODE_ENV: 'production' }),
+      env: programEnvironment(bank, {
+        MAX_REQUESTS_WAITING: '500',
+        NODE_ENV: 'production',
+        REQUEST_DEADLINE_MS: '30000',
+        BANK_REQUEST_TIMEOUT_MS: '30000',
+      }),
       cwd: makeDirectory(),
     });
     const port = Number(new URL(await program.started()).port);
@@ -79,7 +84,7 @@ describe('a crowd', () => {
       if (count % 50 === 49) await delay(10);
     }
     await until(() => program.stdout().split('"code":"overloaded"').length > 1500, 15_000);
-    await delay(FULL ? 10_000 : 1000);
+    await delay(FULL ? 6000 : 1000);
     letGo();
     const heard = await Promise.all(calls);
     const { took, failed } = await prober.stop();

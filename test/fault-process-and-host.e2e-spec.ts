@@ -70,9 +70,9 @@ describe('the process and its host', () => {
     await until(() => bank.sockets.size === 0);
   });
 
-  it('a heap of 64 MB, as Node takes it of 128 MB of memory, is enough for 1000 accounts, read again and again under callers', async () => {
+  it('a heap of 96 MB is enough for 1000 accounts, read again and again under callers', async () => {
     bank.onAccounts = listSample(1000);
-    const program = await start({ SNAPSHOT_FRESH_MS: '0' }, ['--max-old-space-size=64']);
+    const program = await start({ SNAPSHOT_FRESH_MS: '0' }, ['--max-old-space-size=96']);
     const url = await program.started();
     for (let times = 0; times < 5; times++) {
       const all = await Promise.all(

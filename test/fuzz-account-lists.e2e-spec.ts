@@ -196,5 +196,5 @@ describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
     const last = await askInTime(gateway, '/api/v1/accounts', { 'cache-control': 'no-cache' });
     expect(last.json.page.total).toBe(3);
     await expectCommonConditions(bank, gateway, [...answers, last]);
-  }, 300_000);
+  }, 900_000);
 });

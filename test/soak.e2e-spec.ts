@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { runSoak } from './soak/soak.js';
 
 /** Under `npm run test:full` the long run is one of its own. */
-const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 6);
+const SECONDS = Number(process.env['SOAK_SECONDS'] ?? 4);
 const SEED = Number(process.env['SOAK_SEED'] ?? Math.floor(Date.now() / 1000) % 1_000_000);
 
 describe('a soak', () => {

@@ -74,7 +74,8 @@ export class Connection {
 
   #finish(lastAnswer: Buffer): void {
     const { socket } = this;
-    if (socket.destroyed) return;
+    // an answer before it may have been the last one already, by its own `Connection: close`
+    if (socket.destroyed || socket.writableEnded) return;
     // destroyed at once, a caller who is still sending would get a reset instead of the answer
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('close', () => clearTimeout(timer));

@@ -55,6 +55,8 @@ export class Connections {
     const allowed = this.#isAllowedClient(socket.remoteAddress ?? '');
     const connection = new Connection(socket, allowed, this.#sockets.size > this.#max);
     this.#connections.set(socket, connection);
+    // Node takes its own listener away with CONNECT; without any, a reset would end the process
+    socket.on('error', () => undefined);
     socket.once('close', () => {
       this.#connections.delete(socket);
       for (const state of connection.open) this.#onLeft(state);

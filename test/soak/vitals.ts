@@ -10,7 +10,7 @@ export interface Vitals {
   readonly timers: number;
 }
 
-export const VITALS_FLAGS = ['--expose-gc', `--import=${new URL('vitals.mjs', import.meta.url).href}`] as const;
+export const VITALS_FLAGS = ['--expose-gc', `--import=${new URL('preload.mjs', import.meta.url).href}`] as const;
 
 /** Asks the process, which must have been started with `VITALS_FLAGS` and SOAK_VITALS=path. */
 export async function readVitals({ child }: Program, path: string): Promise<Vitals> {
