@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -9,6 +10,9 @@ import { MEDIA_TYPES } from './media-type.js';
 import type { Encoded, Rendered } from './rendered.js';
 import { toSnapshotHeaders } from './snapshot-headers.js';
 import { SnapshotKeeper, type ServedSnapshot } from './snapshot-keeper.js';
+
+/** What the door keeps of a request. */
+export type RequestState = FastifyRequest['state'];
 
 const JSON_TYPE = `${MEDIA_TYPES.json}; charset=utf-8`;
 
@@ -25,7 +29,7 @@ export class Responder {
     const served = await this.keeper.get(readCacheDirectives(request.headers['cache-control']), (leave) => {
       request.state.onLeft = leave;
     });
-    noteServed(request, served);
+    noteServed(request.state, served);
     return served;
   }
 
@@ -40,11 +44,23 @@ export class Responder {
   }
 
   /** Sends an answer that is there already; false when it has yet to be made in the form that the caller accepts. */
-  sendReady(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, rendered: Rendered): boolean {
-    const encoded = rendered.ready(toEncoding(request.headers['accept-encoding']));
+  sendReady(state: RequestState, response: ServerResponse, served: ServedSnapshot, rendered: Rendered): boolean {
+    const { headers: asked, method } = state.request;
+    const encoded = rendered.ready(toEncoding(asked['accept-encoding']));
     if (!encoded) return false;
-    noteServed(request, served);
-    if (!this.#head(request, reply, served, rendered.etag)) sendEncoded(reply, encoded);
+    noteServed(state, served);
+    const headers = Object.assign(state.headers, toSnapshotHeaders(served, this.settings.snapshot.freshMs));
+    headers['etag'] = rendered.etag;
+    if (matchesTag(asked['if-none-match'], rendered.etag)) {
+      response.writeHead(304, headers).end();
+      return true;
+    }
+    if (encoded.encoding !== 'identity') headers['content-encoding'] = encoded.encoding;
+    headers['content-type'] = JSON_TYPE;
+    headers['content-length'] = encoded.body.length;
+    response.writeHead(200, headers);
+    if (method === 'HEAD') response.end();
+    else response.end(encoded.body);
     return true;
   }
 
@@ -76,7 +92,7 @@ export class Responder {
   }
 }
 
-function noteServed({ state }: FastifyRequest, { stale, cache, readingId }: ServedSnapshot): void {
+function noteServed(state: RequestState, { stale, cache, readingId }: ServedSnapshot): void {
   state.cache = stale ? 'stale' : cache;
   if (readingId) state.readingId = readingId;
 }

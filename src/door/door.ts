@@ -15,7 +15,7 @@ import { ParserErrors, type ParserError } from './parser-errors.js';
 import { parseQuery } from './parse-query.js';
 import { refuse } from './problem-answer.js';
 import { toRequestId } from './request-id.js';
-import { keepState, stateOf, type RequestState } from './request-state.js';
+import { keepState, stateOf, type FirstAnswer, type RequestState } from './request-state.js';
 import { ALLOW, Routes } from './routes.js';
 import { SECURITY_HEADERS } from './security-headers.js';
 
@@ -33,6 +33,7 @@ export class Door {
   readonly #routes = new Routes();
   readonly #connections: Connections;
   readonly #parserErrors: ParserErrors;
+  #first: FirstAnswer = () => false;
 
   constructor(
     private readonly settings: DoorSettings,
@@ -69,6 +70,9 @@ export class Door {
         return stateOf(this.raw);
       },
     });
+    fastify.decorate('answerFirst', (answer: FirstAnswer) => {
+      this.#first = answer;
+    });
     fastify.addHook('onRequest', (request, reply, done) => {
       const { state } = request;
       state.route = request.routeOptions.url ?? null;
@@ -82,7 +86,7 @@ export class Door {
     const server = openServer(this.settings, (request, response) => {
       const state = this.#enter(request, response);
       try {
-        if (!this.#isAnswered(state, response)) framework(request, response);
+        if (!this.#isAnswered(state, response) && !this.#first(state, response)) framework(request, response);
       } catch (error) {
         const problem = toGatewayError(error);
         // whoever sends this and us may not agree where the next request begins
