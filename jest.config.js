@@ -20,4 +20,8 @@ export default {
     ],
   },
   testTimeout: 30_000,
+  // much of the time is spent waiting for timeouts: two side by side, on one core as well
+  maxWorkers: 2,
+  // module instances of finished files are not given back otherwise
+  workerIdleMemoryLimit: '1GB',
 };

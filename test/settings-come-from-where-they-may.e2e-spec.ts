@@ -5,6 +5,7 @@ import type { Sandbox } from '../src/sandbox/sandbox.js';
 import { cleanUp, makeDirectory, start } from './sandbox-support.js';
 import { get } from './support/gateway.js';
 import { endPrograms, programEnvironment, startProgram } from './support/program.js';
+import { until } from './support/until.js';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -58,7 +59,7 @@ describe('settings come from where they may', () => {
     const lines = Object.entries(programEnvironment(sandbox)).map(([name, value]) => `${name}=${value}\n`);
     writeFileSync(join(cwd, '.env'), `${lines.join('')}LOG_LEVEL=silent\n`);
     const program = await serves({ LOG_LEVEL: 'debug' }, cwd);
-    expect(program.events('bank.call').length).toBeGreaterThan(0);
+    await until(() => program.events('bank.call').length > 0);
   });
 
   it('a misspelt name is told with the nearest, and its value is not', async () => {
