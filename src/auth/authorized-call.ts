@@ -1,3 +1,4 @@
+import { orAborted } from '../egress/or-aborted.js';
 import type { WireAnswer } from '../egress/egress.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { BankSettings } from '../settings/settings.js';
@@ -57,16 +58,21 @@ export class AuthorizedCall {
 
   async #getOnce(request: AuthorizedRequest): Promise<WireAnswer> {
     const identity = this.#identities.current;
-    const token = await orNoToken(() => {
-      identity.assertUsable();
-      return identity.tokens.get();
-    });
-    request.signal.throwIfAborted();
+    const { signal } = request;
+    const token = await orAborted(
+      orNoToken(async () => {
+        identity.assertUsable();
+        return identity.tokens.get();
+      }),
+      signal,
+    );
     const answer = await this.#send(identity, token, request);
     if (answer.status !== 401) return answer;
-    const another = await orNoToken(() => identity.tokens.replace(token));
+    const another = await orAborted(
+      orNoToken(() => identity.tokens.replace(token)),
+      signal,
+    );
     if (!another) return answer;
-    request.signal.throwIfAborted();
     return this.#send(identity, another, request);
   }
 

@@ -8,6 +8,7 @@ import { CallFailed } from './call-failed.js';
 import type { ClientTls } from './client-tls.js';
 import { DirectAgent } from './direct-agent.js';
 import { probeConnection, type ConnectionFacts } from './probe.js';
+import { orAborted } from './or-aborted.js';
 import { goesDirect } from './route.js';
 import { TunnelAgent } from './tunnel-agent.js';
 import { WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
@@ -166,18 +167,6 @@ export class Egress {
       },
       'call to the bank',
     );
-  }
-}
-
-/** Rejects with the signal's reason at once, also while `work` waits for its turn. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason as Error);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }
 
