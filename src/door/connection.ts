@@ -5,6 +5,8 @@ import type { RequestState } from './request-state.js';
 /** The slowest reader that is put up with: 64 KB a second over the whole of what he has yet to take, after a grace. */
 const READER_GRACE_MS = 10_000;
 const READER_BYTES_PER_MS = 64;
+/** Who has much to take must show that he takes it: his progress is seen by answers, and most are smaller than this. */
+const MAX_STEP_BYTES = 320_000;
 /** How long a caller may go on sending what was refused, so that he gets to read the answer (RFC 9112 §9.6). */
 const LINGER_MS = 1000;
 
@@ -16,6 +18,8 @@ export class Connection {
   #lastAnswer: Buffer | null = null;
   #slowSince: number | null = null;
   #slowFrom = 0;
+  #taken = 0;
+  #takenAt = 0;
   #answeredSince: number | null = null;
 
   constructor(
@@ -58,13 +62,24 @@ export class Connection {
   /** Looks whether the caller takes his answers, and ends the connection of one who does not. `now` is monotonic. */
   check(now: number): void {
     const { socket } = this;
-    if (socket.writableLength === 0) this.#slowSince = null;
+    const waiting = socket.writableLength;
+    const taken = socket.bytesWritten - waiting;
+    if (waiting === 0) this.#slowSince = null;
     else if (this.#slowSince === null) {
       this.#slowSince = now;
-      this.#slowFrom = socket.bytesWritten - socket.writableLength;
+      this.#slowFrom = taken;
+      this.#taken = taken;
+      this.#takenAt = now;
     } else {
+      if (taken > this.#taken) {
+        this.#taken = taken;
+        this.#takenAt = now;
+      }
       const due = (socket.bytesWritten - this.#slowFrom) / READER_BYTES_PER_MS;
-      if (now - this.#slowSince > READER_GRACE_MS + due) socket.destroy();
+      const dueNext = Math.min(waiting, MAX_STEP_BYTES) / READER_BYTES_PER_MS;
+      const slow = now - this.#slowSince > READER_GRACE_MS + due;
+      const stalled = now - this.#takenAt > READER_GRACE_MS + dueNext;
+      if (slow || stalled) socket.destroy();
     }
 
     if (this.open.size > 0 || !this.answeredEarly) this.#answeredSince = null;
