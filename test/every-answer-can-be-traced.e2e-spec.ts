@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../src/sandbox/sandbox.js';
-import { cleanUp, start } from './sandbox-support.js';
+import { cleanUp, control, start } from './sandbox-support.js';
 import { closeGateways, startGateway, type Gateway } from './support/gateway.js';
 import { rawCall, rawRequest } from './support/raw-call.js';
 import { until } from './support/until.js';
@@ -49,6 +49,24 @@ describe('every answer can be traced', () => {
     const answer = await ask(['X-Request-Id: my-id'], '/nothing');
     expect(answer.json.requestId).toBe('my-id');
     expect(answer.headers['x-request-id']).toBe('my-id');
+  });
+
+  it('the line of a request names its reading also when that fails', async () => {
+    const other = await startGateway(sandbox, { SNAPSHOT_FRESH_MS: '0' });
+    await control(sandbox, 'PATCH', { grantAccess: false });
+    try {
+      const { json } = await other.get(PATH);
+      expect(json.code).toBe('access-not-granted');
+      await until(() => other.events('request').length === 1 && other.events('snapshot.failed').length === 1);
+      const [failed] = other.events('snapshot.failed');
+      expect(other.events('request')[0]).toMatchObject({
+        readingId: failed?.['readingId'],
+        code: 'access-not-granted',
+      });
+      expect(failed).toMatchObject({ level: 'error', readingId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    } finally {
+      await control(sandbox, 'DELETE');
+    }
   });
 
   it('the line of a request has the route, not the address, and who called', async () => {

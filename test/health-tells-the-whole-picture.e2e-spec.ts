@@ -146,4 +146,27 @@ describe('health tells the whole picture', () => {
     expect((await gateway.get('/health/live')).status).toBe(200);
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
   });
+
+  it('a dead proxy is told of the way out, not of the bank alone', async () => {
+    const sandbox = await start();
+    const gateway = await startGateway(sandbox, { EGRESS_PROXY_URL: 'http://127.0.0.1:9' });
+    const { status, headers, json } = await gateway.get('/health');
+    expect(status).toBe(503);
+    expect(headers['retry-after']).toBe('5');
+    expect(json.details.egress).toEqual({ status: 'down', route: 'proxy http://127.0.0.1:9' });
+    expect(json.details.bank.lastError.code).toBe('proxy-unavailable');
+  });
+
+  it('a copy that has grown too old to be served, while the bank fails, is not called well', async () => {
+    const sandbox = await start();
+    const clock = new MovedClock();
+    const gateway = await startGateway(sandbox, { SNAPSHOT_STALE_MS: '20000' }, clock);
+    await gateway.get('/api/v1/accounts');
+    await control(sandbox, 'PATCH', { failNext: { endpoint: 'accounts', times: 1000, with: '500' } });
+    clock.advance(15_000);
+    expect((await gateway.get('/api/v1/accounts')).json.snapshot.stale).toBe(true);
+    clock.advance(10_000);
+    expect((await gateway.get('/api/v1/accounts')).status).toBe(503);
+    expect((await gateway.get('/health')).json.details.snapshot).toMatchObject({ status: 'degraded', stale: true });
+  });
 });

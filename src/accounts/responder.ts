@@ -26,7 +26,8 @@ export class Responder {
 
   /** @throws GatewayError as `SnapshotKeeper.get` */
   async serve(request: FastifyRequest): Promise<ServedSnapshot> {
-    const served = await this.keeper.get(readCacheDirectives(request.headers['cache-control']), (leave) => {
+    const served = await this.keeper.get(readCacheDirectives(request.headers['cache-control']), (readingId, leave) => {
+      request.state.readingId = readingId;
       request.state.onLeft = leave;
     });
     noteServed(request.state, served);

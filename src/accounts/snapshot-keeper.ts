@@ -46,8 +46,8 @@ interface Reading {
   readonly result: Promise<Snapshot>;
 }
 
-/** Takes what to call when the caller leaves: his place among those who wait is then free again. */
-export type OnLeft = (leave: () => void) => void;
+/** Is told which reading a caller waits for, and what to call when he leaves: his place is then free again. */
+export type OnWaiting = (readingId: string, leave: () => void) => void;
 
 class CallerLeft extends GatewayError {
   constructor() {
@@ -93,8 +93,8 @@ export class SnapshotKeeper {
    * The snapshot for one caller, within REQUEST_DEADLINE_MS.
    * @throws GatewayError not-cached, overloaded, bank-timeout, or what the reading failed with
    */
-  async get(wish: Freshness, onLeft: OnLeft = () => undefined): Promise<ServedSnapshot> {
-    return this.getHeld(wish) ?? this.#ask(wish, onLeft);
+  async get(wish: Freshness, onWaiting: OnWaiting = () => undefined): Promise<ServedSnapshot> {
+    return this.getHeld(wish) ?? this.#ask(wish, onWaiting);
   }
 
   /**
@@ -140,7 +140,7 @@ export class SnapshotKeeper {
       /** A caller would get it now. */
       servable,
       /** What callers get is older than it should be. */
-      stale: this.#servedStale && servable,
+      stale: servable ? this.#servedStale : held !== null && this.#backOff.lastError !== null,
       failing: this.#backOff.lastError !== null,
       circuit: this.#backOff.circuit,
     };
@@ -167,7 +167,7 @@ export class SnapshotKeeper {
   }
 
   /** Starts a reading or joins the one in flight; falls back on what is held where the wish allows it. */
-  async #ask(wish: Freshness, onLeft: OnLeft): Promise<ServedSnapshot> {
+  async #ask(wish: Freshness, onWaiting: OnWaiting): Promise<ServedSnapshot> {
     const mayBeStale = !wish.noCache && wish.maxAge === null;
     const waiting = this.#reading ? null : this.#backOff.waiting;
     if (waiting) {
@@ -180,8 +180,8 @@ export class SnapshotKeeper {
     const way: Way = { cache: held ? (fresh ? 'request' : 'stale') : 'miss', collapsed: this.#reading !== null };
     const left = Promise.withResolvers<never>();
     left.promise.catch(() => undefined);
-    onLeft(() => left.reject(new CallerLeft()));
     const reading = this.#reading ?? this.#startReading();
+    onWaiting(reading.id, () => left.reject(new CallerLeft()));
     const result = Promise.race([reading.result, left.promise]);
     // whoever has left does not make it an unhandled one
     result.catch(() => undefined);
@@ -319,7 +319,7 @@ export class SnapshotKeeper {
       this.#logger.error({ event: 'snapshot.failed', readingId, err: error }, 'reading failed by a fault of ours');
     const waiting = this.#backOff.failed(error);
     this.#condition.failed('reading', error);
-    this.#logger.warn(
+    this.#logger[error.needsSomeone && error.code !== 'internal-error' ? 'error' : 'warn'](
       {
         event: 'snapshot.failed',
         readingId,

@@ -140,7 +140,7 @@ export class AccessTokenProvider {
       const error = this.#backOff.failed(toGatewayError(thrown));
       this.#lastRenewalFailed = true;
       condition.failed('token', error);
-      logger[error.owner === 'operator' ? 'error' : 'warn'](
+      logger[error.needsSomeone ? 'error' : 'warn'](
         {
           event: 'token.failed',
           code: error.code,

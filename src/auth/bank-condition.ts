@@ -26,7 +26,7 @@ export class BankCondition {
     const first = this.#failing.size === 0;
     this.#failing.add(work);
     if (first) {
-      this.#logger[error.owner === 'operator' ? 'error' : 'warn'](
+      this.#logger[error.needsSomeone ? 'error' : 'warn'](
         { event: 'bank.unavailable', code: error.code, owner: error.owner, detail: error.detail, work },
         'the bank can not be used',
       );

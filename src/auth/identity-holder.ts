@@ -146,6 +146,8 @@ export class IdentityHolder {
       if (isSame(material, this.#material)) {
         this.#drop();
         this.#refusal = null;
+        const { thumbprint } = this.#current.certificate;
+        this.#options.logger.info({ event: 'certificate.unchanged', thumbprint }, 'the files hold the identity in use');
         return;
       }
       if (!this.#candidate || !isSame(material, this.#candidate.material)) {

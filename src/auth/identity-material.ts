@@ -34,9 +34,11 @@ function readCertificate(settings: IdentitySettings, passcode: string, now: Date
   try {
     return toClientCertificate(readPfx(readPfxBytes(settings.pfx), passcode), now);
   } catch (error) {
-    if (!(error instanceof PfxUnreadable) || settings.passcode.file === null) throw error;
-    // names the variable that was set
-    throw new PfxUnreadable(error.reason, error.message.replace(/BANK_PFX_PASSCODE(?!_)/g, settings.passcode.variable));
+    if (!(error instanceof PfxUnreadable) || error.reason === 'file') throw error;
+    // names what was set, and where it is
+    const message = error.message.replace(/BANK_PFX_PASSCODE(?!_)/g, settings.passcode.variable);
+    const place = 'file' in settings.pfx ? `BANK_PFX_FILE ${settings.pfx.file}` : settings.pfx.base64.variable;
+    throw new PfxUnreadable(error.reason, `${place}: ${message}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Logger as NestLogger } from 'nestjs-pino';
 import type { Logger } from 'pino';
 import { SnapshotKeeper } from '../accounts/snapshot-keeper.js';
 import { createApp } from '../app.setup.js';
@@ -48,7 +49,10 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     app = await createApp({ settings, clock: new SystemClock(), log: new Log(logger), lifecycle });
     // told to stop while starting, it never opens
     if (stop.signal === null) {
+      // a port that is taken is told below, once, and better
+      app.useLogger(false);
       await app.listen(settings.door.port, toAddress(settings.door.host));
+      app.useLogger(app.get(NestLogger));
       announce(process, logger, settings.bank, settings, toUrl(app, settings.door), sandbox);
       // so that the first caller does not wait for it; what goes wrong is logged there
       app

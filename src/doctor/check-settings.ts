@@ -25,7 +25,9 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     if (!(error instanceof SettingsInvalid)) throw error;
     const { faults } = error;
     findings.facts['faults'] = faults;
-    const problem = faults.map(({ variable, problem: what }) => `${variable} ${what}`).join('; ');
+    const problem = [...faults.map(({ variable, problem: what }) => `${variable} ${what}`), ...error.warnings].join(
+      '; ',
+    );
     const examples = faults.flatMap(({ variable, example }) =>
       example === undefined ? [] : [`${variable}: ${example}`],
     );
@@ -33,7 +35,7 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     throw new StepFailed(
       'config-invalid',
       'operator',
-      `${problem}.`,
+      problem.endsWith('?') ? problem : `${problem}.`,
       `Set ${faults.length === 1 ? 'it' : 'them'} in the environment or in .env${example}. The README lists all settings.`,
     );
   }

@@ -38,7 +38,7 @@ export function toWireError(thrown: unknown, context: FailureContext): GatewayEr
     .find((each) => each !== undefined && !/^ERR_(BAD|NETWORK|CANCELED)/.test(each));
   const cause = new Error(String(code ?? connect?.stage ?? 'unknown'));
   const fail = (...[name, detail, options]: ConstructorParameters<typeof GatewayError>) =>
-    new GatewayError(name, detail, { ...options, cause });
+    new GatewayError(name, detail.charAt(0).toUpperCase() + detail.slice(1), { ...options, cause });
 
   if (connect) return toConnectError(connect, context, fail);
   const alert = chain

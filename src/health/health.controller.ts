@@ -16,6 +16,8 @@ import { VERSION } from '../version.js';
 import { Readiness } from './readiness.js';
 
 const DEGRADED_UNDER_DAYS = 30;
+/** Probes come again by themselves; who asks by hand may as well wait for a retry step. */
+const RETRY_AFTER_SECONDS = '5';
 
 /** Health for balancers and people (contract §5). It reads what the rooms say of themselves. */
 @ApiTags('health')
@@ -63,7 +65,7 @@ export class HealthController {
         () => this.#token(),
         () => this.#bank(ready),
         () => this.#snapshot(),
-        () => this.#egress(),
+        () => this.#egress(ready),
       ]);
     } catch (error) {
       // terminus tells of a failed check by throwing it
@@ -105,9 +107,13 @@ export class HealthController {
     return stale ? check.degraded(data) : check.up(data);
   }
 
-  #egress(): HealthIndicatorResult {
+  #egress(ready: boolean): HealthIndicatorResult {
     const { bank, egress } = this.settings;
-    return this.indicators.check('egress').up({ route: describeRoutes(egress, bank) });
+    const data = { route: describeRoutes(egress, bank) };
+    const { failing, lastError } = this.condition.status();
+    const check = this.indicators.check('egress');
+    if (!failing || !lastError?.code.startsWith('proxy-')) return check.up(data);
+    return ready ? check.degraded(data) : check.down(data);
   }
 }
 
@@ -115,6 +121,7 @@ function send(reply: FastifyReply, status: number, body: object) {
   return reply
     .code(status)
     .header('cache-control', 'no-store')
+    .headers(status === 503 ? { 'retry-after': RETRY_AFTER_SECONDS } : {})
     .header('content-type', 'application/json; charset=utf-8')
     .send(Buffer.from(JSON.stringify(body)));
 }

@@ -39,6 +39,11 @@ export class GatewayError extends Error {
     this.headers = options.headers;
   }
 
+  /** Whether it stays until someone acts: then it is logged as an error (contract §7). */
+  get needsSomeone(): boolean {
+    return this.owner === 'operator' || this.code === 'access-not-granted' || this.code === 'proxy-refused';
+  }
+
   /** The same problem, to be tried again in `retryAfterMs` milliseconds. */
   waiting(retryAfterMs: number): GatewayError {
     const { cause, owner, status, errors, headers } = this;

@@ -52,7 +52,7 @@ export function readSettings(env: Environment, options: ReadOptions): SettingsRe
   const faults: Fault[] = [];
   const warnings = unknownNames(env);
   const ignored = options.sandbox ? ignoredWithSandbox(env) : [];
-  if (ignored.length > 0) {
+  if (ignored.length > 0 && !options.sandboxAlone) {
     warnings.push(`with --sandbox these settings are ignored: ${ignored.join(', ')}`);
   }
   const present = { ...env };
