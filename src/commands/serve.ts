@@ -14,7 +14,7 @@ import { createLogger, Log } from '../logging.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
-import { loadSettings } from '../settings/load-settings.js';
+import { forgetSecrets, loadSettings } from '../settings/load-settings.js';
 import { SettingsInvalid } from '../settings/read-settings.js';
 import type { BankSettings, DoorSettings, Settings } from '../settings/settings.js';
 import { readCommit, VERSION } from '../version.js';
@@ -39,6 +39,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   let app: NestFastifyApplication | null = null;
   try {
     const { common, bank, warnings } = await loadSettings({ sandbox: options.sandbox, runtimeFlags: process.execArgv });
+    forgetSecrets(process.env);
     logger = createLogger({ level: common.logLevel, pretty: forPeople });
     exitOnFault(process, logger);
     for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);

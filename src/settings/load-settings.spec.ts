@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadSettings } from './load-settings.js';
+import { forgetSecrets, loadSettings } from './load-settings.js';
 import { SettingsInvalid } from './read-settings.js';
 
 const FILE = {
@@ -59,5 +59,19 @@ describe('settings in .env', () => {
     await expect(loadSettings({ sandbox: false })).rejects.toMatchObject({
       faults: [{ variable: 'BANK_BASE_URL' }, { variable: 'PORT' }],
     });
+  });
+});
+
+describe('secrets that were given directly', () => {
+  it('are taken out of the environment, and nothing else is', () => {
+    const environment = {
+      BANK_PASSWORD: 'p',
+      BANK_PFX_PASSCODE: 'q',
+      EGRESS_PROXY_URL: 'http://u:p@x',
+      PORT: '1',
+      PATH: '/',
+    };
+    forgetSecrets(environment);
+    expect(environment).toEqual({ PORT: '1', PATH: '/' });
   });
 });

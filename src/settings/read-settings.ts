@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { isIP } from 'node:net';
 import { FileUnusable, readSecretFile, readSmallFile } from './small-file.js';
 import type { BankSettings, CommonSettings, SecretSource } from './settings.js';
+import { openFiles } from './open-files.js';
 import { unknownNames } from './unknown-names.js';
 import { BANK_IDENTITY_VARIABLES, VARIABLE_NAMES, VARIABLES, type Values, type VariableName } from './variables.js';
 
@@ -57,6 +58,7 @@ export function readSettings(env: Environment, options: ReadOptions): SettingsRe
   }
   const present = { ...env };
   for (const name of ignored) delete present[name];
+  warnings.push(...openFiles(present));
 
   const values: Record<string, unknown> = {};
   for (const name of VARIABLE_NAMES) {
