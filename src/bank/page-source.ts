@@ -82,7 +82,10 @@ export class PageSource {
         if (/page_?size/i.test(answer.body.toString('latin1'))) return { kind: 'too-large' };
         break;
       case 401:
-        throw new GatewayError('bank-refused', 'The account list answered 401 again, less than 5 s after a new token was got for the same reason.');
+        throw new GatewayError(
+          'bank-refused',
+          'The account list answered 401 again, less than 5 s after a new token was got for the same reason.',
+        );
     }
     throw toStatusError(answer, 'The account list', this.#clock.now().wall);
   }
