@@ -180,7 +180,7 @@ describe('the doctor, where all is well', () => {
         notAfter: new Date(Date.now() + 29.5 * 86_400_000),
       });
       const write = (name: string, content: string | Buffer) => {
-        writeFileSync(join(bank.directory, name), content);
+        writeFileSync(join(bank.directory, name), content, { mode: 0o600 });
         return join(bank.directory, name);
       };
       const examination = await examineWith({
