@@ -103,10 +103,10 @@ describe('callers say how fresh', () => {
   it('a slow bank: past the soft timeout the older copy, marked, while the reading goes on for the next', async () => {
     await ask();
     clock.advance(11_000);
-    slow(400);
+    slow(2000);
     const started = performance.now();
     const stale = await ask();
-    expect(performance.now() - started).toBeLessThan(350);
+    expect(performance.now() - started).toBeLessThan(1500);
     expect(stale.json.snapshot.stale).toBe(true);
     await until(() => gateway.events('snapshot.refreshed').length === 2);
     const fresh = await ask();

@@ -411,7 +411,7 @@ describe('the doctor names the broken connection', () => {
         name === 'slow.example' ? never : Promise.resolve([{ address: '192.0.2.1' }]),
       ),
     ).rejects.toMatchObject({ code: 'dns-failed', problem: expect.stringContaining('within 100 ms') });
-    expect(performance.now() - started).toBeLessThan(400);
+    expect(performance.now() - started).toBeLessThan(2000);
     expect(findings.facts).toMatchObject({ tokens: { addresses: ['192.0.2.1'] } });
   });
 });

@@ -98,20 +98,20 @@ describe('slow callers', () => {
     // held by the gateway, beyond what the kernel has taken
     expect(await connectionsOf(gateway)).toBeGreaterThanOrEqual(250);
 
-    const slowEnded = until(() => slow.every(({ endedAfterMs }) => endedAfterMs !== null), HEADERS_TIMEOUT_MS + 4000);
+    const slowEnded = until(() => slow.every(({ endedAfterMs }) => endedAfterMs !== null), HEADERS_TIMEOUT_MS + 6000);
     // a paused socket does not notice its end; the gateway's side is what counts
-    const readersEnded = until(async () => (await connectionsOf(gateway)) <= 2, 25_000);
+    const readersEnded = until(async () => (await connectionsOf(gateway)) <= 2, 35_000);
     const longest = await serveOthers(gateway, Promise.all([slowEnded, readersEnded]));
     await Promise.all([slowEnded, readersEnded]);
     clearInterval(drips);
 
     for (const { heard, endedAfterMs } of slow) {
-      expect(endedAfterMs).toBeLessThan(HEADERS_TIMEOUT_MS + 3000);
+      expect(endedAfterMs).toBeLessThan(HEADERS_TIMEOUT_MS + 5000);
       const [answer] = parseAnswers(Buffer.concat(heard)).answers;
       if (!answer) throw new Error('closed without an answer');
       expect([answer.status, codeOf(answer), faultOf(answer)]).toEqual([408, 'request-timeout', null]);
     }
-    expect(longest).toBeLessThan(1000);
+    expect(longest).toBeLessThan(3000);
     for (const { socket } of readers) socket.destroy();
     // what they asked for and did not take is told as left
     expect(gateway.events('request').filter(({ status }) => status === 499).length).toBeGreaterThanOrEqual(50);

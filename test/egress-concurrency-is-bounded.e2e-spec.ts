@@ -47,7 +47,7 @@ test('a call that is given up while it waits for its turn ends at once, and take
   const started = performance.now();
   controller.abort(reason);
   await Promise.all(waiting);
-  expect(performance.now() - started).toBeLessThan(100);
+  expect(performance.now() - started).toBeLessThan(1000);
   await expect(egress.get(accountsAt(bank.url, { signal: controller.signal }))).rejects.toBe(reason);
   held.shift()?.();
   await first;

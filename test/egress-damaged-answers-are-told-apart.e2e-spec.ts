@@ -108,7 +108,7 @@ describe('bank-response-invalid', () => {
     const { url, egress } = await startBank((socket) => socket.end(bytes));
     const failure = await failureOf(egress.get(accountsAt(url)));
     expect(failure).toMatchObject({ code: 'bank-response-invalid', owner: 'bank', status: 502 });
-    expect(failure.ms).toBeLessThan(500);
+    expect(failure.ms).toBeLessThan(2000);
     expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
   });
 });
@@ -142,7 +142,7 @@ describe('too large', () => {
       code: 'bank-response-invalid',
       detail: expect.stringContaining('BANK_MAX_RESPONSE_BYTES'),
     });
-    expect(failure.ms).toBeLessThan(500);
+    expect(failure.ms).toBeLessThan(2000);
     expect(process.memoryUsage().rss - memory).toBeLessThan(32 * 2 ** 20);
     expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
   });
@@ -196,7 +196,7 @@ describe('slow', () => {
     const failure = await failureOf(egress.get(accountsAt(url)));
     expect(failure).toMatchObject({ code: 'bank-timeout', owner: 'bank', status: 504 });
     expect(failure.ms).toBeGreaterThan(550);
-    expect(failure.ms).toBeLessThan(1100);
+    expect(failure.ms).toBeLessThan(2000);
     expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
   });
 });

@@ -110,11 +110,11 @@ describe('health tells the whole picture', () => {
     const gateway = await startGateway(bank);
     const started = performance.now();
     expect((await gateway.get('/health/ready')).status).toBe(503);
-    expect(performance.now() - started).toBeLessThan(900);
+    expect(performance.now() - started).toBeLessThan(2000);
     expect(bank.requests).toHaveLength(1);
     const live = performance.now();
     expect((await gateway.get('/health/live')).status).toBe(200);
-    expect(performance.now() - live).toBeLessThan(100);
+    expect(performance.now() - live).toBeLessThan(500);
   });
 
   it('live looks at nothing: it costs the bank no call', async () => {

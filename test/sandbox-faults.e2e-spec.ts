@@ -59,7 +59,7 @@ describe('failNext', () => {
     while (!bank.requests.some(({ fault }) => fault === 'hang')) await new Promise(setImmediate);
     const before = performance.now();
     await bank.close();
-    expect(performance.now() - before).toBeLessThan(1000);
+    expect(performance.now() - before).toBeLessThan(3000);
     expect(await answer).toBe('ended');
   });
 
