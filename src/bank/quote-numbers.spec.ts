@@ -5,9 +5,24 @@ import { quoteNumbers } from './quote-numbers.js';
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 
 /** What we want, told by the runtime itself: each number as its source text. */
+/** The runtime loses sources, now and then, where a name stands twice in an object: then it is no judge. */
+class NoSource extends Error {}
+
 const sources = (json: string): unknown =>
-  JSON.parse(json, ((_key, value, context) =>
-    typeof value === 'number' ? context.source : value) satisfies Reviver as never);
+  JSON.parse(json, ((_key, value, context) => {
+    if (typeof value !== 'number') return value;
+    if (context.source === undefined) throw new NoSource();
+    return context.source;
+  }) satisfies Reviver as never);
+
+function sourcesIfTold(json: string): { readonly value: unknown } | null {
+  try {
+    return { value: sources(json) };
+  } catch (error) {
+    if (error instanceof NoSource) return null;
+    throw error;
+  }
+}
 
 const quoted = (json: string): unknown => JSON.parse(quoteNumbers(json));
 
@@ -63,7 +78,9 @@ describe('numbers as texts of their digits', () => {
   it('are the same as the runtime gives as source, in any JSON', () => {
     fc.assert(
       fc.property(json, (text) => {
-        expect(quoted(text)).toEqual(sources(text));
+        const told = sourcesIfTold(text);
+        fc.pre(told !== null);
+        expect(quoted(text)).toEqual(told?.value);
       }),
       { numRuns: 3000 },
     );
