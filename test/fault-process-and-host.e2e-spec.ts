@@ -31,6 +31,11 @@ async function expectGoodEnd(program: Program): Promise<void> {
 }
 
 const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
+if (!hasPrlimit) {
+  const message = 'prlimit (util-linux) is missing: the limit on file descriptors is not tried';
+  if (process.env['CI']) throw new Error(message);
+  process.stderr.write(`${message}\n`);
+}
 
 describe('the process and its host', () => {
   it('SIGKILL in the middle of a call, and a restart: it serves again at once, with a token of its own', async () => {
