@@ -4,12 +4,12 @@ import { AccountsModule } from './accounts/accounts.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { BankModule } from './bank/bank.module.js';
 import { Clock } from './clock.js';
-import { Lifecycle } from './door/lifecycle.js';
+import { Lifecycle } from './http/lifecycle.js';
 import { HealthModule } from './health/health.module.js';
-import { Log } from './logging.js';
+import { Log } from './logging/logging.js';
 import { ProblemsController } from './problems/problems.controller.js';
 import { RootController } from './root.controller.js';
-import { Settings } from './settings/settings.js';
+import { Settings } from './config/settings.js';
 
 /** What comes from outside: made by the command line, or by a test. */
 export interface AppParts {

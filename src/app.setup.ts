@@ -3,9 +3,9 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { Logger } from 'nestjs-pino';
 import { AppModule, type AppParts } from './app.module.js';
-import { Door } from './door/door.js';
-import { ProblemFilter } from './door/problem-filter.js';
-import { ValidationPipe } from './door/validation-pipe.js';
+import { Door } from './http/door.js';
+import { ProblemFilter } from './http/problem-filter.js';
+import { ValidationPipe } from './http/validation-pipe.js';
 import { VERSION } from './version.js';
 
 /**

@@ -8,7 +8,7 @@ if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
   );
   process.exitCode = 1;
 } else {
-  const { runCommandLine } = await import('./commands/command-line.js');
+  const { runCommandLine } = await import('./cli/command-line.js');
   try {
     process.exitCode = await runCommandLine(process);
   } catch (error) {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Settings } from '../settings/settings.js';
+import { Settings } from '../config/settings.js';
 import { readCacheDirectives } from './cache-directives.js';
 import { createAccountStream, type StreamFormat } from './account-stream.js';
 import { toEncoding } from './encoding.js';

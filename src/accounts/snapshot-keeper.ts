@@ -7,7 +7,7 @@ import type { AccountReader } from '../bank/account-reader.js';
 import type { Clock } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
-import type { SnapshotSettings } from '../settings/settings.js';
+import type { SnapshotSettings } from '../config/settings.js';
 import { createAccountMaker } from './account-maker.js';
 import { buildSnapshot } from './build-snapshot.js';
 import { createPause } from './pause.js';

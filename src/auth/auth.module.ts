@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Clock } from '../clock.js';
-import { Log } from '../logging.js';
-import { Settings } from '../settings/settings.js';
+import { Log } from '../logging/logging.js';
+import { Settings } from '../config/settings.js';
 import { AuthorizedCall } from './authorized-call.js';
 import { BankCondition } from './bank-condition.js';
 import { IdentityHolder } from './identity-holder.js';

@@ -4,7 +4,7 @@ import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import type { WireRequest } from '../egress/egress.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import type { BankSettings } from '../settings/settings.js';
+import type { BankSettings } from '../config/settings.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import { AuthorizedCall, NoToken } from './authorized-call.js';
 import { BankCondition } from './bank-condition.js';

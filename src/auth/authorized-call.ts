@@ -1,7 +1,7 @@
 import { orAborted } from '../egress/or-aborted.js';
 import type { WireAnswer } from '../egress/egress.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { BankSettings } from '../settings/settings.js';
+import type { BankSettings } from '../config/settings.js';
 import type { AccessToken } from './access-token.js';
 import type { BankIdentity } from './bank-identity.js';
 import type { IdentityHolder } from './identity-holder.js';

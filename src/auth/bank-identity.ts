@@ -2,11 +2,11 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import { Egress } from '../egress/egress.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import type { BankSettings, EgressSettings } from '../settings/settings.js';
+import type { BankSettings, EgressSettings } from '../config/settings.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import type { BankCondition } from './bank-condition.js';
 import type { IdentityMaterial } from './identity-material.js';
-import type { ClientCertificate } from './pfx/client-certificate.js';
+import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { requestToken } from './request-token.js';
 
 export interface BankIdentityOptions {

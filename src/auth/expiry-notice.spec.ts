@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { daysLeft, ExpiryNotice } from './expiry-notice.js';
-import type { ClientCertificate } from './pfx/client-certificate.js';
+import type { ClientCertificate } from '../pfx/client-certificate.js';
 
 const DAY_MS = 86_400_000;
 const END = Date.UTC(2027, 0, 1);

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { ClientCertificate } from './pfx/client-certificate.js';
+import type { ClientCertificate } from '../pfx/client-certificate.js';
 
 const DAY_MS = 86_400_000;
 const NOTICE_DAYS = [60, 30, 14, 7, 1, 0];

@@ -3,14 +3,14 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
-import type { BankSettings, EgressSettings, IdentitySettings } from '../settings/settings.js';
-import { FileUnusable, readSecretFile } from '../settings/small-file.js';
+import type { BankSettings, EgressSettings, IdentitySettings } from '../config/settings.js';
+import { FileUnusable, readSecretFile } from '../config/small-file.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity, certificateFault } from './bank-identity.js';
 import { daysLeft, ExpiryNotice } from './expiry-notice.js';
 import { filesSignature } from './files-signature.js';
 import { readIdentityMaterial, type IdentityMaterial } from './identity-material.js';
-import { PfxUnreadable } from './pfx/pfx-unreadable.js';
+import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
 
 /** Files are looked at this often, and taken when they have not changed since the look before: within 5 s (contract §2). */
 const LOOK_EVERY_MS = 1000;

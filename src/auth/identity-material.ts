@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { FileUnusable, readSmallFile } from '../settings/small-file.js';
-import type { IdentitySettings } from '../settings/settings.js';
-import { toClientCertificate, type ClientCertificate } from './pfx/client-certificate.js';
-import { PfxUnreadable } from './pfx/pfx-unreadable.js';
-import { readPfx } from './pfx/read-pfx.js';
+import { FileUnusable, readSmallFile } from '../config/small-file.js';
+import type { IdentitySettings } from '../config/settings.js';
+import { toClientCertificate, type ClientCertificate } from '../pfx/client-certificate.js';
+import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
+import { readPfx } from '../pfx/read-pfx.js';
 
 /** All that makes us recognisable to the bank, read and checked together. */
 export interface IdentityMaterial {

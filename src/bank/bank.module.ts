@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { AuthorizedCall } from '../auth/authorized-call.js';
 import { Clock } from '../clock.js';
-import { Settings } from '../settings/settings.js';
+import { Settings } from '../config/settings.js';
 import { AccountReader } from './account-reader.js';
 import { PageSource } from './page-source.js';
 

@@ -4,7 +4,7 @@ import { AccountReader, type AccountList } from '../bank/account-reader.js';
 import { PageSource, type PageRequest } from '../bank/page-source.js';
 import type { Clock } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { Settings } from '../settings/settings.js';
+import type { Settings } from '../config/settings.js';
 import type { Findings } from './walk.js';
 
 /** What the bank gave: the text of its first page, and why the list can't be read, if it can't. */

@@ -1,11 +1,11 @@
 import { certificateFault } from '../auth/bank-identity.js';
 import { daysLeft } from '../auth/expiry-notice.js';
 import { readIdentityMaterial, type IdentityMaterial } from '../auth/identity-material.js';
-import { PfxUnreadable, type PfxFault } from '../auth/pfx/pfx-unreadable.js';
-import { EXPORT_AGAIN } from '../auth/pfx/remedy.js';
+import { PfxUnreadable, type PfxFault } from '../pfx/pfx-unreadable.js';
+import { EXPORT_AGAIN } from '../pfx/remedy.js';
 import type { Clock } from '../clock.js';
-import type { Settings } from '../settings/settings.js';
-import { FileUnusable } from '../settings/small-file.js';
+import type { Settings } from '../config/settings.js';
+import { FileUnusable } from '../config/small-file.js';
 import { StepFailed } from './step-failed.js';
 import type { Findings } from './walk.js';
 

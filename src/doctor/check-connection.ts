@@ -1,7 +1,7 @@
 import { describeRoute, type Egress } from '../egress/egress.js';
 import type { ConnectionFacts } from '../egress/probe.js';
 import { toGatewayError, type GatewayError } from '../problems/gateway-error.js';
-import type { EgressSettings } from '../settings/settings.js';
+import type { EgressSettings } from '../config/settings.js';
 import { toRouteFailure, toTlsFailure, type Attempt } from './connection-failure.js';
 import { lineFor, type BankHost } from './hosts.js';
 import { sourceAddressTowards } from './source-address.js';

@@ -1,6 +1,6 @@
 import { describeRoute } from '../egress/egress.js';
-import { SettingsInvalid } from '../settings/read-settings.js';
-import type { Settings } from '../settings/settings.js';
+import { SettingsInvalid } from '../config/read-settings.js';
+import type { Settings } from '../config/settings.js';
 import { StepFailed } from './step-failed.js';
 import type { Findings } from './walk.js';
 

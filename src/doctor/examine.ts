@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import type { Settings } from '../settings/settings.js';
+import type { Settings } from '../config/settings.js';
 import { checkCertificate } from './check-certificate.js';
 import { checkSettings, type SettingsSource } from './check-settings.js';
 import { examineBank } from './examine-bank.js';

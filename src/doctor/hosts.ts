@@ -1,5 +1,5 @@
 import { goesDirect } from '../egress/egress.js';
-import type { BankSettings, EgressSettings } from '../settings/settings.js';
+import type { BankSettings, EgressSettings } from '../config/settings.js';
 
 export interface BankHost {
   /** Key of its facts: `tokens`, `accounts`, or `bank` when one host is both. */

@@ -1,4 +1,4 @@
-import type { BankSettings, EgressSettings } from '../settings/settings.js';
+import type { BankSettings, EgressSettings } from '../config/settings.js';
 import { matchesNoProxy } from './no-proxy.js';
 
 /** The way to `baseUrl` in words, without credentials: `direct`, `direct from 192.0.2.1`, `proxy http://host:3128`. */

@@ -11,7 +11,7 @@ import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { SnapshotKeeper } from '../accounts/snapshot-keeper.js';
 import { describeRoutes } from '../egress/egress.js';
-import { Settings } from '../settings/settings.js';
+import { Settings } from '../config/settings.js';
 import { VERSION } from '../version.js';
 import { Readiness } from './readiness.js';
 

@@ -7,7 +7,7 @@ import { AccessTokenProvider } from '../auth/access-token-provider.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import type { IdentityHolder } from '../auth/identity-holder.js';
 import type { AccountList, AccountReader } from '../bank/account-reader.js';
-import { Lifecycle } from '../door/lifecycle.js';
+import { Lifecycle } from '../http/lifecycle.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { Readiness } from './readiness.js';
 

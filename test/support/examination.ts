@@ -10,7 +10,7 @@ import {
   type StepName,
   type StepReport,
 } from '../../src/doctor/report.js';
-import { readSettings } from '../../src/settings/read-settings.js';
+import { readSettings } from '../../src/config/read-settings.js';
 
 export interface Examination {
   readonly report: DoctorReport;

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from '../../src/app.setup.js';
 import { SystemClock, type Clock } from '../../src/clock.js';
-import { stopServing } from '../../src/commands/stop-serving.js';
-import { Lifecycle } from '../../src/door/lifecycle.js';
-import { createLogger, Log } from '../../src/logging.js';
-import { readSettings } from '../../src/settings/read-settings.js';
-import type { Settings } from '../../src/settings/settings.js';
+import { stopServing } from '../../src/cli/stop-serving.js';
+import { Lifecycle } from '../../src/http/lifecycle.js';
+import { createLogger, Log } from '../../src/logging/logging.js';
+import { readSettings } from '../../src/config/read-settings.js';
+import type { Settings } from '../../src/config/settings.js';
 
 /** A bank as the gateway is pointed at it; the sandbox and the pretend bank both are one. */
 export interface BankAddress {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { createLogger } from '../../src/logging.js';
+import { createLogger } from '../../src/logging/logging.js';
 
 export type LoggedLine = Readonly<Record<string, unknown>>;
 

@@ -13,7 +13,7 @@ import { GatewayError } from '../../src/problems/gateway-error.js';
 import { createCertificate, type Validity } from '../../src/sandbox/identity/certificate.js';
 import { createKeyPair, type KeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
-import type { EgressSettings } from '../../src/settings/settings.js';
+import type { EgressSettings } from '../../src/config/settings.js';
 import type { PretendBank } from './pretend-bank.js';
 
 const closers = new Set<() => Promise<void>>();

@@ -1,0 +1,64 @@
+import { SystemClock } from '../clock.js';
+import { examine } from '../doctor/examine.js';
+import { printStep, printVerdict } from '../doctor/print-report.js';
+import { toExitCode } from '../doctor/report.js';
+import { StepFailed } from '../doctor/step-failed.js';
+import { SandboxNotStarted } from '../sandbox/listen.js';
+import { startSandbox, type Sandbox, type SandboxSettings } from '../sandbox/sandbox.js';
+import { loadSettings } from '../config/load-settings.js';
+import { VERSION } from '../version.js';
+import { toSandboxBank } from './sandbox-bank.js';
+
+export interface DoctorOptions {
+  readonly json: boolean;
+  readonly offline: boolean;
+  readonly sandbox: boolean;
+}
+
+/** Finds out why the bank can't be reached, and says so; gives the exit code of contract §9. */
+export async function doctor(process: NodeJS.Process, options: DoctorOptions): Promise<number> {
+  const { json, offline } = options;
+  let sandbox: Sandbox | null = null;
+  const mode = options.sandbox ? 'sandbox' : 'live';
+  // whoever reads it may stop in the middle, as `head` does
+  process.stdout.on('error', () => undefined);
+  const say = (text: string) => void (json || process.stdout.write(text));
+  say(`accounts-gateway ${VERSION} doctor (${mode}${offline ? ', offline' : ''})\n\n`);
+  try {
+    const report = await examine({
+      mode,
+      offline,
+      clock: new SystemClock(),
+      settings: async () => {
+        const { common, bank, warnings } = await loadSettings({
+          sandbox: options.sandbox,
+          runtimeFlags: process.execArgv,
+        });
+        if (bank) return { settings: { ...common, bank }, warnings };
+        sandbox = await startOwnSandbox(common.sandbox);
+        return { settings: { ...common, bank: toSandboxBank(sandbox) }, warnings };
+      },
+      onStep: (step, lines) => say(printStep(step, lines)),
+    });
+    if (json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+    say(printVerdict(report, VERSION, new Date(), offline));
+    return toExitCode(report);
+  } finally {
+    await (sandbox as Sandbox | null)?.close();
+  }
+}
+
+/** Beside a sandbox that may be running: its identity, other ports. */
+async function startOwnSandbox(settings: SandboxSettings): Promise<Sandbox> {
+  try {
+    return await startSandbox({
+      ...settings,
+      port: 0,
+      authPort: settings.authPort === null ? null : 0,
+      controlPort: 0,
+    });
+  } catch (error) {
+    if (!(error instanceof SandboxNotStarted)) throw error;
+    throw new StepFailed('config-invalid', 'operator', error.message, 'Correct the SANDBOX_ setting named above.');
+  }
+}

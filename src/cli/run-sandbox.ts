@@ -1,0 +1,34 @@
+import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
+import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
+import { SandboxNotStarted } from '../sandbox/listen.js';
+import { loadSettings } from '../config/load-settings.js';
+import { SettingsInvalid } from '../config/read-settings.js';
+import { EXIT } from './exit-codes.js';
+import { describeFaults } from './report-faults.js';
+import { listenForStop } from './stop-signal.js';
+
+/** The sandbox bank alone, until it is told to stop; gives the exit code. */
+export async function runSandbox(process: NodeJS.Process, options: { readonly fresh: boolean }): Promise<number> {
+  const stop = listenForStop(process);
+  let sandbox: Sandbox;
+  try {
+    // no bank is needed to run one
+    const { common, warnings } = await loadSettings({ sandbox: true, sandboxAlone: true });
+    for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
+    sandbox = await startSandbox(common.sandbox, options);
+  } catch (error) {
+    if (error instanceof SettingsInvalid) {
+      process.stderr.write(describeFaults(error));
+      return EXIT.settings;
+    }
+    if (error instanceof SandboxNotStarted) {
+      process.stderr.write(`${error.message}\n`);
+      return EXIT.ownFault;
+    }
+    throw error;
+  }
+  process.stdout.write(`${sandboxGreeting(sandbox)}\n`);
+  await stop.received;
+  await sandbox.close();
+  return EXIT.stopped;
+}

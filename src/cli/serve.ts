@@ -1,0 +1,161 @@
+import type { AddressInfo } from 'node:net';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Logger as NestLogger } from 'nestjs-pino';
+import type { Logger } from 'pino';
+import { SnapshotKeeper } from '../accounts/snapshot-keeper.js';
+import { createApp } from '../app.setup.js';
+import { IdentityHolder } from '../auth/identity-holder.js';
+import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
+import { SystemClock } from '../clock.js';
+import { Lifecycle } from '../http/lifecycle.js';
+import { stopServing } from './stop-serving.js';
+import { describeRoutes } from '../egress/egress.js';
+import { createLogger, Log } from '../logging/logging.js';
+import { SandboxNotStarted } from '../sandbox/listen.js';
+import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
+import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
+import { forgetSecrets, loadSettings } from '../config/load-settings.js';
+import { SettingsInvalid } from '../config/read-settings.js';
+import type { BankSettings, DoorSettings, Settings } from '../config/settings.js';
+import { readCommit, VERSION } from '../version.js';
+import { EXIT } from './exit-codes.js';
+import { describeFaults, logFaults } from './report-faults.js';
+import { toSandboxBank } from './sandbox-bank.js';
+import { listenForStop } from './stop-signal.js';
+
+export interface ServeOptions {
+  readonly sandbox: boolean;
+  readonly fresh: boolean;
+}
+
+/** Serves the internal API until it is told to stop; gives the exit code. Every failed start ends in one clear message. */
+export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
+  const stop = listenForStop(process);
+  // by default it would end the process, even while it starts
+  process.on('SIGHUP', () => app && reload(logger, app));
+  const forPeople = process.stdout.isTTY === true;
+  let logger = createLogger({ level: 'info', pretty: forPeople });
+  let sandbox: Sandbox | null = null;
+  let app: NestFastifyApplication | null = null;
+  try {
+    const { common, bank, warnings } = await loadSettings({ sandbox: options.sandbox, runtimeFlags: process.execArgv });
+    forgetSecrets(process.env);
+    logger = createLogger({ level: common.logLevel, pretty: forPeople });
+    exitOnFault(process, logger);
+    for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
+
+    if (bank === null) sandbox = await startSandbox(common.sandbox, { fresh: options.fresh });
+    const settings: Settings = { ...common, bank: bank ?? toSandboxBank(sandbox as Sandbox) };
+    const lifecycle = new Lifecycle();
+    app = await createApp({ settings, clock: new SystemClock(), log: new Log(logger), lifecycle });
+    // told to stop while starting, it never opens
+    if (stop.signal === null) {
+      // a port that is taken is told below, once, and better
+      app.useLogger(false);
+      await app.listen(settings.door.port, toAddress(settings.door.host));
+      app.useLogger(app.get(NestLogger));
+      announce(process, logger, settings.bank, settings, toUrl(app, settings.door), sandbox);
+      // so that the first caller does not wait for it; what goes wrong is logged there
+      app
+        .get(IdentityHolder)
+        .current.tokens.get()
+        .catch(() => undefined);
+    }
+    const signal = await stop.received;
+    logger.info({ event: 'gateway.stopping', signal }, `stopping on ${signal}`);
+    await stopServing(app, lifecycle, settings.door);
+    await sandbox?.close();
+    logger.info({ event: 'gateway.stopped' }, 'stopped');
+    return await flushed(logger, EXIT.stopped);
+  } catch (error) {
+    await app?.close().catch(() => undefined);
+    await sandbox?.close();
+    return flushed(logger, reportFailedStart(process, logger, error));
+  }
+}
+
+function reload(logger: Logger, app: NestFastifyApplication): void {
+  logger.info({ event: 'config.reload' }, 'SIGHUP: looking at certificate and credentials again');
+  app.get(SnapshotKeeper).endWait();
+  void app.get(IdentityHolder).reload();
+}
+
+function announce(
+  process: NodeJS.Process,
+  logger: Logger,
+  bank: BankSettings,
+  settings: Settings,
+  url: string,
+  sandbox: Sandbox | null,
+): void {
+  const route = describeRoutes(settings.egress, bank);
+  const commit = readCommit(process.env['GIT_COMMIT']);
+  logger.info(
+    { event: 'gateway.started', url, mode: bank.mode, route, version: VERSION, commit },
+    `serving on ${url} (${bank.mode}, ${route})`,
+  );
+  if (sandbox) {
+    process.stderr.write(
+      `\naccounts-gateway ${VERSION} with the SANDBOX bank (made-up accounts, no real bank)\n\n  open       ${url}/api/v1/accounts\n  docs       ${url}/docs\n  health     ${url}/health\n\n${sandboxGreeting(sandbox)}\n\n`,
+    );
+  }
+}
+
+/** One address, since the door stands before one server: `localhost` may have two. */
+const toAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
+
+/** An address that works from this machine, wherever the server listens. */
+function toUrl(app: NestFastifyApplication, door: DoorSettings): string {
+  const { address, port, family } = app.getHttpServer().address() as AddressInfo;
+  const host = address === '0.0.0.0' || address === '::' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
+  return `${door.tls ? 'https' : 'http'}://${host}:${port}`;
+}
+
+function reportFailedStart(process: NodeJS.Process, logger: Logger, error: unknown): number {
+  if (error instanceof SettingsInvalid) {
+    logFaults(logger, error);
+    process.stderr.write(describeFaults(error));
+    return EXIT.settings;
+  }
+  if (error instanceof PfxUnreadable) {
+    logger.fatal({ event: 'certificate.refused', reason: error.reason }, error.message);
+    process.stderr.write(`${error.message}\n`);
+    return EXIT.pfx;
+  }
+  const message = error instanceof SandboxNotStarted ? error.message : listenProblem(error);
+  if (message) {
+    logger.fatal({ event: 'gateway.not-started' }, message);
+    process.stderr.write(`${message}\n`);
+  } else {
+    logger.fatal({ event: 'gateway.not-started', err: error }, 'could not start, by a fault of ours');
+    process.stderr.write(
+      `accounts-gateway could not start, by a fault of its own: ${error instanceof Error ? error.name : 'unknown'}. The log line has its place.\n`,
+    );
+  }
+  return EXIT.ownFault;
+}
+
+function listenProblem(error: unknown): string | null {
+  const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return null;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${address} is taken (PORT, HOST): stop the program that holds it, or choose another with PORT=3001.`;
+    case 'EACCES':
+      return `Port ${port} may not be opened by this user (PORT): choose one above 1023.`;
+    default:
+      return `HOST can not be listened on (${code}): give an address of this machine, e.g. HOST=127.0.0.1.`;
+  }
+}
+
+/** What nobody foresaw ends the process with a line that says so; a supervisor starts it again. */
+function exitOnFault(process: NodeJS.Process, logger: Logger): void {
+  process.on('uncaughtException', (error) => {
+    logger.fatal({ event: 'gateway.fault', err: error }, 'a fault of ours; the process ends');
+    logger.flush(() => process.exit(EXIT.ownFault));
+  });
+}
+
+function flushed(logger: Logger, exitCode: number): Promise<number> {
+  return new Promise((resolve) => logger.flush(() => resolve(exitCode)));
+}

@@ -1,0 +1,199 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { refusalOf } from '../../test/support/refusal-of.js';
+import type { DoorSettings } from '../config/settings.js';
+import { Connection } from './connection.js';
+import { createGuard } from './guard.js';
+
+const SETTINGS = {
+  allowedHosts: ['localhost', '127.0.0.1', '[::1]', 'accounts.internal'],
+  corsOrigins: ['https://treasury.example'],
+  maxConnections: 10,
+} as unknown as DoorSettings;
+
+const guard = createGuard(SETTINGS);
+
+interface Call {
+  readonly path?: string;
+  readonly url?: string;
+  readonly method?: string;
+  readonly httpVersionMajor?: number;
+  /** Whether the address of the connection is an allowed one. */
+  readonly allowed?: boolean;
+  readonly beyondCap?: boolean;
+  /** As they came on the wire: name, value, name, value. */
+  readonly headers?: readonly string[];
+}
+
+function pass(call: Call): void {
+  const { path = '/api/v1/accounts', url = path, headers = ['Host', 'localhost'], allowed = true } = call;
+  const socket = new Socket();
+  const request = new IncomingMessage(socket);
+  Object.assign(request, { httpVersionMajor: 1, method: 'GET', ...call, url, rawHeaders: headers });
+  request.headers = {};
+  for (let index = 0; index < headers.length; index += 2) {
+    request.headers[headers[index]?.toLowerCase() ?? ''] ??= headers[index + 1];
+  }
+  guard(request, path, new Connection(socket, allowed, call.beyondCap ?? false));
+}
+
+const codeOf = async (call: Call) => (await refusalOf(() => pass(call))).code;
+
+describe('the name in Host', () => {
+  it.each(['localhost', 'LocalHost', 'localhost:3000', '127.0.0.1:80', '[::1]', '[::1]:3000', 'Accounts.Internal:443'])(
+    '%s is one of ours',
+    (host) => {
+      expect(() => pass({ headers: ['Host', host] })).not.toThrow();
+    },
+  );
+
+  it.each([
+    'evil.example',
+    'localhost.evil.example',
+    'evil.example#localhost',
+    'localhost@evil.example',
+    'localhost:3000:3000',
+    'localhost:',
+    'localhost:x',
+    'localhost, evil.example',
+    'localhost evil.example',
+    'localhost.',
+    '::1',
+    '127.1',
+    '',
+  ])('%j is not', async (host) => {
+    expect(await codeOf({ headers: ['Host', host] })).toBe('host-not-allowed');
+  });
+
+  it('must be there', async () => {
+    expect(await codeOf({ headers: [] })).toBe('malformed-request');
+  });
+
+  it('must be there once', async () => {
+    expect(await codeOf({ headers: ['Host', 'localhost', 'hOST', 'localhost'] })).toBe('malformed-request');
+  });
+
+  it('is never taken from a forwarding header', async () => {
+    const headers = ['Host', 'evil.example', 'X-Forwarded-Host', 'localhost', 'Forwarded', 'host=localhost'];
+    expect(await codeOf({ headers })).toBe('host-not-allowed');
+  });
+});
+
+describe('the address in the request line', () => {
+  it.each(['http://localhost/api/v1/accounts', 'localhost:443', '*', '', 'api/v1/accounts'])(
+    '%j is refused',
+    async (url) => {
+      expect(await codeOf({ url, path: '/health/live' })).toBe('malformed-request');
+    },
+  );
+
+  it('is judged before the name', async () => {
+    expect(await codeOf({ url: 'http://evil.example/', headers: ['Host', 'evil.example'] })).toBe('malformed-request');
+  });
+});
+
+describe('the form of a request', () => {
+  const hosted = (...headers: string[]) => ['Host', 'localhost', ...headers];
+
+  it.each([
+    [{ httpVersionMajor: 2 }, 'malformed-request', 400],
+    [{ url: `/${'x'.repeat(8000)}` }, 'request-too-large', 414],
+    [{ headers: hosted(...Array<string>(200).fill('x')) }, 'request-too-large', 431],
+    [{ headers: hosted('Content-Length', '1025') }, 'request-too-large', 413],
+    [{ headers: hosted('Transfer-Encoding', 'chunked') }, 'request-too-large', 413],
+  ])('is refused (%#) as %s, from probes too', async (call, code, status) => {
+    const error = await refusalOf(() => pass({ path: '/health/live', ...call }));
+    expect([error.code, error.status]).toEqual([code, status]);
+  });
+
+  it.each([
+    [{ url: `/${'x'.repeat(7999)}` }],
+    [{ headers: hosted(...Array<string>(198).fill('x')) }],
+    [{ headers: hosted('Content-Length', '0') }],
+    [{ url: '*', method: 'OPTIONS' }],
+  ])('is good up to its limits (%#)', (call) => {
+    expect(() => pass(call)).not.toThrow();
+  });
+});
+
+describe('the address of the client', () => {
+  it('may be an allowed one', () => {
+    expect(() => pass({ allowed: true })).not.toThrow();
+  });
+
+  it('may be no other', async () => {
+    expect(await codeOf({ allowed: false })).toBe('client-not-allowed');
+  });
+
+  it('is never taken from a forwarding header', async () => {
+    const headers = ['Host', 'localhost', 'X-Forwarded-For', '127.0.0.1', 'X-Real-IP', '127.0.0.1'];
+    expect(await codeOf({ allowed: false, headers })).toBe('client-not-allowed');
+  });
+});
+
+describe('a connection beyond MAX_CONNECTIONS', () => {
+  it('is told that there are too many', async () => {
+    const error = await refusalOf(() => pass({ beyondCap: true }));
+    expect([error.code, error.status, error.retryAfterMs]).toEqual(['overloaded', 503, 1000]);
+  });
+
+  it('may still probe', () => {
+    expect(() => pass({ beyondCap: true, path: '/health/live' })).not.toThrow();
+  });
+});
+
+describe('the probes', () => {
+  it.each(['/health/live', '/health/ready'])('%s is open to any name and address', (path) => {
+    expect(() => pass({ path, allowed: false, headers: ['Host', 'evil.example'] })).not.toThrow();
+  });
+
+  it.each(['/health', '/health/', '/health/live/', '/health/ready/x', '//health/live', '/docs', '/'])(
+    '%s is not',
+    async (path) => {
+      expect(await codeOf({ path, headers: ['Host', 'evil.example'] })).toBe('host-not-allowed');
+      expect(await codeOf({ path, allowed: false })).toBe('client-not-allowed');
+    },
+  );
+
+  it('are closed to what is not proper HTTP', async () => {
+    expect(await codeOf({ path: '/health/live', headers: ['Host', 'a', 'Host', 'b'] })).toBe('malformed-request');
+  });
+});
+
+describe('a call that a page of another site made', () => {
+  const from = (site: string, origin?: string) => [
+    'Host',
+    'localhost',
+    'Sec-Fetch-Site',
+    site,
+    ...(origin === undefined ? [] : ['Origin', origin]),
+  ];
+
+  it.each([
+    [undefined],
+    ['https://evil.example'],
+    ['null'],
+    ['https://treasury.example.evil.example'],
+    ['https://TREASURY.example'],
+    ['http://treasury.example'],
+  ])('from %s is refused', async (origin) => {
+    expect(await codeOf({ headers: from('cross-site', origin) })).toBe('client-not-allowed');
+  });
+
+  it.each(['/%61pi/v1/accounts', '/api', '/%zz'])('to %s is refused as one to the API', async (path) => {
+    expect(await codeOf({ path, headers: from('cross-site') })).toBe('client-not-allowed');
+  });
+
+  it('from a listed origin is served', () => {
+    expect(() => pass({ headers: from('cross-site', 'https://treasury.example') })).not.toThrow();
+  });
+
+  it.each(['same-origin', 'same-site', 'none'])('%s is served', (site) => {
+    expect(() => pass({ headers: from(site) })).not.toThrow();
+  });
+
+  it('to a page that is not of the API is served', () => {
+    expect(() => pass({ path: '/docs', headers: from('cross-site') })).not.toThrow();
+  });
+});

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { DoorSettings } from '../config/settings.js';
+
+export const MAX_HEADER_BYTES = 16_384;
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 15_000;
+const KEEP_ALIVE_MS = 65_000;
+
+/** The server of the internal API, with limits that hold; every request goes to `listener`. */
+export function openServer({ tls }: DoorSettings, listener: RequestListener): Server {
+  const options: ServerOptions = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // the timeouts above are looked at this often; Node's own 30 s would make them 40
+    connectionsCheckingInterval: 1000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // a missing Host is answered by the guard, as a problem document
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+  };
+  const server = tls
+    ? createTlsServer({
+        ...options,
+        cert: readFileSync(tls.certFile),
+        key: readFileSync(tls.keyFile),
+        minVersion: 'TLSv1.2',
+        handshakeTimeout: HEADERS_TIMEOUT_MS,
+      })
+    : createServer(options);
+  // beyond a limit Node leaves headers out without a word, a second Host among them; the guard counts instead
+  server.maxHeadersCount = 0;
+  server.on('request', listener);
+  // the answer itself says whether a body is wanted, which it never is
+  server.on('checkContinue', listener);
+  server.on('checkExpectation', listener);
+  return server;
+}

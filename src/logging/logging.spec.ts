@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { AxiosError, AxiosHeaders } from 'axios';
+import { describe, expect, it } from '@jest/globals';
+import { keepLines } from '../../test/support/log-lines.js';
+import { createLogger } from './logging.js';
+import { GatewayError } from '../problems/gateway-error.js';
+
+/** An error as axios throws it: the whole call hangs on it, and its message may quote it. */
+function loadedError(): Error {
+  const headers = new AxiosHeaders({ Authorization: 'Basic hunter2' });
+  const config = {
+    headers,
+    auth: { username: 'u', password: 'hunter2' },
+    httpsAgent: { options: { passphrase: 'hunter2' } },
+  };
+  const response = { status: 401, statusText: 'hunter2', headers: {}, config, data: { access_token: 'hunter2' } };
+  return new AxiosError('hunter2', 'ERR_BAD_REQUEST', config, { path: '/hunter2' }, response);
+}
+
+describe('a log line', () => {
+  it('is one JSON object with time, level, message and event', () => {
+    const { logger, written } = keepLines();
+    logger.warn({ event: 'token.failed', n: 1 }, 'no\ntoken');
+    expect(written).toHaveLength(1);
+    expect(written[0]).toMatch(/^\{.*\}\n$/);
+    const { time, ...line } = JSON.parse(written[0] ?? '') as Record<string, unknown>;
+    expect(line).toEqual({ level: 'warn', event: 'token.failed', n: 1, msg: 'no\ntoken' });
+    expect(new Date(String(time)).toISOString()).toBe(time);
+  });
+
+  it.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const)('has the level %s as a word', (level) => {
+    const { logger, lines } = keepLines();
+    logger[level]('x');
+    expect(lines()).toEqual([expect.objectContaining({ level })]);
+  });
+
+  it('below the level is not written', () => {
+    const written: string[] = [];
+    const logger = createLogger({
+      level: 'info',
+      pretty: false,
+      destination: { write: (line) => void written.push(line) },
+    });
+    logger.debug('x');
+    expect(written).toEqual([]);
+  });
+});
+
+describe('an error in a log line', () => {
+  const ways: [string, (error: Error) => unknown[]][] = [
+    ['as a field, with a message', (err) => [{ event: 'internal-error', err }, 'a fault of ours']],
+    ['as a field alone', (err) => [{ event: 'internal-error', err }]],
+    ['bare', (err) => [err]],
+    ['bare, with a message', (err) => [err, 'a fault of ours']],
+    ['as a cause', (cause) => [{ err: new Error('hunter2', { cause }) }, 'x']],
+    ['as the cause of an error of ours', (cause) => [{ err: new GatewayError('internal-error', 'x', { cause }) }]],
+  ];
+
+  it.each(ways)('given %s prints nothing that hangs on it, nor its message', (_name, toArguments) => {
+    const { logger, written } = keepLines();
+    logger.error(...(toArguments(loadedError()) as [object, string]));
+    expect(written).toHaveLength(1);
+    expect(written.join('')).not.toContain('hunter2');
+  });
+
+  it.each(ways)('given %s prints nothing of it for people either', async (_name, toArguments) => {
+    const destination = new PassThrough({ encoding: 'utf8' });
+    createLogger({ level: 'info', pretty: true, destination }).error(
+      ...(toArguments(loadedError()) as [object, string]),
+    );
+    const [written] = (await once(destination, 'data')) as [string];
+    expect(written).toContain('ERROR');
+    expect(written).not.toContain('hunter2');
+  });
+
+  it('in a child of the logger is treated alike', () => {
+    const { logger, written } = keepLines();
+    logger.child({ context: 'Nest' }).error({ err: loadedError() });
+    expect(written.join('')).not.toContain('hunter2');
+  });
+
+  it('tells what kind it is, its code, where it came from, and the same of its cause', () => {
+    const { logger, lines } = keepLines();
+    logger.error({ err: new TypeError('outer', { cause: loadedError() }) }, 'x');
+    expect(lines()[0]?.['err']).toEqual({
+      name: 'TypeError',
+      stack: expect.stringMatching(/^ {4}at .*logging\.spec/),
+      cause: { name: 'AxiosError', code: 'ERR_BAD_REQUEST', stack: expect.stringMatching(/^ {4}at /) },
+    });
+  });
+
+  it('prints no line of its message that looks like a place', () => {
+    const { logger, written } = keepLines();
+    logger.error({ err: new Error('first\n    at hunter2 (password)') }, 'x');
+    expect(written.join('')).not.toContain('hunter2');
+  });
+
+  it('that is no error prints but its type', () => {
+    const { logger, lines } = keepLines();
+    logger.error({ err: 'hunter2' }, 'x');
+    expect(lines()[0]?.['err']).toEqual({ name: 'string' });
+  });
+});

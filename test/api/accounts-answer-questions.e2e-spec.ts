@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
+import { closeGateways, get, startGateway, type Gateway } from '../support/gateway.js';
+import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { sampleAccount, sampleId } from '../support/sample-accounts.js';
+
+const PATH = '/api/v1/accounts';
+const HOSTILE = [
+  '=cmd|calc',
+  '+1',
+  '-1',
+  '@SUM(A1)',
+  'say "hi", he said',
+  'two\r\nlines',
+  'lone\nfeed',
+  '👩‍👧 東京',
+  ' spaced ',
+];
+const AMOUNTS = ['19435.50', '-0.01', '12345678901234567890', '0.10', '1e3', '0', '-7.000', '1.5E-7', '100'];
+const WRITTEN = ['19435.50', '-0.01', '12345678901234567890', '0.10', '1000', '0', '-7.000', '0.00000015', '100'];
+
+let bank: PretendBank;
+let gateway: Gateway;
+beforeAll(async () => {
+  bank = await startPretendBank();
+  bank.onAccounts = (_request, response) => {
+    const rows = HOSTILE.map((name, index) => {
+      const account = sampleAccount(index + 1, {
+        friendlyName: name,
+        status: index % 2 ? 'Closed' : 'Active',
+        currency: index % 3 ? 'EUR' : 'USD',
+        ownedByCompanyId: `owner-${index % 2}`,
+        ibans: [`DE0${index}`],
+        accountIdentifiers: null,
+        balances: [{ type: 'CurrentBalance', currency: 'EUR', beginOfDayAmount: `#${index}#`, intraDayAmount: 0 }],
+      });
+      // the digits as a bank writes them, which JSON.stringify would change
+      return JSON.stringify(account).replace(/"#(\d+)#"/, (_all, at) => AMOUNTS[Number(at)] as string);
+    });
+    json(response, 200, `{"result":[${rows.join()}],"pageInfo":{"pageSize":1000,"rowCount":${rows.length}}}`);
+  };
+  gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '600000' });
+});
+afterAll(async () => {
+  await closeGateways();
+  await closePretendBanks();
+});
+
+const ids = async (query: string) =>
+  ((await gateway.get(`${PATH}?${query}`)).json.accounts as { id: string }[]).map(({ id }) => Number(id.slice(-12)));
+const rows = (text: string) =>
+  parse(text, { bom: true, columns: true, record_delimiter: '\r\n' }) as Record<string, string>[];
+
+describe('questions to the accounts', () => {
+  it.each([
+    ['status=CLOSED&sort=openedAt', [2, 4, 6, 8]],
+    ['currency=usd&sort=-status', [4, 1, 7]],
+    ['ownerid=OWNER-1&sort=openedAt', [2, 4, 6, 8]],
+    ['iban=de%2000', [1]],
+    ['iban=DE', []],
+    ['q=SPACED', [9]],
+    ['q=%E6%9D%B1', [8]],
+    ['q=de03', [4]],
+    ['sort=current', [7, 2, 6, 8, 4, 9, 5, 1, 3]],
+    ['sort=-current&pageSize=2', [3, 1]],
+    ['sort=-current&pageSize=2&pageNumber=5', [7]],
+    ['sort=-current&pageSize=2&pageNumber=6', []],
+  ])('%s', async (query, expected) => {
+    expect(await ids(query)).toEqual(expected);
+    // once more, by the short way
+    expect(await ids(query)).toEqual(expected);
+  });
+
+  it('the page tells how many match', async () => {
+    const { json: body } = await gateway.get(`${PATH}?status=active&pageSize=2&pageNumber=2`);
+    expect(body.page).toEqual({ number: 2, size: 2, total: 5, hasMore: true });
+  });
+
+  it('the short way gives what the long one gave, and minds every header', async () => {
+    const url = `${PATH}?q=operating&pageSize=7`;
+    const [long, short] = [await gateway.get(url), await gateway.get(url)];
+    expect(short.text).toBe(long.text);
+    const names = (headers: object) => Object.keys(headers).sort();
+    expect(names(short.headers)).toEqual(names(long.headers));
+    expect((await gateway.get(url, { accept: 'text/csv' })).headers['content-type']).toContain('text/csv');
+    expect((await gateway.get(url, { accept: 'image/png' })).status).toBe(406);
+    expect((await gateway.get(url, { 'cache-control': 'max-age=600, only-if-cached' })).status).toBe(200);
+    expect((await gateway.get(url, { 'if-none-match': String(long.headers.etag) })).status).toBe(304);
+    expect((await gateway.get(url, { host: 'elsewhere' })).status).toBe(421);
+    const hits = gateway.events('request').filter(({ cache, route }) => cache === 'hit' && route === PATH);
+    expect(hits.length).toBeGreaterThan(1);
+  });
+
+  it.each([
+    [{}, 'application/json; charset=utf-8'],
+    [{ accept: '*/*' }, 'application/json; charset=utf-8'],
+    [{ accept: 'application/json; charset=UTF-8' }, 'application/json; charset=utf-8'],
+    [{ accept: 'text/csv' }, 'text/csv; charset=utf-8'],
+    [{ accept: 'text/*, application/json;q=0.5' }, 'text/csv; charset=utf-8'],
+    [{ accept: 'application/x-ndjson' }, 'application/x-ndjson; charset=utf-8'],
+  ])('Accept %j gives %s', async (headers, type) => {
+    expect((await gateway.get(PATH, headers)).headers['content-type']).toBe(type);
+  });
+
+  it('format wins over Accept; what nobody makes is 406', async () => {
+    expect((await gateway.get(`${PATH}?format=csv`, { accept: 'application/json' })).headers['content-type']).toContain(
+      'csv',
+    );
+    expect((await gateway.get(`${PATH}?format=json`, { accept: 'text/csv' })).json.accounts).toHaveLength(9);
+    expect((await gateway.get(`${PATH}?format=json`, { accept: 'image/png' })).status).toBe(200);
+    for (const path of [PATH, `${PATH}/${sampleId(1)}`, '/api/v1/balances']) {
+      const refused = await gateway.get(path, { accept: 'application/xml' });
+      expect([refused.status, refused.json.code]).toEqual([406, 'not-acceptable']);
+    }
+    expect((await gateway.get('/api/v1/balances', { accept: 'text/csv' })).status).toBe(406);
+  });
+
+  it('digits survive from the bank to JSON, CSV and NDJSON; hostile names are defused in CSV alone', async () => {
+    const list = (await gateway.get(`${PATH}?sort=openedAt`)).json.accounts;
+    const lines = (await gateway.get(`${PATH}?sort=openedAt&format=ndjson&pageSize=2`)).text.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(list);
+    const csv = await gateway.get(`${PATH}?sort=openedAt&format=csv&pageSize=2`);
+    expect(csv.text.startsWith('\uFEFFid,name,')).toBe(true);
+    const table = rows(csv.text);
+    expect(table).toHaveLength(9);
+    for (const [index, row] of table.entries()) {
+      expect(list[index].name).toBe(HOSTILE[index]);
+      expect(list[index].balances[0].beginOfDay).toBe(WRITTEN[index]);
+      expect(row['beginOfDay']).toBe(WRITTEN[index]);
+      expect(row['current']).toBe(WRITTEN[index]);
+      expect(row['name']).toBe(`${/^[=+\-@]/.test(HOSTILE[index] as string) ? "'" : ''}${HOSTILE[index]}`);
+      expect(row['asOf']).toBe(csv.headers['snapshot-as-of']);
+    }
+  });
+
+  it('CSV and NDJSON are tagged and compressed like the rest, and HEAD has no body', async () => {
+    const url = `${gateway.url}${PATH}?format=csv`;
+    const plain = await get(url);
+    expect(plain.headers.etag).toMatch(/^W\/"/);
+    expect((await get(url, { 'if-none-match': String(plain.headers.etag) })).status).toBe(304);
+    expect((await gateway.get(`${PATH}?format=ndjson`)).headers.etag).not.toBe(plain.headers.etag);
+    const packed = await fetch(url, { headers: { 'accept-encoding': 'br' } });
+    expect(packed.headers.get('content-encoding')).toBe('br');
+    expect(await packed.text()).toBe(plain.text.slice(1));
+    const head = await fetch(url, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-type'), head.headers.get('content-length')]).toEqual([
+      200,
+      'text/csv; charset=utf-8',
+      null,
+    ]);
+    expect(head.headers.get('etag')).toBe(plain.headers.etag);
+  });
+
+  it('balances are summed exactly, over the same filters', async () => {
+    const { json: all } = await gateway.get('/api/v1/balances');
+    expect(all.totals).toEqual([
+      {
+        currency: 'EUR',
+        accounts: 9,
+        missing: 0,
+        beginOfDay: '12345678901234588418.59000015',
+        intraDay: '0',
+        current: '12345678901234588418.59000015',
+        earliestFinancialDate: null,
+        latestFinancialDate: null,
+      },
+    ]);
+    const { json: closed } = await gateway.get('/api/v1/balances?status=closed');
+    expect(closed.totals[0]).toMatchObject({ accounts: 4, current: '0.09000015' });
+    expect((await gateway.get('/api/v1/balances?sort=name')).json.errors).toMatchObject([{ name: 'sort' }]);
+    expect((await gateway.get('/api/v1/balances?q=nothing+like+it')).json.totals).toEqual([]);
+  });
+
+  it('the OpenAPI knows the parameters and content types', async () => {
+    const { paths } = (await gateway.get('/openapi.json')).json;
+    const { parameters, responses } = paths[PATH].get;
+    expect(parameters.map(({ name }: { name: string }) => name)).toEqual([
+      'status',
+      'currency',
+      'iban',
+      'ownerId',
+      'q',
+      'sort',
+      'pageNumber',
+      'pageSize',
+      'format',
+    ]);
+    expect(Object.keys(responses[200].content)).toEqual(['application/json', 'text/csv', 'application/x-ndjson']);
+    expect(Object.keys(responses['4XX'].content)).toEqual(['application/problem+json']);
+    expect(Object.keys(paths['/api/v1/balances'].get.responses[200].content)).toEqual(['application/json']);
+  });
+});

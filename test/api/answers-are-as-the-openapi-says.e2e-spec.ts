@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { PROBLEM_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
+import { cleanUp, start } from '../support/sandbox.js';
+import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { schemaFaults, type Schema } from '../support/schema-faults.js';
+import { closePretendBanks, json, startPretendBank } from '../support/pretend-bank.js';
+import { sampleAccount } from '../support/sample-accounts.js';
+
+interface Operation {
+  readonly parameters?: readonly { name: string; in: string; schema: Schema; required?: boolean }[];
+  readonly responses: Record<string, { description: string; content?: Record<string, { schema?: Schema }> }>;
+}
+interface Document {
+  readonly openapi: string;
+  readonly info: { title: string; version: string };
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { readonly schemas: Record<string, Schema> };
+}
+
+let gateway: Gateway;
+let document: Document;
+beforeAll(async () => {
+  gateway = await startGateway(await start());
+  document = (await gateway.get('/openapi.json')).json as Document;
+});
+afterEach(closePretendBanks);
+afterAll(async () => {
+  await closeGateways();
+  await cleanUp();
+});
+
+function schemaOf(path: string, status: string): Schema {
+  const { content = {} } = document.paths[path]?.['get']?.responses[status] ?? {};
+  const schema = (content['application/json'] ?? content['application/problem+json'])?.schema;
+  if (!schema) throw new Error(`no schema for ${status} of ${path}`);
+  return schema;
+}
+const faults = (value: unknown, schema: Schema) => schemaFaults(value, schema, document.components.schemas);
+
+describe('answers are as the OpenAPI says', () => {
+  it('the document is OpenAPI 3 and names what there is, and nothing inside', () => {
+    expect(document.openapi).toMatch(/^3\./);
+    expect(document.info.title).toBe('accounts-gateway');
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining([
+        '/api/v1/accounts',
+        '/api/v1/accounts/{accountId}',
+        '/health',
+        '/health/ready',
+        '/health/live',
+      ]),
+    );
+    for (const operations of Object.values(document.paths)) expect(Object.keys(operations)).toEqual(['get']);
+    // every reference leads somewhere
+    const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
+      ([, name]) => name,
+    );
+    for (const name of references) expect(Object.keys(document.components.schemas)).toContain(name);
+  });
+
+  it('its parameters are those that are taken', async () => {
+    const { parameters = [] } = document.paths['/api/v1/accounts']?.['get'] ?? {};
+    const names = parameters.filter((each) => each.in === 'query').map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['pageNumber', 'pageSize']));
+    for (const { name, required } of parameters) {
+      expect(required ?? false).toBe(false);
+      // an empty value is refused as wrong, not as unknown
+      const { json: problem } = await gateway.get(`/api/v1/accounts?${name}=`);
+      expect(problem.errors?.[0]?.reason).not.toMatch(/not a parameter/);
+    }
+  });
+
+  it('a list, a page past the end, and an account', async () => {
+    const { json: list } = await gateway.get('/api/v1/accounts?pageSize=1000');
+    expect(faults(list, schemaOf('/api/v1/accounts', '200'))).toEqual([]);
+    expect(list.accounts).toHaveLength(120);
+    expect(
+      faults((await gateway.get('/api/v1/accounts?pageNumber=9')).json, schemaOf('/api/v1/accounts', '200')),
+    ).toEqual([]);
+    const { json: one } = await gateway.get(`/api/v1/accounts/${list.accounts[7].id}`);
+    expect(faults(one, schemaOf('/api/v1/accounts/{accountId}', '200'))).toEqual([]);
+  });
+
+  it('its twin: the check finds what is wrong', async () => {
+    const schema = schemaOf('/api/v1/accounts', '200');
+    const { json: list } = await gateway.get('/api/v1/accounts?pageSize=1');
+    const broken = structuredClone(list);
+    delete broken.accounts[0].iban;
+    broken.accounts[0].balances = null;
+    broken.page.total = '120';
+    broken.snapshot.stale = null;
+    expect(
+      faults(broken, schema)
+        .map((fault) => fault.split(' ', 1)[0])
+        .sort(),
+    ).toEqual(['$.accounts[0].balances', '$.accounts[0].iban', '$.page.total', '$.snapshot.stale'].sort());
+  });
+
+  it('an account of which the bank sends nothing but the id', async () => {
+    const bank = await startPretendBank();
+    bank.onAccounts = (_request, response) => json(response, 200, { result: [{ accountId: 'x' }, sampleAccount(2)] });
+    const other = await startGateway(bank);
+    expect(faults((await other.get('/api/v1/accounts')).json, schemaOf('/api/v1/accounts', '200'))).toEqual([]);
+  });
+
+  it.each([
+    ['/api/v1/accounts?pageSize=0', '/api/v1/accounts', 400],
+    ['/api/v1/accounts/nobody', '/api/v1/accounts/{accountId}', 404],
+  ])('the problem of %s', async (path, template, status) => {
+    const answer = await gateway.get(path);
+    expect(answer.status).toBe(status);
+    expect(faults(answer.json, schemaOf(template, '4XX'))).toEqual([]);
+  });
+
+  it('/docs is a page that finds its parts', async () => {
+    const page = await gateway.get('/docs');
+    expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
+    const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => String(path));
+    expect(parts.length).toBeGreaterThan(2);
+    for (const part of parts.filter((path) => !path.startsWith('data:'))) {
+      const { pathname } = new URL(part, `${gateway.url}/docs`);
+      expect([pathname, (await gateway.get(pathname)).status]).toEqual([pathname, 200]);
+    }
+  });
+
+  it('/ leads to /docs', async () => {
+    const { status, headers } = await gateway.get('/');
+    expect([status, headers.location]).toEqual([302, '/docs']);
+  });
+
+  it('/problems and every page it links to explain every code there is', async () => {
+    const all = await gateway.get('/problems');
+    expect([all.status, all.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    for (const code of PROBLEM_CODES) {
+      expect(all.text).toContain(`/problems/${code}"`);
+      const { status, text } = await gateway.get(`/problems/${code}`);
+      expect(status).toBe(200);
+      for (const part of [code, String(PROBLEMS[code].status), PROBLEMS[code].owner]) expect(text).toContain(part);
+    }
+    for (const code of ['nothing', 'constructor', '__proto__', '<script>']) {
+      const { status, json: problem } = await gateway.get(`/problems/${encodeURIComponent(code)}`);
+      expect([status, problem.code]).toEqual([404, 'not-found']);
+    }
+  });
+});

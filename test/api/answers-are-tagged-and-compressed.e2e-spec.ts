@@ -1,0 +1,131 @@
+import { request } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { cleanUp, control, start } from '../support/sandbox.js';
+import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { MovedClock } from '../support/moved-clock.js';
+
+let gateway: Gateway;
+let sandbox: Sandbox;
+let clock: MovedClock;
+beforeEach(async () => {
+  sandbox = await start();
+  clock = new MovedClock();
+  gateway = await startGateway(sandbox, {}, clock);
+});
+afterEach(async () => {
+  await closeGateways();
+  await cleanUp();
+});
+
+/** The bytes as they came. */
+function fetchRaw(path: string, headers: Record<string, string> = {}, method = 'GET') {
+  const { promise, resolve, reject } = Promise.withResolvers<{
+    status: number;
+    headers: Record<string, string | string[] | undefined>;
+    body: Buffer;
+  }>();
+  request(`${gateway.url}${path}`, { method, headers, agent: false }, (response) => {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('end', () =>
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+    );
+  })
+    .on('error', reject)
+    .end();
+  return promise;
+}
+
+const PATH = '/api/v1/accounts';
+
+describe('answers are tagged and compressed', () => {
+  it('an unchanged list is 304 with the headers of its age and no body, whichever way the tag is written', async () => {
+    const first = await fetchRaw(PATH);
+    const tag = String(first.headers['etag']);
+    expect(tag).toMatch(/^W\/"[\w-]+"$/);
+    for (const sent of [tag, tag.replace('W/', ''), `"other", ${tag}`, '*']) {
+      const again = await fetchRaw(PATH, { 'if-none-match': sent });
+      expect(again.status).toBe(304);
+      expect(again.body).toHaveLength(0);
+      expect(again.headers['etag']).toBe(tag);
+      expect(again.headers['snapshot-as-of']).toBe(first.headers['snapshot-as-of']);
+      expect(again.headers['cache-control']).toMatch(/^private, max-age=\d+$/);
+      expect(again.headers['vary']).toBe(first.headers['vary']);
+      expect(again.headers['x-request-id']).toBeDefined();
+    }
+    for (const sent of ['"other"', 'W/"other"', tag.slice(0, -2), '']) {
+      expect((await fetchRaw(PATH, { 'if-none-match': sent })).status).toBe(200);
+    }
+  });
+
+  it('the tag stays while the data does, over readings and processes, and changes when the data or its state does', async () => {
+    const first = await fetchRaw(PATH);
+    clock.advance(20_000);
+    const later = await fetchRaw(PATH, { 'if-none-match': String(first.headers['etag']) });
+    expect(later.status).toBe(304);
+    // the body that the caller holds is older than this says
+    expect(String(later.headers['snapshot-as-of']) > String(first.headers['snapshot-as-of'])).toBe(true);
+    const other = await startGateway(sandbox);
+    expect((await other.get(PATH)).headers.etag).toBe(first.headers['etag']);
+
+    expect((await fetchRaw(`${PATH}?pageNumber=2`)).headers['etag']).not.toBe(first.headers['etag']);
+    await control(sandbox, 'PATCH', { accounts: 119 });
+    clock.advance(20_000);
+    expect((await fetchRaw(PATH, { 'if-none-match': String(first.headers['etag']) })).status).toBe(200);
+  });
+
+  it('a stale copy has a tag of its own', async () => {
+    const first = await fetchRaw(PATH);
+    await sandbox.close();
+    clock.advance(20_000);
+    const stale = await fetchRaw(PATH, { 'if-none-match': String(first.headers['etag']) });
+    expect(stale.status).toBe(200);
+    expect(stale.headers['snapshot-stale']).toBe('true');
+    expect(stale.headers['etag']).not.toBe(first.headers['etag']);
+  });
+
+  it('is compressed as the caller accepts it, to the same bytes', async () => {
+    const plain = await fetchRaw(PATH);
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    const forms: [string, string, (body: Buffer) => Buffer][] = [
+      ['gzip', 'gzip', gunzipSync],
+      ['br', 'br', brotliDecompressSync],
+      ['br, gzip', 'br', brotliDecompressSync],
+      ['br;q=0.5, gzip', 'gzip', gunzipSync],
+    ];
+    for (const [accepted, encoding, expand] of forms) {
+      const packed = await fetchRaw(PATH, { 'accept-encoding': accepted });
+      expect(packed.headers['content-encoding']).toBe(encoding);
+      expect(packed.body.length).toBeLessThan(plain.body.length / 4);
+      expect(Number(packed.headers['content-length'])).toBe(packed.body.length);
+      expect(expand(packed.body).equals(plain.body)).toBe(true);
+      expect(packed.headers['vary']).toMatch(/Accept-Encoding/i);
+      expect(packed.headers['etag']).toBe(plain.headers['etag']);
+    }
+    for (const accepted of ['identity', 'deflate', 'gzip;q=0, br;q=0', '']) {
+      const same = await fetchRaw(PATH, { 'accept-encoding': accepted });
+      expect(same.headers['content-encoding']).toBeUndefined();
+      expect(same.body.equals(plain.body)).toBe(true);
+    }
+  });
+
+  it('HEAD gives the headers of GET and no body', async () => {
+    for (const path of [PATH, `${PATH}?pageSize=5`, '/health', '/health/live', '/openapi.json', '/problems']) {
+      const [head, full] = [await fetchRaw(path, {}, 'HEAD'), await fetchRaw(path)];
+      expect(head.status).toBe(full.status);
+      expect(head.body).toHaveLength(0);
+      for (const name of ['content-type', 'etag', 'cache-control', 'snapshot-as-of', 'vary']) {
+        expect([name, head.headers[name]]).toEqual([name, full.headers[name]]);
+      }
+      if (!path.startsWith('/health')) expect(head.headers['content-length']).toBe(full.headers['content-length']);
+    }
+    const missing = await fetchRaw('/api/v1/accounts/nobody', {}, 'HEAD');
+    expect(missing).toMatchObject({
+      status: 404,
+      headers: { 'content-type': 'application/problem+json; charset=utf-8' },
+    });
+    expect(missing.body).toHaveLength(0);
+  });
+});

@@ -1,0 +1,321 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Account } from '../../src/accounts/account.js';
+import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
+import { mend } from '../support/fault-case.js';
+import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { closePretendBanks, json, startPretendBank, type Handler, type PretendBank } from '../support/pretend-bank.js';
+import { sampleAccount, sampleAccounts, sampleId } from '../support/sample-accounts.js';
+
+let bank: PretendBank;
+beforeAll(async () => {
+  bank = await startPretendBank();
+});
+beforeEach(() => {
+  mend(bank);
+  bank.requests.length = 0;
+  bank.most.accounts = 0;
+});
+afterEach(closeGateways);
+afterAll(closePretendBanks);
+
+type Row = Record<string, unknown>;
+/** What a page is answered with: rows, a status, or a whole document. */
+type PageOf = (number: number, size: number) => Row[] | number | { document: unknown };
+
+const serve =
+  (pageOf: PageOf): Handler =>
+  (_request, response, url) => {
+    const answer = pageOf(Number(url.searchParams.get('PageNumber')), Number(url.searchParams.get('PageSize')));
+    if (typeof answer === 'number') json(response, answer, {});
+    else json(response, 200, Array.isArray(answer) ? { result: answer } : answer.document);
+  };
+
+const asked = () =>
+  bank.requests.flatMap(({ path }) => {
+    const match = /PageNumber=(\d+)&PageSize=(\d+)/.exec(path);
+    return match ? [`${match[1]}/${match[2]}`] : [];
+  });
+
+async function read(pageOf: PageOf, env: Record<string, string> = {}) {
+  bank.onAccounts = serve(pageOf);
+  const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '10', ...env });
+  const answer = await askInTime(gateway, '/api/v1/accounts?pageSize=1000');
+  return { gateway, answer };
+}
+
+/** All ids in the answer, in the order of their numbers. */
+const idsOf = (accounts: Account[]) => accounts.map(({ id }) => id).sort();
+const ids = (count: number) => Array.from({ length: count }, (_, index) => sampleId(index + 1));
+
+async function expectList(
+  { gateway, answer }: { gateway: Gateway; answer: Awaited<ReturnType<typeof askInTime>> },
+  count: number,
+  complete: boolean | null,
+): Promise<void> {
+  expect({ status: answer.status, detail: answer.json.detail }).toEqual({ status: 200, detail: undefined });
+  expect(idsOf(answer.json.accounts)).toEqual(ids(count));
+  expect(answer.json.snapshot).toMatchObject({ complete, stale: false });
+  expect(answer.json.page.total).toBe(count);
+  await expectCommonConditions(bank, gateway, [answer]);
+}
+
+const ALL = sampleAccounts(25);
+const slice = (number: number, size: number) => ALL.slice((number - 1) * size, number * size);
+const envelope = (result: Row[] | null, info: object | null) => ({
+  document: { result, ...(info && { pageInfo: info }) },
+});
+
+describe('lists are read page by page', () => {
+  it('with a row count: just the pages it tells of', async () => {
+    const seen = await read((number, size) => envelope(slice(number, size), { pageSize: size, rowCount: 25 }));
+    expect(asked().sort()).toEqual(['1/10', '2/10', '3/10']);
+    await expectList(seen, 25, true);
+  });
+
+  it.each([
+    ['echoing it', (size: number) => ({ pageSize: size, rowCount: 25 })],
+    ['without an echo', () => ({ rowCount: 25 })],
+  ])('a page size that the bank clamps, %s: a short page is not the end', async (_name, info) => {
+    const seen = await read((number) => envelope(slice(number, 4), info(4)));
+    expect(asked()).toHaveLength(7);
+    await expectList(seen, 25, true);
+  });
+
+  it('clamped, echoed, and no count: read on to the page that is shorter than the echo', async () => {
+    const seen = await read((number) => envelope(slice(number, 4), { pageSize: 4 }));
+    expect(asked()).toHaveLength(7);
+    await expectList(seen, 25, null);
+  });
+
+  it('clamped, no echo, no count: read on to the end, whatever the length of the pages', async () => {
+    const seen = await read((number) => slice(number, 4));
+    await expectList(seen, 25, null);
+    expect(asked().length).toBeLessThanOrEqual(8);
+  });
+
+  it.each<[string, PageOf]>([
+    ['[]', (number, size) => slice(number, size)],
+    ['404', (number, size) => (number > 3 ? 404 : slice(number, size))],
+    ['result: null', (number, size) => (number > 3 ? envelope(null, null) : slice(number, size))],
+    ['a bare empty array', (number, size) => ({ document: slice(number, size) })],
+  ])('past the end is %s', async (_name, pageOf) => {
+    await expectList(await read(pageOf), 25, null);
+    expect(asked().length).toBeLessThanOrEqual(4);
+  });
+
+  it('a list that ends exactly with a page', async () => {
+    const twenty = (number: number, size: number) => ALL.slice(0, 20).slice((number - 1) * size, number * size);
+    await expectList(await read((number, size) => (number > 2 ? 404 : twenty(number, size))), 20, null);
+    await expectList(await read((number, size) => envelope(twenty(number, size), { rowCount: 20 })), 20, true);
+  });
+
+  it.each([
+    ['a bare array', (rows: Row[]) => rows],
+    ['another name', (rows: Row[]) => ({ accounts: rows, total: 25 })],
+    ['another name, with a count', (rows: Row[]) => ({ items: rows, pageInfo: { rowCount: 25 } })],
+  ])('%s', async (_name, toDocument) => {
+    const seen = await read((number, size) => ({ document: toDocument(slice(number, size)) }));
+    await expectList(seen, 25, _name.includes('count') ? true : null);
+  });
+
+  it('404 on the first page is no grant; on later ones the end', async () => {
+    const { answer } = await read(() => 404);
+    expect(answer.json).toMatchObject({ status: 502, code: 'access-not-granted' });
+    expect(asked()).toEqual(['1/10']);
+  });
+
+  it('result: null on the first page is an invalid answer, not an empty list', async () => {
+    const { answer } = await read(() => envelope(null, { rowCount: 0 }));
+    expect(answer.json).toMatchObject({ status: 502, code: 'bank-response-invalid' });
+    expect(answer.json.detail).toContain('result');
+  });
+
+  it('its twin: [] on the first page is an empty list', async () => {
+    const seen = await read(() => envelope([], { rowCount: 0 }));
+    await expectList(seen, 0, true);
+  });
+
+  it.each([
+    ['the same full page again and again', () => slice(1, 10)],
+    [
+      'the same page with a count that is never reached',
+      () => envelope(slice(1, 10), { pageSize: 10, rowCount: 1000 }),
+    ],
+  ])('%s does not loop for ever, and does not pass for complete', async (_name, pageOf) => {
+    const { gateway, answer } = await read(pageOf, { SNAPSHOT_READ_TIMEOUT_MS: '5000' });
+    expect(asked().length).toBeLessThan(250);
+    expect(answer.status).toBe(200);
+    expect(idsOf(answer.json.accounts)).toEqual(ids(10));
+    expect(answer.json.snapshot.complete).toBe(false);
+    expect(gateway.events('snapshot.incomplete')).toMatchObject([{ level: 'warn' }]);
+    await expectCommonConditions(bank, gateway, [answer]);
+  });
+
+  it('a bank that ignores PageNumber and sends all at once is understood', async () => {
+    const seen = await read(() => ALL.slice(0, 7));
+    await expectList(seen, 7, null);
+    expect(asked().length).toBeLessThanOrEqual(2);
+  });
+
+  it('pages without end are cut off', async () => {
+    const { answer } = await read(
+      (number, size) => Array.from({ length: size }, (_, index) => ({ accountId: `id-${number}-${index}` })),
+      { BANK_PAGE_SIZE: '5000', SNAPSHOT_READ_TIMEOUT_MS: '20000', REQUEST_DEADLINE_MS: '20000', LOG_LEVEL: 'info' },
+    );
+    expect(answer.json).toMatchObject({ status: 502, code: 'bank-response-invalid' });
+    expect(asked().length).toBeLessThanOrEqual(101);
+  });
+
+  describe('drift', () => {
+    const drifting = (first: PageOf, second: PageOf): PageOf => {
+      let pass = 0;
+      return (number, size) => {
+        if (number === 1) pass += 1;
+        return (pass === 1 ? first : second)(number, size);
+      };
+    };
+    const good: PageOf = (number, size) => envelope(slice(number, size), { pageSize: size, rowCount: 25 });
+    const repeated: PageOf = (number, size) =>
+      envelope(number === 2 ? ALL.slice(9, 19) : slice(number, size), { pageSize: size, rowCount: 25 });
+    const counting: PageOf = (number, size) =>
+      envelope(slice(number, size), { pageSize: size, rowCount: number === 3 ? 26 : 25 });
+    const lacking: PageOf = (number, size) => envelope(slice(number, size), { pageSize: size, rowCount: 27 });
+
+    it.each([
+      ['an account is seen twice and another not at all', repeated],
+      ['the count changes between pages', counting],
+      ['fewer come than are counted', lacking],
+    ])('when %s it is read once more; well then, it is complete', async (_name, pageOf) => {
+      const seen = await read(drifting(pageOf, good));
+      expect(asked().filter((page) => page === '1/10')).toHaveLength(2);
+      expect(seen.gateway.events('snapshot.incomplete')).toEqual([]);
+      await expectList(seen, 25, true);
+    });
+
+    it.each([
+      ['an account is seen twice', repeated, 24],
+      ['the count changes', counting, 25],
+      ['fewer come than are counted', lacking, 25],
+    ])('when %s in the second reading too, it is served and said to be incomplete', async (_name, pageOf, count) => {
+      const { gateway, answer } = await read(pageOf);
+      expect(asked().filter((page) => page === '1/10')).toHaveLength(2);
+      expect(answer.status).toBe(200);
+      expect(answer.json.accounts).toHaveLength(count);
+      expect(answer.json.snapshot).toMatchObject({ complete: false, stale: false });
+      expect(answer.headers['snapshot-complete']).toBe('false');
+      expect(gateway.events('snapshot.incomplete')).toHaveLength(1);
+      await expectCommonConditions(bank, gateway, [answer]);
+    });
+
+    it('the same account twice: the version of the later page wins', async () => {
+      const { answer } = await read((number, size) =>
+        envelope(
+          number === 1
+            ? slice(1, size)
+            : number === 2
+              ? [sampleAccount(3, { friendlyName: 'the later one' }), ...ALL.slice(10, 19)]
+              : ALL.slice(19),
+          { pageSize: size, rowCount: 25 },
+        ),
+      );
+      const found = (answer.json.accounts as Account[]).filter(({ id }) => id === sampleId(3));
+      expect(found.map(({ name }) => name)).toEqual(['the later one']);
+      expect(answer.json.accounts).toHaveLength(25);
+      expect(answer.json.snapshot.complete).toBe(false);
+    });
+  });
+
+  describe('smaller pages', () => {
+    it('after 413, and the size that was accepted is remembered', async () => {
+      const seen = await read(
+        (number, size) => (size > 50 ? 413 : envelope(slice(number, size), { pageSize: size, rowCount: 25 })),
+        { BANK_PAGE_SIZE: '200', SNAPSHOT_FRESH_MS: '0' },
+      );
+      expect(asked()).toEqual(['1/200', '1/100', '1/50']);
+      expect((await seen.gateway.get('/api/v1/accounts')).status).toBe(200);
+      expect(asked().slice(3)).toEqual(['1/50']);
+      await expectList(seen, 25, true);
+    });
+
+    it.each([
+      ['in an object of arrays', { errors: { PageSize: ['must be between 1 and 20'] } }],
+      ['in a list', { errors: [{ errorCode: 'InvalidpageSize' }] }],
+      ['in a title', { title: 'pagesize is too large' }],
+    ])('after a 400 that names pageSize %s', async (_name, problem) => {
+      bank.onAccounts = (_request, response, url) => {
+        const size = Number(url.searchParams.get('PageSize'));
+        if (size > 20) json(response, 400, problem, { 'content-type': 'application/problem+json' });
+        else
+          serve((number) => envelope(slice(number, size), { pageSize: size, rowCount: 25 }))(_request, response, url);
+      };
+      const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '40' });
+      const answer = await askInTime(gateway, '/api/v1/accounts?pageSize=1000');
+      expect(asked()).toEqual(['1/40', '1/20', '2/20']);
+      await expectList({ gateway, answer }, 25, true);
+    });
+
+    it('its twin: another 400 is told as bank-refused, at once', async () => {
+      bank.onAccounts = (_request, response) => json(response, 400, { errors: { PageNumber: ['wrong'] } });
+      const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '40' });
+      expect((await askInTime(gateway)).json.code).toBe('bank-refused');
+      expect(asked()).toEqual(['1/40']);
+    });
+
+    it('413 on a later page begins again with smaller ones', async () => {
+      const seen = await read((number, size) =>
+        size === 10 && number === 2 ? 413 : envelope(slice(number, size), { pageSize: size, rowCount: 25 }),
+      );
+      expect(asked().at(-1)).toMatch(/\/5$/);
+      await expectList(seen, 25, true);
+    });
+  });
+
+  it('never a part in silence: if one page fails, the reading fails', async () => {
+    const { answer, gateway } = await read((number, size) =>
+      number === 2 ? 500 : envelope(slice(number, size), { rowCount: 25 }),
+    );
+    expect(answer.json).toMatchObject({ status: 503, code: 'bank-unavailable', owner: 'bank' });
+    expect((await gateway.get('/api/v1/accounts', { 'cache-control': 'only-if-cached' })).json.code).toBe('not-cached');
+  });
+
+  it.each([1, 3, 6])('at most BANK_MAX_CONCURRENT_REQUESTS=%d are in flight', async (limit) => {
+    const good = serve((number, size) => envelope(slice(number, size), { pageSize: size, rowCount: 25 }));
+    bank.onAccounts = (...args) => void delay(20).then(() => good(...args));
+    const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '1', BANK_MAX_CONCURRENT_REQUESTS: String(limit) });
+    const answer = await askInTime(gateway, '/api/v1/accounts?pageSize=1000');
+    expect(asked()).toHaveLength(25);
+    expect(bank.most.accounts).toBe(limit);
+    await expectList({ gateway, answer }, 25, true);
+  });
+
+  it('100 000 accounts', async () => {
+    const row = (number: number) => `{"accountId":"${sampleId(number)}","friendlyName":"${number}"}`;
+    bank.onAccounts = (_request, response, url) => {
+      const first = (Number(url.searchParams.get('PageNumber')) - 1) * 5000 + 1;
+      const rows = Array.from({ length: 5000 }, (_, index) => row(first + index));
+      json(response, 200, `{"result":[${rows.join()}],"pageInfo":{"pageSize":5000,"rowCount":100000}}`);
+    };
+    const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '5000' });
+    const { json: list } = await askInTime(gateway, '/api/v1/accounts?pageNumber=1000&pageSize=100');
+    expect(list.page).toEqual({ number: 1000, size: 100, total: 100_000, hasMore: false });
+    expect(list.accounts.at(-1).name).toBe('100000');
+    expect(list.snapshot.complete).toBe(true);
+    expect(asked()).toHaveLength(20);
+  });
+
+  it('each reading has an id of its own, the same on all its pages and in the line of the request', async () => {
+    const { gateway } = await read((number, size) => envelope(slice(number, size), { pageSize: size, rowCount: 25 }), {
+      SNAPSHOT_FRESH_MS: '0',
+    });
+    await askInTime(gateway);
+    const sent = bank.requests.flatMap(({ path, headers }) =>
+      path.startsWith('/api/v1/accounts') ? [headers['x-request-id']] : [],
+    );
+    expect(sent).toHaveLength(6);
+    expect(new Set(sent.slice(0, 3)).size).toBe(1);
+    expect(new Set(sent.slice(3)).size).toBe(1);
+    expect(sent[0]).not.toBe(sent[3]);
+    expect(gateway.events('request').map(({ readingId }) => readingId)).toEqual([sent[0], sent[3]]);
+  });
+});

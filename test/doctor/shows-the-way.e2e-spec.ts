@@ -1,0 +1,290 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import forge from 'node-forge';
+import { checkShape } from '../../src/doctor/check-shape.js';
+import { toKeyPair } from '../../src/sandbox/identity/key-pair.js';
+import { createPfx, openPfx } from '../../src/sandbox/identity/pfx.js';
+import { examineWith, expectWellFormed, type Examination } from '../support/examination.js';
+import { toEnvironment } from '../support/gateway.js';
+import {
+  closePretendBanks,
+  issueToken,
+  json,
+  listAccounts,
+  startPretendBank,
+  type PretendBank,
+} from '../support/pretend-bank.js';
+import {
+  closeProxies,
+  createAuthority,
+  hasOpenssl,
+  openSockets,
+  socketsLeft,
+  startConnectProxy,
+} from '../support/proxies.js';
+import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
+import { cleanUp, start } from '../support/sandbox.js';
+
+const ALL = ['settings', 'certificate', 'dns', 'route', 'tls', 'token', 'accounts', 'shape'];
+const statuses = ({ report }: Examination) => report.steps.map(({ status }) => status);
+const well = ALL.map(() => 'ok');
+
+describe('the doctor, where all is well', () => {
+  let bank: PretendBank;
+  beforeAll(async () => {
+    bank = await startPretendBank();
+    // with the issuer in it, which is warned of when missing
+    const [passcode, ca] = [bank.files.passcode, bank.files.ca].map((file) => readFileSync(file, 'utf8')) as [
+      string,
+      string,
+    ];
+    const { keyPem, certificatePems } = openPfx(readFileSync(bank.files.pfx), passcode);
+    const chain = [...certificatePems, ca].map((pem) => forge.pki.certificateFromPem(pem));
+    writeFileSync(bank.files.pfx, createPfx(toKeyPair(keyPem), chain, passcode));
+  });
+  afterEach(async () => {
+    bank.onToken = issueToken(bank);
+    bank.onAccounts = listSample();
+    await closeProxies();
+    await cleanUp();
+  });
+  afterAll(closePretendBanks);
+
+  function expectWell(examination: Examination, expected = well): void {
+    expect(statuses(examination)).toEqual(expected);
+    expect(examination.exitCode).toBe(0);
+    expect(examination.report.ok).toBe(true);
+    expectWellFormed(examination.report);
+    const { everything } = examination;
+    for (const secret of [bank.username, bank.password, 'secret-', ...bank.tokens, ...Object.values(PLANTED)]) {
+      expect(everything.includes(secret)).toBe(false);
+    }
+  }
+
+  it('shows the facts of each step, costs one token and one page, and leaves nothing open', async () => {
+    bank.onAccounts = listSample(3);
+    const [before, asked] = [openSockets(), bank.requests.length];
+    const examination = await examineWith(toEnvironment(bank));
+    expectWell(examination);
+    const { step, text } = examination;
+    expect(bank.requests.slice(asked).map(({ path }) => path)).toEqual([
+      '/api/v1/authorizations/authorize',
+      '/api/v1/accounts?PageNumber=1&PageSize=1000',
+    ]);
+    const { thumbprint } = step('certificate').facts;
+    expect(thumbprint).toBe(bank.requests.at(-1)?.thumbprint);
+    expect(step('certificate').facts).toMatchObject({
+      subject: expect.stringContaining('pretend client'),
+      daysLeft: 364,
+    });
+    expect(step('dns').facts).toEqual({ bank: { host: '127.0.0.1', addresses: ['127.0.0.1'] } });
+    expect(step('tls').facts['bank']).toMatchObject({
+      tlsVersion: 'TLSv1.3',
+      serverChain: [
+        { subject: expect.stringContaining('Pretend bank'), validTo: expect.stringMatching(/^20.*Z$/) },
+        { subject: expect.stringContaining('Pretend CA') },
+      ],
+      ourThumbprint: thumbprint,
+    });
+    expect(step('token').facts).toEqual({ lifetimeSeconds: 300 });
+    expect(step('accounts').facts).toEqual({ accounts: 3, pages: 1, complete: true });
+    expect(step('shape').facts).toMatchObject({ list: 'result[]', unknownFields: [] });
+    expect(text).toMatch(/^✓ settings +\d+ ms {3}https:/m);
+    expect(text).toMatch(new RegExp(`^ {26}thumbprint {2}${String(thumbprint)}`, 'm'));
+    expect(text).toMatch(/^ {26}valid {7}\d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d \(364 days left\)$/m);
+    // no colours, and nothing wider than a terminal of today
+    expect(text).not.toContain('\u001b');
+    expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(130);
+    await expect(socketsLeft(before)).resolves.toBeLessThanOrEqual(before);
+  });
+
+  it('looks at both hosts, those too that differ by their port alone', async () => {
+    const sandbox = await start({ authPort: 0 });
+    const examination = await examineWith(toEnvironment(sandbox));
+    expectWell(examination);
+    for (const name of ['dns', 'route', 'tls'] as const) {
+      expect(Object.keys(examination.step(name).facts)).toEqual(['tokens', 'accounts']);
+    }
+    const route = examination.step('route').facts as Record<string, { remotePort: number }>;
+    expect(`https://127.0.0.1:${route['tokens']?.remotePort}`).toBe(sandbox.authUrl);
+    expect(`https://127.0.0.1:${route['accounts']?.remotePort}`).toBe(sandbox.url);
+    expect(examination.text).toMatch(/tokens {4}from 127/);
+  });
+
+  const ipv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+  (ipv6 ? it : it.skip)('finds an IPv6 literal', async () => {
+    const sandbox = await start({ host: '::1', names: ['::1'] });
+    expect(sandbox.url).toContain('[::1]');
+    const examination = await examineWith(toEnvironment(sandbox));
+    expectWell(examination);
+    expect(examination.step('dns').facts).toEqual({ bank: { host: '::1', addresses: ['::1'] } });
+    expect(examination.text).toMatch(/from ::1 to \[::1\]:\d+, direct/);
+  });
+
+  it.each(['http', 'https'])('goes through an %s proxy, and shows its answer', async (scheme) => {
+    const authority = await createAuthority('A proxy root');
+    const tls = scheme === 'https' ? { tls: authority.server(['localhost']) } : {};
+    const { url, heads } = await startConnectProxy(tls);
+    const examination = await examineWith({
+      ...toEnvironment(bank),
+      EGRESS_PROXY_URL: url.href,
+      ...(scheme === 'https' && { EGRESS_PROXY_CA_FILE: authority.file }),
+    });
+    expectWell(examination);
+    expect(heads[0]).toMatch(/^CONNECT 127\.0\.0\.1:\d+ /);
+    expect(examination.step('dns').facts['bank']).toMatchObject({ host: url.hostname });
+    expect(examination.step('route').facts['bank']).toMatchObject({ route: `proxy ${url.origin}`, proxyStatus: 200 });
+    expect(examination.text).toMatch(/which answered 200 to CONNECT 127\.0\.0\.1:\d+/);
+  });
+
+  it('goes direct where NO_PROXY says so', async () => {
+    const examination = await examineWith({
+      ...toEnvironment(bank),
+      HTTPS_PROXY: 'http://no-such-proxy.invalid:3128',
+      NO_PROXY: '127.0.0.1',
+    });
+    expectWell(examination);
+    expect(examination.step('route').facts['bank']).toMatchObject({ route: 'direct' });
+  });
+
+  it('opens no socket and looks up no name when offline', async () => {
+    const opened: unknown[] = [];
+    const note = (message: unknown) => void opened.push(message);
+    subscribe('net.client.socket', note);
+    try {
+      const examination = await examineWith(
+        { ...toEnvironment(bank), BANK_BASE_URL: 'https://no-such-bank.invalid' },
+        { offline: true },
+      );
+      expectWell(
+        examination,
+        ALL.map((_, index) => (index < 2 ? 'ok' : 'skipped')),
+      );
+      expect(examination.text).toContain('The local steps are in order.');
+    } finally {
+      unsubscribe('net.client.socket', note);
+    }
+    expect(opened).toEqual([]);
+  });
+
+  describe('warns and goes on', () => {
+    const warnedAt = (name: string) => ALL.map((each) => (each === name ? 'warning' : 'ok'));
+
+    it('of a certificate in its last 30 days, with its thumbprint', async () => {
+      const { pfx, passcode, thumbprint } = await bank.issueClient('soon', {
+        notBefore: new Date(Date.now() - 1000),
+        notAfter: new Date(Date.now() + 29.5 * 86_400_000),
+      });
+      const write = (name: string, content: string | Buffer) => {
+        writeFileSync(join(bank.directory, name), content, { mode: 0o600 });
+        return join(bank.directory, name);
+      };
+      const examination = await examineWith({
+        ...toEnvironment(bank),
+        BANK_PFX_FILE: write('soon.pfx', pfx),
+        BANK_PFX_PASSCODE_FILE: write('soon-passcode', passcode),
+      });
+      expectWell(examination, warnedAt('certificate'));
+      const { problem, remedy, owner } = examination.step('certificate');
+      expect(problem).toMatch(/ends in 29 days, on 20/);
+      expect(remedy).toContain(thumbprint);
+      expect(owner).toBe('operator');
+      expect(examination.text).toContain('! certificate');
+      expect(examination.text).toContain('look at the warnings');
+    });
+
+    (hasOpenssl() ? it : it.skip)('of a PFX with outdated ciphers', async () => {
+      const run = (...args: string[]) =>
+        execFileSync('openssl', args, {
+          cwd: bank.directory,
+          env: { ...process.env, PASSCODE: readFileSync(bank.files.passcode, 'utf8') },
+          stdio: ['ignore', 'pipe', 'pipe'],
+        });
+      run('pkcs12', '-in', 'client.pfx', '-nodes', '-passin', 'env:PASSCODE', '-out', 'all.pem');
+      const ciphers = ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-RC2-40', '-macalg', 'SHA1'];
+      run(
+        'pkcs12',
+        '-export',
+        '-legacy',
+        '-in',
+        'all.pem',
+        '-passout',
+        'env:PASSCODE',
+        '-out',
+        'legacy.pfx',
+        ...ciphers,
+      );
+      const examination = await examineWith({
+        ...toEnvironment(bank),
+        BANK_PFX_FILE: join(bank.directory, 'legacy.pfx'),
+      });
+      expectWell(examination, warnedAt('certificate'));
+      expect(examination.step('certificate').problem).toMatch(/RC2.*outdated/);
+      expect(examination.step('certificate').remedy).not.toBe('');
+    });
+
+    it('of misspelt settings', async () => {
+      const examination = await examineWith({ ...toEnvironment(bank), BANK_PAGESIZE: '5' });
+      expectWell(examination, warnedAt('settings'));
+      expect(examination.step('settings').problem).toMatch(/BANK_PAGESIZE.*BANK_PAGE_SIZE/);
+    });
+
+    it('of a token whose life is not told', async () => {
+      bank.onToken = issueToken(bank, { expires_in: 'soon' });
+      const examination = await examineWith(toEnvironment(bank));
+      expectWell(examination, warnedAt('token'));
+      expect(examination.step('token')).toMatchObject({ owner: 'bank', facts: { lifetimeSeconds: 60 } });
+    });
+
+    it('of a list that does not agree with its count', async () => {
+      bank.onAccounts = (_request, response) =>
+        json(response, 200, { result: [sampleAccount(1)], pageInfo: { rowCount: 2, pageSize: 1000 } });
+      const examination = await examineWith(toEnvironment(bank));
+      expectWell(examination, warnedAt('accounts'));
+      expect(examination.step('accounts')).toMatchObject({ owner: 'bank', facts: { accounts: 1, complete: false } });
+    });
+
+    it('of an empty list', async () => {
+      bank.onAccounts = listAccounts([]);
+      const examination = await examineWith(toEnvironment(bank));
+      expectWell(examination, warnedAt('accounts'));
+      expect(examination.step('accounts')).toMatchObject({ owner: 'bank', facts: { accounts: 0 } });
+      expect(examination.step('shape').facts).toMatchObject({ missingFields: [] });
+    });
+
+    it('of fields it does not know, by their paths, never by values', async () => {
+      const strange = { newField: PLANTED.text, [PLANTED.iban]: 1, 'with\u001b[31m\nnoise': 2 };
+      const account = sampleAccount(1, strange);
+      (account['balances'] as Record<string, unknown>[])[0]!['availableAmount'] = 12;
+      bank.onAccounts = (_request, response) =>
+        json(response, 200, { result: [account], links: [], pageInfo: { rowCount: 1, totalPages: 1 } });
+      const examination = await examineWith(toEnvironment(bank));
+      expectWell(examination, warnedAt('shape'));
+      expect(examination.step('shape').facts['unknownFields']).toEqual([
+        'links',
+        'pageInfo.totalPages',
+        'result[].balances[].availableAmount',
+        'result[].newField',
+        'result[].DE#',
+        'result[].with?[31m?noise',
+      ]);
+      expect(examination.text).not.toContain('\u001b');
+    });
+  });
+
+  it.each([
+    ['a bare array', [sampleAccount(1)], '[]'],
+    ['another name', { accounts: [sampleAccount(1)] }, 'accounts[]'],
+  ])('tells where the list stands: %s', async (_name, body, list) => {
+    const findings = { facts: {}, lines: [] };
+    await checkShape({ text: JSON.stringify(body), failure: null }, findings);
+    expect(findings.facts).toMatchObject({ list, rowCountGiven: false, unknownFields: [] });
+    expect(findings.facts).toMatchObject({
+      missingFields: expect.arrayContaining([`${list}.balances[].blockedBalanceAmount`]),
+    });
+  });
+});

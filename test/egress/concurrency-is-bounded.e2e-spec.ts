@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { closePretendBanks, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { accountsAt, closeProxies, createEgress, failureOf, identityFor } from '../support/proxies.js';
+import { until } from '../support/until.js';
+
+let bank: PretendBank;
+beforeAll(async () => {
+  bank = await startPretendBank();
+});
+afterEach(async () => {
+  await closeProxies();
+  bank.onAccounts = listAccounts([]);
+});
+afterAll(closePretendBanks);
+
+test('never more calls than allowed are at the bank, and all of them get there', async () => {
+  let now = 0;
+  let most = 0;
+  bank.onAccounts = (...args) => {
+    most = Math.max(most, (now += 1));
+    setTimeout(() => {
+      now -= 1;
+      listAccounts([])(...args);
+    }, 5);
+  };
+  const egress = createEgress(identityFor(bank), { maxConcurrentRequests: 3 });
+  const answers = await Promise.all(Array.from({ length: 60 }, () => egress.get(accountsAt(bank.url))));
+  expect(answers.every(({ status }) => status === 200)).toBe(true);
+  expect(most).toBe(3);
+});
+
+test('a call that is given up while it waits for its turn ends at once, and takes no turn', async () => {
+  const held: (() => void)[] = [];
+  bank.onAccounts = (...args) => held.push(() => listAccounts([])(...args));
+  const egress = createEgress(identityFor(bank), { maxConcurrentRequests: 1 });
+  const first = egress.get(accountsAt(bank.url));
+  await until(() => held.length === 1);
+  const asked = bank.requests.length;
+  const reason = new Error('gone');
+  const controller = new AbortController();
+  const waiting = Array.from({ length: 50 }, async () => {
+    await expect(egress.get(accountsAt(bank.url, { signal: controller.signal }))).rejects.toBe(reason);
+  });
+  const last = egress.get(accountsAt(bank.url));
+  await delay(20);
+  const started = performance.now();
+  controller.abort(reason);
+  await Promise.all(waiting);
+  expect(performance.now() - started).toBeLessThan(1000);
+  await expect(egress.get(accountsAt(bank.url, { signal: controller.signal }))).rejects.toBe(reason);
+  held.shift()?.();
+  await first;
+  await until(() => held.length === 1);
+  held.shift()?.();
+  expect((await last).status).toBe(200);
+  expect(bank.requests.length).toBe(asked + 1);
+});
+
+test('failures of all kinds give their places back', async () => {
+  bank.onAccounts = (request, _response) => request.socket.destroy();
+  const egress = createEgress(identityFor(bank), { maxConcurrentRequests: 2, requestTimeoutMs: 300 });
+  await Promise.all(Array.from({ length: 10 }, () => failureOf(egress.get(accountsAt(bank.url)))));
+  bank.onAccounts = () => undefined;
+  await Promise.all(Array.from({ length: 4 }, () => failureOf(egress.get(accountsAt(bank.url)))));
+  bank.onAccounts = () => undefined;
+  const gone = Array.from({ length: 10 }, () => egress.get(accountsAt(bank.url, { signal: AbortSignal.timeout(50) })));
+  await Promise.allSettled(gone);
+  bank.onAccounts = listAccounts([]);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => egress.get(accountsAt(bank.url))));
+  expect(answers.every(({ status }) => status === 200)).toBe(true);
+});

@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { TLSSocket } from 'node:tls';
+import { DirectAgent } from '../../src/egress/direct-agent.js';
+import { TunnelAgent } from '../../src/egress/tunnel-agent.js';
+import { WireClient } from '../../src/egress/wire-client.js';
+import { closePretendBanks, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import {
+  accountsAt,
+  closeProxies,
+  createAuthority,
+  createEgress,
+  identityFor,
+  startConnectProxy,
+  startTlsServer,
+} from '../support/proxies.js';
+import { until } from '../support/until.js';
+
+let bank: PretendBank;
+beforeAll(async () => {
+  bank = await startPretendBank();
+});
+afterEach(async () => {
+  await closeProxies();
+  bank.onAccounts = listAccounts([]);
+});
+afterAll(closePretendBanks);
+
+const ROUTES = ['direct', 'http proxy', 'https proxy'] as const;
+
+async function startRoute(route: (typeof ROUTES)[number]) {
+  const authority = await createAuthority('Proxy CA');
+  const https = route === 'https proxy';
+  const proxy = await startConnectProxy(https ? { tls: authority.server(['localhost']) } : {});
+  const settings = { proxy: route === 'direct' ? null : proxy.url, proxyCaFile: https ? authority.file : null };
+  return { proxy, settings };
+}
+
+describe.each(ROUTES)('%s', (route) => {
+  test('one connection serves calls one after the other, and six serve 200 at once', async () => {
+    const { proxy, settings } = await startRoute(route);
+    const seen = new Set<unknown>();
+    bank.onAccounts = (request, response, url) => {
+      seen.add(request.socket);
+      listAccounts([])(request, response, url);
+    };
+    const egress = createEgress(identityFor(bank), settings);
+    for (let call = 0; call < 40; call += 1) await egress.get(accountsAt(bank.url));
+    expect(seen.size).toBe(1);
+    await Promise.all(Array.from({ length: 200 }, () => egress.get(accountsAt(bank.url))));
+    expect(seen.size).toBeLessThanOrEqual(6);
+    if (route !== 'direct') expect(proxy.heads.length).toBe(seen.size);
+  });
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'a new connection resumes the session of an earlier one (%s)',
+    async (version) => {
+      const versioned = await startPretendBank({ server: { minVersion: version, maxVersion: version } });
+      const resumed: boolean[] = [];
+      versioned.onAccounts = (request, response, url) => {
+        const socket = request.socket as TLSSocket;
+        expect(socket.getProtocol()).toBe(version);
+        resumed.push(socket.isSessionReused());
+        response.setHeader('connection', 'close');
+        listAccounts([])(request, response, url);
+      };
+      const { settings } = await startRoute(route);
+      const egress = createEgress(identityFor(versioned), settings);
+      for (let call = 0; call < 4; call += 1) await egress.get(accountsAt(versioned.url));
+      expect(resumed).toEqual([false, true, true, true]);
+      // a resumed session is still ours
+      expect(versioned.requests.every(({ thumbprint }) => thumbprint !== null)).toBe(true);
+      await versioned.close();
+    },
+  );
+
+  test.each([true, false])(
+    'kept connections that died are replaced within the call (together: %s)',
+    async (together) => {
+      const { settings } = await startRoute(route);
+      const egress = createEgress(identityFor(bank), settings);
+      const gathered: (() => void)[] = [];
+      bank.onAccounts = (...args) => {
+        gathered.push(() => listAccounts([])(...args));
+        if (gathered.length === 5) for (const answer of gathered) answer();
+      };
+      await Promise.all([1, 2, 3, 4, 5].map(() => egress.get(accountsAt(bank.url))));
+      const old = new Set(bank.sockets);
+      expect(old.size).toBe(5);
+
+      // the bank drops each as soon as something comes over it again, so that none is known to be dead before
+      let dropped = 0;
+      bank.onAccounts = (request, response, url) => {
+        const raw = [...old].find((socket) => socket.remotePort === request.socket.remotePort);
+        if (!raw) return listAccounts([])(request, response, url);
+        dropped += 1;
+        request.socket.destroy();
+      };
+      const calls = together ? [1, 2, 3, 4, 5] : [1];
+      const answers = await Promise.all(calls.map(() => egress.get(accountsAt(bank.url))));
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      if (together) expect(dropped).toBeGreaterThan(0);
+      // one is enough to know better than to try the others
+      else expect(dropped).toBe(1);
+      await until(() => [...old].every((socket) => socket.destroyed));
+    },
+  );
+});
+
+test('a call is not repeated over a fresh connection that dies', async () => {
+  const authority = await createAuthority('Bank CA');
+  let asked = 0;
+  const server = await startTlsServer({ ...authority.server(['localhost']) }, (socket) => {
+    socket.on('data', () => {
+      asked += 1;
+      // the first call is answered, so that the connection is kept; then every connection dies when asked
+      if (asked === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}');
+      else socket.destroy();
+    });
+  });
+  const egress = createEgress({ ...identityFor(bank), ca: authority.pem });
+  const url = `https://localhost:${server.port}`;
+  await egress.get(accountsAt(url));
+  await expect(egress.get(accountsAt(url))).rejects.toMatchObject({ code: 'bank-unavailable' });
+  // over the kept connection, then once over a fresh one
+  expect(asked).toBe(3);
+});
+
+test.each(['direct', 'proxy'])('%s: an idle connection is closed in good time', async (route) => {
+  const proxy = await startConnectProxy();
+  const tls = identityFor(bank);
+  const options = { connectTimeoutMs: 1000, localAddress: null, proxyCa: null };
+  const agent = route === 'proxy' ? new TunnelAgent(proxy.url, tls, options) : new DirectAgent(tls, options);
+  expect(agent.options.timeout).toBe(30_000);
+  agent.options.timeout = 100;
+  const client = new WireClient(1000);
+  const call = () => client.get(accountsAt(bank.url), agent, AbortSignal.timeout(3000));
+  await call();
+  expect(bank.sockets.size).toBe(1);
+  await until(() => bank.sockets.size === 0, 1000);
+  // a call that takes longer is not idle
+  bank.onAccounts = (...args) => setTimeout(() => listAccounts([])(...args), 300);
+  expect((await call()).status).toBe(200);
+  agent.destroy();
+});

@@ -1,0 +1,213 @@
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { TLSSocket } from 'node:tls';
+import type { Egress } from '../../src/egress/egress.js';
+import {
+  accountsAt,
+  closeProxies,
+  createAuthority,
+  createEgress,
+  failureOf,
+  openSockets,
+  socketsLeft,
+  startTlsServer,
+  type Authority,
+} from '../support/proxies.js';
+
+let authority: Authority;
+beforeAll(async () => {
+  authority = await createAuthority('Bank CA');
+});
+afterEach(closeProxies);
+afterAll(closeProxies);
+
+const BODY = JSON.stringify({ result: [], text: 'x'.repeat(5000) });
+const PACKED = gzipSync(BODY);
+
+interface Bank {
+  readonly url: string;
+  readonly egress: Egress;
+}
+
+/** A bank that answers a request with these bytes, and an egress that has had an answer before. */
+async function startBank(
+  onRequest: (socket: TLSSocket, raw: Socket) => void,
+  maxResponseBytes = 1_000_000,
+): Promise<Bank> {
+  let asked = 0;
+  const server = await startTlsServer(authority.server(['localhost']), (socket) => {
+    socket.on('data', () => {
+      asked += 1;
+      if (asked === 1) socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}');
+      else onRequest(socket, [...server.sockets].find((raw) => raw.remotePort === socket.remotePort) ?? socket);
+    });
+  });
+  const url = `https://localhost:${server.port}`;
+  const egress = createEgress({ ...authority.client('a client'), ca: authority.pem }, { maxResponseBytes });
+  await egress.get(accountsAt(url));
+  return { url, egress };
+}
+
+const answer = (header: string, body: Buffer | string = '') =>
+  Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${header}\r\n`), Buffer.from(body)]);
+const chunk = (body: Buffer | string) =>
+  Buffer.concat([Buffer.from(`${Buffer.byteLength(body).toString(16)}\r\n`), Buffer.from(body), Buffer.from('\r\n')]);
+const CHUNKED = 'Transfer-Encoding: chunked\r\n';
+
+describe('whole answers', () => {
+  test.each([
+    ['with Content-Length', answer(`Content-Length: ${BODY.length}\r\n`, BODY)],
+    ['chunked', answer(CHUNKED, Buffer.concat([chunk(BODY), chunk('')]))],
+    ['gzip', answer(`Content-Encoding: gzip\r\nContent-Length: ${PACKED.length}\r\n`, PACKED)],
+    ['gzip, chunked', answer(`Content-Encoding: GZIP\r\n${CHUNKED}`, Buffer.concat([chunk(PACKED), chunk('')]))],
+    ['up to the end of the connection', answer('Connection: close\r\n', BODY)],
+    [
+      'after early hints',
+      Buffer.concat([
+        Buffer.from('HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'),
+        answer('Connection: close\r\n', BODY),
+      ]),
+    ],
+  ])('%s', async (_name, bytes) => {
+    const { url, egress } = await startBank((socket) => socket.end(bytes));
+    const { status, contentType, body } = await egress.get(accountsAt(url));
+    expect({ status, contentType, body: body.toString() }).toEqual({
+      status: 200,
+      contentType: 'application/json',
+      body: BODY,
+    });
+  });
+
+  test.each([204, 206, 304])('%i is given as it is', async (status) => {
+    const { url, egress } = await startBank((socket) =>
+      socket.write(
+        `HTTP/1.1 ${status} Whatever\r\nContent-Encoding: gzip\r\n${status === 206 ? 'Content-Length: 0\r\n' : ''}\r\n`,
+      ),
+    );
+    expect((await egress.get(accountsAt(url))).status).toBe(status);
+  });
+});
+
+describe('bank-response-invalid', () => {
+  test.each([
+    ['cut off, Content-Length', answer('Content-Length: 6000\r\n', BODY)],
+    ['cut off, chunked', answer(CHUNKED, chunk(BODY))],
+    ['cut off within a chunk', answer(CHUNKED, chunk(BODY).subarray(0, 3000))],
+    ['cut off, gzip', answer('Content-Encoding: gzip\r\nConnection: close\r\n', PACKED.subarray(0, 40))],
+    ['gzip without its check sum', answer('Content-Encoding: gzip\r\nConnection: close\r\n', PACKED.subarray(0, -8))],
+    ['gzip that is none', answer('Content-Encoding: gzip\r\nConnection: close\r\n', BODY)],
+    ['an encoding we did not ask for', answer('Content-Encoding: compress\r\nConnection: close\r\n', BODY)],
+    ['Content-Length twice', answer('Content-Length: 2\r\nContent-Length: 3\r\n', '{}x')],
+    ['Content-Length and chunked', answer(`Content-Length: 2\r\n${CHUNKED}`, chunk(''))],
+    ['no HTTP', 'hello\r\n\r\n'],
+    ['a header without an end', `HTTP/1.1 200 OK\r\n${'X-Flood: 0123456789abcdef\r\n'.repeat(100_000)}`],
+    ['one endless header line', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(3_000_000)}`],
+  ])('%s', async (_name, bytes) => {
+    const before = openSockets();
+    const { url, egress } = await startBank((socket) => socket.end(bytes));
+    const failure = await failureOf(egress.get(accountsAt(url)));
+    expect(failure).toMatchObject({ code: 'bank-response-invalid', owner: 'bank', status: 502 });
+    expect(failure.ms).toBeLessThan(2000);
+    expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+  });
+});
+
+describe('too large', () => {
+  const LIMIT = 1_000_000;
+  const endless = (socket: TLSSocket, head: string) => {
+    const block = Buffer.alloc(65_536, 'x');
+    const pour = () => {
+      while (!socket.destroyed && socket.write(block));
+    };
+    socket.on('drain', pour);
+    socket.write(head);
+    pour();
+  };
+
+  test.each([
+    ['10 GB announced', (socket: TLSSocket) => socket.write(answer('Content-Length: 10737418240\r\n', '{'))],
+    [
+      '10 GB announced and sent',
+      (socket: TLSSocket) => endless(socket, answer('Content-Length: 10737418240\r\n').toString()),
+    ],
+    ['without an end', (socket: TLSSocket) => endless(socket, answer('Connection: close\r\n').toString())],
+    ['a gzip bomb', (socket: TLSSocket) => socket.end(answer('Content-Encoding: gzip\r\nConnection: close\r\n', BOMB))],
+  ] as const)('%s', async (_name, onRequest) => {
+    const before = openSockets();
+    const { url, egress } = await startBank(onRequest, LIMIT);
+    const memory = process.memoryUsage().rss;
+    const failure = await failureOf(egress.get(accountsAt(url)));
+    expect(failure).toMatchObject({
+      code: 'bank-response-invalid',
+      detail: expect.stringContaining('BANK_MAX_RESPONSE_BYTES'),
+    });
+    expect(failure.ms).toBeLessThan(2000);
+    expect(process.memoryUsage().rss - memory).toBeLessThan(32 * 2 ** 20);
+    expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+  });
+
+  /** 200 KB that unpack to 200 MB. */
+  const BOMB = gzipSync(Buffer.alloc(200 * 2 ** 20));
+
+  test('50 MB, with the limit that is the default', async () => {
+    const { url, egress } = await startBank(
+      (socket) => socket.end(answer('Connection: close\r\n', Buffer.alloc(50 * 2 ** 20, 'x'))),
+      33_554_432,
+    );
+    expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({ code: 'bank-response-invalid' });
+  });
+
+  test('exactly the limit is let through', async () => {
+    const body = Buffer.alloc(LIMIT, ' ');
+    const { url, egress } = await startBank(
+      (socket) => socket.end(answer(`Content-Length: ${LIMIT}\r\n`, body)),
+      LIMIT,
+    );
+    expect((await egress.get(accountsAt(url))).body).toHaveLength(LIMIT);
+  });
+});
+
+describe('slow', () => {
+  test.each([
+    ['headers never', () => undefined],
+    ['half a header', (socket: TLSSocket) => socket.write('HTTP/1.1 200 OK\r\nX')],
+    ['the body never', (socket: TLSSocket) => socket.write(answer('Content-Length: 10\r\n'))],
+    [
+      'a byte each 100 ms',
+      (socket: TLSSocket) => {
+        socket.write(answer('Content-Length: 1000\r\n'));
+        const timer = setInterval(() => socket.write('x'), 100);
+        socket.once('close', () => clearInterval(timer));
+      },
+    ],
+    [
+      'early hints without an end',
+      (socket: TLSSocket) => {
+        const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 20);
+        socket.once('close', () => clearInterval(timer));
+      },
+    ],
+  ] as const)('%s: bank-timeout at the deadline', async (_name, onRequest) => {
+    const before = openSockets();
+    const { url } = await startBank(onRequest);
+    const settings = { requestTimeoutMs: 600 };
+    const egress = createEgress({ ...authority.client('a client'), ca: authority.pem }, settings);
+    const failure = await failureOf(egress.get(accountsAt(url)));
+    expect(failure).toMatchObject({ code: 'bank-timeout', owner: 'bank', status: 504 });
+    expect(failure.ms).toBeGreaterThan(550);
+    expect(failure.ms).toBeLessThan(2000);
+    expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+  });
+});
+
+test.each([
+  ['the header', 'HTTP/1.1 200'],
+  ['the body', answer('Content-Length: 6000\r\n', '{').toString()],
+  ['a chunked body', answer(CHUNKED, chunk('{')).toString()],
+])('a reset within %s is a connection failure', async (_name, text) => {
+  const { url, egress } = await startBank((socket, raw) =>
+    socket.write(text, () => setTimeout(() => raw.resetAndDestroy(), 50)),
+  );
+  expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({ code: 'bank-unavailable', owner: 'network' });
+});

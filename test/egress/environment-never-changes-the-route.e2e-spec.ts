@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, expect, test } from '@jest/globals';
+import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { closeProxies, identityFor, startConnectProxy, temporaryDirectory } from '../support/proxies.js';
+
+afterEach(async () => {
+  await closeProxies();
+  await closePretendBanks();
+});
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Runs the egress of src in a process of its own, whose environment is the one in question from the start. */
+const SCRIPT = `
+import { registerHooks } from 'node:module';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+registerHooks({
+  resolve: (specifier, context, next) => {
+    const url = specifier.startsWith('.') ? new URL(specifier.replace(/\\.js$/, '.ts'), context.parentURL) : null;
+    return url?.href.endsWith('.ts') && existsSync(fileURLToPath(url)) ? next(url.href, context) : next(specifier, context);
+  },
+});
+const { settings, tls, url } = JSON.parse(process.argv[2]);
+const { Egress } = await import(process.argv[3]);
+const egress = new Egress({ ...settings, proxy: settings.proxy && new URL(settings.proxy) }, tls, { debug() {} });
+const answer = await egress.get({ target: 'x', baseUrl: url, path: '/api/v1/accounts', headers: {} });
+console.log(answer.status);
+egress.retire();
+`;
+
+async function runWith(env: Record<string, string>, settings: object, tls: object, url: string) {
+  const script = join(temporaryDirectory(), 'run.mjs');
+  writeFileSync(script, SCRIPT);
+  const all = {
+    connectTimeoutMs: 1000,
+    requestTimeoutMs: 3000,
+    maxConcurrentRequests: 6,
+    maxResponseBytes: 1e6,
+    proxy: null,
+    noProxy: '',
+    proxyCaFile: null,
+    localAddress: null,
+    ...settings,
+  };
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    [
+      '--experimental-transform-types',
+      '--disable-warning=ExperimentalWarning',
+      script,
+      JSON.stringify({ settings: all, tls, url }),
+      join(ROOT, 'src/egress/egress.ts'),
+    ],
+    { env: { PATH: process.env['PATH'] ?? '', ...env } },
+  );
+  return { status: stdout.trim(), stderr };
+}
+
+function proxyVariables(url: URL): Record<string, string> {
+  const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
+  return Object.fromEntries(['npm_config_https_proxy', ...names].map((name) => [name, url.href]));
+}
+
+test('direct stays direct', async () => {
+  const bank = await startPretendBank();
+  const trap = await startConnectProxy();
+  for (const native of [{}, { NODE_USE_ENV_PROXY: '1' }, { NODE_OPTIONS: '--use-env-proxy' }]) {
+    const env = { ...proxyVariables(trap.url), ...native };
+    expect(await runWith(env, {}, identityFor(bank), bank.url)).toMatchObject({ status: '200' });
+  }
+  expect(trap.accepted).toBe(0);
+  expect(bank.requests).toHaveLength(3);
+});
+
+test('the configured proxy stays the configured proxy, whatever NO_PROXY says', async () => {
+  const bank = await startPretendBank();
+  const trap = await startConnectProxy();
+  const proxy = await startConnectProxy();
+  const env = { ...proxyVariables(trap.url), NO_PROXY: '*', no_proxy: '*', NODE_USE_ENV_PROXY: '1' };
+  const run = await runWith(env, { proxy: proxy.url.href }, identityFor(bank), bank.url);
+  expect(run).toMatchObject({ status: '200' });
+  expect(trap.accepted).toBe(0);
+  expect(proxy.heads).toHaveLength(1);
+});
+
+test('debug output of the libraries holds no credentials', async () => {
+  const bank = await startPretendBank();
+  const proxy = await startConnectProxy();
+  proxy.url.username = 'robot';
+  proxy.url.password = 'secret-proxy-password';
+  const run = await runWith({ DEBUG: '*' }, { proxy: proxy.url.href }, identityFor(bank), bank.url);
+  expect(run).toMatchObject({ status: '200' });
+  expect(run.stderr).toContain('https-proxy-agent');
+  expect(run.stderr).not.toContain('secret-proxy-password');
+  expect(run.stderr).not.toContain(Buffer.from('robot:secret-proxy-password').toString('base64'));
+});

@@ -1,0 +1,76 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import {
+  accountsAt,
+  closeProxies,
+  createAuthority,
+  createEgress,
+  failureOf,
+  identityFor,
+  openSockets,
+  socketsLeft,
+  startConnectProxy,
+  type Connect,
+} from '../support/proxies.js';
+
+let bank: PretendBank;
+beforeAll(async () => {
+  bank = await startPretendBank();
+});
+afterEach(closeProxies);
+afterAll(closePretendBanks);
+
+const LINES = Buffer.from('X-Flood: 0123456789abcdef0123456789abcdef\r\n'.repeat(1500));
+const ONE_LINE = Buffer.alloc(65_536, 'x');
+
+/** As fast as it goes, without an end. */
+function flood({ socket }: Connect, block: Buffer): void {
+  const pour = () => {
+    while (!socket.destroyed && socket.write(block));
+  };
+  socket.on('drain', pour);
+  socket.write('HTTP/1.1 200 OK\r\nX: ');
+  pour();
+}
+
+test.each([
+  ['http', 'header lines', LINES],
+  ['http', 'one line', ONE_LINE],
+  ['https', 'header lines', LINES],
+  ['https', 'one line', ONE_LINE],
+] as const)('an %s proxy that floods %s', async (kind, _what, block) => {
+  const authority = await createAuthority('Proxy CA');
+  const proxy = await startConnectProxy({
+    onConnect: (connect) => flood(connect, block),
+    ...(kind === 'https' && { tls: authority.server(['localhost']) }),
+  });
+  const before = openSockets();
+  const egress = createEgress(identityFor(bank), {
+    proxy: proxy.url,
+    proxyCaFile: kind === 'https' ? authority.file : null,
+    connectTimeoutMs: 3000,
+  });
+  const memory = process.memoryUsage().rss;
+  const failure = await failureOf(egress.get(accountsAt(bank.url)));
+  const grown = process.memoryUsage().rss - memory;
+  expect(failure).toMatchObject({ code: 'proxy-refused' });
+  expect(failure.ms).toBeLessThan(2000);
+  expect(grown).toBeLessThan(48 * 2 ** 20);
+  expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+});
+
+test('one byte at a time ends with the deadline', async () => {
+  const proxy = await startConnectProxy({
+    onConnect: ({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\nX: ');
+      const timer = setInterval(() => socket.write('x'), 20);
+      socket.once('close', () => clearInterval(timer));
+    },
+  });
+  const before = openSockets();
+  const egress = createEgress(identityFor(bank), { proxy: proxy.url, connectTimeoutMs: 500 });
+  const failure = await failureOf(egress.get(accountsAt(bank.url)));
+  expect(failure).toMatchObject({ code: 'proxy-unavailable' });
+  expect(failure.ms).toBeLessThan(2000);
+  expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+});

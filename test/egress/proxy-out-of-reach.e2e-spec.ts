@@ -1,0 +1,115 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { closePretendBanks, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import {
+  accountsAt,
+  closeProxies,
+  createAuthority,
+  createEgress,
+  expired,
+  failureOf,
+  identityFor,
+  openSockets,
+  socketsLeft,
+  startConnectProxy,
+  startRawServer,
+  temporaryDirectory,
+} from '../support/proxies.js';
+import { until } from '../support/until.js';
+
+let bank: PretendBank;
+beforeAll(async () => {
+  bank = await startPretendBank();
+});
+afterEach(closeProxies);
+afterAll(closePretendBanks);
+
+test.each(['http', 'https'])('an %s proxy whose port is closed', async (scheme) => {
+  const closed = await startRawServer();
+  await closed.close();
+  const before = openSockets();
+  const egress = createEgress(identityFor(bank), { proxy: new URL(`${scheme}://127.0.0.1:${closed.port}`) });
+  expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
+    code: 'proxy-unavailable',
+    owner: 'network',
+    status: 503,
+    detail: expect.stringContaining('ECONNREFUSED'),
+  });
+  expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+});
+
+test.each(['http', 'https'])('an %s proxy without DNS', async (scheme) => {
+  const egress = createEgress(identityFor(bank), { proxy: new URL(`${scheme}://no-such-proxy.invalid:3128`) });
+  expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
+});
+
+test('an https proxy that never answers the TLS handshake', async () => {
+  const mute = await startRawServer();
+  const before = openSockets();
+  const egress = createEgress(identityFor(bank), {
+    proxy: new URL(`https://localhost:${mute.port}`),
+    connectTimeoutMs: 500,
+  });
+  const failure = await failureOf(egress.get(accountsAt(bank.url)));
+  expect(failure).toMatchObject({ code: 'proxy-unavailable' });
+  expect(failure.ms).toBeLessThan(2000);
+  expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+});
+
+test.each(['untrusted', 'expired', 'wrong name', 'plain HTTP'])(
+  'an https proxy that is no proxy of ours (%s) is no fault of the bank',
+  async (kind) => {
+    const authority = await createAuthority('Proxy CA');
+    const names = kind === 'wrong name' ? ['proxy.example'] : ['localhost'];
+    const tls = authority.server(names, ...(kind === 'expired' ? [expired()] : []));
+    const proxy = await startConnectProxy(kind === 'plain HTTP' ? {} : { tls });
+    const url = new URL(`https://localhost:${proxy.port}`);
+    const before = openSockets();
+    const egress = createEgress(identityFor(bank), {
+      proxy: url,
+      proxyCaFile: kind === 'untrusted' ? null : authority.file,
+    });
+    expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
+    expect(proxy.heads).toEqual([]);
+    expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+  },
+);
+
+test('the roots for the proxy are not trusted for the bank, nor the other way round', async () => {
+  const authority = await createAuthority('Proxy CA');
+  const proxy = await startConnectProxy({ tls: authority.server(['localhost']) });
+  const settings = { proxy: proxy.url, proxyCaFile: authority.file };
+  const egress = createEgress({ ...identityFor(bank), ca: authority.pem }, settings);
+  expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'bank-untrusted' });
+  const other = createEgress(identityFor(bank), { ...settings, proxyCaFile: bank.files.ca });
+  expect(await failureOf(other.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
+});
+
+test('a proxy CA file that is gone is told at once', () => {
+  const proxyCaFile = `${temporaryDirectory()}/gone.pem`;
+  expect(() => createEgress(identityFor(bank), { proxyCaFile })).toThrow(/gone\.pem does not exist/);
+});
+
+test.each(['http', 'https'] as const)('an %s proxy that dies with tunnels open', async (kind) => {
+  const authority = await createAuthority('Proxy CA');
+  const tls = authority.server(['localhost']);
+  const proxy = await startConnectProxy(kind === 'https' ? { tls } : {});
+  const before = openSockets();
+  const egress = createEgress(identityFor(bank), {
+    proxy: proxy.url,
+    proxyCaFile: kind === 'https' ? authority.file : null,
+  });
+  bank.onAccounts = listAccounts([]);
+  await Promise.all([1, 2, 3].map(() => egress.get(accountsAt(bank.url))));
+  bank.onAccounts = (_request, response) => void response.writeHead(200).write('half');
+  const calls = [1, 2].map(() => failureOf(egress.get(accountsAt(bank.url))));
+  const asked = bank.requests.length;
+  await until(() => bank.requests.length === asked + 2);
+  for (const socket of proxy.sockets) socket.resetAndDestroy();
+  await proxy.close();
+  // cut within the body: whichever of the two the wire told
+  for (const call of calls) expect(['bank-unavailable', 'bank-response-invalid']).toContain((await call).code);
+  const failure = await failureOf(egress.get(accountsAt(bank.url)));
+  expect(failure).toMatchObject({ code: 'proxy-unavailable' });
+  expect(failure.ms).toBeLessThan(2000);
+  expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+});

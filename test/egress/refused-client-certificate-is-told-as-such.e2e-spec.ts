@@ -1,0 +1,129 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { cleanUp, makeDirectory, siblingCertificate, start } from '../support/sandbox.js';
+import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
+import { closeGateways, startGateway } from '../support/gateway.js';
+import { MovedClock } from '../support/moved-clock.js';
+import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+
+const children: ChildProcess[] = [];
+afterEach(async () => {
+  await closeGateways();
+  await closePretendBanks();
+  await cleanUp();
+  for (const child of children.splice(0)) {
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    if (child.kill('SIGKILL')) await gone;
+  }
+});
+
+/** OpenSSL's own server, which sends real alerts; gives its port. It trusts the clients of `clientCa`. */
+async function startOpenssl(directory: string, clientCa: string, ...more: string[]): Promise<number> {
+  const file = (name: string) => join(directory, name);
+  const child = spawn(
+    'openssl',
+    [
+      's_server',
+      '-accept',
+      '127.0.0.1:0',
+      '-cert',
+      file('server.pem'),
+      '-key',
+      file('server-key.pem'),
+      '-CAfile',
+      clientCa,
+    ].concat('-Verify', '3', '-verify_return_error', '-www', ...more),
+    { stdio: ['ignore', 'pipe', 'ignore'] },
+  );
+  children.push(child);
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  let said = '';
+  child.once('error', reject).once('exit', () => reject(new Error(`openssl ended: ${said}`)));
+  child.stdout.on('data', (chunk) => {
+    said += String(chunk);
+    const port = /ACCEPT \S*?:(\d+)\n/.exec(said)?.[1];
+    if (port !== undefined) resolve(Number(port));
+  });
+  return promise;
+}
+
+describe('a refused client certificate is told as such', () => {
+  it.each([
+    ['TLS 1.2, within the handshake', ['-tls1_2']],
+    ['TLS 1.3, after it', ['-tls1_3']],
+  ])('by an alert: %s', async (_name, more) => {
+    const [sandbox, other] = [await start(), await start()];
+    const port = await startOpenssl(sandbox.directory, other.files.ca, ...more);
+    const url = `https://127.0.0.1:${port}`;
+    const gateway = await startGateway(sandbox, { BANK_BASE_URL: url, BANK_AUTH_URL: url });
+    const answer = await askInTime(gateway);
+    expect(answer.json).toMatchObject({ status: 502, code: 'certificate-rejected', owner: 'operator' });
+    expect(answer.json.detail).toMatch(/alert (48|42|46)/);
+    expect(gateway.events('bank.unavailable')).toMatchObject([{ level: 'error', code: 'certificate-rejected' }]);
+  });
+
+  it('its twin: the same server with the right CA lets us through to its answer', async () => {
+    const sandbox = await start();
+    const port = await startOpenssl(sandbox.directory, sandbox.files.ca);
+    const url = `https://127.0.0.1:${port}`;
+    const gateway = await startGateway(sandbox, { BANK_BASE_URL: url, BANK_AUTH_URL: url });
+    // -www answers 200 with a page of its own
+    expect((await askInTime(gateway)).json).toMatchObject({ status: 502, code: 'bank-response-invalid' });
+  });
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'by a connection closed before any answer (%s), naming the chain and the white-list; then slowly again',
+    async (version) => {
+      const [bank, other] = [await startPretendBank({ server: { maxVersion: version } }), await startPretendBank()];
+      const ca = readFileSync(other.files.ca);
+      bank.onToken = ({ socket }) => void socket.destroy();
+      const refusing = await startPretendBank({ server: { ca, maxVersion: version } });
+      const clock = new MovedClock();
+      const gateway = await startGateway(refusing, {}, clock);
+      const answer = await askInTime(gateway);
+      expect(answer.json).toMatchObject({ status: 502, code: 'certificate-rejected', owner: 'operator' });
+      expect(refusing.requests).toEqual([]);
+      clock.advance(29_000);
+      expect((await gateway.get('/health')).json.details.token).toMatchObject({ state: 'waiting' });
+      await expectCommonConditions(refusing, gateway, [answer]);
+
+      const closing = await startGateway(bank);
+      const closed = await askInTime(closing);
+      expect(closed.json).toMatchObject({ status: 502, code: 'certificate-rejected' });
+      expect(closed.json.detail).toMatch(/chain/);
+      expect(closed.json.detail).toMatch(/white-list/);
+      await expectCommonConditions(bank, closing, [closed]);
+    },
+  );
+
+  it('once it was answered, a closed connection is bank-unavailable', async () => {
+    const bank = await startPretendBank();
+    const clock = new MovedClock();
+    const gateway = await startGateway(bank, {}, clock);
+    expect((await askInTime(gateway)).status).toBe(200);
+    bank.onAccounts = ({ socket }) => void socket.destroy();
+    for (const socket of bank.sockets) socket.destroy();
+    clock.advance(20_000);
+    const answer = await askInTime(gateway, '/api/v1/accounts', { 'cache-control': 'no-cache' });
+    expect(answer.json).toMatchObject({ status: 503, code: 'bank-unavailable', owner: 'network' });
+  });
+
+  it("a token is refused with another certificate than its own, and another's password with ours", async () => {
+    const sandbox = await start();
+    const { pfx, passphrase } = (await siblingCertificate(sandbox)) as { pfx: Buffer; passphrase: string };
+    const directory = makeDirectory();
+    writeFileSync(join(directory, 'sibling.pfx'), pfx);
+    writeFileSync(join(directory, 'passcode'), passphrase);
+    const sibling = {
+      BANK_PFX_FILE: join(directory, 'sibling.pfx'),
+      BANK_PFX_PASSCODE_FILE: join(directory, 'passcode'),
+    };
+    // the sandbox knows the CA, so it answers; what it thinks of the holder is its matter
+    const gateway = await startGateway(sandbox, sibling);
+    expect((await askInTime(gateway)).status).toBe(200);
+    const wrong = await startGateway(sandbox, { BANK_PASSWORD_FILE: join(directory, 'passcode') });
+    expect((await askInTime(wrong)).json).toMatchObject({ code: 'credentials-rejected', owner: 'operator' });
+  });
+});

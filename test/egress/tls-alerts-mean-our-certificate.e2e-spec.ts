@@ -1,0 +1,180 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  accountsAt,
+  closeProxies,
+  createAuthority,
+  createEgress,
+  expired,
+  failureOf,
+  hasOpenssl,
+  startConnectProxy,
+  startRawServer,
+  startTlsServer,
+  temporaryDirectory,
+  type Authority,
+  type ClientIdentity,
+} from '../support/proxies.js';
+
+let bankCa: Authority;
+let otherCa: Authority;
+let good: ClientIdentity;
+
+beforeAll(async () => {
+  bankCa = await createAuthority('Bank CA');
+  otherCa = await createAuthority('Other CA');
+  good = { ...bankCa.client('good client'), ca: bankCa.pem };
+});
+
+const children = new Set<ChildProcess>();
+afterEach(async () => {
+  await Promise.all(
+    [...children].map(async (child) => {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      if (child.exitCode === null && child.kill('SIGKILL')) await ended;
+    }),
+  );
+  children.clear();
+  await closeProxies();
+});
+afterAll(closeProxies);
+
+/** The real openssl as a bank that insists on a client certificate of its own. */
+async function startOpensslServer(...options: string[]): Promise<number> {
+  const directory = temporaryDirectory();
+  const write = (name: string, text: string) => {
+    writeFileSync(join(directory, name), text);
+    return join(directory, name);
+  };
+  const { key, cert } = bankCa.server(['localhost']);
+  const probe = await startRawServer();
+  await probe.close();
+  const child = spawn(
+    'openssl',
+    [
+      's_server',
+      '-www',
+      '-quiet',
+      '-accept',
+      `127.0.0.1:${probe.port}`,
+      '-key',
+      write('key.pem', key),
+      '-cert',
+      write('cert.pem', cert),
+      '-CAfile',
+      write('ca.pem', bankCa.pem),
+      '-Verify',
+      '3',
+      '-verify_return_error',
+      ...options,
+    ],
+    { stdio: 'ignore' },
+  );
+  children.add(child);
+  for (let waited = 0; waited < 5000 && !(await accepts(probe.port)); waited += 20) await delay(20);
+  return probe.port;
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
+  return promise.finally(() => socket.destroy());
+}
+
+(hasOpenssl() ? describe : describe.skip)('the real openssl', () => {
+  test.each([
+    ['-tls1_2', 'of another authority', () => ({ ...otherCa.client('stranger'), ca: bankCa.pem }), 48],
+    ['-tls1_3', 'of another authority', () => ({ ...otherCa.client('stranger'), ca: bankCa.pem }), 48],
+    ['-tls1_2', 'that has expired', () => ({ ...bankCa.client('late', expired()), ca: bankCa.pem }), 45],
+    ['-tls1_3', 'that has expired', () => ({ ...bankCa.client('late', expired()), ca: bankCa.pem }), 45],
+    ['-tls1_2', 'for servers', () => ({ ...bankCa.server(['x']), ca: bankCa.pem }), 43],
+    ['-tls1_3', 'for servers', () => ({ ...bankCa.server(['x']), ca: bankCa.pem }), 43],
+  ] as const)('%s refuses a certificate %s', async (version, _what, identity, alert) => {
+    const port = await startOpensslServer(version);
+    const failures = await Promise.all(
+      ['direct', 'proxy'].map(async (route) => {
+        const proxy = route === 'proxy' ? (await startConnectProxy()).url : null;
+        return failureOf(createEgress(identity(), { proxy }).get(accountsAt(`https://localhost:${port}`)));
+      }),
+    );
+    for (const failure of failures) {
+      expect(failure).toMatchObject({ code: 'certificate-rejected', owner: 'operator', status: 502 });
+      // 1.3: the reset that follows may overtake the alert
+      expect(failure.detail).toMatch(new RegExp(`TLS alert ${alert}|closed the connection before its first answer`));
+      if (version === '-tls1_2') expect(failure.detail).toContain(`TLS alert ${alert}`);
+    }
+  });
+
+  test.each(['-tls1_2', '-tls1_3'])('%s accepts a good one', async (version) => {
+    const port = await startOpensslServer(version);
+    const answer = await createEgress(good).get(accountsAt(`https://localhost:${port}`));
+    expect(answer.status).toBe(200);
+  });
+
+  test('TLS 1.1 only is no matter of certificates', async () => {
+    const port = await startOpensslServer('-tls1_1', '-cipher', 'ALL:@SECLEVEL=0');
+    expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
+      code: 'bank-unavailable',
+      detail: expect.stringContaining('TLS handshake'),
+    });
+  });
+});
+
+/** A server that answers the ClientHello with this fatal alert. */
+const alerting = (alert: number) =>
+  startRawServer((socket) => socket.once('data', () => socket.end(Buffer.from([21, 3, 3, 0, 2, 2, alert]))));
+
+test.each([40, 42, 43, 44, 45, 46, 47, 48, 116])('alert %i in the handshake: certificate-rejected', async (alert) => {
+  const { port } = await alerting(alert);
+  expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
+    code: 'certificate-rejected',
+    detail: expect.stringContaining(`TLS alert ${alert}`),
+  });
+});
+
+test.each([10, 20, 50, 70, 71, 80, 112])('alert %i in the handshake: bank-unavailable', async (alert) => {
+  const { port } = await alerting(alert);
+  expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
+    code: 'bank-unavailable',
+    detail: expect.stringContaining(`TLS alert ${alert}`),
+  });
+});
+
+test.each(['end', 'reset'])('%s in the handshake of a bank that never answered: certificate-rejected', async (how) => {
+  const server = await startRawServer((socket) =>
+    socket.once('data', () => (how === 'end' ? socket.end() : socket.resetAndDestroy())),
+  );
+  expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${server.port}`)))).toMatchObject({
+    code: 'certificate-rejected',
+    detail: expect.stringMatching(/chain is missing.*white-listed/),
+  });
+});
+
+test.each(['before the first answer', 'after an answer'])(
+  'a connection closed after the handshake, %s',
+  async (when) => {
+    let answers = when === 'after an answer' ? 1 : 0;
+    const server = await startTlsServer(
+      { ...bankCa.server(['localhost']), ca: bankCa.pem, requestCert: true, rejectUnauthorized: true },
+      (socket) =>
+        socket.on('data', () => {
+          if (answers > 0) socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+          else socket.destroy();
+          answers -= 1;
+        }),
+    );
+    const egress = createEgress(good);
+    const url = `https://localhost:${server.port}`;
+    if (when === 'after an answer') {
+      expect((await egress.get(accountsAt(url))).status).toBe(401);
+      expect(egress.everAnswered).toBe(true);
+    }
+    expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({
+      code: when === 'after an answer' ? 'bank-unavailable' : 'certificate-rejected',
+    });
+  },
+);

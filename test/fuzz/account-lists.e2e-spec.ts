@@ -1,0 +1,201 @@
+import type { TLSSocket } from 'node:tls';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { accountListSchema } from '../../src/accounts/account.js';
+import { SnapshotKeeper, type ServedSnapshot } from '../../src/accounts/snapshot-keeper.js';
+import { AuthorizedCall } from '../../src/auth/authorized-call.js';
+import { BankCondition } from '../../src/auth/bank-condition.js';
+import { AccountReader } from '../../src/bank/account-reader.js';
+import { PageSource } from '../../src/bank/page-source.js';
+import { GatewayError } from '../../src/problems/gateway-error.js';
+import { bankBody, damaged, MARK } from '../support/bank-answers.js';
+import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { LONGEST_WAIT_MS, mend } from '../support/fault-case.js';
+import { closeGateways, startGateway, type Answer } from '../support/gateway.js';
+import { keepLines } from '../support/log-lines.js';
+import { MovedClock } from '../support/moved-clock.js';
+import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { PLANTED } from '../support/sample-accounts.js';
+
+afterEach(closeGateways);
+afterAll(closePretendBanks);
+
+/** Another seed each time, printed in the name of each test; FUZZ_SEED repeats one. FULL=1 tries ten times as many in memory. */
+const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2_147_483_647);
+const TIMES = process.env['FULL'] ? 10 : 1;
+const EACH_WITHIN_MS = 5000;
+
+const OURS = new Set([
+  'bank-response-invalid',
+  'bank-refused',
+  'access-not-granted',
+  'bank-rate-limited',
+  'bank-unavailable',
+]);
+const NOT_NAMED = [MARK, PLANTED.iban, PLANTED.beginOfDay, PLANTED.intraDay, PLANTED.current];
+
+const prototypes = [Object.prototype, Array.prototype, String.prototype, Function.prototype];
+const shapes = () => prototypes.map((each) => Reflect.ownKeys(each).map(String));
+const before = shapes();
+
+interface Sent {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/** The real way of a page from the bank's bytes to the snapshot; only the wire is left out. */
+async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-found') {
+  const asked: Sent[] = [];
+  const last = pages.at(-1) as Sent;
+  const pastThe = {
+    empty: { status: 200, body: Buffer.from('{"result":[]}') },
+    last,
+    'not-found': { status: 404, body: Buffer.alloc(0) },
+  };
+  const call: Pick<AuthorizedCall, 'get'> = {
+    get: async ({ query }) => {
+      const sent = pages[Number(query['PageNumber']) - 1] ?? pastThe[pastEnd];
+      asked.push(sent);
+      return { ...sent, contentType: 'application/json', retryAfter: null };
+    },
+  };
+  const clock = new FakeClock();
+  const log = keepLines();
+  const reader = new AccountReader(new PageSource(call as AuthorizedCall, clock), {
+    pageSize: 6,
+    maxConcurrentRequests: 3,
+  });
+  const keeper = new SnapshotKeeper({
+    reader,
+    clock,
+    logger: log.logger,
+    condition: new BankCondition(clock, log.logger),
+    settings: {
+      freshMs: 0,
+      softTimeoutMs: EACH_WITHIN_MS,
+      staleMs: 0,
+      readTimeoutMs: EACH_WITHIN_MS,
+      pageSize: 6,
+      requestDeadlineMs: EACH_WITHIN_MS,
+      maxRequestsWaiting: 10,
+    },
+  });
+  const outcome = await keeper
+    .get({ noCache: true, maxAge: null, onlyIfCached: false })
+    .catch((error: unknown) => error);
+  return { outcome: outcome as ServedSnapshot | Error, asked, written: log.written.join('') };
+}
+
+/** The bank's own counts in these answers, read another way than the gateway does; past the end they do not count. */
+function countsIn(asked: readonly Sent[]): Set<number> {
+  const counts = new Set<number>();
+  for (const [index, { body }] of asked.filter(({ status }) => status === 200).entries()) {
+    const text = body.toString('utf8').replace(/^\ufeff/, '');
+    const asWritten = (_key: string, value: unknown, { source }: { source?: string }) =>
+      typeof value === 'number' ? source : value;
+    const json = JSON.parse(text, asWritten as (key: string, value: unknown) => unknown) as Record<string, unknown>;
+    const lists = Object.hasOwn(json, 'result') ? [json['result']] : Object.values(json);
+    const isRow = (each: unknown) => typeof each === 'object' && each !== null && !Array.isArray(each);
+    if (index > 0 && !lists.some((each) => Array.isArray(each) && each.length > 0 && each.every(isRow))) continue;
+    const info = json['pageInfo'];
+    const from = typeof info === 'object' && info !== null && !Array.isArray(info) ? (info as typeof json) : json;
+    const count = from['rowCount'];
+    if (Array.isArray(json) || !/^\d{1,9}$/.test(String(count)) || typeof count === 'object') continue;
+    counts.add(Number(count));
+  }
+  return counts;
+}
+
+const page = fc.record<Sent>({
+  status: fc.constantFrom(...Array<number>(30).fill(200), 206, 204, 304, 400, 403, 404, 413, 429, 500),
+  body: bankBody,
+});
+
+describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
+  it(`${6000 * TIMES} lists in memory: read, or refused in our own words`, async () => {
+    const seen = { read: 0, complete: 0, refused: 0 };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(page, { minLength: 1, maxLength: 3 }),
+        fc.constantFrom('empty', 'last', 'not-found'),
+        async (pages, pastEnd) => {
+          const { outcome, asked, written } = await read(pages, pastEnd);
+          expect(shapes()).toEqual(before);
+          for (const value of NOT_NAMED) expect(written).not.toContain(value);
+          if (outcome instanceof Error) {
+            expect(outcome).toBeInstanceOf(GatewayError);
+            const { code, detail } = outcome as GatewayError;
+            expect(OURS).toContain(code);
+            for (const value of NOT_NAMED) expect(detail).not.toContain(value);
+            seen.refused += 1;
+            return;
+          }
+          const { accounts, complete } = outcome.snapshot;
+          accountListSchema.shape.accounts.parse(accounts);
+          expect(new Set(accounts.map(({ id }) => id)).size).toBe(accounts.length);
+          if (complete === true) expect([...countsIn(asked)]).toEqual([accounts.length]);
+          if (complete === null) expect([...countsIn(asked)]).toEqual([]);
+          seen.read += 1;
+          if (complete === true) seen.complete += 1;
+        },
+      ),
+      { seed: SEED, numRuns: 6000 * TIMES, timeout: EACH_WITHIN_MS },
+    );
+    // a fuzz that only ever sees one outcome tests nothing
+    expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(500);
+    expect(seen.complete).toBeGreaterThan(20);
+  }, 600_000);
+
+  it('500 over real TLS, a quarter of them broken below the body too', async () => {
+    const bank = await startPretendBank();
+    const clock = new MovedClock();
+    const env = { BANK_REQUEST_TIMEOUT_MS: '1000', REQUEST_DEADLINE_MS: '4000', LOG_LEVEL: 'info' };
+    const gateway = await startGateway(bank, env, clock);
+    const http = bankBody.map((body) =>
+      Buffer.concat([
+        Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`),
+        body,
+      ]),
+    );
+    const answers: Answer[] = [await askInTime(gateway)];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          bankBody,
+          damaged(http).map((bytes) => ({ bytes })),
+        ),
+        fc.constantFrom('', '?format=ndjson', '?format=csv', '?sort=-current', '?q=a', '?pageSize=1000'),
+        async (sent, query) => {
+          bank.onAccounts = ({ socket }, response) => {
+            if (Buffer.isBuffer(sent)) response.end(sent);
+            else (socket as TLSSocket).end(sent.bytes);
+          };
+          clock.advance(LONGEST_WAIT_MS);
+          const path = `/api/v1/accounts${query}`;
+          const answer = query.includes('format')
+            ? await gateway.get(path, { 'cache-control': 'no-cache' })
+            : await askInTime(gateway, path, { 'cache-control': 'no-cache' });
+          if (answer.status !== 200) {
+            expect(OURS).toContain(answer.json.code);
+            for (const value of NOT_NAMED) expect(answer.text).not.toContain(value);
+          }
+          answers.push(answer);
+        },
+      ),
+      { seed: SEED, numRuns: 500, timeout: EACH_WITHIN_MS },
+    );
+    expect(shapes()).toEqual(before);
+    const statuses = new Set(answers.map(({ status }) => status));
+    expect(statuses).toContain(200);
+    expect(statuses).toContain(502);
+    expect(gateway.lines.join('')).not.toContain(MARK);
+
+    mend(bank);
+    clock.advance(LONGEST_WAIT_MS);
+    const last = await askInTime(gateway, '/api/v1/accounts', { 'cache-control': 'no-cache' });
+    expect(last.json.page.total).toBe(3);
+    // each answer is looked through for each token: of all there are that would take longer than the calls did
+    await expectCommonConditions(bank, gateway, [...answers.slice(-20), last]);
+  }, 900_000);
+});

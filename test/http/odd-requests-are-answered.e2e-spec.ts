@@ -1,0 +1,350 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { codeOf, faultOf, sendRaw } from '../support/raw-connection.js';
+import { listSample } from '../support/sample-accounts.js';
+import { until } from '../support/until.js';
+
+let gateway: Gateway;
+beforeAll(async () => {
+  const bank = await startPretendBank();
+  bank.onAccounts = listSample();
+  gateway = await startGateway(bank, { CORS_ORIGINS: 'https://app.example' });
+  await gateway.get('/api/v1/accounts');
+});
+afterAll(async () => {
+  expect(gateway.events('internal-error')).toEqual([]);
+  expect((await gateway.get('/health/live')).status).toBe(200);
+  await until(async () => (await connections(gateway)) === 0, 3000);
+  // every answer had its line, and each line is one
+  for (const line of gateway.lines) expect(line).toMatch(/^\{.*\}\n$/);
+  await closeGateways();
+  await closePretendBanks();
+});
+
+function connections({ app }: Gateway): Promise<number> {
+  const server = app.getHttpServer() as { getConnections(done: (error: Error | null, count: number) => void): void };
+  return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+}
+
+const PATH = '/api/v1/accounts';
+const HOST = 'Host: localhost\r\n';
+const get = (target: string, headers = '') => `GET ${target} HTTP/1.1\r\n${HOST}${headers}\r\n`;
+const host = (value: string) => `GET ${PATH} HTTP/1.1\r\nHost: ${value}\r\n\r\n`;
+const KB = 1024;
+
+type Case = [name: string, bytes: string, status: number, code?: string];
+
+const HOSTS: Case[] = [
+  ['no Host', `GET ${PATH} HTTP/1.1\r\n\r\n`, 400, 'malformed-request'],
+  ['an empty Host', host(''), 421, 'host-not-allowed'],
+  ['two Hosts', `GET ${PATH} HTTP/1.1\r\n${HOST}${HOST}\r\n`, 400, 'malformed-request'],
+  ['two Hosts, one foreign', `GET ${PATH} HTTP/1.1\r\n${HOST}hOsT: evil.example\r\n\r\n`, 400, 'malformed-request'],
+  ['two Hosts at the live probe', `GET /health/live HTTP/1.1\r\n${HOST}${HOST}\r\n`, 400, 'malformed-request'],
+  ['a foreign Host', host('evil.example'), 421, 'host-not-allowed'],
+  ['a Host that begins like ours', host('localhost.evil.example'), 421, 'host-not-allowed'],
+  ['a Host with user', host('evil@localhost'), 421, 'host-not-allowed'],
+  ['a Host with user and password', host('localhost:x@evil.example'), 421, 'host-not-allowed'],
+  ['a Host with a trailing dot', host('localhost.'), 421, 'host-not-allowed'],
+  ['a Host with port 0', host('localhost:0'), 421, 'host-not-allowed'],
+  ['a Host with port 65535', host('localhost:65535'), 200],
+  ['a Host with port 65536', host('localhost:65536'), 421, 'host-not-allowed'],
+  ['a Host with a word for a port', host('localhost:http'), 421, 'host-not-allowed'],
+  ['a Host with an empty port', host('localhost:'), 421, 'host-not-allowed'],
+  ['a Host list', host('localhost, evil.example'), 421, 'host-not-allowed'],
+  ['a Host with a path', host('localhost/x'), 421, 'host-not-allowed'],
+  ['a Host in capitals', host('LOCALHOST'), 200],
+  ['an IPv6 Host', host('[::1]:3000'), 200],
+  ['a Host beyond bytes', host('löcalhost'), 421, 'host-not-allowed'],
+];
+
+const FORMS: Case[] = [
+  ['absolute-form, ours', get(`http://localhost${PATH}`), 400, 'malformed-request'],
+  ['absolute-form, foreign', get(`http://evil.example${PATH}`), 400, 'malformed-request'],
+  ['absolute-form, https', get(`https://localhost${PATH}`), 400, 'malformed-request'],
+  ['authority-form', get('localhost:80'), 400, 'malformed-request'],
+  ['no slash', get('api/v1/accounts'), 400, 'malformed-request'],
+  ['two slashes', get(`//localhost${PATH}`), 404, 'not-found'],
+  ['asterisk-form', get('*'), 400, 'malformed-request'],
+  ['OPTIONS *', `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`, 204],
+  ['OPTIONS of a route', `OPTIONS ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 204],
+  ['OPTIONS of nothing', `OPTIONS /nothing HTTP/1.1\r\n${HOST}\r\n`, 404, 'not-found'],
+  ['TRACE', `TRACE ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 405, 'method-not-allowed'],
+  ['TRACE of nothing', `TRACE /nothing HTTP/1.1\r\n${HOST}\r\n`, 404, 'not-found'],
+  ['PURGE', `PURGE ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 405, 'method-not-allowed'],
+  ['M-SEARCH', `M-SEARCH ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 405, 'method-not-allowed'],
+  ['a foreign Host is told before the method', `PURGE ${PATH} HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
+  ['CONNECT', 'CONNECT bank.example:443 HTTP/1.1\r\nHost: bank.example:443\r\n\r\n', 405, 'method-not-allowed'],
+  ['a method in small letters', `get ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 400, 'malformed-request'],
+  ['a method nobody knows', `FETCH ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 400, 'malformed-request'],
+  ['an upgrade is not taken', get(PATH, 'Connection: Upgrade\r\nUpgrade: websocket\r\n'), 200],
+  ['an upgrade to h2c is not taken', get(PATH, 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n'), 200],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'malformed-request'],
+  ['HTTP/2.0 on the line', `GET ${PATH} HTTP/2.0\r\n${HOST}\r\n`, 400, 'malformed-request'],
+  ['HTTP/9.9 on the line', `GET ${PATH} HTTP/9.9\r\n${HOST}\r\n`, 400, 'malformed-request'],
+  ['HTTP/0.9', `GET ${PATH}\r\n\r\n`, 400, 'malformed-request'],
+  ['HTTP/0.9, said', `GET ${PATH} HTTP/0.9\r\n${HOST}\r\n`, 400, 'malformed-request'],
+  ['HTTP/1.0 without Host', `GET ${PATH} HTTP/1.0\r\n\r\n`, 400, 'malformed-request'],
+  ['HTTP/1.0 with Host', `GET ${PATH} HTTP/1.0\r\n${HOST}\r\n`, 200],
+  ['HTTP/1.0 without Host at the live probe', 'GET /health/live HTTP/1.0\r\n\r\n', 200],
+  ['hello of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400, 'malformed-request'],
+  ['SSH', 'SSH-2.0-OpenSSH_9.6\r\n', 400, 'malformed-request'],
+  ['a proxy header', `PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n${get(PATH)}`, 400, 'malformed-request'],
+];
+
+const FRAMING: Case[] = [
+  [
+    'CL and TE',
+    get(PATH, 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n') + '0\r\n\r\n',
+    400,
+    'malformed-request',
+  ],
+  ['two lengths', get(PATH, 'Content-Length: 1\r\nContent-Length: 2\r\n'), 400, 'malformed-request'],
+  ['a length below zero', get(PATH, 'Content-Length: -1\r\n'), 400, 'malformed-request'],
+  ['a length too long', get(PATH, `Content-Length: ${'9'.repeat(30)}\r\n`), 400, 'malformed-request'],
+  ['chunked in another coat', get(PATH, 'Transfer-Encoding: xchunked\r\n'), 413, 'request-too-large'],
+  ['a body on GET, small', `${get(PATH, 'Content-Length: 5\r\n')}hello`, 200],
+  ['a body on GET, large', `${get(PATH, 'Content-Length: 2000\r\n')}${'x'.repeat(2000)}`, 413, 'request-too-large'],
+  [
+    'a body on GET, chunked',
+    `${get(PATH, 'Transfer-Encoding: chunked\r\n')}5\r\nhello\r\n0\r\n\r\n`,
+    413,
+    'request-too-large',
+  ],
+  [
+    'a body on GET, endless',
+    `${get(PATH, 'Content-Length: 999999999999\r\n')}${'x'.repeat(900_000)}`,
+    413,
+    'request-too-large',
+  ],
+  ['a bad chunk', `${get(PATH, 'Transfer-Encoding: chunked\r\n')}zz\r\n`, 413, 'request-too-large'],
+  ['Expect: 100-continue', get(PATH, 'Content-Length: 5\r\nExpect: 100-continue\r\n'), 200],
+  ['Expect: something', get(PATH, 'Expect: wonders\r\n'), 200],
+  ['a fold', get(PATH, 'X-A: 1\r\n 2\r\n'), 400, 'malformed-request'],
+  ['bare LF', `GET ${PATH} HTTP/1.1\nHost: localhost\n\n`, 400, 'malformed-request'],
+  ['bare CR', `GET ${PATH} HTTP/1.1\r\nHost: localhost\rX: 1\r\n\r\n`, 400, 'malformed-request'],
+  ['a space before the colon', get(PATH, 'X-A : 1\r\n'), 400, 'malformed-request'],
+  ['NUL in a value', get(PATH, 'X-A: a\0b\r\n'), 400, 'malformed-request'],
+  ['NUL in the path', get(`${PATH}\0`), 400, 'malformed-request'],
+  ['NUL and more', '\0\0\0\0\r\n\r\n', 400, 'malformed-request'],
+  ['two spaces on the line', `GET  ${PATH}  HTTP/1.1\r\n${HOST}\r\n`, 200],
+  ['a header of 64 KB', get(PATH, `X-A: ${'a'.repeat(64 * KB)}\r\n`), 431, 'request-too-large'],
+  ['a header of 15 KB', get(PATH, `X-A: ${'a'.repeat(15 * KB)}\r\n`), 200],
+  ['10 000 headers', get(PATH, 'a:b\r\n'.repeat(10_000)), 431, 'request-too-large'],
+  ['300 headers', get(PATH, 'a:b\r\n'.repeat(300)), 431, 'request-too-large'],
+  ['a Host behind 2 500 headers', get(PATH, `${'a:b\r\n'.repeat(2500)}Host: evil\r\n`), 431, 'request-too-large'],
+];
+
+const PATHS: Case[] = [
+  ['a path of 9 KB', get(`/${'a'.repeat(9 * KB)}`), 414, 'request-too-large'],
+  ['a path of 64 KB', get(`/${'a'.repeat(64 * KB)}`), 414, 'request-too-large'],
+  ['a query of 9 KB', get(`${PATH}?q=${'a'.repeat(9 * KB)}`), 414, 'request-too-large'],
+  ['an id of 300', get(`${PATH}/${'a'.repeat(300)}`), 414, 'request-too-large'],
+  ['%00', get(`${PATH}/%00`), 404, 'account-not-found'],
+  ['%2e%2e', get(`${PATH}/%2e%2e`), 404, 'account-not-found'],
+  ['..', get(`${PATH}/..`), 404, 'account-not-found'],
+  ['%2f', get(`${PATH}/a%2fb`), 404, 'account-not-found'],
+  ['a back-slash', get(`${PATH}\\..\\x`), 404, 'not-found'],
+  ['files of the docs', get('/docs/../../../../etc/passwd'), 400, 'malformed-request'],
+  ['files of the docs, encoded', get('/docs/%2e%2e%2f%2e%2e%2fpackage.json'), 404, 'not-found'],
+  ['half a percent', get(`${PATH}/%`), 400, 'malformed-request'],
+  ['bad percents', get(`${PATH}/%zz%4`), 400, 'malformed-request'],
+  ['bad UTF-8', get(`${PATH}/%ff%fe`), 400, 'malformed-request'],
+  ['UTF-8', get(`${PATH}/%C3%A9%F0%9F%92%B6`), 404, 'account-not-found'],
+  ['a percent at a foreign Host', `GET /%zz HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
+  ['unknown path', get('/nothing'), 404, 'not-found'],
+  ['a fragment', get(`${PATH}#x`), 400, 'invalid-request'],
+  ['a path of a probe, extended', `GET /health/live/ HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
+  ['a path of a probe, encoded', `GET /health/%6cive HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
+  ['cross-site', get(PATH, 'Sec-Fetch-Site: cross-site\r\n'), 403, 'client-not-allowed'],
+  ['cross-site, listed', get(PATH, 'Sec-Fetch-Site: cross-site\r\nOrigin: https://app.example\r\n'), 200],
+  [
+    'cross-site, twice',
+    get(PATH, 'Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n'),
+    403,
+    'client-not-allowed',
+  ],
+  ['cross-site, path encoded', get('/%61pi/v1/accounts', 'Sec-Fetch-Site: cross-site\r\n'), 403, 'client-not-allowed'],
+  ['cross-site to the docs', get('/docs', 'Sec-Fetch-Site: cross-site\r\n'), 200],
+];
+
+const PARAMETERS: Case[] = [
+  '__proto__=1',
+  '__proto__[x]=1',
+  'constructor.prototype.x=1',
+  'constructor=1',
+  'pageNumber[__proto__]=1',
+  'a[]=1',
+  'toString=1',
+  'hasOwnProperty=1',
+  '=',
+  'pageSize=1&pageSize=2',
+  'pageSize=%00',
+  'pageSize=%ff',
+  'pageSize=9007199254740992',
+].map((query) => [`?${query}`, get(`${PATH}?${query}`), 400, 'invalid-request']);
+
+describe.each([
+  ['Host', HOSTS],
+  ['forms', FORMS],
+  ['framing', FRAMING],
+  ['paths', PATHS],
+  ['parameters', PARAMETERS],
+])('odd requests: %s', (_group, cases) => {
+  it.each(cases.map(([name, ...rest]) => ({ name, rest })))('$name', async ({ rest: [bytes, status, code] }) => {
+    const heard = await sendRaw(gateway.port, bytes);
+    const [answer] = heard.answers;
+    expect({ answers: heard.answers.length, end: heard.end, rest: heard.rest.toString() }).toMatchObject({
+      answers: 1,
+      rest: '',
+    });
+    if (!answer) throw new Error('no answer');
+    expect(faultOf(answer)).toBeNull();
+    expect([answer.status, status < 400 ? undefined : codeOf(answer)]).toEqual([status, code]);
+  });
+});
+
+describe('odd connections', () => {
+  it('nothing an attacker has sent is left on Object', () => {
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    expect(({} as { x?: unknown }).x).toBeUndefined();
+  });
+
+  it('1000 requests in one go are answered in order', async () => {
+    const requests = Array.from({ length: 1000 }, (_, index) => get(PATH, `X-Request-Id: r-${index}\r\n`));
+    const { answers } = await sendRaw(gateway.port, requests.join(''), { enough: 1000, waitMs: 10_000 });
+    expect(answers.map(({ headers }) => headers['x-request-id'])).toEqual(requests.map((_, index) => `r-${index}`));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+  });
+
+  it('noise behind a request is answered after it, never within its answer', async () => {
+    const { answers, end } = await sendRaw(gateway.port, `${get('/health')}\x01\x02\r\n\r\n`, { enough: 3 });
+    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+    expect(answers.map((answer) => faultOf(answer))).toEqual([null, null]);
+    expect(end).toBe('closed');
+  });
+
+  it('CONNECT behind a request is answered after it', async () => {
+    const { answers } = await sendRaw(gateway.port, `${get('/health')}CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n`, {
+      enough: 2,
+    });
+    expect(answers.map(({ status }) => status)).toEqual([200, 405]);
+  });
+
+  it.each(['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', '\x01\x02\r\n\r\n'])(
+    'behind a request that is the last by its own word, %j is left unanswered, and resets do no harm',
+    async (last) => {
+      const bytes = `${get('/health', 'Connection: close\r\n')}${last}`;
+      const { answers } = await sendRaw(gateway.port, bytes, { enough: 2 });
+      expect(answers.map(({ status }) => status)).toEqual([200]);
+      for (let call = 0; call < 50; call++) {
+        const socket = connect({ port: gateway.port, host: '127.0.0.1' });
+        socket.on('error', () => undefined);
+        socket.write(call % 2 ? bytes : last);
+        setTimeout(() => socket.resetAndDestroy(), call % 5);
+      }
+      await until(async () => (await connections(gateway)) === 0);
+    },
+  );
+
+  it('what follows a refused body is not taken for a request of its own answer', async () => {
+    const smuggled = get(PATH, 'X-Request-Id: smuggled\r\n');
+    const { answers, end } = await sendRaw(
+      gateway.port,
+      `${get(PATH, `Content-Length: ${smuggled.length}\r\n`)}${smuggled}`,
+      { enough: 2, waitMs: 500 },
+    );
+    expect(answers).toHaveLength(1);
+    expect(end).toBe('open');
+  });
+
+  it('a body that never comes does not hold the connection', async () => {
+    const started = performance.now();
+    const { answers, end } = await sendRaw(gateway.port, get(PATH, 'Content-Length: 10\r\n'), { enough: 2 });
+    expect(answers.map(({ status }) => status)).toEqual([200]);
+    expect(end).toBe('closed');
+    expect(performance.now() - started).toBeLessThan(3500);
+  });
+
+  it('HEAD has the headers of GET and no body', async () => {
+    const { answers, rest } = await sendRaw(gateway.port, get(PATH).replace('GET', 'HEAD'), { head: true });
+    expect(answers[0]?.headers['content-length']).toBe((await gateway.get(PATH)).headers['content-length']);
+    expect(rest).toHaveLength(0);
+  });
+
+  it('a caller who ends his side gets his answer all the same', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    let text = '';
+    const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.end(get(PATH, 'Connection: close\r\n'));
+    socket.on('data', (chunk) => (text += String(chunk)));
+    socket.on('end', () => resolve(text));
+    expect(await promise).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('nothing a caller sends splits an answer or a log line', () => {
+  const nasty = [
+    'a\tb',
+    'a"b\\',
+    '{"level":"fatal"}',
+    '\x7f\x80\xff',
+    '%0d%0aSet-Cookie: x',
+    '\u0085'.repeat(3),
+    'x'.repeat(5000),
+  ];
+  it.each([
+    'X-Request-Id',
+    'X-Client-Name',
+    'Origin',
+    'User-Agent',
+    'Cache-Control',
+    'If-None-Match',
+    'Accept',
+    'Accept-Encoding',
+  ])('%s', async (name) => {
+    for (const value of nasty) {
+      const from = gateway.lines.length;
+      const { answers } = await sendRaw(gateway.port, get(PATH, `${name}: ${value}\r\n`));
+      const [answer] = answers;
+      if (!answer) throw new Error(`no answer to ${name}: ${value}`);
+      expect(faultOf(answer)).toBeNull();
+      expect(answer.headers['set-cookie']).toBeUndefined();
+      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+      await until(() => gateway.lines.length > from);
+      for (const line of gateway.lines.slice(from)) {
+        const { requestId, origin = '', clientName = '' } = JSON.parse(line) as Record<string, string>;
+        expect(line).toMatch(/^[^\n]*\n$/);
+        expect(requestId).toMatch(/^[A-Za-z0-9._-]{1,64}$/);
+        expect(`${origin}${clientName}`).toMatch(/^[\x20-\x7e]{0,200}$/);
+      }
+    }
+  });
+
+  it('a line for each, what the parser refused and CONNECT included, with its route', async () => {
+    const from = gateway.lines.length;
+    for (const bytes of [
+      get(PATH),
+      'noise\r\n\r\n',
+      'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n',
+      get(`${PATH}/x`),
+      get('/%zz'),
+      `PUT ${PATH} HTTP/1.1\r\n${HOST}\r\n`,
+    ]) {
+      await sendRaw(gateway.port, bytes);
+    }
+    await until(() => gateway.lines.length >= from + 6);
+    const lines = gateway.lines.slice(from).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(
+      lines.map(({ event, method, route, status, code, client }) => [event, method, route, status, code, client]),
+    ).toEqual([
+      ['request', 'GET', PATH, 200, undefined, '127.0.0.1'],
+      ['request', null, null, 400, 'malformed-request', '127.0.0.1'],
+      ['request', 'CONNECT', null, 405, 'method-not-allowed', '127.0.0.1'],
+      ['request', 'GET', `${PATH}/:accountId`, 404, 'account-not-found', '127.0.0.1'],
+      ['request', 'GET', null, 400, 'malformed-request', '127.0.0.1'],
+      ['request', 'PUT', PATH, 405, 'method-not-allowed', '127.0.0.1'],
+    ]);
+  });
+});

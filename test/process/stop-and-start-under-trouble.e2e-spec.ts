@@ -1,0 +1,167 @@
+import { spawn } from 'node:child_process';
+import { openSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
+import { closeGateways, get, startGateway } from '../support/gateway.js';
+import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { endPrograms, programEnvironment, startProgram, type Program } from '../support/program.js';
+import { listSample } from '../support/sample-accounts.js';
+import { until } from '../support/until.js';
+
+afterEach(async () => {
+  await closeGateways();
+  await endPrograms();
+  await closePretendBanks();
+  await cleanUp();
+});
+
+async function startServing(env: Record<string, string> = {}): Promise<{ program: Program; url: string }> {
+  const bank = await startPretendBank();
+  bank.onAccounts = listSample();
+  const program = await startProgram({ env: programEnvironment(bank, env), cwd: makeDirectory() });
+  return { program, url: await program.started() };
+}
+
+async function dial(port: number, text = ''): Promise<void> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('connect', resolve));
+  if (text) socket.write(text);
+}
+
+describe('stopping', () => {
+  it('connections that have never sent anything, as browsers open them ahead of need, do not hold it', async () => {
+    const { program, url } = await startServing();
+    const port = Number(new URL(url).port);
+    for (let count = 0; count < 5; count++) await dial(port);
+    const stopped = performance.now();
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+    expect(performance.now() - stopped).toBeLessThan(2000);
+    expect(program.events('gateway.stopped')).toHaveLength(1);
+  });
+
+  it('half a request is waited for until SHUTDOWN_GRACE_MS, and no longer', async () => {
+    const { program, url } = await startServing({ SHUTDOWN_GRACE_MS: '700' });
+    await dial(Number(new URL(url).port), 'GET / HTTP/1.1\r\nHost: loc');
+    await delay(100);
+    const stopped = performance.now();
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+    expect(performance.now() - stopped).toBeLessThan(2500);
+  });
+
+  it('a TLS handshake that is not finished does not hold it', async () => {
+    const sandbox = await start();
+    const gateway = await startGateway(sandbox, {
+      TLS_CERT_FILE: join(sandbox.directory, 'server.pem'),
+      TLS_KEY_FILE: join(sandbox.directory, 'server-key.pem'),
+    });
+    await dial(gateway.port);
+    await dial(gateway.port, '\x16\x03\x01\x02\x00\x01');
+    await delay(50);
+    const stopped = performance.now();
+    await gateway.close();
+    expect(performance.now() - stopped).toBeLessThan(2800);
+  });
+
+  it('while SHUTDOWN_DELAY_MS lasts it takes new connections, is not ready and alive', async () => {
+    const { program, url } = await startServing({ SHUTDOWN_DELAY_MS: '800' });
+    await until(async () => (await get(`${url}/health/ready`)).status === 200);
+    program.child.kill('SIGTERM');
+    await until(async () => (await get(`${url}/health/ready`)).status === 503, 700);
+    expect((await get(`${url}/health/live`)).status).toBe(200);
+    expect(await program.exit).toBe(0);
+  });
+
+  it('SIGUSR1 opens no inspector and changes nothing', async () => {
+    const { program, url } = await startServing();
+    program.child.kill('SIGUSR1');
+    await delay(300);
+    expect((await get(`${url}/health/live`)).status).toBe(200);
+    expect(program.stderr()).not.toContain('Debugger');
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+  });
+});
+
+describe('starting', () => {
+  it('told to stop while it starts, it ends by itself, without serving', async () => {
+    const bank = await startPretendBank();
+    const program = await startProgram({ env: programEnvironment(bank), cwd: makeDirectory() });
+    await until(() => program.events('certificate.loaded').length > 0, 15_000);
+    program.child.kill('SIGTERM');
+    // when the signal comes a moment late, it has begun to serve, and stops as ever
+    expect(await program.exit).toBe(0);
+    expect(program.events('gateway.stopped')).toHaveLength(1);
+  });
+
+  it.each([0, 50, 150, 300, 500])('told to stop after %i ms: gone, without a fault', async (ms) => {
+    const bank = await startPretendBank();
+    const program = await startProgram({ env: programEnvironment(bank), cwd: makeDirectory() });
+    await delay(ms);
+    program.child.kill('SIGTERM');
+    // null: it was not yet far enough to listen, and was ended by the signal
+    expect([0, null]).toContain(await program.exit);
+    expect(program.stderr()).toBe('');
+  });
+
+  it('SIGHUP while it starts does not end it', async () => {
+    const bank = await startPretendBank();
+    const program = await startProgram({ env: programEnvironment(bank), cwd: makeDirectory() });
+    await until(() => program.events('certificate.loaded').length > 0, 15_000);
+    program.child.kill('SIGHUP');
+    await program.started();
+  });
+
+  it('a port that is taken: exit code 1, one line that says what to do', async () => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+    const { port } = holder.address() as AddressInfo;
+    const bank = await startPretendBank();
+    const program = await startProgram({ env: programEnvironment(bank, { PORT: String(port) }), cwd: makeDirectory() });
+    expect(await program.exit).toBe(1);
+    expect(program.stderr().trim().split('\n')).toHaveLength(1);
+    expect(program.stderr()).toMatch(new RegExp(`Port ${port} on 127.0.0.1 is taken .*PORT=`));
+    expect(program.events('gateway.not-started')).toHaveLength(1);
+    holder.close();
+  });
+
+  it('a full disk under its log: one line about it, and it goes on serving', async () => {
+    const bank = await startPretendBank();
+    bank.onAccounts = listSample();
+    const { port } = await freePort();
+    const { program: twin } = await startServing();
+    const main = twin.child.spawnargs.find((argument) => argument.endsWith('main.js')) ?? '';
+    const child = spawn(process.execPath, ['--disable-sigusr1', main], {
+      cwd: makeDirectory(),
+      env: { PATH: process.env['PATH'], ...programEnvironment(bank, { PORT: String(port) }) },
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+    });
+    let stderr = '';
+    child.stderr?.on('data', (chunk) => (stderr += String(chunk)));
+    const url = `http://127.0.0.1:${port}`;
+    const alive = () =>
+      get(`${url}/health/live`).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+    await until(alive, 15_000);
+    for (let call = 0; call < 50; call++) expect((await get(`${url}/api/v1/accounts`)).status).toBe(200);
+    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('standard output can not be written (ENOSPC)')]);
+    const exit = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    expect(await exit).toBe(0);
+  });
+});
+
+async function freePort(): Promise<AddressInfo> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return address;
+}

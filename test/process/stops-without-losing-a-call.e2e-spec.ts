@@ -1,0 +1,129 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { cleanUp, makeDirectory } from '../support/sandbox.js';
+import { get } from '../support/gateway.js';
+import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { endPrograms, programEnvironment, startProgram } from '../support/program.js';
+import { listSample } from '../support/sample-accounts.js';
+import { until } from '../support/until.js';
+
+let bank: PretendBank;
+beforeEach(async () => {
+  bank = await startPretendBank();
+});
+afterEach(async () => {
+  await endPrograms();
+  await closePretendBanks();
+  await cleanUp();
+});
+
+const start = (env: Record<string, string> = {}) =>
+  startProgram({ env: programEnvironment(bank, env), cwd: makeDirectory() });
+const lists = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length;
+/** The bank answers the list when told to. */
+function heldUp() {
+  const good = listSample();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  bank.onAccounts = (...args) => void promise.then(() => good(...args));
+  return resolve;
+}
+
+describe('it stops without losing a call', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s: a call in flight is answered, idle connections are closed, exit code 0',
+    async (signal) => {
+      const program = await start();
+      const url = await program.started();
+      const letGo = heldUp();
+      const agent = new Agent({ keepAlive: true });
+      const idle = Promise.withResolvers<void>();
+      request(`${url}/health/live`, { agent }, (response) => {
+        response.resume();
+        response.socket.once('close', () => idle.resolve());
+      }).end();
+      const inFlight = get(`${url}/api/v1/accounts`);
+      await until(() => lists() === 1);
+      program.child.kill(signal);
+      await until(() => program.events('gateway.stopping').length === 1);
+      await idle.promise;
+      await expect(get(`${url}/health/live`)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+      letGo();
+      const answer = await inFlight;
+      expect([answer.status, answer.json.page.total]).toEqual([200, 3]);
+      expect(await program.exit).toBe(0);
+      agent.destroy();
+      expect(program.events('gateway.stopped')).toHaveLength(1);
+      expect(program.stderr()).toBe('');
+      await until(() => bank.sockets.size === 0);
+    },
+  );
+
+  it('nothing in flight: it is gone at once', async () => {
+    const program = await start();
+    const url = await program.started();
+    expect((await get(`${url}/api/v1/accounts`)).status).toBe(200);
+    const signalled = performance.now();
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+    expect(performance.now() - signalled).toBeLessThan(3000);
+  });
+
+  it('what is in flight after SHUTDOWN_GRACE_MS is cut off', async () => {
+    const program = await start({ SHUTDOWN_GRACE_MS: '200' });
+    const url = await program.started();
+    heldUp();
+    const inFlight = get(`${url}/api/v1/accounts`).then(
+      ({ status }) => status,
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    await until(() => lists() === 1);
+    program.child.kill('SIGTERM');
+    expect([503, 'ECONNRESET']).toContain(await inFlight);
+    expect(await program.exit).toBe(0);
+  });
+
+  it('SHUTDOWN_DELAY_MS: not ready, but still serving', async () => {
+    const program = await start({ SHUTDOWN_DELAY_MS: '1000' });
+    const url = await program.started();
+    await until(async () => (await get(`${url}/health/ready`)).status === 200);
+    program.child.kill('SIGTERM');
+    await until(() => program.events('gateway.stopping').length === 1);
+    expect((await get(`${url}/health/ready`)).status).toBe(503);
+    expect((await get(`${url}/api/v1/accounts`)).status).toBe(200);
+    expect(await program.exit).toBe(0);
+  });
+
+  it('a second signal ends it at once', async () => {
+    const program = await start({ SHUTDOWN_GRACE_MS: '60000' });
+    const url = await program.started();
+    heldUp();
+    const inFlight = get(`${url}/api/v1/accounts`).catch(() => null);
+    await until(() => lists() === 1);
+    program.child.kill('SIGTERM');
+    await until(() => program.events('gateway.stopping').length === 1);
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(1);
+    await inFlight;
+  });
+
+  it('during a token request that nobody waits for and that never ends: it is gone at once as well', async () => {
+    bank.onToken = () => undefined;
+    const program = await start({ BANK_REQUEST_TIMEOUT_MS: '60000' });
+    await program.started();
+    await until(() => bank.requests.length === 1);
+    program.child.kill('SIGTERM');
+    expect(await Promise.race([program.exit, delay(3000, 'still there', { ref: false })])).toBe(0);
+  });
+
+  it('its standard output closed: it goes on serving', async () => {
+    const program = await start();
+    const url = await program.started();
+    program.child.stdout?.destroy();
+    for (let call = 0; call < 5; call++) expect((await get(`${url}/api/v1/accounts`)).status).toBe(200);
+    await delay(50);
+    expect(program.child.exitCode).toBeNull();
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+  });
+});

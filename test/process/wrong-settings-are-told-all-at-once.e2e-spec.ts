@@ -1,0 +1,124 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { VERSION } from '../../src/version.js';
+import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
+import { endPrograms, programEnvironment, startProgram, type ProgramOptions } from '../support/program.js';
+
+let sandbox: Sandbox;
+let cwd: string;
+beforeAll(async () => {
+  sandbox = await start();
+  cwd = makeDirectory();
+}, 60_000);
+afterEach(endPrograms);
+afterAll(cleanUp);
+
+/** Runs it to its end. */
+async function run(options: Partial<ProgramOptions>) {
+  const program = await startProgram({ cwd, ...options });
+  const code = await program.exit;
+  const [stdout, stderr] = [program.stdout(), program.stderr()];
+  // no stack trace, whatever happens
+  expect(stdout + stderr).not.toMatch(/\n\s+at |node:internal|\.js:\d+/);
+  const faults = (program.events('config.invalid')[0]?.['faults'] ?? []) as { variable: string; problem: string }[];
+  return { code, stdout, stderr, faults, variables: faults.map(({ variable }) => variable) };
+}
+
+const good = () => programEnvironment(sandbox);
+
+describe('wrong settings are told all at once', () => {
+  it('nothing set: every setting that is missing, and no sandbox in silence', async () => {
+    const { code, stderr, variables } = await run({});
+    expect(code).toBe(2);
+    expect(variables.sort()).toEqual(['BANK_BASE_URL', 'BANK_PASSWORD', 'BANK_PFX_FILE', 'BANK_USERNAME']);
+    for (const variable of variables) expect(stderr).toMatch(new RegExp(`^ *${variable} .*e\\.g\\. \\S`, 'm'));
+    expect(stderr).toContain('npm start');
+  });
+
+  it('a dozen faults: each with its variable, what is wrong, and an example', async () => {
+    const wrong = {
+      BANK_BASE_URL: 'http://api.bank.example',
+      BANK_AUTH_URL: 'https://auth.bank.example/?x=1',
+      BANK_USERNAME: 'user:name',
+      BANK_PASSWORD_FILE: '/nowhere/password',
+      BANK_PFX_FILE: '/a.pfx',
+      BANK_PFX_BASE64: 'QUJD',
+      BANK_PAGE_SIZE: 'abc',
+      BANK_MAX_CONCURRENT_REQUESTS: '0',
+      SNAPSHOT_FRESH_MS: '-1',
+      SNAPSHOT_STALE_MS: '1e12',
+      PORT: '70000',
+      HOST: '0.0.0.0',
+      LOG_LEVEL: 'loud',
+      CORS_ORIGINS: 'https://treasury.example/',
+      TLS_CERT_FILE: '/nowhere/cert.pem',
+    };
+    const { code, stderr, variables } = await run({ env: wrong });
+    expect(code).toBe(2);
+    const expected = Object.keys(wrong).filter((name) => name !== 'HOST' && name !== 'BANK_PFX_BASE64');
+    expect(new Set(variables)).toEqual(new Set([...expected, 'ALLOWED_HOSTS', 'ALLOWED_CLIENTS', 'TLS_KEY_FILE']));
+    for (const name of variables) expect(stderr).toContain(`  ${name} `);
+  });
+
+  it('secrets that are wrong are not repeated', async () => {
+    const wrong = {
+      BANK_BASE_URL: 'https://user:planted-one@api.bank.example',
+      BANK_PASSWORD: 'planted-two\u0007',
+      EGRESS_PROXY_URL: 'socks5://user:planted-three@proxy.example:1080',
+    };
+    const env: Record<string, string> = { ...good(), ...wrong };
+    delete env['BANK_PASSWORD_FILE'];
+    const { code, stdout, stderr, variables } = await run({ env });
+    expect(code).toBe(2);
+    expect(variables.sort()).toEqual(Object.keys(wrong).sort());
+    expect(stdout + stderr).not.toContain('planted');
+  });
+
+  it('a secret given twice, as itself and as a file', async () => {
+    const names = ['BANK_USERNAME', 'BANK_PASSWORD', 'BANK_PFX_PASSCODE'];
+    const twice = Object.fromEntries(names.map((name) => [name, 'planted-value']));
+    const { code, variables, stdout, stderr } = await run({ env: { ...good(), ...twice } });
+    expect(code).toBe(2);
+    expect(variables.sort()).toEqual([...names].sort());
+    for (const name of names) expect(stderr).toContain(`${name}_FILE`);
+    expect(stdout + stderr).not.toContain('planted');
+  });
+
+  it('a secret in a file that is a directory, empty or huge', async () => {
+    const files = ['directory', 'empty', 'huge'].map((name) => join(cwd, name)) as [string, string, string];
+    mkdirSync(files[0]);
+    writeFileSync(files[1], '');
+    writeFileSync(files[2], Buffer.alloc(3_000_000, 'x'));
+    const wrong = { BANK_USERNAME_FILE: files[0], BANK_PASSWORD_FILE: files[1], EGRESS_PROXY_URL_FILE: files[2] };
+    const { code, variables, stderr } = await run({ env: { ...good(), ...wrong } });
+    expect(code).toBe(2);
+    expect(variables.sort()).toEqual(Object.keys(wrong).sort());
+    for (const path of files) expect(stderr).toContain(path);
+  });
+
+  it('production forbids --sandbox, an inspector and unverified TLS', async () => {
+    const env = { ...good(), NODE_ENV: 'production' };
+    const sandboxed = await run({ env: { NODE_ENV: 'production' }, args: ['--sandbox'] });
+    expect([sandboxed.code, sandboxed.variables]).toEqual([2, ['NODE_ENV']]);
+    expect(sandboxed.stderr).toContain('--sandbox');
+    const unverified = await run({ env: { ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' } });
+    expect([unverified.code, unverified.variables]).toEqual([2, ['NODE_TLS_REJECT_UNAUTHORIZED']]);
+    const inspected = await run({ env, nodeFlags: ['--inspect=127.0.0.1:0'] });
+    expect([inspected.code, inspected.variables]).toEqual([2, ['NODE_ENV']]);
+    expect(inspected.stderr).toContain('--inspect');
+  });
+
+  it('--help and --version answer and end well; what is not known does not', async () => {
+    const help = await run({ args: ['--help'] });
+    expect(help.code).toBe(0);
+    for (const word of ['serve', 'sandbox', '--version']) expect(help.stdout).toContain(word);
+    expect(await run({ args: ['--version'] })).toMatchObject({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+    for (const args of [['--unknown'], ['unknown']]) {
+      const { code, stderr } = await run({ args });
+      expect(code).toBe(2);
+      expect(stderr).toContain('--help');
+    }
+  });
+});

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { askAccounts, basic, cleanUp, control, getToken, start } from '../support/sandbox.js';
+
+describe('the control port', () => {
+  let bank: Sandbox;
+  beforeAll(async () => {
+    bank = await start();
+  });
+  afterAll(cleanUp);
+
+  const statusOf = (options: { method?: string; path?: string; headers?: Record<string, string>; body?: string }) => {
+    const { promise, resolve, reject } = Promise.withResolvers<{
+      status: number | undefined;
+      allow: string | undefined;
+    }>();
+    const { body, path = '/control', ...rest } = options;
+    const outgoing = request(`${bank.controlUrl}${path}`, { agent: false, ...rest }, (response) => {
+      response.resume();
+      resolve({ status: response.statusCode, allow: response.headers.allow });
+    });
+    outgoing.on('error', reject).end(body);
+    return promise;
+  };
+
+  it('shows the state and the last requests, without any secret', async () => {
+    const token = await getToken(bank);
+    await askAccounts(bank, token, '?PageNumber=2&PageSize=7&secret=abc', { headers: { 'x-request-id': 'r-1' } });
+    const { status, json } = await control(bank, 'GET');
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      latencyMs: 0,
+      tokenLifetimeSeconds: 300,
+      grantAccess: true,
+      allowedIps: ['127.0.0.1', '::1'],
+      accounts: 120,
+      movement: false,
+      failNext: [],
+      tokensIssued: 1,
+    });
+    expect((json['requests'] as object[]).at(-1)).toEqual({
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      endpoint: 'accounts',
+      method: 'GET',
+      path: '/api/v1/accounts',
+      status: 200,
+      fault: null,
+      thumbprint: expect.stringMatching(/^[0-9A-F]{40}$/),
+      clientAddress: '127.0.0.1',
+      pageNumber: 2,
+      pageSize: 7,
+      requestId: 'r-1',
+      tokenNumber: 1,
+      headerNames: expect.arrayContaining(['accept', 'authorization', 'x-request-id']),
+    });
+    const text = JSON.stringify(json);
+    const secrets = [token, basic(bank).slice(6), 'secret=abc'];
+    for (const file of [bank.files.passcode, bank.files.password]) secrets.push(readFileSync(file, 'utf8'));
+    for (const secret of secrets) expect(text).not.toContain(secret);
+  });
+
+  it('shows the last hundred requests, and keeps more for tests', async () => {
+    const token = await getToken(bank);
+    for (let i = 0; i < 105; i++) await askAccounts(bank, token, '?PageSize=1');
+    expect((await control(bank, 'GET')).json['requests']).toHaveLength(100);
+    expect(bank.requests.length).toBeGreaterThan(105);
+  });
+
+  it('sets what is named, and DELETE sets it back', async () => {
+    const change = {
+      latencyMs: 1,
+      tokenLifetimeSeconds: 60,
+      grantAccess: false,
+      allowedIps: ['10.0.0.0/8'],
+      accounts: 3,
+    };
+    const { status, json } = await control(bank, 'PATCH', { ...change, movement: true });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ ...change, movement: true });
+    expect((await control(bank, 'PATCH', {})).json).toMatchObject(change);
+    expect((await control(bank, 'DELETE')).json).toMatchObject({
+      latencyMs: 0,
+      tokenLifetimeSeconds: 300,
+      grantAccess: true,
+      allowedIps: ['127.0.0.1', '::1'],
+      accounts: 120,
+      movement: false,
+      failNext: [],
+    });
+  });
+
+  it('changes nothing when a part of the patch is wrong, and names it', async () => {
+    const { status, json } = await control(bank, 'PATCH', { accounts: 5, latencyMS: 10, allowedIps: ['nonsense'] });
+    expect(status).toBe(400);
+    expect(json['allowed']).toContain('latencyMs');
+    expect(JSON.stringify(json['problems'])).toContain('latencyMS');
+    expect(JSON.stringify(json['problems'])).toContain('allowedIps.0');
+    expect((await control(bank, 'GET')).json).toMatchObject({ accounts: 120 });
+  });
+
+  it('has one route and three methods', async () => {
+    expect(await statusOf({ path: '/' })).toMatchObject({ status: 404 });
+    expect(await statusOf({ method: 'POST' })).toEqual({ status: 405, allow: 'GET, PATCH, DELETE' });
+    expect(await statusOf({ method: 'OPTIONS' })).toMatchObject({ status: 405 });
+  });
+
+  it('refuses other content types, large bodies, foreign hosts and what is no JSON', async () => {
+    const json = { 'content-type': 'application/json' };
+    expect(await statusOf({ method: 'PATCH', body: '{}', headers: json })).toMatchObject({ status: 200 });
+    expect(await statusOf({ method: 'PATCH', body: '{}' })).toMatchObject({ status: 415 });
+    expect(await statusOf({ method: 'PATCH', body: '{', headers: json })).toMatchObject({ status: 400 });
+    expect(await statusOf({ method: 'PATCH', body: ' '.repeat(70_000), headers: json })).toMatchObject({ status: 413 });
+    expect(await statusOf({ headers: { host: 'localhost:8444' } })).toMatchObject({ status: 200 });
+    expect(await statusOf({ headers: { host: 'evil.example' } })).toMatchObject({ status: 421 });
+  });
+});

@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { isAbsolute, join } from 'node:path';
+import { sandboxGreeting } from '../../src/sandbox/sandbox.js';
+import { askToken, cleanUp, makeDirectory, start } from '../support/sandbox.js';
+
+const read = (directory: string, name: string): string => readFileSync(join(directory, name), 'base64');
+
+describe('starting the sandbox', () => {
+  afterEach(cleanUp);
+
+  it('writes its identity for its owner alone, and uses it again', async () => {
+    const directory = join(makeDirectory(), 'deep', 'down');
+    const first = await start({ directory });
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    const names = readdirSync(directory);
+    expect(names).toEqual(expect.arrayContaining(['ca.pem', 'client.pfx', 'passcode', 'username', 'password']));
+    for (const name of names) expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600);
+    for (const file of Object.values(first.files)) expect(isAbsolute(file)).toBe(true);
+    const kept = names.map((name) => read(directory, name));
+    await start({ directory });
+    expect(readdirSync(directory).map((name) => read(directory, name))).toEqual(kept);
+  });
+
+  it('remakes the server certificate alone for other names, and all when fresh or broken', async () => {
+    const directory = makeDirectory();
+    const parts = (): string[] => ['ca.pem', 'client.pfx', 'server.pem'].map((name) => read(directory, name));
+    await (await start({ directory })).close();
+    const [ca, pfx, server] = parts();
+
+    const named = await start({ directory, names: ['bank.example', 'localhost'] });
+    const [sameCa, samePfx, otherServer] = parts();
+    expect([sameCa, samePfx]).toEqual([ca, pfx]);
+    expect(otherServer).not.toBe(server);
+    expect((await askToken(named, { servername: 'bank.example' })).status).toBe(200);
+
+    writeFileSync(join(directory, 'passcode'), 'not the passcode');
+    expect((await askToken(await start({ directory }))).status).toBe(200);
+    const broken = parts();
+    expect(broken).not.toContain(pfx);
+    await start({ directory }, true);
+    for (const part of parts()) expect(broken).not.toContain(part);
+  });
+
+  it.each([
+    ['SANDBOX_PORT', 'port'],
+    ['SANDBOX_AUTH_PORT', 'authPort'],
+    ['SANDBOX_CONTROL_PORT', 'controlPort'],
+  ])('names %s when that port is taken, and leaves the identity alone', async (variable, setting) => {
+    const blocker = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => blocker.once('listening', resolve));
+    const { port } = blocker.address() as AddressInfo;
+    const directory = makeDirectory();
+    const failure = await start({ directory, [setting]: port }, true).catch((error: unknown) => error as Error);
+    await new Promise((resolve) => blocker.close(resolve));
+    expect(failure).toMatchObject({ name: 'SandboxNotStarted' });
+    const { message } = failure as Error;
+    expect(message).toContain(String(port));
+    expect(message).toContain(variable);
+    expect(message).not.toContain('\n');
+    expect(readdirSync(directory)).toEqual([]);
+    expect((await start({ directory, [setting]: port })).url).toContain('https://127.0.0.1:');
+  });
+
+  it('names the setting when the white-list or the directory is wrong', async () => {
+    await expect(start({ allowedIps: ['10.0.0.0/99'] })).rejects.toThrow(/SANDBOX_ALLOWED_IPS.*10\.0\.0\.0\/99/);
+    const file = join(makeDirectory(), 'file');
+    writeFileSync(file, '');
+    await expect(start({ directory: file })).rejects.toThrow(/SANDBOX_DIRECTORY/);
+  });
+
+  it('greets with where it is and how to call it, and no secret', async () => {
+    const bank = await start({ authPort: 0 });
+    const text = sandboxGreeting(bank);
+    for (const part of [bank.url, bank.authUrl, `${bank.controlUrl}/control`, bank.files.pfx])
+      expect(text).toContain(part);
+    for (const file of [bank.files.passcode, bank.files.password])
+      expect(text).not.toContain(readFileSync(file, 'utf8'));
+  });
+});
+
+describe('a running sandbox', () => {
+  afterEach(cleanUp);
+
+  it('outlives noise on every port, and closes twice', async () => {
+    const bank = await start({ authPort: 0 });
+    for (const url of [bank.url, bank.authUrl, bank.controlUrl]) {
+      for (const noise of ['GET / HTTP/1.1\r\n\r\n', '\x16\x03\x01\x02\x00\x01\x00\x01', '\0\xff'.repeat(500), '']) {
+        const { port, hostname } = new URL(url);
+        const socket = connect({ port: Number(port), host: hostname });
+        socket.on('error', () => undefined);
+        await new Promise((resolve) => socket.end(noise, 'latin1', () => resolve(undefined)));
+        socket.destroy();
+      }
+    }
+    expect((await askToken(bank)).status).toBe(200);
+    await bank.close();
+    await bank.close();
+    await expect(askToken(bank)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('closes at once while a handshake is under way', async () => {
+    const bank = await start();
+    const { port } = new URL(bank.url);
+    const socket = connect({ port: Number(port), host: '127.0.0.1' });
+    const closed = new Promise((resolve) => socket.on('error', () => undefined).on('close', resolve));
+    await new Promise((resolve) => socket.once('connect', resolve));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const before = performance.now();
+    await bank.close();
+    expect(performance.now() - before).toBeLessThan(3000);
+    await closed;
+  });
+});

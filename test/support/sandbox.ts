@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:https';
+import type { RequestOptions } from 'node:https';
+import type { IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import forge from 'node-forge';
+import { createCertificate } from '../../src/sandbox/identity/certificate.js';
+import { createKeyPair, toKeyPair } from '../../src/sandbox/identity/key-pair.js';
+import { createPfx } from '../../src/sandbox/identity/pfx.js';
+import { startSandbox } from '../../src/sandbox/sandbox.js';
+import type { Sandbox, SandboxSettings } from '../../src/sandbox/sandbox.js';
+
+export interface Reply {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+/** A client certificate as TLS options; `NO_CERTIFICATE` presents none. */
+export type ClientTls = { pfx: Buffer; passphrase: string } | Record<string, never>;
+export const NO_CERTIFICATE: ClientTls = {};
+
+const cleanups: (() => void | Promise<void>)[] = [];
+
+/** For afterEach/afterAll: closes what was started, removes what was written. */
+export async function cleanUp(): Promise<void> {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+}
+
+export function makeDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'sandbox-spec-'));
+  cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+export function toSettings(change: Partial<SandboxSettings> = {}): SandboxSettings {
+  return {
+    host: '127.0.0.1',
+    port: 0,
+    authPort: null,
+    controlPort: 0,
+    names: ['localhost', '127.0.0.1'],
+    directory: change.directory ?? makeDirectory(),
+    accounts: 120,
+    seed: 1,
+    tokenLifetimeSeconds: 300,
+    latencyMs: 0,
+    allowedIps: ['127.0.0.1', '::1'],
+    ...change,
+  };
+}
+
+export async function start(change: Partial<SandboxSettings> = {}, fresh = false): Promise<Sandbox> {
+  const sandbox = await startSandbox(toSettings(change), { fresh });
+  cleanups.push(() => sandbox.close());
+  return sandbox;
+}
+
+export function ownCertificate({ files }: Sandbox): ClientTls {
+  return { pfx: readFileSync(files.pfx), passphrase: readFileSync(files.passcode, 'utf8') };
+}
+
+/** Another certificate that this sandbox's CA has signed too. */
+export async function siblingCertificate({ directory }: Sandbox): Promise<ClientTls> {
+  const pem = (name: string): string => readFileSync(join(directory, name), 'utf8');
+  const issuer = { certificate: forge.pki.certificateFromPem(pem('ca.pem')), key: toKeyPair(pem('ca-key.pem')) };
+  const key = await createKeyPair();
+  const passphrase = randomBytes(6).toString('hex');
+  return {
+    pfx: createPfx(key, [createCertificate('sibling', key, { use: 'client', issuer })], passphrase),
+    passphrase,
+  };
+}
+
+/** One HTTPS call on a connection of its own, trusting the sandbox's CA and nothing else. */
+export function call(sandbox: Sandbox, url: string, options: RequestOptions & { body?: string } = {}): Promise<Reply> {
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const { body, ...rest } = options;
+  const outgoing = request(url, { ca: readFileSync(sandbox.files.ca), agent: false, ...rest }, (response) => {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('error', reject);
+    response.on('end', () =>
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        text: Buffer.concat(chunks).toString('utf8'),
+      }),
+    );
+  });
+  outgoing.on('error', reject);
+  outgoing.end(body);
+  return promise;
+}
+
+export function basic({ files }: Sandbox): string {
+  const pair = `${readFileSync(files.username, 'utf8')}:${readFileSync(files.password, 'utf8')}`;
+  return `Basic ${Buffer.from(pair).toString('base64')}`;
+}
+
+type Change = Omit<RequestOptions, 'headers'> & { headers?: Record<string, string | undefined>; body?: string };
+
+/** A right token request, but for what `change` says; a header that is undefined is left out. */
+export function askToken(sandbox: Sandbox, change: Change = {}): Promise<Reply> {
+  const headers = present({
+    'content-type': 'application/json',
+    authorization: basic(sandbox),
+    ...change.headers,
+  });
+  const url = `${sandbox.authUrl}/api/v1/authorizations/authorize`;
+  return call(sandbox, url, { ...ownCertificate(sandbox), ...change, headers });
+}
+
+export async function getToken(sandbox: Sandbox, change: Change = {}): Promise<string> {
+  const { text } = await askToken(sandbox, change);
+  return (JSON.parse(text) as { access_token: string }).access_token;
+}
+
+/** A right account list request, but for what `change` says. */
+export function askAccounts(sandbox: Sandbox, token: string, query = '', change: Change = {}): Promise<Reply> {
+  const headers = present({ accept: 'application/json', authorization: `Bearer ${token}`, ...change.headers });
+  const url = `${sandbox.url}/api/v1/accounts${query}`;
+  return call(sandbox, url, { ...ownCertificate(sandbox), ...change, headers });
+}
+
+export async function control(
+  { controlUrl }: Sandbox,
+  method: string,
+  body?: unknown,
+): Promise<{ status: number; json: Record<string, unknown>; headers: Headers }> {
+  const response = await fetch(`${controlUrl}/control`, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  return {
+    status: response.status,
+    json: (await response.json()) as Record<string, unknown>,
+    headers: response.headers,
+  };
+}
+
+function present(headers: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
