@@ -1,4 +1,4 @@
-import { orAborted } from '../egress/or-aborted.js';
+import { orAborted } from '../deadline.js';
 import type { WireAnswer } from '../egress/egress.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { BankSettings } from '../config/settings.js';

@@ -8,7 +8,7 @@ import { CallFailed } from './call-failed.js';
 import type { ClientTls } from './client-tls.js';
 import { DirectAgent } from './direct-agent.js';
 import { probeConnection, type ConnectionFacts } from './probe.js';
-import { orAborted } from './or-aborted.js';
+import { orAborted } from '../deadline.js';
 import { goesDirect } from './route.js';
 import { TunnelAgent } from './tunnel-agent.js';
 import { WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
