@@ -4,7 +4,12 @@ export default {
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testRegex: '\\.(e2e-)?spec\\.ts$',
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  globalSetup: '<rootDir>/test/support/build-sources.ts',
+  moduleNameMapper: {
+    // workers run compiled: see test/support/build-sources.ts
+    '^(\\.{1,2}/)+worker-url\\.js$': '<rootDir>/test/support/worker-url.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

@@ -1,91 +1,7 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { toEnvironment, type BankAddress, type LogLine } from './gateway.js';
 import { until } from './until.js';
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const BUILD_WITHIN_MS = 60_000;
-
-/**
- * The program as it is shipped, compiled from the sources of this moment. Made once for all test files and runs that see
- * the same sources, in the temporary directory, so that no `dist` is changed under anybody.
- */
-async function buildProgram(): Promise<string> {
-  const directory = join(tmpdir(), `accounts-gateway-test-${process.getuid?.() ?? 0}-${hashOfSources()}`);
-  const main = join(directory, 'dist', 'main.js');
-  const lock = `${directory}.lock`;
-  for (const deadline = Date.now() + BUILD_WITHIN_MS; !existsSync(main);) {
-    if (Date.now() > deadline) throw new Error(`no build within ${BUILD_WITHIN_MS} ms; remove ${lock}`);
-    if (!takeLock(lock)) {
-      await delay(50);
-      continue;
-    }
-    try {
-      if (!existsSync(main)) compileInto(directory);
-    } finally {
-      rmSync(lock, { recursive: true, force: true });
-    }
-  }
-  return main;
-}
-
-/** Gives false when another process builds; a lock that was left behind is broken. */
-function takeLock(lock: string): boolean {
-  try {
-    mkdirSync(lock);
-    return true;
-  } catch {
-    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > BUILD_WITHIN_MS) rmSync(lock, { recursive: true, force: true });
-    return false;
-  }
-}
-
-function compileInto(directory: string): void {
-  const made = `${directory}.${process.pid}`;
-  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-  const args = [tsc, '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', join(made, 'dist'), '--sourceMap', 'false'];
-  const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: ROOT });
-  if (!existsSync(join(made, 'dist', 'main.js'))) throw new Error(`it does not compile: ${stdout}`);
-  cpSync(join(ROOT, 'package.json'), join(made, 'package.json'));
-  symlinkSync(join(ROOT, 'node_modules'), join(made, 'node_modules'));
-  renameSync(made, directory);
-  const old = readdirSync(tmpdir()).filter((name) => /^accounts-gateway-test-\d+-[0-9a-f]{16}$/.test(name));
-  for (const name of old.map((each) => join(tmpdir(), each))) {
-    if (name !== directory && Date.now() - statSync(name).mtimeMs > 3_600_000)
-      rmSync(name, { recursive: true, force: true });
-  }
-}
-
-function hashOfSources(): string {
-  const hash = createHash('sha256');
-  const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !/\.(spec|test-support)\.ts$/.test(name))
-    .map((name) => join('src', name));
-  for (const name of [...files.sort(), 'package.json', 'tsconfig.json', 'tsconfig.build.json']) {
-    hash
-      .update(name)
-      .update('\0')
-      .update(readFileSync(join(ROOT, name)))
-      .update('\0');
-  }
-  return hash.digest('hex').slice(0, 16);
-}
 
 export interface Program {
   readonly child: ChildProcess;
@@ -118,9 +34,9 @@ export interface ProgramOptions {
   readonly nodeFlags?: readonly string[];
 }
 
-/** Starts the built program as `npm run start:prod` does. */
+/** Starts the program, compiled by the global setup (build-sources.ts), as `npm run start:prod` does. */
 export async function startProgram({ args = [], env = {}, cwd, nodeFlags = [] }: ProgramOptions): Promise<Program> {
-  const main = await buildProgram();
+  const main = join(process.env['BUILT_SOURCES'] ?? '', 'main.js');
   const child = spawn(process.execPath, ['--disable-sigusr1', ...nodeFlags, main, ...args], {
     cwd,
     env: { PATH: process.env['PATH'], ...env },

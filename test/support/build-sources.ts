@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { transformSync, type Options } from '@swc/core';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+// below node_modules, so that what is compiled finds the packages
+const BUILDS = join(ROOT, 'node_modules', '.cache', 'accounts-gateway-test');
+const KEPT_MS = 3_600_000;
+
+/** What is used here of the settings that Jest hands to a global setup. */
+interface ProjectConfig {
+  readonly transform: readonly (readonly [pattern: string, path: string, options: Options])[];
+}
+
+/**
+ * Jest's globalSetup. Compiles the sources of this moment as Jest itself does, once for all runs that see the same ones:
+ * a worker thread, or the program in a process of its own, cannot start from TypeScript. BUILT_SOURCES then names the
+ * directory that stands for `src`.
+ */
+export default function buildSources(_: unknown, { transform }: ProjectConfig): void {
+  const options = transform.map(([, , each]) => each).find((each) => each.jsc !== undefined);
+  const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !/\.(spec|test-support)\.ts$/.test(name))
+    .sort();
+  const sources = new Map(names.map((name) => [name, readFileSync(join(ROOT, 'src', name), 'utf8')]));
+  const directory = join(BUILDS, hashOf(sources));
+  if (!existsSync(directory)) compileInto(directory, sources, options);
+  process.env['BUILT_SOURCES'] = join(directory, 'dist');
+}
+
+function hashOf(sources: ReadonlyMap<string, string>): string {
+  const hash = createHash('sha256');
+  const settings = ['package.json', 'jest.config.js'].map((name) => [name, readFileSync(join(ROOT, name), 'utf8')]);
+  for (const part of [...settings, ...sources]) hash.update(JSON.stringify(part));
+  return hash.digest('hex').slice(0, 16);
+}
+
+function compileInto(directory: string, sources: ReadonlyMap<string, string>, options: Options = {}): void {
+  const made = `${directory}.${process.pid}`;
+  for (const [name, source] of sources) {
+    const output = join(made, 'dist', name.replace(/\.ts$/, '.js'));
+    mkdirSync(dirname(output), { recursive: true });
+    const filename = join(ROOT, 'src', name);
+    writeFileSync(output, transformSync(source, { ...options, filename, swcrc: false, sourceMaps: false }).code);
+  }
+  cpSync(join(ROOT, 'package.json'), join(made, 'package.json'));
+  try {
+    renameSync(made, directory);
+  } catch (error) {
+    rmSync(made, { recursive: true, force: true });
+    // another run may have been first
+    if (!existsSync(directory)) throw error;
+  }
+  for (const old of readdirSync(BUILDS).map((name) => join(BUILDS, name))) {
+    const age = Date.now() - (statSync(old, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+    if (old !== directory && age > KEPT_MS) rmSync(old, { recursive: true, force: true });
+  }
+}
