@@ -2,18 +2,18 @@ import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError } from '../problems/gateway-error.js';
-import { accountAnswerSchema, accountListSchema, type Account } from './account.js';
-import { Answers } from './answers.js';
+import { select } from '../snapshot/select.js';
+import type { ServedSnapshot } from '../snapshot/snapshot-keeper.js';
+import { sizeOf, toCsvParts, toNdjsonParts, toPageParts } from './account-bodies.js';
 import { ApiProblems } from './api-problems.js';
+import { CachedResponses } from './cached-responses.js';
+import { MayBeCached } from './cached-routes.js';
+import { chooseJson, chooseListFormat, MEDIA_TYPES, toFormat } from './content-negotiation.js';
 import { CSV_COLUMNS } from './csv.js';
+import { toEntityTag } from './encoded-response.js';
 import { listQuerySchema, noQuerySchema, toSort, type ListQuery } from './list-query.js';
-import { MEDIA_TYPES, chooseJson, chooseListFormat, toFormat } from './media-type.js';
-import { toOpenApiSchema } from './openapi-schema.js';
-import { ReadyAnswers } from './ready-answers.js';
-import { toEntityTag } from './rendered.js';
 import { Responder } from './responder.js';
-import { select } from './selection.js';
-import type { Snapshot } from './snapshot.js';
+import { accountAnswerSchema, accountListSchema, toOpenApiSchema } from './response-schemas.js';
 
 /** The accounts as internal web apps see them, from one complete snapshot. */
 @ApiTags('accounts')
@@ -22,11 +22,11 @@ import type { Snapshot } from './snapshot.js';
 export class AccountsController {
   constructor(
     private readonly responder: Responder,
-    private readonly answers: Answers,
-    private readonly readyAnswers: ReadyAnswers,
+    private readonly responses: CachedResponses,
   ) {}
 
   @Get()
+  @MayBeCached()
   @ApiOkResponse({
     description: 'one page of the accounts that match; as CSV or NDJSON all of them',
     content: {
@@ -39,27 +39,15 @@ export class AccountsController {
     @Query({ schema: listQuerySchema }) query: ListQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ) {
-    const { format: wanted, pageNumber, pageSize, sort, ...filters } = query;
-    const format = wanted ?? toFormat(request.headers.accept, chooseListFormat);
+  ): Promise<void> {
+    const format = query.format ?? toFormat(request.headers.accept, chooseListFormat);
     const served = await this.responder.serve(request);
-    if (format === 'json') {
-      const question = `list ${JSON.stringify([filters, sort, pageNumber, pageSize])}`;
-      const answer = await this.answers.get(served, question, (snapshot) => toPage(snapshot, query));
-      this.readyAnswers.remember(request, question, wanted ? 'any' : 'list');
-      return this.responder.send(request, reply, served, answer);
-    }
-    const { snapshot, stale } = served;
-    const digest = await snapshot.facets.digest.get();
-    const selection = await select(snapshot, filters, toSort(sort));
-    return this.responder.sendStream(request, reply, served, {
-      format,
-      positions: selection.slice(0, selection.total),
-      etag: toEntityTag(JSON.stringify([format, filters, sort, digest, stale, snapshot.complete])),
-    });
+    if (format === 'json') await this.#sendPage(query, request, reply, served);
+    else this.#sendAll(format, query, request, reply, served);
   }
 
   @Get(':accountId')
+  @MayBeCached()
   @ApiParam({ name: 'accountId', description: 'the `id` of an account' })
   @ApiOkResponse({ description: 'one account', standardSchema: accountAnswerSchema })
   async one(
@@ -67,26 +55,58 @@ export class AccountsController {
     @Query({ schema: noQuerySchema }) _query: object,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ) {
+  ): Promise<void> {
     toFormat(request.headers.accept, chooseJson);
     const served = await this.responder.serve(request);
-    const account = served.snapshot.find(accountId);
-    if (!account) {
+    const { snapshot } = served;
+    const position = snapshot.positionOf(accountId);
+    if (position === -1) {
       throw new GatewayError('account-not-found', 'The accounts last read from the bank have none with this id.', {
         headers: this.responder.toErrorHeaders(served),
       });
     }
-    const question = `one ${accountId}`;
-    const answer = await this.answers.get(served, question, () => ({ account }));
-    this.readyAnswers.remember(request, question, 'json');
-    return this.responder.send(request, reply, served, answer);
+    const json = snapshot.json(position);
+    await this.responses.send(request, reply, served, {
+      key: `one ${accountId}`,
+      choose: chooseJson,
+      make: () => ({ parts: [Buffer.from('{"account":'), json], bytes: json.length }),
+    });
   }
-}
 
-async function toPage(snapshot: Snapshot, { pageNumber: number, pageSize: size, sort, ...filters }: ListQuery) {
-  const selection = await select(snapshot, filters, toSort(sort));
-  const { total } = selection;
-  const start = (number - 1) * size;
-  const accounts = Array.from(selection.slice(start, size), (position) => snapshot.accounts[position] as Account);
-  return { accounts, page: { number, size, total, hasMore: start + size < total } };
+  async #sendPage(query: ListQuery, request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot) {
+    const { pageNumber: number, pageSize: size, sort, format, separator: _, decimal: __, ...filters } = query;
+    const { snapshot } = served;
+    await this.responses.send(request, reply, served, {
+      key: `list ${JSON.stringify([filters, sort, number, size])}`,
+      choose: format ? null : chooseListFormat,
+      make: () => {
+        const selection = select(snapshot, filters, toSort(sort));
+        const { total } = selection;
+        const start = (number - 1) * size;
+        const positions = selection.slice(start, size);
+        const page = { number, size, total, hasMore: start + size < total };
+        return { parts: toPageParts(snapshot, positions, page), bytes: sizeOf(snapshot, positions) };
+      },
+    });
+  }
+
+  #sendAll(
+    format: 'csv' | 'ndjson',
+    query: ListQuery,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    served: ServedSnapshot,
+  ): void {
+    const { sort, separator, decimal, pageNumber: _, pageSize: __, format: ___, ...filters } = query;
+    const { snapshot, stale } = served;
+    const selection = select(snapshot, filters, toSort(sort));
+    const positions = selection.slice(0, selection.total);
+    const dialect = { separator, decimal };
+    const what = JSON.stringify([format, filters, sort, dialect, stale, snapshot.complete]);
+    this.responder.sendStream(request, reply, served, {
+      format,
+      etag: toEntityTag([what, snapshot.digest]),
+      parts: format === 'csv' ? toCsvParts(snapshot, positions, dialect) : toNdjsonParts(snapshot, positions),
+    });
+  }
 }

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiResponse } from '@nestjs/swagger';
 import { problemSchema } from '../problems/problem-document.js';
-import { toOpenApiSchema } from './openapi-schema.js';
+import { toOpenApiSchema } from './response-schemas.js';
 
 const content = { 'application/problem+json': { schema: toOpenApiSchema(problemSchema) } };
 

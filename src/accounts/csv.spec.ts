@@ -1,20 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import type { Account } from './account.js';
-import { CSV_COLUMNS, CSV_HEAD, toCsv } from './csv.js';
-import { account, balance, readings } from './sample-account.test-support.js';
+import type { Account } from '../snapshot/account.js';
+import { account, balance, readings } from '../snapshot/sample-account.test-support.js';
+import { CSV_COLUMNS, csvHead, toCsv, toRows, type CsvDialect } from './csv.js';
 
 const AS_OF = '2026-11-21T08:00:00.000Z';
-const read = (accounts: readonly Account[]) =>
-  parse(CSV_HEAD + toCsv(accounts, AS_OF), { bom: true, columns: true, record_delimiter: '\r\n' }) as Record<
-    string,
-    string
-  >[];
+const PLAIN: CsvDialect = { separator: 'comma', decimal: 'point' };
+const DELIMITERS = { comma: ',', semicolon: ';', tab: '\t' };
+const write = (accounts: readonly Account[], dialect = PLAIN) =>
+  csvHead(dialect) +
+  toCsv(
+    accounts.flatMap((each) => [...toRows(each, AS_OF, dialect)]),
+    dialect,
+  );
+const read = (accounts: readonly Account[], dialect = PLAIN) =>
+  parse(write(accounts, dialect), {
+    bom: true,
+    columns: true,
+    delimiter: DELIMITERS[dialect.separator],
+    record_delimiter: '\r\n',
+  }) as Record<string, string>[];
 
 describe('CSV', () => {
   it('begins with a byte order mark and the columns of the contract', () => {
-    expect(CSV_HEAD).toBe(
+    expect(csvHead(PLAIN)).toBe(
       '\uFEFFid,name,description,status,currency,iban,ownerId,ownerName,ownerNumber,openedAt,closedAt,balanceType,balanceCurrency,beginOfDay,intraDay,current,blocked,financialDate,lastTransactionAt,asOf\r\n',
     );
   });
@@ -26,6 +36,9 @@ describe('CSV', () => {
     ['@SUM(A1)', "'@SUM(A1)"],
     ['\t=1', "'\t=1"],
     ['\r=1', "'\r=1"],
+    ['\u0000=1+1', "'\u0000=1+1"],
+    ['\u0001\u001f@x', "'\u0001\u001f@x"],
+    ['\u0000x', '\u0000x'],
     ['say "hi", he said', 'say "hi", he said'],
     ['two\nlines', 'two\nlines'],
     ['two\r\nlines', 'two\r\nlines'],

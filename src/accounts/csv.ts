@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
-import type { Account, Balance } from './account.js';
+import type { Account, Balance } from '../snapshot/account.js';
 
-/** In this order (contract §3). */
+/** In this order (docs/api.md, CSV). */
 export const CSV_COLUMNS = [
   'id',
   'name',
@@ -25,21 +25,39 @@ export const CSV_COLUMNS = [
   'asOf',
 ] as const;
 
-/** The byte order mark tells Excel that it is UTF-8. */
-export const CSV_HEAD = `\uFEFF${CSV_COLUMNS.join(',')}\r\n`;
-
-/** These accounts as lines of CSV: one for each balance, one for an account without. */
-export function toCsv(accounts: readonly Account[], asOf: string): string {
-  const rows = accounts.flatMap((account) =>
-    account.balances.length === 0
-      ? [toRow(account, null, asOf)]
-      : account.balances.map((balance) => toRow(account, balance, asOf)),
-  );
-  // a lone CR or LF would otherwise stand unquoted, and end the row for many readers
-  return stringify(rows, { record_delimiter: 'windows', quoted_match: /[\r\n]/ });
+/** How spreadsheets of a country read CSV. */
+export interface CsvDialect {
+  readonly separator: 'comma' | 'semicolon' | 'tab';
+  /** What stands between whole and fraction of an amount. */
+  readonly decimal: 'point' | 'comma';
 }
 
-function toRow(account: Account, balance: Balance | null, asOf: string): (string | null)[] {
+const SEPARATORS = { comma: ',', semicolon: ';', tab: '\t' } as const;
+/** The names of the columns; the byte order mark tells Excel that it is UTF-8. */
+export function csvHead({ separator }: CsvDialect): string {
+  return `\uFEFF${CSV_COLUMNS.join(SEPARATORS[separator])}\r\n`;
+}
+
+type Row = readonly (string | null)[];
+
+/** The rows of an account: one for each balance, one for an account without. */
+export function* toRows(account: Account, asOf: string, dialect: CsvDialect): Generator<Row> {
+  if (account.balances.length === 0) yield toRow(account, null, asOf, dialect);
+  for (const balance of account.balances) yield toRow(account, balance, asOf, dialect);
+}
+
+/** Rows as lines of CSV. */
+export function toCsv(rows: readonly Row[], { separator }: CsvDialect): string {
+  return stringify([...rows], {
+    delimiter: SEPARATORS[separator],
+    record_delimiter: 'windows',
+    // a lone CR or LF would otherwise stand unquoted, and end the row for many readers
+    quoted_match: /[\r\n]/,
+  });
+}
+
+function toRow(account: Account, balance: Balance | null, asOf: string, { decimal }: CsvDialect): Row {
+  const amount = (text: string | null = null) => (decimal === 'comma' && text !== null ? text.replace('.', ',') : text);
   return [
     defuse(account.id),
     defuse(account.name),
@@ -54,17 +72,20 @@ function toRow(account: Account, balance: Balance | null, asOf: string): (string
     defuse(account.closedAt),
     defuse(balance?.type ?? null),
     defuse(balance?.currency ?? null),
-    balance?.beginOfDay ?? null,
-    balance?.intraDay ?? null,
-    balance?.current ?? null,
-    balance?.blocked ?? null,
+    amount(balance?.beginOfDay),
+    amount(balance?.intraDay),
+    amount(balance?.current),
+    amount(balance?.blocked),
     defuse(balance?.financialDate ?? null),
     defuse(balance?.lastTransactionAt ?? null),
     asOf,
   ];
 }
 
-/** A text that a spreadsheet would take for a formula gets a leading quote (OWASP, CSV injection). */
+/**
+ * A text that a spreadsheet would take for a formula gets a leading quote (OWASP, CSV injection). Control characters
+ * before it do not hide one: LibreOffice drops a NUL.
+ */
 function defuse(text: string | null): string | null {
-  return text !== null && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return text !== null && /^(?:\p{Cc}*[=+\-@]|[\t\r])/u.test(text) ? `'${text}` : text;
 }

@@ -19,6 +19,8 @@ describe('the query of the list', () => {
         Format: 'csv',
       }),
     ).toEqual({
+      separator: 'comma',
+      decimal: 'point',
       pageNumber: 2,
       pageSize: 1000,
       status: 'Active',
@@ -27,7 +29,13 @@ describe('the query of the list', () => {
       sort: '-current',
       format: 'csv',
     });
-    expect(listQuerySchema.parse({})).toEqual({ pageNumber: 1, pageSize: 50, sort: 'name' });
+    expect(listQuerySchema.parse({})).toEqual({
+      pageNumber: 1,
+      pageSize: 50,
+      sort: 'name',
+      separator: 'comma',
+      decimal: 'point',
+    });
     expect(listQuerySchema.parse({ q: '😀'.repeat(100) }).q).toHaveLength(200);
   });
 
@@ -53,6 +61,10 @@ describe('the query of the list', () => {
     [{ status: 'a', Status: 'b' }, ['status']],
     [{ limit: '1' }, ['limit']],
     [{ sort: 'x', q: '', other: '1' }, ['q', 'sort', 'other']],
+    [{ iban: ' ' }, ['iban']],
+    [{ q: '\u0301' }, ['q']],
+    [{ separator: 'pipe' }, ['separator']],
+    [{ decimal: '.' }, ['decimal']],
   ])('%j is refused by name', (query, names) => {
     expect(faults(query).sort()).toEqual([...names].sort());
   });

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { SORT_FIELDS, type SortField } from './sort-keys.js';
+import { foldNumber, foldText } from '../snapshot/fold-text.js';
+import type { Sort } from '../snapshot/select.js';
+import { SORT_FIELDS, type SortField } from '../snapshot/sort-order.js';
 
 const error = (issue: { readonly input?: unknown }) =>
   Array.isArray(issue.input) ? 'is given more than once' : 'must be a text';
@@ -35,11 +37,6 @@ export type Format = (typeof FORMATS)[number];
 type SortText = SortField | `-${SortField}`;
 const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const) as [SortText, ...SortText[]];
 
-export interface Sort {
-  readonly field: SortField;
-  readonly descending: boolean;
-}
-
 export const toSort = (sort: SortText): Sort => ({
   field: sort.replace(/^-/, '') as SortField,
   descending: sort.startsWith('-'),
@@ -48,11 +45,17 @@ export const toSort = (sort: SortText): Sort => ({
 const filters = {
   status: text(50).optional().describe('accounts with this status, in any letter case'),
   currency: text(10).optional().describe('accounts in this currency, in any letter case'),
-  iban: text(100).optional().describe('the account with this IBAN or identifier; spaces and letter case are ignored'),
+  iban: text(100)
+    .refine((value) => value === '' || foldNumber(value) !== '', 'has nothing to compare: spaces are ignored')
+    .optional()
+    .describe('the account with this IBAN or identifier; spaces and letter case are ignored'),
   ownerId: text(100).optional().describe('accounts of the owner with this id'),
   q: text(100)
+    .refine((value) => value === '' || foldText(value) !== '', 'has nothing to search for: accents are ignored')
     .optional()
-    .describe('part of name, description, IBAN, identifier or owner; letter case and accents are ignored'),
+    .describe(
+      'part of name, description, IBAN, identifier or owner; letter case and accents are ignored, and spaces in IBANs and identifiers',
+    ),
 };
 
 const parameters = {
@@ -65,6 +68,8 @@ const parameters = {
     .describe('page of the list, from 1; past the end is empty')
     .meta(documented(1)),
   pageSize: wholeNumber(1, 1000).default(50).describe('accounts on a page').meta(documented(1, 1000)),
+  separator: oneOf(['comma', 'semicolon', 'tab']).default('comma').describe('what stands between columns of CSV'),
+  decimal: oneOf(['point', 'comma']).default('point').describe('how amounts are written in CSV'),
   format: oneOf(FORMATS).optional().describe('wins over Accept; csv and ndjson give every match, not one page'),
 };
 
@@ -74,7 +79,7 @@ export type ListQuery = z.output<typeof listQuerySchema>;
 
 /** The query of /api/v1/balances: the same filters. */
 export const filtersSchema = withAnyCase(filters);
-export type Filters = z.output<typeof filtersSchema>;
+export type FilterQuery = z.output<typeof filtersSchema>;
 
 /** For routes that take no parameters: all are refused, by name. */
 export const noQuerySchema = z.strictObject({});

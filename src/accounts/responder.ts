@@ -1,106 +1,121 @@
-import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Settings } from '../config/settings.js';
+import '../logging/request-fields.js';
+import { SnapshotKeeper, type ServedSnapshot } from '../snapshot/snapshot-keeper.js';
+import { createBodyStream } from './body-stream.js';
 import { readCacheDirectives } from './cache-directives.js';
-import { createAccountStream, type StreamFormat } from './account-stream.js';
-import { toEncoding } from './encoding.js';
-import { MEDIA_TYPES } from './media-type.js';
-import type { Encoded, Rendered } from './rendered.js';
-import { toSnapshotHeaders } from './snapshot-headers.js';
-import { SnapshotKeeper, type ServedSnapshot } from './snapshot-keeper.js';
+import { MEDIA_TYPES, toEncoding } from './content-negotiation.js';
+import type { Encoded, EncodedResponse } from './encoded-response.js';
+import type { Format } from './list-query.js';
 
-/** What the door keeps of a request. */
-export type RequestState = FastifyRequest['state'];
+export interface StreamedBody {
+  readonly format: Format;
+  readonly etag: string;
+  readonly parts: Iterable<Buffer>;
+}
 
-const JSON_TYPE = `${MEDIA_TYPES.json}; charset=utf-8`;
-
-/** Gets the snapshot that a request wishes for, and sends answers made of it with the headers that tell their age. */
+/** Gets the snapshot that a request asks for, and sends what was made of it with the headers that tell its age. */
 @Injectable()
 export class Responder {
+  readonly #freshMs: number;
+
   constructor(
     private readonly keeper: SnapshotKeeper,
-    private readonly settings: Settings,
-  ) {}
+    { snapshot }: Settings,
+  ) {
+    this.#freshMs = snapshot.freshMs;
+  }
 
   /** @throws GatewayError as `SnapshotKeeper.get` */
   async serve(request: FastifyRequest): Promise<ServedSnapshot> {
-    const served = await this.keeper.get(readCacheDirectives(request.headers['cache-control']), (readingId, leave) => {
-      request.state.readingId = readingId;
-      request.state.onLeft = leave;
+    const wanted = readCacheDirectives(request.headers['cache-control']);
+    const held = this.keeper.getHeld(wanted);
+    if (held) return held;
+    return this.keeper.get(wanted, {
+      signal: request.signal,
+      onReading: (readingId) => {
+        request.logFields.readingId = readingId;
+      },
     });
-    noteServed(request.state, served);
-    return served;
   }
 
-  /** Headers for an error that was found in a snapshot: whoever reads it can tell how old the finding is. */
+  /** Headers for an error that was found in a snapshot: its reader can tell how old the finding is. */
   toErrorHeaders(served: ServedSnapshot): Record<string, string> {
-    return { ...toSnapshotHeaders(served, this.settings.snapshot.freshMs), 'cache-control': 'no-store' };
+    return { ...toSnapshotHeaders(served, this.#freshMs), 'cache-control': 'no-store' };
   }
 
-  async send(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, rendered: Rendered) {
-    if (this.#head(request, reply, served, rendered.etag)) return;
-    sendEncoded(reply, await rendered.as(toEncoding(request.headers['accept-encoding'])));
+  async send(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, response: EncodedResponse) {
+    const encoded = await response.as(toEncoding(request.headers['accept-encoding']));
+    this.#send(request, reply, served, response.etag, encoded);
   }
 
-  /** Sends an answer that is there already; false when it has yet to be made in the form that the caller accepts. */
-  sendReady(state: RequestState, response: ServerResponse, served: ServedSnapshot, rendered: Rendered): boolean {
-    const { headers: asked, method } = state.request;
-    const encoded = rendered.ready(toEncoding(asked['accept-encoding']));
+  /** Sends what is there already; false when it has yet to be made in the form that the caller accepts. */
+  sendReady(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, response: EncodedResponse): boolean {
+    const encoded = response.ready(toEncoding(request.headers['accept-encoding']));
     if (!encoded) return false;
-    noteServed(state, served);
-    const headers = Object.assign(state.headers, toSnapshotHeaders(served, this.settings.snapshot.freshMs));
-    headers['etag'] = rendered.etag;
-    if (matchesTag(asked['if-none-match'], rendered.etag)) {
-      response.writeHead(304, headers).end();
-      return true;
-    }
-    if (encoded.encoding !== 'identity') headers['content-encoding'] = encoded.encoding;
-    headers['content-type'] = JSON_TYPE;
-    headers['content-length'] = encoded.body.length;
-    response.writeHead(200, headers);
-    if (method === 'HEAD') response.end();
-    else response.end(encoded.body);
+    this.#send(request, reply, served, response.etag, encoded);
     return true;
   }
 
-  sendStream(
+  sendStream(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, body: StreamedBody): void {
+    if (this.#isNotModified(request, reply, served, body.etag)) return;
+    const encoding = toEncoding(request.headers['accept-encoding']);
+    if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    if (body.format !== 'json') {
+      reply.header('content-disposition', `attachment; filename="accounts.${body.format}"`);
+    }
+    reply
+      .header('content-type', `${MEDIA_TYPES[body.format]}; charset=utf-8`)
+      .send(request.method === 'HEAD' ? Readable.from([]) : createBodyStream(body.parts, encoding));
+  }
+
+  #send(
     request: FastifyRequest,
     reply: FastifyReply,
     served: ServedSnapshot,
-    stream: { readonly format: StreamFormat; readonly positions: Uint32Array; readonly etag: string },
+    etag: string,
+    { encoding, body }: Encoded,
   ): void {
-    if (this.#head(request, reply, served, stream.etag)) return;
-    const encoding = toEncoding(request.headers['accept-encoding']);
+    if (this.#isNotModified(request, reply, served, etag)) return;
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
-    reply
-      .header('content-type', `${MEDIA_TYPES[stream.format]}; charset=utf-8`)
-      .header('content-disposition', `attachment; filename="accounts.${stream.format}"`)
-      .send(
-        request.method === 'HEAD'
-          ? Readable.from([])
-          : createAccountStream(served.snapshot, stream.positions, stream.format, encoding),
-      );
+    reply.header('content-type', 'application/json; charset=utf-8').send(body);
   }
 
   /** Sets the headers that all answers have; true when the caller holds the same data, and has been told so. */
-  #head(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, etag: string): boolean {
-    reply.headers(toSnapshotHeaders(served, this.settings.snapshot.freshMs)).header('etag', etag);
+  #isNotModified(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, etag: string): boolean {
+    const { logFields } = request;
+    logFields.cache = served.stale ? 'stale' : served.cache;
+    if (served.readingId) logFields.readingId = served.readingId;
+    const headers = toSnapshotHeaders(served, this.#freshMs);
+    headers['etag'] = etag;
+    reply.headers(headers);
     if (!matchesTag(request.headers['if-none-match'], etag)) return false;
     reply.code(304).send();
     return true;
   }
 }
 
-function noteServed(state: RequestState, { stale, cache, readingId }: ServedSnapshot): void {
-  state.cache = stale ? 'stale' : cache;
-  if (readingId) state.readingId = readingId;
+/** The headers by which an answer tells its age (docs/api.md, Freshness). Age in whole seconds. */
+function toSnapshotHeaders(served: ServedSnapshot, freshMs: number): Record<string, string> {
+  const { snapshot, ageMs, stale } = served;
+  const leftSeconds = Math.floor((freshMs - ageMs) / 1000);
+  return {
+    age: String(Math.floor(ageMs / 1000)),
+    'cache-control': `private, max-age=${stale ? 0 : Math.max(0, leftSeconds)}`,
+    'cache-status': toCacheStatus(served, leftSeconds),
+    'snapshot-as-of': snapshot.asOf,
+    'snapshot-stale': String(stale),
+    'snapshot-complete': String(snapshot.complete),
+    vary: 'Accept, Accept-Encoding, Origin',
+  };
 }
 
-function sendEncoded(reply: FastifyReply, { encoding, body }: Encoded): void {
-  if (encoding !== 'identity') reply.header('content-encoding', encoding);
-  reply.header('content-type', JSON_TYPE).send(body);
+/** How this cache handled the request (RFC 9211): `detail` is the code of the failure that a stale answer hides. */
+function toCacheStatus({ cache, collapsed, failure }: ServedSnapshot, ttlSeconds: number): string {
+  const outcome = cache === 'hit' ? 'hit' : `fwd=${cache}${collapsed ? '; collapsed' : ''}`;
+  return `accounts-gateway; ${outcome}; ttl=${ttlSeconds}${failure === null ? '' : `; detail=${failure}`}`;
 }
 
 /** Weak comparison of If-None-Match (RFC 9110 §13.1.2). */

@@ -3,22 +3,24 @@ import fc from 'fast-check';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { AccountReader, type AccountList } from './account-reader.js';
-import { readBankAccount } from './bank-account.js';
+import type { BankAccount } from './account-fields.js';
+import { PageReader } from './page-reader.js';
 import type { PageAnswer, PageRequest } from './page-source.js';
 
-const account = (id: number | string, name = `name ${id}`) =>
-  readBankAccount({ accountId: `a-${id}`, friendlyName: name }, '');
+interface Row {
+  readonly accountId: string;
+  readonly friendlyName: string;
+}
+const account = (id: number | string, name = `name ${id}`): Row => ({ accountId: `a-${id}`, friendlyName: name });
 const accounts = (count: number, from = 0) => Array.from({ length: count }, (_, index) => account(from + index));
-const ids = (list: AccountList) => list.accounts.map(({ accountId }) => accountId);
 
-type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null; readonly length?: number };
-const page = (list: readonly ReturnType<typeof account>[], change: Change = {}): PageAnswer => ({
+type Read = AccountList & { readonly list: readonly BankAccount[] };
+const ids = ({ list }: Read) => list.map(({ accountId }) => accountId);
+
+type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null; readonly padding?: number };
+const page = (result: readonly Row[], { rowCount, echoedSize, padding = 0 }: Change = {}): PageAnswer => ({
   kind: 'page',
-  accounts: list,
-  rowCount: null,
-  echoedSize: null,
-  length: 1000,
-  ...change,
+  body: Buffer.from(JSON.stringify({ result, pageInfo: { rowCount, pageSize: echoedSize } }) + ' '.repeat(padding)),
 });
 
 interface ModelBank {
@@ -66,7 +68,21 @@ function begin(
     },
     { pageSize, maxConcurrentRequests },
   );
-  const read = (signal = new AbortController().signal) => reader.readAll('reading-1', signal);
+  const read = async (signal = new AbortController().signal): Promise<Read> => {
+    let pages: [number, readonly BankAccount[]][] = [];
+    const found = await reader.readAll('reading-1', signal, () => {
+      const reading = new PageReader();
+      const taken: typeof pages = (pages = []);
+      return async (pageNumber, body) => {
+        const { facts, accounts: onPage } = reading.read(pageNumber, body);
+        taken.push([pageNumber, onPage]);
+        return facts;
+      };
+    });
+    // as the snapshot has them: the later page's version of an account wins
+    const inOrder = pages.sort(([a], [b]) => a - b).flatMap(([, onPage]) => onPage);
+    return { ...found, list: [...new Map(inOrder.map((each) => [each.accountId, each])).values()] };
+  };
   return { read, requests, most, numbers: () => requests.map(({ pageNumber }) => pageNumber) };
 }
 
@@ -124,7 +140,7 @@ describe('a list that stands still', () => {
 
   it('that is empty is an empty list, after one request', async () => {
     const { read, numbers } = begin(() => page([], { rowCount: 0, echoedSize: 10 }));
-    expect(await read()).toEqual({ accounts: [], complete: true, pages: 1, readAgain: false });
+    expect(await read()).toEqual({ accounts: 0, list: [], complete: true, pages: 1, readAgain: false });
     expect(numbers()).toEqual([1]);
   });
 
@@ -188,12 +204,22 @@ describe('a list that changes while it is read', () => {
   });
 
   it('that never ends is cut off by what it weighs, before it fills the memory', async () => {
-    const { read, requests } = begin(({ pageNumber }) =>
-      page(accounts(10, (pageNumber - 1) * 10), { length: 30_000_000 }),
+    const body = Buffer.alloc(30_000_000);
+    let asked = 0;
+    const reader = new AccountReader(
+      {
+        get: () => {
+          asked += 1;
+          return Promise.resolve({ kind: 'page', body });
+        },
+      },
+      { pageSize: 10, maxConcurrentRequests: 3 },
     );
-    const { code, detail } = await refusalOf(() => read());
-    expect([code, detail]).toEqual(['bank-response-invalid', 'The account list goes on past 600000000 characters.']);
-    expect(requests).toHaveLength(21);
+    const facts = { accounts: 10, added: 10, rowCount: null, echoedSize: null, repeatsLast: false };
+    const read = () => reader.readAll('reading-1', new AbortController().signal, () => () => Promise.resolve(facts));
+    const { code, detail } = await refusalOf(read);
+    expect([code, detail]).toEqual(['bank-response-invalid', 'The account list goes on past 600000000 bytes.']);
+    expect(asked).toBe(21);
   });
 
   it('is not complete without a count when an account shows twice, twice', async () => {
@@ -206,7 +232,7 @@ describe('a list that changes while it is read', () => {
 
   it('an account twice on one page counts as a change', async () => {
     const { read } = begin(() => page([account(1), account(1)], { rowCount: 2 }));
-    expect(await read()).toMatchObject({ complete: false, readAgain: true, accounts: [{ accountId: 'a-1' }] });
+    expect(await read()).toMatchObject({ complete: false, readAgain: true, accounts: 1 });
   });
 
   it("the later page's version of an account wins, whichever page comes first", async () => {
@@ -220,7 +246,7 @@ describe('a list that changes while it is read', () => {
       return answers[pageNumber] ?? page([]);
     });
     const list = await read();
-    expect(list.accounts.find(({ accountId }) => accountId === 'a-3')?.friendlyName).toBe('newer');
+    expect(list.list.find(({ accountId }) => accountId === 'a-3')?.friendlyName).toBe('newer');
     expect(ids(list)).toHaveLength(5);
   });
 

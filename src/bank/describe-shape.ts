@@ -1,23 +1,8 @@
-import { readBankAccount } from './bank-account.js';
+import { ACCOUNT_FIELDS, fieldsWithin, readBankAccount } from './account-fields.js';
 import { quoteNumbers } from './quote-numbers.js';
 import { readPage } from './read-page.js';
 
-const words = (text: string) => text.trim().split(/\s+/);
-
-const ACCOUNT_FIELDS = words(`
-  accountId accountDescription accountIdentifiers ibans status currency openingDate closingDate
-  ownedByCompanyId ownedByCompanyName ownedByCompanyNumber protectionType balances friendlyName
-  netInterestRate interestCalcMethod overdraftRate overdraftRateCalcMethod
-`);
-
-const NESTED_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  accountIdentifiers: words('account financialInstitution country'),
-  balances: words(`
-    type currency beginOfDayAmount intraDayAmount blockedBalanceAmount financialDate lastTransactionTimestamp
-  `),
-};
-
-/** What stands around the list (bank-in-practice). */
+/** What stands around the list (docs/bank.md, The list). */
 const ENVELOPE_FIELDS = new Set(['pageInfo', 'currentPage', 'pageSize', 'rowCount']);
 
 const MAX_NAMES = 50;
@@ -34,7 +19,7 @@ export interface Shape {
 }
 
 /**
- * How the text of a page of the bank's compares with what we know of it (bank-interface §2, bank-in-practice); names
+ * How the text of a page of the bank's compares with what we know of it (docs/bank.md, Account); names
  * only, never a value.
  * @throws GatewayError bank-response-invalid when the page or an account can't be read
  */
@@ -42,14 +27,14 @@ export function describeShape(text: string): Shape {
   const page = readPage(text, 1);
   const list = `${page.path}[]`;
   const seen = new Set<string>();
-  const known = new Set(ACCOUNT_FIELDS.map((name) => `${list}.${name}`));
+  const known = new Set(Object.keys(ACCOUNT_FIELDS).map((name) => `${list}.${name}`));
   page.rows.forEach((row, index) => {
     readBankAccount(row, `${page.path}[${index}]`);
     for (const [name, value] of Object.entries(row)) {
       const path = `${list}.${name}`;
       seen.add(path);
-      const inner = NESTED_FIELDS[name];
-      if (!inner || !Array.isArray(value) || value.length === 0) continue;
+      const inner = fieldsWithin(name);
+      if (inner.length === 0 || !Array.isArray(value) || value.length === 0) continue;
       for (const each of inner) known.add(`${path}[].${each}`);
       for (const item of value as unknown[]) for (const each of namesOf(item)) seen.add(`${path}[].${each}`);
     }

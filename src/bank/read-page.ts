@@ -1,5 +1,6 @@
 import { GatewayError } from '../problems/gateway-error.js';
 import { quoteNumbers, TooManyValues } from './quote-numbers.js';
+import { writeOut } from './write-out.js';
 
 /** One page of the bank's list; rows not yet looked at, numbers as texts of their digits. */
 export interface BankPage {
@@ -19,7 +20,7 @@ const isObject = (value: unknown): value is Row => typeof value === 'object' && 
 const invalid = (detail: string) => new GatewayError('bank-response-invalid', `In the account list, ${detail}.`);
 
 /**
- * Reads a page of the account list as bank-in-practice.md says: the array is `result`, else the only property that is an
+ * Reads a page of the account list as docs/bank.md says (The list): the array is `result`, else the only property that is an
  * array of objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first.
  * @throws GatewayError bank-response-invalid, naming the place and never a value
  */
@@ -67,7 +68,8 @@ function toRows(list: readonly unknown[], path: string): Row[] {
   });
 }
 
-/** A whole number, sent as number or text; null for anything else. */
+/** A whole number, sent as number or text, in any form that JSON allows (120, 120.0, 1.2e2); null for anything else. */
 function toCount(value: unknown): number | null {
-  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : null;
+  const written = typeof value === 'string' ? writeOut(value)?.replace(/\.0+$/, '') : undefined;
+  return written !== undefined && /^0*\d{1,9}$/.test(written) ? Number(written) : null;
 }

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger as NestLogger } from 'nestjs-pino';
 import type { Logger } from 'pino';
-import { SnapshotKeeper } from '../accounts/snapshot-keeper.js';
+import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import { createApp } from '../app.setup.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';

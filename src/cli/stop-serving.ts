@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Server } from 'node:http';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { SnapshotKeeper } from '../accounts/snapshot-keeper.js';
+import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import type { DoorSettings } from '../config/settings.js';
 import type { Lifecycle } from '../http/lifecycle.js';
@@ -24,7 +24,7 @@ export async function stopServing(
   await Promise.race([closed, delay(settings.shutdownGraceMs, undefined, { ref: false })]);
   lifecycle.end();
 
-  app.get(SnapshotKeeper).close();
+  app.get(SnapshotKeeper).onApplicationShutdown();
   app.get(IdentityHolder).close();
   await app.close();
 }

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthorizedCall } from '../auth/authorized-call.js';
 import { AccountReader, type AccountList } from '../bank/account-reader.js';
-import { PageSource, type PageRequest } from '../bank/page-source.js';
+import { PageReader } from '../bank/page-reader.js';
+import { PageSource } from '../bank/page-source.js';
 import type { Clock } from '../clock.js';
+import { toText } from '../egress/answer.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';
 import type { Findings } from './walk.js';
@@ -22,10 +24,17 @@ export async function checkAccounts(
 ): Promise<Listed> {
   const { pageSize, readTimeoutMs } = snapshot;
   const signal = AbortSignal.timeout(readTimeoutMs);
-  const source = new FirstPageKept(call, clock);
+  let text: string | null = null;
   let list: AccountList;
   try {
-    list = await new AccountReader(source, { pageSize, maxConcurrentRequests }).readAll(randomUUID(), signal);
+    const reader = new AccountReader(new PageSource(call, clock), { pageSize, maxConcurrentRequests });
+    list = await reader.readAll(randomUUID(), signal, () => {
+      const pages = new PageReader();
+      return async (pageNumber, body) => {
+        if (pageNumber === 1) text = toText({ body }, 'the account list');
+        return pages.read(pageNumber, body).facts;
+      };
+    });
   } catch (thrown) {
     if (signal.aborted) {
       throw new GatewayError(
@@ -35,37 +44,26 @@ export async function checkAccounts(
       );
     }
     const failure = toGatewayError(thrown);
-    if (failure.code !== 'bank-response-invalid' || source.text === null) throw failure;
+    if (failure.code !== 'bank-response-invalid' || text === null) throw failure;
     findings.lines.push('an answer came');
-    return { text: source.text, failure };
+    return { text, failure };
   }
   judge(list, findings);
-  return { text: source.text ?? '[]', failure: null };
-}
-
-/** The pages as the gateway asks for them, with the text of the first kept. */
-class FirstPageKept extends PageSource {
-  text: string | null = null;
-
-  override async ask(request: PageRequest): ReturnType<PageSource['ask']> {
-    const asked = await super.ask(request);
-    if (asked.kind === 'answer' && request.pageNumber === 1) this.text = asked.text;
-    return asked;
-  }
+  return { text: text ?? '[]', failure: null };
 }
 
 function judge({ accounts, pages, complete }: AccountList, findings: Findings): void {
-  Object.assign(findings.facts, { accounts: accounts.length, pages, complete });
+  Object.assign(findings.facts, { accounts, pages, complete });
   const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
   const known = complete === null ? ', no count by the bank to check by' : complete ? ', complete' : ', not complete';
-  findings.lines.push(`${count(accounts.length, 'account')} on ${count(pages, 'page')}${known}`);
+  findings.lines.push(`${count(accounts, 'account')} on ${count(pages, 'page')}${known}`);
   if (complete === false) {
     findings.problem =
       "The list does not agree with the bank's own count, or has an account twice, after a second reading.";
     findings.remedy =
       'Run the doctor again: the list may just have changed. If it stays, report the time and the number of accounts above to the bank.';
     findings.owner = 'bank';
-  } else if (accounts.length === 0) {
+  } else if (accounts === 0) {
     findings.problem = 'The list is empty.';
     findings.remedy = 'If there should be accounts, ask the bank which ones are granted to this M2M user.';
     findings.owner = 'bank';

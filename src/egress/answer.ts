@@ -31,7 +31,7 @@ export function toRetryAfterMs(header: string | null, nowWallMs: number): number
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The text of an answer, which must be UTF-8; a byte order mark is dropped. @throws GatewayError bank-response-invalid */
-export function toText(answer: WireAnswer, target: string): string {
+export function toText(answer: { readonly body: Uint8Array }, target: string): string {
   try {
     return utf8.decode(answer.body);
   } catch {

@@ -9,7 +9,7 @@ import {
 import type { FastifyReply } from 'fastify';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
-import { SnapshotKeeper } from '../accounts/snapshot-keeper.js';
+import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import { describeRoutes } from '../egress/egress.js';
 import { Settings } from '../config/settings.js';
 import { VERSION } from '../version.js';

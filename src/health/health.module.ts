@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
-import { AccountsModule } from '../accounts/accounts.module.js';
+import { SnapshotModule } from '../snapshot/snapshot.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 
 @Module({
   // a failed check is an answer, not an event: what failed was logged when it did
-  imports: [TerminusModule.forRoot({ logger: false }), AccountsModule, AuthModule],
+  imports: [TerminusModule.forRoot({ logger: false }), SnapshotModule, AuthModule],
   controllers: [HealthController],
   providers: [Readiness],
 })

@@ -1,23 +1,23 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import { SnapshotKeeper } from '../accounts/snapshot-keeper.js';
+import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import type { AccessToken } from '../auth/access-token.js';
 import { AccessTokenProvider } from '../auth/access-token-provider.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import type { IdentityHolder } from '../auth/identity-holder.js';
-import type { AccountList, AccountReader } from '../bank/account-reader.js';
+import { snapshotOf } from '../snapshot/sample-account.test-support.js';
+import type { ReadSnapshot } from '../snapshot/snapshot-reader.js';
 import { Lifecycle } from '../http/lifecycle.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { Readiness } from './readiness.js';
 
 const ANY = { noCache: false, maxAge: null, onlyIfCached: false };
-const EMPTY: AccountList = { accounts: [], complete: true, pages: 1, readAgain: false };
 const DOWN = new GatewayError('bank-unavailable', 'down', { retryAfterMs: 1000 });
 
 const keepers: SnapshotKeeper[] = [];
 afterEach(() => {
-  for (const keeper of keepers.splice(0)) keeper.close();
+  for (const keeper of keepers.splice(0)) keeper.onApplicationShutdown();
 });
 
 /** Readiness over the real token and snapshot rules, with a bank that does as it is told. */
@@ -27,7 +27,7 @@ class Scene {
   readonly counts = { tokens: 0, readings: 0 };
   fault: string | null = null;
   onToken: () => Promise<AccessToken> = () => Promise.resolve(this.token());
-  onReading: () => Promise<AccountList> = () => Promise.resolve(EMPTY);
+  onReading: () => Promise<ReadSnapshot> = () => Promise.resolve(this.empty());
   readonly tokens: AccessTokenProvider;
   readonly keeper: SnapshotKeeper;
   readonly readiness: Readiness;
@@ -45,12 +45,12 @@ class Scene {
         return this.onToken();
       },
     });
-    const readAll = () => {
+    const read = () => {
       this.counts.readings += 1;
       return this.onReading();
     };
     this.keeper = new SnapshotKeeper({
-      reader: { readAll } as unknown as AccountReader,
+      reader: { read },
       settings: {
         freshMs: 10_000,
         softTimeoutMs: 1000,
@@ -67,6 +67,10 @@ class Scene {
     keepers.push(this.keeper);
     const identities = { current: { tokens: this.tokens }, status: () => ({ fault: this.fault }) };
     this.readiness = new Readiness(identities as unknown as IdentityHolder, this.keeper, this.lifecycle);
+  }
+
+  empty(): ReadSnapshot {
+    return { snapshot: snapshotOf([], true, this.clock.now()), pages: 1 };
   }
 
   token(): AccessToken {
@@ -129,7 +133,7 @@ describe('not ready is', () => {
     scene.onReading = () => Promise.reject(DOWN);
     await expect(scene.keeper.get(ANY)).rejects.toThrow('down');
     expect(await scene.readiness.check()).toBe(false);
-    scene.onReading = () => Promise.resolve(EMPTY);
+    scene.onReading = () => Promise.resolve(scene.empty());
     scene.clock.advance(1000);
     expect(await scene.readiness.check()).toBe(true);
   });

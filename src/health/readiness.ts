@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IdentityHolder } from '../auth/identity-holder.js';
-import { SnapshotKeeper } from '../accounts/snapshot-keeper.js';
+import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import { Lifecycle } from '../http/lifecycle.js';
 
 const PROBE_WAITS_MS = 500;

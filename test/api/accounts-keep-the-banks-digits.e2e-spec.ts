@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import Big from 'big.js';
-import type { Account } from '../../src/accounts/account.js';
+import type { Account } from '../../src/snapshot/account.js';
 import { askAccounts, cleanUp, getToken, start } from '../support/sandbox.js';
 import { askInTime } from '../support/common-conditions.js';
 import { closeGateways, startGateway } from '../support/gateway.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Account } from '../../src/accounts/account.js';
+import type { Account } from '../../src/snapshot/account.js';
 import { cleanUp, start } from '../support/sandbox.js';
 import { askInTime } from '../support/common-conditions.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';

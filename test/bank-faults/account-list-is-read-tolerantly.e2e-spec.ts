@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Account } from '../../src/accounts/account.js';
+import type { Account } from '../../src/snapshot/account.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
 import { mend } from '../support/fault-case.js';
 import { closeGateways, startGateway } from '../support/gateway.js';

@@ -1,8 +1,10 @@
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { accountListSchema } from '../../src/accounts/account.js';
-import { SnapshotKeeper, type ServedSnapshot } from '../../src/accounts/snapshot-keeper.js';
+import { accountListSchema } from '../../src/accounts/response-schemas.js';
+import { BuilderThread } from '../../src/snapshot/builder-thread.js';
+import { SnapshotKeeper, type ServedSnapshot } from '../../src/snapshot/snapshot-keeper.js';
+import { SnapshotReader } from '../../src/snapshot/snapshot-reader.js';
 import { AuthorizedCall } from '../../src/auth/authorized-call.js';
 import { BankCondition } from '../../src/auth/bank-condition.js';
 import { AccountReader } from '../../src/bank/account-reader.js';
@@ -20,6 +22,9 @@ import { PLANTED } from '../support/sample-accounts.js';
 
 afterEach(closeGateways);
 afterAll(closePretendBanks);
+
+const builder = new BuilderThread();
+afterAll(() => builder.onApplicationShutdown());
 
 /** Another seed each time, printed in the name of each test; FUZZ_SEED repeats one. FULL=1 tries ten times as many in memory. */
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2_147_483_647);
@@ -67,7 +72,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     maxConcurrentRequests: 3,
   });
   const keeper = new SnapshotKeeper({
-    reader,
+    reader: new SnapshotReader(reader, builder, clock),
     clock,
     logger: log.logger,
     condition: new BankCondition(clock, log.logger),
@@ -131,7 +136,8 @@ describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
             seen.refused += 1;
             return;
           }
-          const { accounts, complete } = outcome.snapshot;
+          const { size, complete } = outcome.snapshot;
+          const accounts = Array.from({ length: size }, (_, position) => outcome.snapshot.account(position));
           accountListSchema.shape.accounts.parse(accounts);
           expect(new Set(accounts.map(({ id }) => id)).size).toBe(accounts.length);
           if (complete === true) expect([...countsIn(asked)]).toEqual([accounts.length]);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Account } from '../../src/accounts/account.js';
+import type { Account } from '../../src/snapshot/account.js';
 import { FAULTS } from '../../src/sandbox/faults.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { cleanUp, control, start } from '../support/sandbox.js';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Account } from '../../src/accounts/account.js';
+import type { Account } from '../../src/snapshot/account.js';
 import { problemSchema } from '../../src/problems/problem-document.js';
 import { PROBLEMS } from '../../src/problems/problem-table.js';
 import { PLANTED, sampleId } from '../support/sample-accounts.js';

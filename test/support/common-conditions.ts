@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { expect } from '@jest/globals';
-import { accountAnswerSchema, accountListSchema } from '../../src/accounts/account.js';
+import { accountAnswerSchema, accountListSchema } from '../../src/accounts/response-schemas.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { problemSchema } from '../../src/problems/problem-document.js';
 import { PROBLEMS, type ProblemCode } from '../../src/problems/problem-table.js';

@@ -1,0 +1,67 @@
+import { LRUCache } from 'lru-cache';
+import Negotiator from 'negotiator';
+import { GatewayError } from '../problems/gateway-error.js';
+import type { Format } from './list-query.js';
+
+export type Encoding = 'br' | 'gzip' | 'identity';
+
+const ENCODINGS: Encoding[] = ['br', 'gzip', 'identity'];
+const PREFERRED_ENCODINGS = ['br', 'gzip'];
+
+/** @types/negotiator is older than negotiator 1, which takes preferences. */
+interface EncodingChoice {
+  encoding(available: string[], options: { preferred: string[] }): string | undefined;
+}
+
+/** The encoding for an Accept-Encoding header: br before gzip where the caller likes both alike. */
+export const toEncoding = remember((header): Encoding => {
+  if (!header) return 'identity';
+  const choice: EncodingChoice = new Negotiator({ headers: { 'accept-encoding': header } });
+  return (choice.encoding(ENCODINGS, { preferred: PREFERRED_ENCODINGS }) as Encoding | undefined) ?? 'identity';
+});
+
+/** The content types of our formats. */
+export const MEDIA_TYPES: Record<Format, string> = {
+  json: 'application/json',
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+};
+
+/** The format for an Accept header out of those that a route offers, or `none` when it excludes them all. */
+export type ChooseFormat = (accept: string | undefined) => Format | 'none';
+
+export const chooseListFormat = createChooser(['json', 'csv', 'ndjson']);
+export const chooseJson = createChooser(['json']);
+
+/** @throws GatewayError not-acceptable */
+export function toFormat(accept: string | undefined, choose: ChooseFormat): Format {
+  const format = choose(accept);
+  if (format !== 'none') return format;
+  throw new GatewayError('not-acceptable', 'The Accept header excludes every format that this route gives; see /docs.');
+}
+
+/** All we give is UTF-8, so a charset is no reason to refuse. */
+function createChooser(offered: readonly [Format, ...Format[]]): ChooseFormat {
+  const types = offered.map((format) => MEDIA_TYPES[format]);
+  return remember((accept) => {
+    if (accept === undefined) return offered[0];
+    const header = accept.replace(/;\s*charset\s*=\s*(?:"[^"]*"|[^;,\s]*)/gi, '');
+    const type = new Negotiator({ headers: { accept: header } }).mediaType(types);
+    return offered.find((format) => MEDIA_TYPES[format] === type) ?? 'none';
+  });
+}
+
+/** The same function of a header, with its results for those seen most often kept. */
+function remember<T extends NonNullable<unknown>>(
+  of: (header: string | undefined) => T,
+): (header: string | undefined) => T {
+  const known = new LRUCache<string, T>({ max: 200 });
+  const ofNone = of(undefined);
+  return (header) => {
+    if (header === undefined) return ofNone;
+    if (header.length > 300) return of(header);
+    let result = known.get(header);
+    if (result === undefined) known.set(header, (result = of(header)));
+    return result;
+  };
+}

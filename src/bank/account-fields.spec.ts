@@ -1,0 +1,260 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { refusalOf } from '../../test/support/refusal-of.js';
+import { readBankAccount } from './account-fields.js';
+import { writeOut } from './write-out.js';
+
+const read = (row: object) => readBankAccount({ accountId: 'a-1', ...row }, 'result[3]');
+const balance = (each: object) => read({ balances: [each] }).balances[0];
+
+async function detailOf(row: object): Promise<string> {
+  const { code, detail } = await refusalOf(() => read(row));
+  expect(code).toBe('bank-response-invalid');
+  return detail;
+}
+
+const TEXTS = [
+  'accountDescription',
+  'status',
+  'currency',
+  'openingDate',
+  'closingDate',
+  'ownedByCompanyId',
+  'ownedByCompanyName',
+  'ownedByCompanyNumber',
+  'protectionType',
+  'friendlyName',
+  'interestCalcMethod',
+  'overdraftRateCalcMethod',
+] as const;
+const DECIMALS = ['netInterestRate', 'overdraftRate'] as const;
+const LISTS = ['accountIdentifiers', 'ibans', 'balances'] as const;
+const BALANCE_TEXTS = ['type', 'currency', 'financialDate', 'lastTransactionTimestamp'] as const;
+const BALANCE_DECIMALS = ['beginOfDayAmount', 'intraDayAmount', 'blockedBalanceAmount'] as const;
+const IDENTIFIER_TEXTS = ['account', 'financialInstitution', 'country'] as const;
+
+const EMPTY = {
+  accountId: 'a-1',
+  ...Object.fromEntries([...TEXTS, ...DECIMALS].map((name) => [name, null])),
+  ...Object.fromEntries(LISTS.map((name) => [name, []])),
+};
+
+describe('an account of the bank', () => {
+  it('that has but an id has null and [] for all else', () => {
+    expect(read({})).toEqual(EMPTY);
+  });
+
+  it.each([null, ''])('has null and [] where the bank sends %j', (nothing) => {
+    const names = [...TEXTS, ...DECIMALS, ...LISTS];
+    expect(read(Object.fromEntries(names.map((name) => [name, nothing])))).toEqual(EMPTY);
+  });
+
+  it.each(TEXTS)('keeps %s as it is', (name) => {
+    expect(read({ [name]: ' 000012578 ' })).toEqual({ ...EMPTY, [name]: ' 000012578 ' });
+  });
+
+  it.each(DECIMALS)('keeps the digits of %s', (name) => {
+    expect(read({ [name]: '3.250' })).toEqual({ ...EMPTY, [name]: '3.250' });
+  });
+
+  it('leaves aside what is new', () => {
+    expect(read({ hunter2: { deep: [1] }, constructor: 'x' })).toEqual(EMPTY);
+  });
+
+  it('keeps its balances field by field', () => {
+    const full = {
+      type: 'CurrentBalance',
+      currency: 'EUR',
+      beginOfDayAmount: '10.50',
+      intraDayAmount: '-0.10',
+      blockedBalanceAmount: '0',
+      financialDate: '2026-11-21T00:00:00+00:00',
+      lastTransactionTimestamp: '2026-11-20T13:14:15.1234567+01:00',
+    };
+    expect(balance(full)).toEqual(full);
+  });
+
+  it.each([null, '', undefined])('has null for all that is %j in a balance', (nothing) => {
+    const names = [...BALANCE_TEXTS, ...BALANCE_DECIMALS];
+    expect(balance(Object.fromEntries(names.map((name) => [name, nothing])))).toEqual(
+      Object.fromEntries(names.map((name) => [name, null])),
+    );
+  });
+
+  it('keeps its identifiers, with null for ""', () => {
+    const accountIdentifiers = [
+      { account: 'DK5000400440116243', financialInstitution: '', country: 'DK' },
+      { account: '12345', financialInstitution: 'SXPYDKKK', country: null },
+      {},
+    ];
+    expect(read({ accountIdentifiers }).accountIdentifiers).toEqual([
+      { account: 'DK5000400440116243', financialInstitution: null, country: 'DK' },
+      { account: '12345', financialInstitution: 'SXPYDKKK', country: null },
+      { account: null, financialInstitution: null, country: null },
+    ]);
+  });
+
+  it('drops null and "" from its lists', () => {
+    const account = read({ ibans: [null, 'DE1', ''], balances: [null, { type: 'x' }], accountIdentifiers: [null] });
+    expect(account.ibans).toEqual(['DE1']);
+    expect(account.balances).toHaveLength(1);
+    expect(account.accountIdentifiers).toEqual([]);
+  });
+});
+
+describe('an account that can not be read', () => {
+  it.each([undefined, null, ''])('without id (%j) is refused', async (accountId) => {
+    expect(await detailOf({ accountId })).toBe('In the account list, result[3].accountId is missing.');
+  });
+
+  it.each(['accountId', ...TEXTS])(
+    'with an object or array as %s is refused by path and not by value',
+    async (name) => {
+      for (const value of [{ hunter2: 1 }, ['hunter2'], []]) {
+        expect(await detailOf({ [name]: value })).toBe(`In the account list, result[3].${name} is not a text.`);
+      }
+    },
+  );
+
+  it.each(LISTS)('with something else than a list as %s is refused', async (name) => {
+    for (const value of ['hunter2', {}, true]) {
+      expect(await detailOf({ [name]: value })).toBe(`In the account list, result[3].${name} is not an array.`);
+    }
+  });
+
+  it.each(['balances', 'accountIdentifiers'])('with something else than objects in %s is refused', async (name) => {
+    for (const value of ['hunter2', [], true]) {
+      expect(await detailOf({ [name]: [null, value] })).toBe(
+        `In the account list, result[3].${name}[1] is not an object.`,
+      );
+    }
+  });
+
+  it('with something else than texts in ibans is refused', async () => {
+    expect(await detailOf({ ibans: ['DE1', { hunter2: 1 }] })).toBe(
+      'In the account list, result[3].ibans[1] is not a text.',
+    );
+  });
+
+  it.each(BALANCE_TEXTS)('with an object as %s of a balance is refused', async (name) => {
+    expect(await detailOf({ balances: [{}, { [name]: {} }] })).toBe(
+      `In the account list, result[3].balances[1].${name} is not a text.`,
+    );
+  });
+
+  it.each(IDENTIFIER_TEXTS)('with an object as %s of an identifier is refused', async (name) => {
+    expect(await detailOf({ accountIdentifiers: [{ [name]: {} }] })).toBe(
+      `In the account list, result[3].accountIdentifiers[0].${name} is not a text.`,
+    );
+  });
+
+  it.each(BALANCE_DECIMALS)('with no number as %s is refused by path and not by value', async (name) => {
+    for (const value of [
+      'hunter2',
+      '1,5',
+      '12.30 EUR',
+      ' 1',
+      '+1',
+      '.5',
+      '5.',
+      '0x1',
+      'NaN',
+      '1e',
+      '--1',
+      true,
+      {},
+      [],
+    ]) {
+      const detail = await detailOf({ balances: [{ [name]: value }] });
+      expect(detail).toBe(
+        `In the account list, result[3].balances[0].${name} is no number, or has more than 400 digits.`,
+      );
+    }
+  });
+
+  it.each(DECIMALS)('with no number as %s is refused', async (name) => {
+    expect(await detailOf({ [name]: 'ACT/360' })).toContain(`result[3].${name} is no number`);
+  });
+});
+
+describe('a decimal', () => {
+  it.each([
+    '0',
+    '-0',
+    '999',
+    '19435.50',
+    '-0.01',
+    '1.10',
+    '12345678901234567890',
+    '0.00',
+    '007',
+    '-12345678901234567890.10',
+  ])('%s keeps its digits', (text) => {
+    expect(writeOut(text)).toBe(text);
+  });
+
+  it.each([
+    ['1e3', '1000'],
+    ['1.5e3', '1500'],
+    ['1.50E+1', '15.0'],
+    ['25E-4', '0.0025'],
+    ['-2.5e-1', '-0.25'],
+    ['1.23e0', '1.23'],
+    ['0.05e1', '0.5'],
+    ['0e5', '0'],
+    ['-0.00e1', '-0.0'],
+    ['100e-2', '1.00'],
+    ['1e-2', '0.01'],
+    ['1E0400', null],
+    ['1E399', `1${'0'.repeat(399)}`],
+    ['1E-399', `0.${'0'.repeat(398)}1`],
+  ])('%s is written out as %p', (text, written) => {
+    expect(writeOut(text)).toBe(written);
+  });
+
+  it('of 400 digits is kept', () => {
+    for (const text of ['9'.repeat(400), `-${'9'.repeat(200)}.${'9'.repeat(200)}`]) expect(writeOut(text)).toBe(text);
+  });
+
+  it.each([
+    '9'.repeat(401),
+    `${'9'.repeat(200)}.${'9'.repeat(201)}`,
+    '1E400',
+    '1E-400',
+    '1e99999999999999999999',
+    '1e-99999999999999999999',
+    '1E1000000000',
+  ])('of more than 400 digits is refused (%#)', (text) => {
+    expect(writeOut(text)).toBeNull();
+  });
+
+  it('with an exponent is worth the same written out', () => {
+    const digits = fc.stringMatching(/^-?(0|[1-9]\d{0,14})(\.\d{1,14})?$/);
+    fc.assert(
+      fc.property(digits, fc.integer({ min: -40, max: 40 }), fc.constantFrom('e', 'E'), (text, exponent, e) => {
+        const written = writeOut(`${text}${e}${exponent}`);
+        expect(written).toMatch(/^-?(0|[1-9]\d*)(\.\d+)?$/);
+        expect(scaled(written ?? '')).toBe(scaled(text, exponent));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+/** A decimal times 10^(exponent + 60), as a whole number. */
+function scaled(text: string, exponent = 0): bigint {
+  const [whole = '', fraction = ''] = text.split('.');
+  return BigInt(whole + fraction) * 10n ** BigInt(exponent + 60 - fraction.length);
+}
+
+describe('lists within an account', () => {
+  it.each(['balances', 'accountIdentifiers', 'ibans'])('of more than 10 000 %s are refused', async (name) => {
+    const row = (length: number) => ({ accountId: 'a', [name]: Array.from({ length }, () => null) });
+    expect(readBankAccount(row(10_000), 'result[0]').accountId).toBe('a');
+    const { code, detail } = await refusalOf(() => readBankAccount(row(10_001), 'result[0]'));
+    expect([code, detail]).toEqual([
+      'bank-response-invalid',
+      `In the account list, result[0].${name} has more than 10000 entries.`,
+    ]);
+  });
+});

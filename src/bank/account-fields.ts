@@ -1,0 +1,181 @@
+import { GatewayError } from '../problems/gateway-error.js';
+import { writeOut } from './write-out.js';
+
+/** What a field of the bank's is: how it is read, and what may stand there. */
+interface Kind<T> {
+  /** @throws FieldInvalid */
+  readonly read: (value: unknown) => T;
+  /** For lists of objects: the fields of one. */
+  readonly fields?: Fields;
+}
+
+interface Fields {
+  readonly [name: string]: Kind<unknown>;
+}
+
+type Read<F extends Fields> = { readonly [K in keyof F]: F[K] extends Kind<infer T> ? T : never };
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A value that cannot be read; gathers the path to it on its way out, and never holds the value. */
+class FieldInvalid extends Error {
+  path = '';
+
+  /** Puts a part of the path before what there is. */
+  in(part: string): this {
+    this.path = part + (this.path === '' || this.path.startsWith('[') ? '' : '.') + this.path;
+    return this;
+  }
+}
+
+/** Of balances, identifiers or IBANs of one account. */
+const MAX_ENTRIES = 10_000;
+
+/** Numbers have become texts of their digits when a page was parsed. What is null, missing or "" is null. */
+const text: Kind<string | null> = {
+  read: (value) => {
+    if (typeof value === 'string') return value === '' ? null : value;
+    if (value === null || value === undefined) return null;
+    if (typeof value === 'boolean') return String(value);
+    throw new FieldInvalid('is not a text');
+  },
+};
+
+const requiredText: Kind<string> = {
+  read: (value) => {
+    const found = text.read(value);
+    if (found === null) throw new FieldInvalid('is missing');
+    return found;
+  },
+};
+
+/** With the digits that the bank sent; an exponent is written out (docs/bank.md, Amounts). */
+const decimal: Kind<string | null> = {
+  read: (value) => {
+    if (value === null || value === undefined || value === '') return null;
+    const written = typeof value === 'string' ? writeOut(value) : null;
+    if (written === null) throw new FieldInvalid('is no number, or has more than 400 digits');
+    return written;
+  },
+};
+
+const texts: Kind<readonly string[]> = {
+  read: (value) =>
+    entriesOf(value)
+      .map((each, index) => readAt(`[${index}]`, text, each))
+      .filter((each) => each !== null),
+};
+
+function listOf<F extends Fields>(fields: F): Kind<readonly Read<F>[]> {
+  const readEach = readerOf(fields);
+  return {
+    fields,
+    read: (value) => {
+      const found: Read<F>[] = [];
+      entriesOf(value).forEach((each, index) => {
+        if (each === null) return;
+        try {
+          if (typeof each !== 'object' || Array.isArray(each)) throw new FieldInvalid('is not an object');
+          found.push(readEach(each as Row));
+        } catch (error) {
+          throw error instanceof FieldInvalid ? error.in(`[${index}]`) : error;
+        }
+      });
+      return found;
+    },
+  };
+}
+
+const IDENTIFIER_FIELDS = { account: text, financialInstitution: text, country: text };
+
+const BALANCE_FIELDS = {
+  type: text,
+  currency: text,
+  beginOfDayAmount: decimal,
+  intraDayAmount: decimal,
+  blockedBalanceAmount: decimal,
+  financialDate: text,
+  lastTransactionTimestamp: text,
+};
+
+/** Every field of the bank's account that we know (docs/bank.md, Account): the one place where a field is added. */
+export const ACCOUNT_FIELDS = {
+  accountId: requiredText,
+  accountDescription: text,
+  accountIdentifiers: listOf(IDENTIFIER_FIELDS),
+  ibans: texts,
+  status: text,
+  currency: text,
+  openingDate: text,
+  closingDate: text,
+  ownedByCompanyId: text,
+  ownedByCompanyName: text,
+  ownedByCompanyNumber: text,
+  protectionType: text,
+  balances: listOf(BALANCE_FIELDS),
+  friendlyName: text,
+  netInterestRate: decimal,
+  interestCalcMethod: text,
+  overdraftRate: decimal,
+  overdraftRateCalcMethod: text,
+} satisfies Fields;
+
+/** The names of the fields within a list of objects, such as `balances`; none for all else. */
+export function fieldsWithin(name: string): readonly string[] {
+  const kind: Kind<unknown> | undefined = Object.hasOwn(ACCOUNT_FIELDS, name)
+    ? ACCOUNT_FIELDS[name as keyof typeof ACCOUNT_FIELDS]
+    : undefined;
+  return Object.keys(kind?.fields ?? {});
+}
+
+/** An account in the bank's words; amounts and rates are texts of their digits. */
+export type BankAccount = Read<typeof ACCOUNT_FIELDS>;
+export type BankBalance = Read<typeof BALANCE_FIELDS>;
+
+const readAccount = readerOf(ACCOUNT_FIELDS);
+
+/**
+ * Only what cannot be read makes an account invalid; what is missing, new or unknown does not.
+ * @param path where the account stands in the document, for the message
+ * @throws GatewayError bank-response-invalid, naming the field and never a value
+ */
+export function readBankAccount(row: Row, path: string): BankAccount {
+  try {
+    return readAccount(row);
+  } catch (error) {
+    if (!(error instanceof FieldInvalid)) throw error;
+    throw new GatewayError('bank-response-invalid', `In the account list, ${error.in(path).path} ${error.message}.`);
+  }
+}
+
+function readerOf<F extends Fields>(fields: F): (row: Row) => Read<F> {
+  const kinds = Object.entries(fields);
+  return (row) => {
+    const found: Record<string, unknown> = {};
+    let at = '';
+    try {
+      for (const [name, kind] of kinds) {
+        at = name;
+        found[name] = kind.read(row[name]);
+      }
+    } catch (error) {
+      throw error instanceof FieldInvalid ? error.in(at) : error;
+    }
+    return found as Read<F>;
+  };
+}
+
+function readAt<T>(part: string, kind: Kind<T>, value: unknown): T {
+  try {
+    return kind.read(value);
+  } catch (error) {
+    throw error instanceof FieldInvalid ? error.in(part) : error;
+  }
+}
+
+function entriesOf(value: unknown): readonly unknown[] {
+  if (value === null || value === undefined || value === '') return [];
+  if (!Array.isArray(value)) throw new FieldInvalid('is not an array');
+  if (value.length > MAX_ENTRIES) throw new FieldInvalid(`has more than ${MAX_ENTRIES} entries`);
+  return value as unknown[];
+}

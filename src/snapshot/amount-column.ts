@@ -1,0 +1,79 @@
+import { Big } from 'big.js';
+import { decimalPlaces, toDecimal } from './decimal.js';
+import { textAt, toTexts, type Texts } from './bytes.js';
+
+/** Digits that a double holds exactly, whatever they are. */
+const EXACT_DIGITS = 15;
+const NULL = 0xffff;
+const LONG = 0xfffe;
+/** Halves of a mantissa: sums of a hundred million of each stay exact. */
+const HALF = 2 ** 26;
+
+/**
+ * Decimals as whole numbers and their decimal places, so that many are added quickly and exactly: 19435.50 is 1943550 and
+ * 2. What has more than 15 digits stands in `long`, and `mantissas` then holds its place there.
+ */
+export interface AmountColumn {
+  readonly mantissas: Float64Array;
+  /** Decimal places; 0xffff stands for null, 0xfffe for a long one. */
+  readonly places: Uint16Array;
+  readonly long: Texts;
+}
+
+export function toAmounts(amounts: readonly (string | null)[]): AmountColumn {
+  const mantissas = new Float64Array(amounts.length);
+  const places = new Uint16Array(amounts.length);
+  const long: string[] = [];
+  amounts.forEach((amount, index) => {
+    if (amount === null) {
+      places[index] = NULL;
+      return;
+    }
+    const digits = amount.replace('.', '');
+    const short = digits.length <= EXACT_DIGITS;
+    places[index] = short ? decimalPlaces(amount) : LONG;
+    mantissas[index] = short ? Number(digits) : long.push(amount) - 1;
+  });
+  return { mantissas, places, long: toTexts(long) };
+}
+
+export const isNull = ({ places }: AmountColumn, index: number): boolean => places[index] === NULL;
+
+/** Adds amounts of a column exactly; the sum keeps the most decimal places of what was added: 1.10 + 0.1 = 1.20. */
+export class ExactSum {
+  readonly #column: AmountColumn;
+  /** For each number of decimal places: the sums of the upper and the lower halves of the mantissas. */
+  readonly #sums: ([high: number, low: number] | undefined)[] = [];
+  #long = new Big(0);
+  #places = 0;
+
+  constructor(column: AmountColumn) {
+    this.#column = column;
+  }
+
+  /** @param index of an amount that is not null */
+  add(index: number): void {
+    const { mantissas, places, long } = this.#column;
+    const mantissa = mantissas[index] as number;
+    const scale = places[index] as number;
+    if (scale === LONG) {
+      const text = textAt(long, mantissa);
+      this.#long = this.#long.plus(text);
+      this.#places = Math.max(this.#places, decimalPlaces(text));
+      return;
+    }
+    const sum = (this.#sums[scale] ??= [0, 0]);
+    const high = Math.trunc(mantissa / HALF);
+    sum[0] += high;
+    sum[1] += mantissa - high * HALF;
+    if (scale > this.#places) this.#places = scale;
+  }
+
+  toString(): string {
+    const total = this.#sums.reduce(
+      (all, sum, scale) => (sum ? all.plus(`${BigInt(sum[0]) * BigInt(HALF) + BigInt(sum[1])}e-${scale}`) : all),
+      this.#long,
+    );
+    return toDecimal(total, this.#places);
+  }
+}

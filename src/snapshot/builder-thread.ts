@@ -1,0 +1,131 @@
+import { Worker } from 'node:worker_threads';
+import type { TakePage } from '../bank/account-reader.js';
+import type { PageFacts } from '../bank/page-reader.js';
+import { TIMED_OUT, within } from '../deadline.js';
+import { GatewayError } from '../problems/gateway-error.js';
+import { workerUrl } from '../worker-url.js';
+import type { Order, Reply } from './builder.worker.js';
+import type { SnapshotHeader } from './sections.js';
+
+/** A snapshot in the making. */
+export interface Build {
+  readonly takePage: TakePage;
+  /** The buffer of a `Snapshot`. @throws GatewayError internal-error */
+  finish(header: Pick<SnapshotHeader, 'asOf' | 'complete'>): Promise<ArrayBuffer>;
+}
+
+export interface BuilderThreadOptions {
+  readonly url?: URL;
+  /** A thread that gives no answer for so long hangs, and is replaced. */
+  readonly answerWithinMs?: number;
+}
+
+/** A page of 32 MB takes a second or two, the end of half a million accounts ten, on a machine that is not busy. */
+const ANSWER_WITHIN_MS = 45_000;
+/** For half a million accounts; what needs more is no list of accounts, and ends the thread instead of the process. */
+const LIMITS = { maxOldGenerationSizeMb: 1536, maxYoungGenerationSizeMb: 32 };
+
+/**
+ * The thread in which snapshots are made: it parses the bank's pages, so that the serving thread never does. It is started
+ * when it is first needed; one that dies or hangs fails what it was asked with `internal-error`, and the next build gets
+ * another.
+ */
+export class BuilderThread {
+  readonly #url: URL;
+  readonly #answerWithinMs: number;
+  #worker: Worker | null = null;
+  #lastId = 0;
+  readonly #pending = new Map<number, PromiseWithResolvers<PageFacts | ArrayBuffer>>();
+
+  constructor({
+    url = workerUrl('./builder.worker.js', import.meta.url),
+    answerWithinMs = ANSWER_WITHIN_MS,
+  }: BuilderThreadOptions = {}) {
+    this.#url = url;
+    this.#answerWithinMs = answerWithinMs;
+  }
+
+  /** Begins a snapshot; what was begun before is dropped. */
+  begin(): Build {
+    const worker = (this.#worker ??= this.#start());
+    worker.postMessage({ kind: 'begin' } satisfies Order);
+    return {
+      takePage: async (pageNumber, bytes) => {
+        const body = owned(bytes);
+        return (await this.#ask(worker, { kind: 'page', pageNumber, body }, [body.buffer])) as PageFacts;
+      },
+      finish: async (header) => (await this.#ask(worker, { kind: 'finish', header })) as ArrayBuffer,
+    };
+  }
+
+  /** Gives back the memory of what was begun. */
+  drop(): void {
+    this.#worker?.postMessage({ kind: 'begin' } satisfies Order);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.#end(new GatewayError('stopping', 'This instance is stopping.'));
+  }
+
+  async #ask(worker: Worker, order: DistributiveOmit<Order, 'id'>, transfer: ArrayBuffer[] = []) {
+    if (worker !== this.#worker) throw ended();
+    const id = ++this.#lastId;
+    const answer = Promise.withResolvers<PageFacts | ArrayBuffer>();
+    this.#pending.set(id, answer);
+    worker.postMessage({ ...order, id }, transfer);
+    const found = await within(answer.promise, this.#answerWithinMs);
+    if (found !== TIMED_OUT) return found;
+    const hangs = new GatewayError('internal-error', 'The thread that makes snapshots gave no answer; it is replaced.');
+    await this.#end(hangs);
+    throw hangs;
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#url, { resourceLimits: LIMITS, stdout: false, stderr: false });
+    // the server keeps the process alive, not this
+    worker.unref();
+    worker.on('message', (reply: Reply) => {
+      const answer = this.#pending.get(reply.id);
+      this.#pending.delete(reply.id);
+      if ('value' in reply) answer?.resolve(reply.value);
+      else answer?.reject(new GatewayError(reply.problem.code, reply.problem.detail));
+    });
+    worker.on('error', (cause) => this.#failed(worker, ended(cause)));
+    worker.on('exit', () => this.#failed(worker, ended()));
+    return worker;
+  }
+
+  async #end(error: GatewayError): Promise<void> {
+    const worker = this.#worker;
+    if (!worker) return;
+    this.#failed(worker, error);
+    await worker.terminate();
+  }
+
+  #failed(worker: Worker, error: GatewayError): void {
+    if (worker !== this.#worker) return;
+    this.#worker = null;
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { promise, reject } of pending) {
+      // whoever asked may have left
+      promise.catch(() => undefined);
+      reject(error);
+    }
+  }
+}
+
+type DistributiveOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
+
+const ended = (cause?: unknown) =>
+  new GatewayError('internal-error', 'The thread that makes snapshots ended; the next reading gets another.', {
+    cause,
+  });
+
+/** The bytes in a buffer of their own, which can be handed over: small ones share theirs with others. */
+function owned(bytes: Buffer): Uint8Array<ArrayBuffer> {
+  const { buffer, byteLength } = bytes;
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
+    ? new Uint8Array(buffer)
+    : new Uint8Array(bytes);
+}

@@ -1,0 +1,49 @@
+import { parentPort } from 'node:worker_threads';
+import { PageReader, type PageFacts } from '../bank/page-reader.js';
+import { GatewayError } from '../problems/gateway-error.js';
+import { toAccount } from './account.js';
+import { SnapshotBuilder } from './snapshot-builder.js';
+import type { SnapshotHeader } from './sections.js';
+import type { ProblemCode } from '../problems/problem-table.js';
+
+/** What the serving thread asks of this one. `begin` drops all that was gathered before. */
+export type Order =
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'page'; readonly id: number; readonly pageNumber: number; readonly body: Uint8Array }
+  | { readonly kind: 'finish'; readonly id: number; readonly header: Pick<SnapshotHeader, 'asOf' | 'complete'> };
+
+/** The answer to the order with this id. A problem is a fault of the page; all else that goes wrong ends this thread. */
+export type Reply =
+  | { readonly id: number; readonly value: PageFacts | ArrayBuffer }
+  | { readonly id: number; readonly problem: { readonly code: ProblemCode; readonly detail: string } };
+
+let pages = new PageReader();
+let builder = new SnapshotBuilder();
+
+function reset(): void {
+  pages = new PageReader();
+  builder = new SnapshotBuilder();
+}
+
+function take(pageNumber: number, body: Uint8Array): PageFacts {
+  const { facts, accounts } = pages.read(pageNumber, body);
+  for (const account of accounts) builder.add(toAccount(account), pageNumber);
+  return facts;
+}
+
+parentPort?.on('message', (order: Order) => {
+  if (order.kind === 'begin') {
+    reset();
+    return;
+  }
+  try {
+    const value = order.kind === 'page' ? take(order.pageNumber, order.body) : builder.finish(order.header);
+    const reply: Reply = { id: order.id, value };
+    parentPort?.postMessage(reply, value instanceof ArrayBuffer ? [value] : []);
+    if (order.kind === 'finish') reset();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const reply: Reply = { id: order.id, problem: { code: error.code, detail: error.detail } };
+    parentPort?.postMessage(reply);
+  }
+});

@@ -1,0 +1,44 @@
+import type { Account } from './account.js';
+
+/** A text as it is searched: without letter case and accents. */
+export function foldText(text: string): string {
+  if (isAscii(text)) return text.toUpperCase();
+  // upper case first: it writes ß as SS and brings all forms of a letter together
+  return text.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '');
+}
+
+/** An IBAN or identifier as it is compared: without spaces as well. */
+export function foldNumber(text: string): string {
+  return foldText(text).replace(/\s+/g, '');
+}
+
+/** A status, a currency or an id as it is compared: without letter case. */
+export function foldValue(text: string): string {
+  return text.toUpperCase();
+}
+
+/** Stands between and around texts; no value that is searched for has one. */
+const BETWEEN = '\n';
+
+/** What `q` searches as it stands: name, description and owner, folded. */
+export function toSearchText({ name, description, owner }: Account): string {
+  return toLines([name, description, owner.id, owner.name, owner.number], foldText);
+}
+
+/** All IBANs and identifiers, folded; what `iban` and `q` search. */
+export function toNumbersText({ ibans, identifiers }: Account): string {
+  return toLines([...ibans, ...identifiers.map(({ account }) => account)], foldNumber);
+}
+
+/** A folded value as a whole one in the lines of a search text. */
+export const asWhole = (folded: string): string => `${BETWEEN}${folded}${BETWEEN}`;
+
+function toLines(texts: readonly (string | null)[], fold: (text: string) => string): string {
+  const different = new Set(texts.map((text) => text && fold(text)).filter(Boolean));
+  return `${BETWEEN}${[...different].join(BETWEEN)}${BETWEEN}`;
+}
+
+function isAscii(text: string): boolean {
+  // eslint-disable-next-line no-control-regex
+  return /^[\x00-\x7f]*$/.test(text);
+}

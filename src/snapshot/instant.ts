@@ -1,0 +1,37 @@
+import { compareTexts } from './compare-decimals.js';
+
+/** A point in time out of a bank's text: whole seconds since 1970, and the digits of the fraction without trailing zeros. */
+export interface BankInstant {
+  readonly seconds: number;
+  readonly fraction: string;
+}
+
+const INSTANT =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+?)0*)?)?(?:[Zz]|([+-])(\d\d):?(\d\d)?)?)?$/;
+
+/**
+ * The instant that a text names (ISO 8601 as docs/bank.md has it, Dates: date alone, any fraction, any offset); null for what
+ * is no such text. What gives no offset counts as UTC.
+ */
+export function parseInstant(text: string): BankInstant | null {
+  const match = INSTANT.exec(text);
+  if (!match) return null;
+  const part = (index: number) => Number(match[index] ?? 0);
+  const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
+  // Date.UTC takes years below 100 for those of the last century
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
+  if (hour > 24 || minute > 59 || second > 60 || part(9) > 23 || part(10) > 59) return null;
+  // the end of a day may be written so, and nothing after it (ISO 8601)
+  if (hour === 24 && (minute > 0 || second > 0 || Number(match[7] ?? 0) > 0)) return null;
+  const offset = (match[8] === '-' ? -1 : 1) * (part(9) * 3600 + part(10) * 60);
+  return {
+    seconds: date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offset,
+    fraction: match[7] === '0' ? '' : (match[7] ?? ''),
+  };
+}
+
+export function compareInstants(a: BankInstant, b: BankInstant): number {
+  return a.seconds - b.seconds || compareTexts(a.fraction, b.fraction);
+}

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import type { Instant } from '../clock.js';
+import type { Account, Balance } from './account.js';
+import { SnapshotBuilder } from './snapshot-builder.js';
+import { Snapshot } from './snapshot.js';
+
+export const balance = (change: Partial<Balance> = {}): Balance => ({
+  type: 'CurrentBalance',
+  currency: 'EUR',
+  beginOfDay: '1.10',
+  intraDay: '0.10',
+  current: '1.20',
+  blocked: null,
+  financialDate: '2026-11-20T00:00:00+00:00',
+  lastTransactionAt: null,
+  ...change,
+});
+
+export const account = (change: Partial<Account> = {}): Account => ({
+  id: 'a-1',
+  name: 'Operating 1',
+  description: null,
+  status: 'Active',
+  currency: 'EUR',
+  protection: 'None',
+  iban: null,
+  ibans: [],
+  identifiers: [],
+  owner: { id: null, name: null, number: null },
+  openedAt: null,
+  closedAt: null,
+  balances: [],
+  interest: { netRate: null, calcMethod: null },
+  overdraft: { rate: null, calcMethod: null },
+  ...change,
+});
+
+/** A snapshot of these. */
+export function snapshotOf(
+  accounts: readonly Account[],
+  complete: boolean | null = true,
+  askedAt: Instant = { wall: Date.UTC(2026, 10, 21), monotonic: 0 },
+): Snapshot {
+  const builder = new SnapshotBuilder();
+  for (const each of accounts) builder.add(each, 1);
+  const buffer = builder.finish({ asOf: new Date(askedAt.wall).toISOString(), complete });
+  return new Snapshot(buffer, { askedAt, durationMs: 5 });
+}
+
+/** All accounts of a snapshot, by id. */
+export const accountsOf = (snapshot: Snapshot): Account[] =>
+  Array.from({ length: snapshot.size }, (_, position) => snapshot.account(position));
+
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 4 });
+
+/** Amounts of all sizes, with and without trailing zeros. */
+export const amounts: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.constantFrom('', '-'),
+    fc.oneof(fc.nat({ max: 30 }).map(String), fc.stringMatching(/^[1-9]\d{0,30}$/)),
+    fc.oneof(fc.constantFrom('', '.0', '.5', '.50', '.500'), fc.stringMatching(/^\.\d{1,20}$/)),
+  )
+  .map((parts) => parts.join(''));
+
+export const names = fc.oneof(
+  fc.constantFrom('Operating 2', 'Operating 10', 'operating 2', 'Löhne 01', 'Lohne 1', 'LÖHNE 1', 'Straße', 'STRASSE'),
+  fc.constantFrom('Ünal', 'Ærø', 'Zebra', 'zebra', '東京', '=1', '-1', '', ' a', 'é', 'e\u0301', 'İstanbul', 'ς', 'Σ'),
+  fc.string({ unit: 'grapheme', maxLength: 8 }),
+);
+
+const dates = fc.constantFrom(
+  '2023-02-21T00:00:00+00:00',
+  '2023-02-21',
+  '2023-02-21T02:00:00+02:00',
+  '2023-02-21T00:00:00.0000001Z',
+  '2023-02-21T00:00:00.000000Z',
+  '0001-01-01T00:00:00',
+  '1999-12-31T23:59:59.999-11:30',
+  '2025-07-08',
+  'soon',
+);
+
+const ibans = fc.constantFrom('DE89370400440532013000', 'DE89 3704 0044 0532 0130 00', 'dk5000400440116243', '12345');
+
+export const accountWithoutId: fc.Arbitrary<Omit<Account, 'id'>> = fc
+  .record({
+    name: names,
+    description: maybe(names),
+    status: maybe(fc.constantFrom('Active', 'active', 'Closed', 'Ødelagt')),
+    currency: maybe(fc.constantFrom('EUR', 'eur', 'USD', 'USDC')),
+    ibans: fc.array(ibans, { maxLength: 2 }),
+    identifiers: fc.array(
+      maybe(ibans).map((text) => ({ account: text, financialInstitution: null, country: null })),
+      { maxLength: 2 },
+    ),
+    owner: fc.record({ id: maybe(fc.constantFrom('owner-1', 'Owner-2')), name: maybe(names), number: maybe(ibans) }),
+    openedAt: maybe(dates),
+    balances: fc.array(
+      fc
+        .record({
+          type: maybe(fc.constantFrom('CurrentBalance', 'Other')),
+          currency: maybe(fc.constantFrom('EUR', 'USD')),
+          beginOfDay: maybe(amounts),
+          intraDay: maybe(amounts),
+          current: maybe(amounts),
+          financialDate: maybe(dates),
+        })
+        .map(balance),
+      { maxLength: 3 },
+    ),
+  })
+  .map((change) => account(change));
+
+const ids = fc.uniqueArray(fc.stringMatching(/^[a-e0-3]{1,3}$/), { maxLength: 40 });
+
+/** Accounts of one reading, in any order, no id twice. */
+export const readings: fc.Arbitrary<Account[]> = ids.chain((all) =>
+  fc.tuple(...all.map((id) => accountWithoutId.map((rest) => ({ ...rest, id })))),
+);

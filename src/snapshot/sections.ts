@@ -1,0 +1,48 @@
+import { SORT_FIELDS } from './sort-order.js';
+
+/** What a snapshot says of itself, beside its accounts. */
+export interface SnapshotHeader {
+  readonly accounts: number;
+  /** When the bank was asked, ISO 8601. */
+  readonly asOf: string;
+  readonly complete: boolean | null;
+  /** Stands for the content of all accounts. */
+  readonly digest: string;
+}
+
+export const COLUMN_FIELDS = ['status', 'currency', 'ownerId'] as const;
+export type ColumnField = (typeof COLUMN_FIELDS)[number];
+
+/** What lies in a snapshot. Accounts are in the order of their ids; a position is a place in that order. */
+export const SECTIONS = {
+  json: 'u8',
+  jsonOffsets: 'u32',
+  search: 'u8',
+  searchOffsets: 'u32',
+  numbers: 'u8',
+  numbersOffsets: 'u32',
+  ...named(COLUMN_FIELDS, { Codes: 'u32', Values: 'u8', ValueOffsets: 'u32' }),
+  ...named(SORT_FIELDS, { Ascending: 'u32', Descending: 'u32' }),
+  entryPositions: 'u32',
+  entryCurrencyCodes: 'u32',
+  entryCurrencyValues: 'u8',
+  entryCurrencyValueOffsets: 'u32',
+  entryDates: 'u32',
+  dates: 'u8',
+  dateOffsets: 'u32',
+  dateRanks: 'u32',
+  ...named(['beginOfDay', 'intraDay', 'current'], {
+    Mantissas: 'f64',
+    Places: 'u16',
+    Long: 'u8',
+    LongOffsets: 'u32',
+  }),
+} as const;
+
+type Kinds = Readonly<Record<string, 'u8' | 'u16' | 'u32' | 'f64'>>;
+
+function named<const N extends string, const K extends Kinds>(names: readonly N[], kinds: K) {
+  return Object.fromEntries(
+    names.flatMap((name) => Object.entries(kinds).map(([part, kind]) => [`${name}${part}`, kind])),
+  ) as { [P in keyof K & string as `${N}${P}`]: K[P] };
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Account } from './account.js';
+import { account, balance, names, readings, snapshotOf } from './sample-account.test-support.js';
+import { select, type Filters, type Sort } from './select.js';
+import type { Snapshot } from './snapshot.js';
+import { SORT_FIELDS } from './sort-order.js';
+
+const ask = (snapshot: Snapshot, filters: Filters, sort: Sort, start = 0, size = Infinity) => {
+  const selection = select(snapshot, filters, sort);
+  return {
+    total: selection.total,
+    ids: Array.from(selection.slice(start, Math.min(size, selection.total)), (at) => snapshot.account(at).id),
+  };
+};
+
+// the model: one plain pass over all accounts, told from the contract with other means than the code
+const fold = (text: string) => text.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '');
+const same = (value: string | null, wanted: string | undefined) =>
+  wanted === undefined || value?.toUpperCase() === wanted.toUpperCase();
+const plainIban = (text: string) => text.replaceAll(' ', '').toUpperCase();
+
+function matches(one: Account, { status, currency, ownerId, iban, q }: Filters): boolean {
+  const numbers = [...one.ibans, ...one.identifiers.map((each) => each.account)].filter((text) => text !== null);
+  const texts = [one.name, one.description, ...numbers, one.owner.id, one.owner.name, one.owner.number];
+  return (
+    same(one.status, status) &&
+    same(one.currency, currency) &&
+    same(one.owner.id, ownerId) &&
+    (iban === undefined || numbers.some((text) => plainIban(text) === plainIban(iban))) &&
+    (q === undefined ||
+      texts.some((text) => text !== null && fold(text).includes(fold(q))) ||
+      (plainIban(q) !== '' && numbers.some((text) => fold(plainIban(text)).includes(fold(plainIban(q))))))
+  );
+}
+
+const scale = (amount: string): bigint => {
+  const [whole = '', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(40, '0'));
+};
+const TENTHS_OF_MICROSECONDS: Record<string, bigint> = {
+  '2023-02-21T00:00:00+00:00': 1676937600_0000000n,
+  '2023-02-21': 1676937600_0000000n,
+  '2023-02-21T02:00:00+02:00': 1676937600_0000000n,
+  '2023-02-21T00:00:00.0000001Z': 1676937600_0000001n,
+  '2023-02-21T00:00:00.000000Z': 1676937600_0000000n,
+  '0001-01-01T00:00:00': -62135596800_0000000n,
+  '1999-12-31T23:59:59.999-11:30': 946726199_9990000n,
+  '2025-07-08': 1751932800_0000000n,
+};
+const collator = new Intl.Collator('en', { numeric: true });
+const byValue = (a: string | bigint, b: string | bigint) => (a < b ? -1 : a > b ? 1 : 0);
+
+type Key = readonly (string | bigint)[] | null;
+const keyOf: Record<(typeof SORT_FIELDS)[number], (one: Account) => Key> = {
+  name: ({ name }) => [name],
+  currency: ({ currency }) => (currency === null ? null : [currency]),
+  status: ({ status }) => (status === null ? null : [status]),
+  openedAt: ({ openedAt }) => {
+    const instant = TENTHS_OF_MICROSECONDS[openedAt ?? ''];
+    return instant === undefined ? null : [instant];
+  },
+  current: ({ balances }) => {
+    const first = balances.find(({ type }) => type === 'CurrentBalance');
+    return !first || first.currency === null || first.current === null ? null : [first.currency, scale(first.current)];
+  },
+};
+
+function model(accounts: readonly Account[], filters: Filters, { field, descending }: Sort): string[] {
+  const compare =
+    field === 'name' ? (a: string | bigint, b: string | bigint) => collator.compare(String(a), String(b)) : byValue;
+  return accounts
+    .filter((one) => matches(one, filters))
+    .sort((a, b) => {
+      const [x, y] = [keyOf[field](a), keyOf[field](b)];
+      if (x === null || y === null) return Number(x === null) - Number(y === null) || byValue(a.id, b.id);
+      const order = x.reduce((found, part, index) => found || compare(part, y[index] as string), 0);
+      return (descending ? -order : order) || byValue(a.id, b.id);
+    })
+    .map(({ id }) => id);
+}
+
+const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
+const questions: fc.Arbitrary<Filters> = fc.record({
+  status: optional(fc.constantFrom('ACTIVE', 'closed', 'ødelagt', 'none')),
+  currency: optional(fc.constantFrom('eur', 'Usd', 'xxx')),
+  ownerId: optional(fc.constantFrom('OWNER-1', 'owner-2', 'owner')),
+  iban: optional(fc.constantFrom('de89370400440532013000', 'DK50 0040 0440 1162 43', '12345', '1234', 'DE')),
+  q: optional(
+    fc.oneof(fc.constantFrom('lohne', 'ö', 'STRASSE', 'de89', '1234', 'owner-', 'σ', 'i'), names.filter(Boolean)),
+  ),
+});
+const sorts: fc.Arbitrary<Sort> = fc.record({ field: fc.constantFrom(...SORT_FIELDS), descending: fc.boolean() });
+
+describe('questions to a snapshot', () => {
+  it('are answered as by a plain pass over all accounts, page by page', () => {
+    fc.assert(
+      fc.property(
+        readings,
+        questions,
+        sorts,
+        fc.nat({ max: 45 }),
+        fc.integer({ min: 1, max: 50 }),
+        (accounts, filters, sort, start, size) => {
+          const expected = model(accounts, filters, sort);
+          const snapshot = snapshotOf(accounts);
+          expect(ask(snapshot, filters, sort)).toEqual({ total: expected.length, ids: expected });
+          expect(ask(snapshot, filters, sort, start, size).ids).toEqual(expected.slice(start, start + size));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('holds of many accounts too', () => {
+    const accounts = Array.from({ length: 3000 }, (_, index) =>
+      account({
+        id: `id-${(index * 7919) % 3000}`,
+        name: `Löhne ${(index * 31) % 1000}`,
+        status: index % 3 === 0 ? 'Closed' : 'Active',
+        balances: [balance({ current: String(index % 50), currency: index % 2 ? 'EUR' : 'USD' })],
+      }),
+    );
+    const snapshot = snapshotOf(accounts);
+    for (const field of SORT_FIELDS) {
+      for (const descending of [false, true]) {
+        const [filters, sort] = [
+          { status: 'closed', q: 'lohne 1' },
+          { field, descending },
+        ];
+        expect(ask(snapshot, filters, sort).ids).toEqual(model(accounts, filters, sort));
+      }
+    }
+  });
+
+  it('orders names by the same rules on every machine', () => {
+    const swedish = ['Zebra', 'Ärlig', 'Öland', 'Apa'].map((name, index) => account({ id: String(index), name }));
+    const snapshot = snapshotOf(swedish);
+    const { ids } = ask(snapshot, {}, { field: 'name', descending: false });
+    expect(ids.map((id) => snapshot.account(snapshot.positionOf(id)).name)).toEqual(['Apa', 'Ärlig', 'Öland', 'Zebra']);
+  });
+});

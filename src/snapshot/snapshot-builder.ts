@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import type { Account, Balance } from './account.js';
+import { toAmounts } from './amount-column.js';
+import { TextPile, toByteOrder, toTexts } from './bytes.js';
+import { compareTexts } from './compare-decimals.js';
+import { foldValue, toNumbersText, toSearchText } from './fold-text.js';
+import { compareInstants, parseInstant, type BankInstant } from './instant.js';
+import { pack } from './layout.js';
+import { COLUMN_FIELDS, type ColumnField, type SnapshotHeader } from './sections.js';
+import { SORT_FIELDS, SORT_KEYS, sortPositions, type SortField, type SortKey } from './sort-order.js';
+import { toColumn } from './value-column.js';
+
+const COLUMN_VALUES: Record<ColumnField, (account: Account) => string | null> = {
+  status: ({ status }) => status,
+  currency: ({ currency }) => currency,
+  ownerId: ({ owner }) => owner.id,
+};
+
+/** Takes accounts in any order and makes the bytes of a snapshot of them. Knows no threads. */
+export class SnapshotBuilder {
+  /** By id, the place of an account in all that follows, which is in the order of coming. */
+  readonly #rows = new Map<string, number>();
+  readonly #pages: number[] = [];
+  readonly #json = new TextPile();
+  readonly #search = new TextPile();
+  readonly #numbers = new TextPile();
+  readonly #sortKeys = forEachOf<SortField, unknown[]>(SORT_FIELDS, () => []);
+  readonly #columns = forEachOf<ColumnField, (string | null)[]>(COLUMN_FIELDS, () => []);
+  /** Every CurrentBalance, and for each account where its own end. */
+  readonly #entries: Balance[] = [];
+  readonly #entryEnds: number[] = [];
+
+  /** An account that came before is replaced, unless it came from a later page of the bank's. */
+  add(account: Account, page: number): void {
+    const before = this.#rows.get(account.id);
+    if (before !== undefined && page < (this.#pages[before] as number)) return;
+    this.#rows.set(account.id, this.#pages.push(page) - 1);
+    this.#json.push(JSON.stringify(account));
+    this.#search.push(toSearchText(account));
+    this.#numbers.push(toNumbersText(account));
+    for (const field of SORT_FIELDS) this.#sortKeys[field].push(SORT_KEYS[field].of(account));
+    for (const field of COLUMN_FIELDS) {
+      const value = COLUMN_VALUES[field](account);
+      this.#columns[field].push(value && foldValue(value));
+    }
+    for (const balance of account.balances) if (balance.type === 'CurrentBalance') this.#entries.push(balance);
+    this.#entryEnds.push(this.#entries.length);
+  }
+
+  /** The snapshot as one buffer. Nothing can be added afterwards. */
+  finish({ asOf, complete }: Pick<SnapshotHeader, 'asOf' | 'complete'>): ArrayBuffer {
+    const order = this.#orderById();
+    const pick = <T>(values: readonly T[]): T[] => Array.from(order, (row) => values[row] as T);
+    const digest = createHash('sha256');
+    for (const row of order) digest.update(this.#json.at(row));
+    const json = this.#json.take(order);
+    const search = this.#search.take(order);
+    const numbers = this.#numbers.take(order);
+    const header: SnapshotHeader = { accounts: order.length, asOf, complete, digest: digest.digest('base64url') };
+    return pack(header, {
+      json: json.bytes,
+      jsonOffsets: json.offsets,
+      search: search.bytes,
+      searchOffsets: search.offsets,
+      numbers: numbers.bytes,
+      numbersOffsets: numbers.offsets,
+      ...Object.assign(
+        {},
+        ...COLUMN_FIELDS.map((field) => {
+          const { codes, values } = toColumn(pick(this.#columns[field]));
+          return {
+            [`${field}Codes`]: codes,
+            [`${field}Values`]: values.bytes,
+            [`${field}ValueOffsets`]: values.offsets,
+          };
+        }),
+        ...SORT_FIELDS.map((field) => {
+          const { compare } = SORT_KEYS[field] as SortKey<unknown>;
+          const { ascending, descending } = sortPositions(pick(this.#sortKeys[field]), compare);
+          return { [`${field}Ascending`]: ascending, [`${field}Descending`]: descending };
+        }),
+      ),
+      ...this.#entrySections(order),
+    });
+  }
+
+  /** By the bytes of the JSON text of the id, with which the text of an account begins; so an id is found by halving. */
+  #orderById(): Uint32Array {
+    const keys = Array.from(this.#rows, ([id, row]) => ({ key: toByteOrder(JSON.stringify(id)), row }));
+    this.#rows.clear();
+    return Uint32Array.from(
+      keys.sort((a, b) => compareTexts(a.key, b.key)),
+      ({ row }) => row,
+    );
+  }
+
+  #entrySections(order: Uint32Array) {
+    const entries: Balance[] = [];
+    const positions: number[] = [];
+    order.forEach((row, position) => {
+      for (let at = this.#entryEnds[row - 1] ?? 0; at < (this.#entryEnds[row] as number); at++) {
+        entries.push(this.#entries[at] as Balance);
+        positions.push(position);
+      }
+    });
+    const currency = toColumn(entries.map((entry) => entry.currency));
+    const amounts = (field: 'beginOfDay' | 'intraDay' | 'current') => {
+      const { mantissas, places, long } = toAmounts(entries.map((entry) => entry[field]));
+      return {
+        [`${field}Mantissas`]: mantissas,
+        [`${field}Places`]: places,
+        [`${field}Long`]: long.bytes,
+        [`${field}LongOffsets`]: long.offsets,
+      };
+    };
+    const dates = toDates(entries.map((entry) => entry.financialDate));
+    return {
+      entryPositions: Uint32Array.from(positions),
+      entryCurrencyCodes: currency.codes,
+      entryCurrencyValues: currency.values.bytes,
+      entryCurrencyValueOffsets: currency.values.offsets,
+      entryDates: dates.codes,
+      dates: dates.values.bytes,
+      dateOffsets: dates.values.offsets,
+      dateRanks: dates.ranks,
+      ...amounts('beginOfDay'),
+      ...amounts('intraDay'),
+      ...amounts('current'),
+    };
+  }
+}
+
+/**
+ * Dates as numbers: 0 for none and for what is no date, else one more than the place of the text in `values`; `ranks`
+ * tells the order of the instants that the texts name.
+ */
+function toDates(texts: readonly (string | null)[]) {
+  const instants: { readonly text: string; readonly instant: BankInstant }[] = [];
+  for (const text of new Set(texts)) {
+    const instant = text === null ? null : parseInstant(text);
+    if (text !== null && instant !== null) instants.push({ text, instant });
+  }
+  instants.sort((a, b) => compareInstants(a.instant, b.instant));
+  const codes = new Map<string | null, number>(instants.map(({ text }, index) => [text, index + 1]));
+  const ranks = new Uint32Array(instants.length);
+  instants.forEach(({ instant }, index) => {
+    const before = instants[index - 1];
+    ranks[index] = before && compareInstants(before.instant, instant) === 0 ? (ranks[index - 1] as number) : index;
+  });
+  return {
+    codes: Uint32Array.from(texts, (text) => codes.get(text) ?? 0),
+    values: toTexts(instants.map(({ text }) => text)),
+    ranks,
+  };
+}
+
+function forEachOf<K extends string, V>(names: readonly K[], make: () => V): Readonly<Record<K, V>> {
+  return Object.fromEntries(names.map((name) => [name, make()])) as Record<K, V>;
+}

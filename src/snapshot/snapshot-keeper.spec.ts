@@ -1,0 +1,697 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Instant } from '../clock.js';
+import { FakeClock } from '../../test/support/fake-clock.js';
+import { keepLines } from '../../test/support/log-lines.js';
+import { refusalOf } from '../../test/support/refusal-of.js';
+import { NoToken } from '../auth/authorized-call.js';
+import { BankCondition } from '../auth/bank-condition.js';
+import { GatewayError, type GatewayErrorOptions } from '../problems/gateway-error.js';
+import { PROBLEM_CODES, type ProblemCode } from '../problems/problem-table.js';
+import { account } from './sample-account.test-support.js';
+import { Snapshot } from './snapshot.js';
+import { SnapshotBuilder } from './snapshot-builder.js';
+import { SnapshotKeeper, type Freshness } from './snapshot-keeper.js';
+import type { ReadSnapshot } from './snapshot-reader.js';
+
+const FRESH_MS = 10_000;
+const STALE_MS = 300_000;
+const SETTINGS = {
+  freshMs: FRESH_MS,
+  softTimeoutMs: 30,
+  staleMs: STALE_MS,
+  readTimeoutMs: 5000,
+  pageSize: 1000,
+  requestDeadlineMs: 80,
+  maxRequestsWaiting: 100,
+};
+
+const PLAIN: Freshness = { noCache: false, maxAge: null, onlyIfCached: false };
+const NO_CACHE: Freshness = { ...PLAIN, noCache: true };
+const ONLY_IF_CACHED: Freshness = { ...PLAIN, onlyIfCached: true };
+const maxAge = (seconds: number): Freshness => ({ ...PLAIN, maxAge: seconds });
+
+type Question = PromiseWithResolvers<ReadSnapshot> & {
+  readonly readingId: string;
+  readonly signal: AbortSignal;
+  readonly askedAt: Instant;
+};
+
+const scenes: Scene[] = [];
+// ends the readings that a test left open
+afterEach(() => {
+  for (const { keeper } of scenes.splice(0)) keeper.onApplicationShutdown();
+});
+
+/** A keeper whose readings end when, and with what, the test says. The clock stands still unless it is moved. */
+class Scene {
+  readonly clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
+  readonly log = keepLines();
+  readonly asked: Question[] = [];
+  readonly keeper: SnapshotKeeper;
+
+  constructor(settings: Partial<typeof SETTINGS> = {}) {
+    scenes.push(this);
+    const reader = {
+      read: (readingId: string, signal: AbortSignal) => {
+        const question = { ...Promise.withResolvers<ReadSnapshot>(), readingId, signal, askedAt: this.clock.now() };
+        signal.addEventListener('abort', () => question.reject(signal.reason));
+        this.asked.push(question);
+        return question.promise;
+      },
+    };
+    this.keeper = new SnapshotKeeper({
+      reader,
+      settings: { ...SETTINGS, ...settings },
+      clock: this.clock,
+      logger: this.log.logger,
+      condition: new BankCondition(this.clock, this.log.logger),
+    });
+  }
+
+  answer(count = 3, complete: boolean | null = true): void {
+    const question = this.asked.at(-1);
+    if (!question) throw new Error('nothing was asked');
+    const builder = new SnapshotBuilder();
+    for (let index = 0; index < count; index++) builder.add(account({ id: `a-${index}` }), 1);
+    const { askedAt } = question;
+    const buffer = builder.finish({ asOf: new Date(askedAt.wall).toISOString(), complete });
+    const snapshot = new Snapshot(buffer, { askedAt, durationMs: this.clock.since(askedAt) });
+    question.resolve({ snapshot, pages: 1 });
+  }
+
+  fail(code: ProblemCode = 'bank-unavailable', options?: GatewayErrorOptions): void {
+    this.asked.at(-1)?.reject(new GatewayError(code, 'as scripted', options));
+  }
+
+  /** Has a first reading of `count` accounts, which took `tookMs`. */
+  async begin(count = 3, tookMs = 0): Promise<void> {
+    const getting = this.keeper.get(PLAIN);
+    this.clock.advance(tookMs);
+    this.answer(count);
+    await getting;
+  }
+
+  /** A reading that somebody asked for fails. */
+  async beginFailing(code?: ProblemCode, options?: GatewayErrorOptions): Promise<void> {
+    const getting = this.keeper.get(PLAIN).catch(() => undefined);
+    this.fail(code, options);
+    await getting;
+  }
+}
+
+describe('a snapshot that is fresh', () => {
+  it('is served without asking the bank', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS);
+    const served = await scene.keeper.get(PLAIN);
+    expect(served).toMatchObject({ ageMs: FRESH_MS, stale: false, cache: 'hit', readingId: null });
+    expect(served.snapshot.size).toBe(3);
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('is fresh no more a moment later', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    const getting = scene.keeper.get(PLAIN);
+    scene.answer(4);
+    const served = await getting;
+    expect(served).toMatchObject({ stale: false, cache: 'stale', ageMs: 0 });
+    expect(served.snapshot.size).toBe(4);
+    expect(served.readingId).toBe(scene.asked[1]?.readingId);
+  });
+
+  it.each([
+    ['the wall clock', (clock: FakeClock) => clock.moveWall(FRESH_MS + 1)],
+    ['the monotonic clock', (clock: FakeClock) => clock.moveMonotonic(FRESH_MS + 1)],
+  ])('is fresh no more when %s alone says so', async (_name, move) => {
+    const scene = new Scene();
+    await scene.begin();
+    move(scene.clock);
+    const getting = scene.keeper.get(PLAIN);
+    scene.answer();
+    await getting;
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('has no age below zero when the wall clock was set back', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.moveWall(-3_600_000);
+    expect((await scene.keeper.get(PLAIN)).ageMs).toBe(0);
+  });
+
+  it('counts its age from before the bank was asked', async () => {
+    const scene = new Scene();
+    await scene.begin(3, 4000);
+    const { ageMs, snapshot } = await scene.keeper.get(PLAIN);
+    expect([ageMs, snapshot.durationMs, snapshot.asOf]).toEqual([4000, 4000, '2026-11-21T08:00:00.000Z']);
+  });
+});
+
+describe('one reading in flight', () => {
+  it('serves everybody who asks, on a cold start', async () => {
+    const scene = new Scene();
+    const all = Array.from({ length: 50 }, () => scene.keeper.get(PLAIN));
+    scene.answer();
+    const served = await Promise.all(all);
+    expect(new Set(served.map(({ snapshot }) => snapshot)).size).toBe(1);
+    expect(served.every(({ cache, readingId }) => cache === 'miss' && readingId === scene.asked[0]?.readingId)).toBe(
+      true,
+    );
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('fails everybody who asked, on a cold start', async () => {
+    const scene = new Scene();
+    const all = Array.from({ length: 50 }, () => refusalOf(() => scene.keeper.get(PLAIN)));
+    scene.fail('bank-response-invalid');
+    expect((await Promise.all(all)).map(({ code }) => code)).toEqual(Array(50).fill('bank-response-invalid'));
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('serves those who want it of now, too', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(1001);
+    const all = Array.from({ length: 5 }, () => scene.keeper.get(NO_CACHE));
+    scene.answer();
+    await Promise.all(all);
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('has an id of its own', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    const getting = scene.keeper.get(PLAIN);
+    scene.answer();
+    await getting;
+    expect(new Set(scene.asked.map(({ readingId }) => readingId)).size).toBe(2);
+  });
+});
+
+describe('a bank that is slow', () => {
+  it('past the soft timeout, an older copy is served, marked, and the bank is still being asked', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    const started = performance.now();
+    const served = await scene.keeper.get(PLAIN);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(SETTINGS.softTimeoutMs - 2);
+    expect(served).toMatchObject({ stale: true, cache: 'stale', ageMs: FRESH_MS + 1 });
+    expect(scene.asked[1]?.signal.aborted).toBe(false);
+    scene.answer(5);
+    await scene.asked[1]?.promise;
+    await delay(1);
+    expect((await scene.keeper.get(PLAIN)).snapshot.size).toBe(5);
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('serves nobody a copy that is past its last age', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(STALE_MS + 1);
+    expect((await refusalOf(() => scene.keeper.get(PLAIN))).code).toBe('bank-timeout');
+  });
+
+  it('serves nobody a copy that grew past its last age while he waited', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(STALE_MS);
+    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    scene.clock.advance(1);
+    expect((await getting).code).toBe('bank-timeout');
+  });
+
+  it('serves the answer that comes after a copy grew past its last age', async () => {
+    const scene = new Scene({ requestDeadlineMs: 2000 });
+    await scene.begin();
+    scene.clock.advance(STALE_MS);
+    const getting = scene.keeper.get(PLAIN);
+    scene.clock.advance(1);
+    await delay(SETTINGS.softTimeoutMs + 20);
+    scene.answer(7);
+    const served = await getting;
+    expect([served.snapshot.size, served.stale]).toEqual([7, false]);
+  });
+
+  it('with nothing held lets a caller go at his deadline, and is still being asked', async () => {
+    const scene = new Scene();
+    const started = performance.now();
+    const error = await refusalOf(() => scene.keeper.get(PLAIN));
+    expect(performance.now() - started).toBeGreaterThanOrEqual(SETTINGS.requestDeadlineMs - 2);
+    expect([error.code, error.status]).toEqual(['bank-timeout', 504]);
+    expect(scene.asked[0]?.signal.aborted).toBe(false);
+  });
+
+  it('is given up after the time for a whole reading, and waited for before the next', async () => {
+    const scene = new Scene({ readTimeoutMs: 30 });
+    const error = await refusalOf(() => scene.keeper.get(PLAIN));
+    expect([error.code, error.detail]).toEqual(['bank-timeout', expect.stringContaining('SNAPSHOT_READ_TIMEOUT_MS')]);
+    expect(scene.asked[0]?.signal.aborted).toBe(true);
+    expect(scene.keeper.status()).toMatchObject({ failing: true, circuit: 'open' });
+  });
+});
+
+describe('a bank that fails', () => {
+  it('has the older copy served, marked', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    const getting = scene.keeper.get(PLAIN);
+    scene.fail();
+    expect(await getting).toMatchObject({ stale: true, cache: 'stale' });
+  });
+
+  it.each(PROBLEM_CODES.filter((code) => !['access-not-granted', 'stopping'].includes(code)))(
+    'with %s has the older copy served',
+    async (code) => {
+      const scene = new Scene();
+      await scene.begin();
+      scene.clock.advance(FRESH_MS + 1);
+      const getting = scene.keeper.get(PLAIN);
+      scene.fail(code);
+      expect((await getting).stale).toBe(true);
+    },
+  );
+
+  it('has the fresh copy served, unmarked', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(2000);
+    const asking = refusalOf(() => scene.keeper.get(NO_CACHE));
+    scene.fail();
+    await asking;
+    expect(await scene.keeper.get(PLAIN)).toMatchObject({ stale: false, cache: 'hit' });
+  });
+
+  it('while it is waited for: the copy held at once, or the error at once, and nobody asks', async () => {
+    const scene = new Scene({ softTimeoutMs: 5000, requestDeadlineMs: 5000 });
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    await scene.beginFailing();
+    const started = performance.now();
+    expect((await scene.keeper.get(PLAIN)).stale).toBe(true);
+    expect((await refusalOf(() => scene.keeper.get(NO_CACHE))).code).toBe('bank-unavailable');
+    expect(performance.now() - started).toBeLessThan(1000);
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('the error at once says how long it is waited for', async () => {
+    const scene = new Scene();
+    await scene.beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
+    scene.clock.advance(7000);
+    const error = await refusalOf(() => scene.keeper.get(PLAIN));
+    expect([error.code, error.retryAfterMs]).toEqual(['bank-rate-limited', 10_000]);
+  });
+
+  it('is probed by one reading when the wait is over', async () => {
+    const scene = new Scene();
+    await scene.beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
+    scene.clock.advance(17_000);
+    const all = Array.from({ length: 10 }, () => scene.keeper.get(PLAIN));
+    expect(scene.asked).toHaveLength(2);
+    scene.answer();
+    await Promise.all(all);
+    expect(scene.keeper.status()).toMatchObject({ failing: false, circuit: 'closed' });
+  });
+
+  it('is asked at once when an operator ends the wait', async () => {
+    const scene = new Scene();
+    await scene.beginFailing();
+    scene.keeper.endWait();
+    await scene.begin();
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('past the last age of the copy, the error is given', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(STALE_MS + 1);
+    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    scene.fail('bank-response-invalid');
+    expect((await getting).code).toBe('bank-response-invalid');
+    expect((await refusalOf(() => scene.keeper.get(PLAIN))).code).toBe('bank-response-invalid');
+  });
+});
+
+describe('an access that is granted no more', () => {
+  it('drops what is held: the error is given', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    scene.fail('access-not-granted');
+    expect((await getting).code).toBe('access-not-granted');
+    expect((await refusalOf(() => scene.keeper.get(PLAIN))).code).toBe('access-not-granted');
+    expect((await refusalOf(() => scene.keeper.get(ONLY_IF_CACHED))).code).toBe('not-cached');
+    expect(scene.keeper.status()).toMatchObject({ asOf: null, accounts: null, servable: false });
+  });
+
+  it('drops even what is fresh', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(2000);
+    const asking = refusalOf(() => scene.keeper.get(NO_CACHE));
+    scene.fail('access-not-granted');
+    await asking;
+    expect((await refusalOf(() => scene.keeper.get(PLAIN))).code).toBe('access-not-granted');
+  });
+});
+
+describe('a lack of a token', () => {
+  it('is no failure of readings: the next caller may ask at once', async () => {
+    const scene = new Scene();
+    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    scene.asked[0]?.reject(new NoToken('credentials-rejected', 'no', { retryAfterMs: 30_000 }));
+    expect(await getting).toMatchObject({ code: 'credentials-rejected', retryAfterMs: 30_000 });
+    expect(scene.keeper.status()).toMatchObject({ failing: false, circuit: 'closed' });
+    await scene.begin();
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('has the older copy served, marked', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    const getting = scene.keeper.get(PLAIN);
+    scene.asked[1]?.reject(new NoToken('certificate-unusable', 'expired'));
+    expect((await getting).stale).toBe(true);
+  });
+});
+
+describe('no-cache', () => {
+  it('asks the bank although the copy is fresh', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(1001);
+    const getting = scene.keeper.get(NO_CACHE);
+    scene.answer(9);
+    const served = await getting;
+    expect([served.snapshot.size, served.cache, served.stale]).toEqual([9, 'request', false]);
+  });
+
+  it('takes a reading of the last second for now', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(1000);
+    expect((await scene.keeper.get(NO_CACHE)).cache).toBe('hit');
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('takes a reading no older than it took for now', async () => {
+    const scene = new Scene();
+    await scene.begin(3, 3000);
+    expect((await scene.keeper.get(NO_CACHE)).cache).toBe('hit');
+    scene.clock.advance(1);
+    const getting = scene.keeper.get(NO_CACHE);
+    scene.answer();
+    await getting;
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('waits past the soft timeout and never gets a stale copy', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    expect((await refusalOf(() => scene.keeper.get(NO_CACHE))).code).toBe('bank-timeout');
+  });
+
+  it('gets the error when the bank fails, not a stale copy', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    const getting = refusalOf(() => scene.keeper.get(NO_CACHE));
+    scene.fail();
+    expect((await getting).code).toBe('bank-unavailable');
+  });
+});
+
+describe('max-age', () => {
+  it('takes a copy of that age', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(5000);
+    expect((await scene.keeper.get(maxAge(5))).cache).toBe('hit');
+  });
+
+  it('asks the bank when the copy is older', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(5001);
+    const getting = scene.keeper.get(maxAge(5));
+    scene.answer();
+    expect((await getting).cache).toBe('request');
+  });
+
+  it('makes a copy no fresher than it is', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    const getting = scene.keeper.get(maxAge(3600));
+    scene.answer();
+    expect((await getting).cache).toBe('stale');
+  });
+
+  it('waits past the soft timeout and never gets a stale copy', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    expect((await refusalOf(() => scene.keeper.get(maxAge(60)))).code).toBe('bank-timeout');
+  });
+});
+
+describe('max-age while a reading is under way', () => {
+  it('waits for the one after it when that began too long ago', async () => {
+    const scene = new Scene();
+    const first = scene.keeper.get(PLAIN);
+    scene.clock.advance(5000);
+    const readings: string[] = [];
+    const getting = scene.keeper.get(maxAge(2), { onReading: (id) => readings.push(id) });
+    const another = scene.keeper.get(maxAge(2));
+    scene.clock.advance(1000);
+    scene.answer(3);
+    expect((await first).ageMs).toBe(6000);
+    await delay(1);
+    expect(scene.asked).toHaveLength(2);
+    scene.answer(4);
+    const served = await getting;
+    expect([served.snapshot.size, served.ageMs, served.readingId]).toEqual([4, 0, scene.asked[1]?.readingId]);
+    expect(readings).toEqual([scene.asked[1]?.readingId]);
+    expect((await another).snapshot).toBe(served.snapshot);
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('joins it when it began late enough', async () => {
+    const scene = new Scene();
+    const first = scene.keeper.get(PLAIN);
+    scene.clock.advance(2000);
+    const getting = scene.keeper.get(maxAge(2));
+    scene.answer(3);
+    expect((await getting).snapshot).toBe((await first).snapshot);
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('gets the back-off of the one that failed, without asking again', async () => {
+    const scene = new Scene();
+    const first = refusalOf(() => scene.keeper.get(PLAIN));
+    scene.clock.advance(5000);
+    const getting = refusalOf(() => scene.keeper.get(maxAge(2)));
+    scene.fail();
+    expect((await first).code).toBe('bank-unavailable');
+    expect((await getting).code).toBe('bank-unavailable');
+    expect(scene.asked).toHaveLength(1);
+  });
+});
+
+describe('only-if-cached', () => {
+  it('gets what is held and never asks', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS);
+    expect(await scene.keeper.get(ONLY_IF_CACHED)).toMatchObject({ cache: 'hit', stale: false });
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('gets an older copy marked', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(STALE_MS);
+    expect(await scene.keeper.get(ONLY_IF_CACHED)).toMatchObject({ cache: 'hit', stale: true });
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it.each([
+    ['what is held is past its last age', ONLY_IF_CACHED, STALE_MS + 1],
+    ['what is held is older than max-age', { ...ONLY_IF_CACHED, maxAge: 5 }, 5001],
+  ])('is told that %s', async (_name, wish, ageMs) => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(ageMs);
+    const error = await refusalOf(() => scene.keeper.get(wish));
+    expect([error.code, error.status]).toEqual(['not-cached', 504]);
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('is told that nothing is held', async () => {
+    const scene = new Scene();
+    expect((await refusalOf(() => scene.keeper.get(ONLY_IF_CACHED))).code).toBe('not-cached');
+    expect(scene.asked).toHaveLength(0);
+  });
+});
+
+describe('too many callers', () => {
+  it('beyond the limit are told so, and those who wait are served', async () => {
+    const scene = new Scene({ maxRequestsWaiting: 2 });
+    const waiting = [scene.keeper.get(PLAIN), scene.keeper.get(PLAIN)];
+    const error = await refusalOf(() => scene.keeper.get(PLAIN));
+    expect([error.code, error.status, error.owner]).toEqual(['overloaded', 503, 'operator']);
+    scene.answer();
+    expect(await Promise.all(waiting)).toHaveLength(2);
+  });
+
+  it('get the older copy, marked, where there is one', async () => {
+    const scene = new Scene({ maxRequestsWaiting: 1 });
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    const waiting = scene.keeper.get(PLAIN);
+    expect((await scene.keeper.get(PLAIN)).stale).toBe(true);
+    scene.answer();
+    expect((await waiting).stale).toBe(false);
+  });
+
+  it('that left are counted no more', async () => {
+    const scene = new Scene({ maxRequestsWaiting: 1, requestDeadlineMs: 10 });
+    await refusalOf(() => scene.keeper.get(PLAIN));
+    expect((await refusalOf(() => scene.keeper.get(PLAIN))).code).toBe('bank-timeout');
+  });
+});
+
+describe('the probe of health', () => {
+  it('asks nothing while nothing failed, or while it is waited', async () => {
+    const scene = new Scene();
+    expect(scene.keeper.probe()).toBeNull();
+    await scene.beginFailing();
+    expect(scene.keeper.probe()).toBeNull();
+    expect(scene.asked).toHaveLength(1);
+  });
+
+  it('asks once when the wait is over', async () => {
+    const scene = new Scene();
+    await scene.beginFailing('bank-rate-limited', { retryAfterMs: 1000 });
+    scene.clock.advance(1000);
+    const probes = [scene.keeper.probe(), scene.keeper.probe()];
+    expect(scene.asked).toHaveLength(2);
+    scene.answer();
+    await Promise.all(probes);
+    expect(scene.keeper.status().failing).toBe(false);
+  });
+});
+
+describe('the stop', () => {
+  it('ends the reading in flight, and is no failure of the bank', async () => {
+    const scene = new Scene();
+    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    scene.keeper.onApplicationShutdown();
+    expect((await getting).code).toBe('stopping');
+    expect(scene.asked[0]?.signal.aborted).toBe(true);
+    expect(scene.keeper.status().failing).toBe(false);
+  });
+});
+
+describe('the state that health shows', () => {
+  it('tells of what is held', async () => {
+    const scene = new Scene();
+    expect(scene.keeper.status()).toMatchObject({ asOf: null, ageMs: null, accounts: null, servable: false });
+    await scene.begin(3);
+    scene.clock.advance(2000);
+    expect(scene.keeper.status()).toMatchObject({
+      asOf: '2026-11-21T08:00:00.000Z',
+      ageMs: 2000,
+      accounts: 3,
+      servable: true,
+      stale: false,
+    });
+    scene.clock.advance(STALE_MS);
+    expect(scene.keeper.status().servable).toBe(false);
+  });
+
+  it('is stale once an older copy was served, until a reading goes well', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    const getting = scene.keeper.get(PLAIN);
+    scene.fail('bank-rate-limited', { retryAfterMs: 1000 });
+    await getting;
+    expect(scene.keeper.status().stale).toBe(true);
+    scene.clock.advance(1000);
+    await scene.begin();
+    expect(scene.keeper.status().stale).toBe(false);
+  });
+
+  it('is not stale because somebody asked for what is held', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    await scene.keeper.get(ONLY_IF_CACHED);
+    expect(scene.keeper.status().stale).toBe(false);
+  });
+});
+
+describe('the log', () => {
+  it('tells of each reading by its id', async () => {
+    const scene = new Scene();
+    await scene.begin(3, 1500);
+    expect(scene.log.lines('snapshot.refreshed')).toEqual([
+      expect.objectContaining({
+        level: 'info',
+        readingId: scene.asked[0]?.readingId,
+        accounts: 3,
+        pages: 1,
+        complete: true,
+        ms: 1500,
+      }),
+    ]);
+  });
+
+  it.each([
+    [false, 1],
+    [true, 0],
+    [null, 0],
+  ])('with complete %p has %i warnings of it', async (complete, warnings) => {
+    const scene = new Scene();
+    const getting = scene.keeper.get(PLAIN);
+    scene.answer(3, complete);
+    expect((await getting).snapshot.complete).toBe(complete);
+    expect(scene.log.lines('snapshot.incomplete')).toHaveLength(warnings);
+  });
+
+  it('warns of none after some, once', async () => {
+    const scene = new Scene();
+    for (const count of [0, 3, 0, 0]) {
+      await scene.begin(count);
+      scene.clock.advance(FRESH_MS + 1);
+    }
+    expect(scene.log.lines('snapshot.emptied')).toEqual([expect.objectContaining({ level: 'warn', before: 3 })]);
+  });
+
+  it('tells of a failure with its code and when it is tried again', async () => {
+    const scene = new Scene();
+    await scene.beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
+    expect(scene.log.lines('snapshot.failed')).toEqual([
+      expect.objectContaining({ code: 'bank-rate-limited', owner: 'bank', retryInMs: 17_000 }),
+    ]);
+    expect(scene.log.lines('bank.unavailable')).toHaveLength(1);
+  });
+
+  it('tells of a fault of ours once as an error', async () => {
+    const scene = new Scene();
+    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    scene.asked[0]?.reject(new TypeError('boom'));
+    expect((await getting).code).toBe('internal-error');
+    expect(scene.log.lines('snapshot.failed').filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+});

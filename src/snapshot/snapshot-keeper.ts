@@ -1,0 +1,359 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { NoToken } from '../auth/authorized-call.js';
+import type { BankCondition } from '../auth/bank-condition.js';
+import { BackOff } from '../back-off.js';
+import type { Clock, Instant } from '../clock.js';
+import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import type { ProblemCode } from '../problems/problem-table.js';
+import type { SnapshotSettings } from '../config/settings.js';
+import { orAborted, TIMED_OUT, within } from '../deadline.js';
+import type { Snapshot } from './snapshot.js';
+import type { ReadSnapshot, SnapshotReader } from './snapshot-reader.js';
+
+/** What a caller asks by Cache-Control (RFC 9111 §5.2.1). */
+export interface Freshness {
+  readonly noCache: boolean;
+  /** Seconds. */
+  readonly maxAge: number | null;
+  readonly onlyIfCached: boolean;
+}
+
+/** A snapshot as it is served: how it came, and whether it is older than it should be. */
+export interface ServedSnapshot {
+  readonly snapshot: Snapshot;
+  readonly ageMs: number;
+  readonly stale: boolean;
+  /** RFC 9211: not asked for; nothing held, held but too old, held but not wanted. */
+  readonly cache: 'hit' | 'miss' | 'stale' | 'request';
+  /** Whether a reading was waited for that somebody else had begun. */
+  readonly collapsed: boolean;
+  /** Why it is stale, where the bank was asked in vain. */
+  readonly failure: ProblemCode | null;
+  /** The reading that was waited for, else null. */
+  readonly readingId: string | null;
+}
+
+type CacheOutcome = Pick<ServedSnapshot, 'cache' | 'collapsed'>;
+
+const HIT: CacheOutcome = { cache: 'hit', collapsed: false };
+
+interface Reading {
+  readonly id: string;
+  readonly askedAt: Instant;
+  readonly result: Promise<Snapshot>;
+}
+
+/** One who asks, where that matters while they wait. */
+export interface Caller {
+  /** Aborted when they leave: their place is then free again. */
+  readonly signal?: AbortSignal;
+  /** Is told which reading they wait for. */
+  readonly onReading?: (readingId: string) => void;
+}
+
+class CallerLeft extends GatewayError {
+  constructor() {
+    super('request-timeout', 'The caller has left.');
+  }
+}
+
+const NOW_MEANS_MS = 1000;
+
+/**
+ * Keeps the last complete reading and says who gets it (docs/api.md, Freshness): one reading in flight no matter how many ask; a
+ * fresh copy without asking; an older one, marked stale, while the bank is slow or failing; nothing past its last age.
+ */
+export class SnapshotKeeper {
+  readonly #reader: Pick<SnapshotReader, 'read'>;
+  readonly #settings: SnapshotSettings;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #condition: BankCondition;
+  readonly #backOff: BackOff;
+  readonly #stop = new AbortController();
+  #held: Snapshot | null = null;
+  #reading: Reading | null = null;
+  /** The one after that in flight, for those whom that cannot satisfy. */
+  #next: Reading | null = null;
+  #waiting = 0;
+  #servedStale = false;
+
+  constructor(parts: {
+    reader: Pick<SnapshotReader, 'read'>;
+    settings: SnapshotSettings;
+    clock: Clock;
+    logger: Logger;
+    condition: BankCondition;
+  }) {
+    this.#reader = parts.reader;
+    this.#settings = parts.settings;
+    this.#clock = parts.clock;
+    this.#logger = parts.logger;
+    this.#condition = parts.condition;
+    this.#backOff = new BackOff(parts.clock);
+  }
+
+  /**
+   * The snapshot for one caller, within REQUEST_DEADLINE_MS.
+   * @throws GatewayError not-cached, overloaded, bank-timeout, or what the reading failed with
+   */
+  async get(wanted: Freshness, caller: Caller = {}): Promise<ServedSnapshot> {
+    return this.getHeld(wanted) ?? this.#ask(wanted, caller);
+  }
+
+  /**
+   * The snapshot for one caller when what is held will do, else null: then the bank must be asked.
+   * @throws GatewayError not-cached
+   */
+  getHeld(wanted: Freshness): ServedSnapshot | null {
+    const held = this.#servable;
+    const ageMs = held ? this.#clock.since(held.askedAt) : Infinity;
+    const { freshMs } = this.#settings;
+    if (!wanted.onlyIfCached) {
+      const limitMs = wanted.noCache ? this.#nowMs : Math.min(freshMs, toMs(wanted.maxAge));
+      return held && ageMs <= limitMs ? this.#serve(held, HIT) : null;
+    }
+    if (!held || ageMs > (wanted.noCache ? this.#nowMs : toMs(wanted.maxAge))) {
+      throw new GatewayError(
+        'not-cached',
+        'Nothing is held that is young enough, and the call asked not to ask the bank.',
+      );
+    }
+    return { ...this.#serve(held, HIT), stale: ageMs > freshMs };
+  }
+
+  /** A background reading when failures have been waited out, so that readiness comes back without a caller. */
+  probe(): Promise<unknown> | null {
+    if (this.#reading) return this.#reading.result;
+    return this.#backOff.circuit === 'half-open' ? this.#startReading().result : null;
+  }
+
+  /** Lets the next caller ask at once. */
+  endWait(): void {
+    this.#backOff.endWait();
+  }
+
+  status() {
+    const held = this.#held;
+    const ageMs = held ? this.#clock.since(held.askedAt) : null;
+    const servable = ageMs !== null && ageMs <= this.#lastAgeMs;
+    return {
+      asOf: held?.asOf ?? null,
+      ageMs,
+      accounts: held?.size ?? null,
+      /** A caller would get it now. */
+      servable,
+      /** What callers get is older than it should be. */
+      stale: servable ? this.#servedStale : held !== null && this.#backOff.lastError !== null,
+      failing: this.#backOff.lastError !== null,
+      circuit: this.#backOff.circuit,
+    };
+  }
+
+  /** Ends the reading in flight. */
+  onApplicationShutdown(): void {
+    this.#stop.abort(new GatewayError('stopping', 'This instance is stopping.'));
+  }
+
+  /** How old a reading may be to count as one of now, ms. */
+  get #nowMs(): number {
+    return Math.max(NOW_MEANS_MS, this.#held?.durationMs ?? 0);
+  }
+
+  /** What is held, unless it is past its last age. */
+  get #servable(): Snapshot | null {
+    const held = this.#held;
+    return held && this.#clock.since(held.askedAt) <= this.#lastAgeMs ? held : null;
+  }
+
+  get #lastAgeMs(): number {
+    return Math.max(this.#settings.staleMs, this.#settings.freshMs);
+  }
+
+  /** Starts a reading or joins one; falls back on what is held where the caller allows it. */
+  async #ask(wanted: Freshness, caller: Caller): Promise<ServedSnapshot> {
+    const mayBeStale = !wanted.noCache && wanted.maxAge === null;
+    const waiting = this.#reading ? null : this.#backOff.waiting;
+    if (waiting) {
+      const fallback = mayBeStale ? this.#serveStale(HIT, waiting.code) : null;
+      if (fallback) return fallback;
+      throw waiting;
+    }
+    const held = this.#held;
+    const fresh = held !== null && this.#clock.since(held.askedAt) <= this.#settings.freshMs;
+    const outcome: CacheOutcome = {
+      cache: held ? (fresh ? 'request' : 'stale') : 'miss',
+      collapsed: this.#reading !== null,
+    };
+    const reading = this.#readingFor(wanted);
+    caller.onReading?.(reading.id);
+    const { signal } = caller;
+    if (!signal) return this.#wait(reading, outcome, mayBeStale);
+    const result = orAborted(reading.result, signal).catch((error: unknown) => {
+      throw signal.aborted ? new CallerLeft() : error;
+    });
+    // it may be refused a place to wait
+    result.catch(() => undefined);
+    return this.#wait({ id: reading.id, result }, outcome, mayBeStale);
+  }
+
+  /** The one in flight, unless it began too long ago for a max-age: then the one after it, which begins when it ends. */
+  #readingFor({ maxAge }: Freshness): Reading {
+    const current = this.#reading;
+    if (!current) return this.#startReading();
+    if (maxAge === null || this.#clock.since(current.askedAt) <= toMs(maxAge)) return current;
+    this.#next ??= this.#startAfter(current);
+    return this.#next;
+  }
+
+  #startAfter(current: Reading): Reading {
+    const id = randomUUID();
+    const result = current.result
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = null;
+        const waiting = this.#backOff.waiting;
+        if (waiting) throw waiting;
+        return (this.#reading ?? this.#startReading(id)).result;
+      });
+    result.catch(() => undefined);
+    return { id, askedAt: this.#clock.now(), result };
+  }
+
+  async #wait(
+    reading: Pick<Reading, 'id' | 'result'>,
+    outcome: CacheOutcome,
+    mayBeStale: boolean,
+  ): Promise<ServedSnapshot> {
+    const { maxRequestsWaiting, requestDeadlineMs, softTimeoutMs } = this.#settings;
+    if (this.#waiting >= maxRequestsWaiting) {
+      const fallback = mayBeStale ? this.#serveStale(outcome, null) : null;
+      if (fallback) return fallback;
+      throw new GatewayError(
+        'overloaded',
+        `${maxRequestsWaiting} callers are waiting for the bank already (MAX_REQUESTS_WAITING).`,
+        { retryAfterMs: 1000 },
+      );
+    }
+    this.#waiting += 1;
+    try {
+      if (mayBeStale && this.#servable !== null) {
+        const soonMs = Math.min(softTimeoutMs, requestDeadlineMs);
+        const soon = await within(reading.result, soonMs);
+        if (soon !== TIMED_OUT) return { ...this.#serve(soon, outcome), readingId: reading.id };
+        // it may have grown too old meanwhile
+        const fallback = this.#serveStale(outcome, null);
+        if (fallback) return fallback;
+        const late = await within(reading.result, requestDeadlineMs - soonMs);
+        if (late !== TIMED_OUT) return { ...this.#serve(late, outcome), readingId: reading.id };
+      } else {
+        const snapshot = await within(reading.result, requestDeadlineMs);
+        if (snapshot !== TIMED_OUT) return { ...this.#serve(snapshot, outcome), readingId: reading.id };
+      }
+    } catch (thrown) {
+      const { code } = toGatewayError(thrown);
+      // what is not granted is dropped; who has left is given nothing
+      const mayFallBack = mayBeStale && code !== 'access-not-granted' && !(thrown instanceof CallerLeft);
+      const fallback = mayFallBack ? this.#serveStale(outcome, code) : null;
+      if (fallback) return fallback;
+      throw thrown;
+    } finally {
+      this.#waiting -= 1;
+    }
+    throw new GatewayError(
+      'bank-timeout',
+      `The bank gave no complete list within ${requestDeadlineMs} ms (REQUEST_DEADLINE_MS); it is still being asked.`,
+    );
+  }
+
+  #serve(snapshot: Snapshot, outcome: CacheOutcome): ServedSnapshot {
+    const ageMs = Math.max(0, this.#clock.since(snapshot.askedAt));
+    return { snapshot, ageMs, stale: false, failure: null, readingId: null, ...outcome };
+  }
+
+  /** What is held, marked; null when it is past its last age. */
+  #serveStale(outcome: CacheOutcome, failure: ProblemCode | null): ServedSnapshot | null {
+    const held = this.#servable;
+    if (!held) return null;
+    this.#servedStale = true;
+    return { ...this.#serve(held, outcome), stale: true, failure };
+  }
+
+  #startReading(id = randomUUID()): Reading {
+    const askedAt = this.#clock.now();
+    const result = this.#read(id).finally(() => {
+      this.#reading = null;
+    });
+    // callers that have left do not make its failure an unhandled one
+    result.catch(() => undefined);
+    this.#reading = { id, askedAt, result };
+    return this.#reading;
+  }
+
+  async #read(readingId: string): Promise<Snapshot> {
+    const { readTimeoutMs } = this.#settings;
+    const timeout = AbortSignal.timeout(readTimeoutMs);
+    try {
+      const read = await this.#reader.read(readingId, AbortSignal.any([timeout, this.#stop.signal]));
+      this.#accept(read, readingId);
+      return read.snapshot;
+    } catch (thrown) {
+      if (!timeout.aborted) throw this.#noteFailure(toGatewayError(thrown), readingId);
+      throw this.#noteFailure(
+        new GatewayError(
+          'bank-timeout',
+          `The bank gave no complete list within ${readTimeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`,
+        ),
+        readingId,
+      );
+    }
+  }
+
+  #accept({ snapshot, pages }: ReadSnapshot, readingId: string): void {
+    const before = this.#held;
+    this.#held = snapshot;
+    this.#servedStale = false;
+    this.#backOff.succeeded();
+    this.#condition.succeeded('reading');
+    const { complete, durationMs } = snapshot;
+    const accounts = snapshot.size;
+    const fields = { readingId, accounts, pages, complete, ms: Math.round(durationMs) };
+    this.#logger.info({ event: 'snapshot.refreshed', ...fields }, 'accounts read');
+    if (complete === false) {
+      this.#logger.warn(
+        { event: 'snapshot.incomplete', ...fields },
+        'the list changed while it was read, twice; it may lack or repeat accounts',
+      );
+    }
+    if (accounts === 0 && before && before.size > 0) {
+      this.#logger.warn(
+        { event: 'snapshot.emptied', ...fields, before: before.size },
+        'the bank lists no accounts any more',
+      );
+    }
+  }
+
+  #noteFailure(error: GatewayError, readingId: string): GatewayError {
+    if (error.code === 'stopping' || error instanceof NoToken) return error;
+    if (error.code === 'access-not-granted') this.#held = null;
+    if (error.code === 'internal-error')
+      this.#logger.error({ event: 'snapshot.failed', readingId, err: error }, 'reading failed by a fault of ours');
+    const waiting = this.#backOff.failed(error);
+    this.#condition.failed('reading', error);
+    this.#logger[error.needsSomeone && error.code !== 'internal-error' ? 'error' : 'warn'](
+      {
+        event: 'snapshot.failed',
+        readingId,
+        code: error.code,
+        owner: error.owner,
+        detail: error.detail,
+        retryInMs: Math.round(waiting.retryAfterMs ?? 0),
+      },
+      'the accounts could not be read',
+    );
+    return waiting;
+  }
+}
+
+const toMs = (seconds: number | null): number => (seconds === null ? Infinity : seconds * 1000);

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { ExactSum, isNull, type AmountColumn } from './amount-column.js';
+import { textAt } from './bytes.js';
+import type { Mask } from './select.js';
+import type { Snapshot } from './snapshot.js';
+
+const sum = z.string().nullable().describe('the exact sum as a decimal; null when an entry lacks the amount');
+const date = z.string().nullable().describe("the bank's text, unchanged");
+
+export const totalSchema = z
+  .object({
+    currency: z
+      .string()
+      .nullable()
+      .meta({ example: 'EUR' })
+      .describe("the entries' own; never added across currencies"),
+    accounts: z.int().describe('accounts with an entry in this currency'),
+    missing: z.int().describe('entries that lack an amount'),
+    beginOfDay: sum,
+    intraDay: sum,
+    current: sum,
+    earliestFinancialDate: date,
+    latestFinancialDate: date,
+  })
+  .meta({ id: 'Total' });
+
+export type Total = z.infer<typeof totalSchema>;
+
+const AMOUNTS = ['beginOfDay', 'intraDay', 'current'] as const;
+
+/** The CurrentBalance entries of the accounts that match, summed by their own currency and ordered by it, null last. */
+export function toTotals(snapshot: Snapshot, mask: Mask): Total[] {
+  const { positions, currency, dateCodes, dateRanks, dates } = snapshot.entries;
+  const columns = AMOUNTS.map((field) => snapshot.amounts(field));
+  const totals: RunningTotal[] = [];
+  for (let entry = 0; entry < positions.length; entry++) {
+    const position = positions[entry] as number;
+    if (mask !== null && mask[position] === 0) continue;
+    const total = (totals[currency.codes[entry] as number] ??= new RunningTotal(columns));
+    total.add(entry, position);
+    const date = dateCodes[entry] as number;
+    if (date !== 0) total.addDate(date - 1, dateRanks);
+  }
+  const [withoutCurrency, ...byCurrency] = Array.from(totals, (total, code) => ({ total, code }));
+  return [...byCurrency, ...(withoutCurrency ? [withoutCurrency] : [])].flatMap(({ total, code }) => {
+    if (!total) return [];
+    const [beginOfDay = null, intraDay = null, current = null] = total.sums.map((each) => each?.toString() ?? null);
+    const toDate = (index: number | null) => (index === null ? null : textAt(dates, index));
+    return {
+      currency: code === 0 ? null : textAt(currency.values, code - 1),
+      accounts: total.accounts,
+      missing: total.missing,
+      beginOfDay,
+      intraDay,
+      current,
+      earliestFinancialDate: toDate(total.earliest),
+      latestFinancialDate: toDate(total.latest),
+    };
+  });
+}
+
+class RunningTotal {
+  /** In the order of AMOUNTS; null once an entry lacks the amount. */
+  readonly sums: (ExactSum | null)[];
+  accounts = 0;
+  missing = 0;
+  /** Places of dates; the first one met stands for all of the same instant. */
+  earliest: number | null = null;
+  latest: number | null = null;
+  readonly #columns: readonly AmountColumn[];
+  #lastPosition = -1;
+
+  constructor(columns: readonly AmountColumn[]) {
+    this.#columns = columns;
+    this.sums = columns.map((column) => new ExactSum(column));
+  }
+
+  add(entry: number, position: number): void {
+    if (position !== this.#lastPosition) this.accounts += 1;
+    this.#lastPosition = position;
+    let lacks = false;
+    for (let at = 0; at < this.#columns.length; at++) {
+      if (isNull(this.#columns[at] as AmountColumn, entry)) {
+        lacks = true;
+        this.sums[at] = null;
+      } else this.sums[at]?.add(entry);
+    }
+    if (lacks) this.missing += 1;
+  }
+
+  addDate(date: number, ranks: Uint32Array): void {
+    const rank = ranks[date] as number;
+    if (this.earliest === null || rank < (ranks[this.earliest] as number)) this.earliest = date;
+    if (this.latest === null || rank > (ranks[this.latest] as number)) this.latest = date;
+  }
+}
