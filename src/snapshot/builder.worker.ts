@@ -44,6 +44,6 @@ parentPort?.on('message', (order: Order) => {
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const reply: Reply = { id: order.id, problem: { code: error.code, detail: error.detail } };
-    parentPort?.postMessage(reply);
+    parentPort?.postMessage(reply, []);
   }
 });

@@ -20,7 +20,8 @@ export class LayoutUnreadable extends Error {}
 /** A section that is written into its place, so that it need not exist twice. */
 export interface Writable {
   readonly byteLength: number;
-  writeInto(place: Uint8Array): void;
+  /** @param written a section that stands before it */
+  writeInto(place: Uint8Array, written: (name: string) => Uint8Array): void;
 }
 
 /** One buffer: magic, length of the directory, directory as JSON, then the sections, each aligned for its kind. */
@@ -37,9 +38,11 @@ export function pack(header: object, sections: Readonly<Record<string, Section |
   const buffer = new ArrayBuffer(start + offset);
   new Uint32Array(buffer, 0, 2).set([MAGIC, directory.length]);
   new Uint8Array(buffer).set(directory, PREAMBLE_BYTES);
+  const placeOf = (name: string) =>
+    new Uint8Array(buffer, start + (places[name]?.[1] ?? 0), sections[name]?.byteLength ?? 0);
   for (const [name, section] of Object.entries(sections)) {
-    const place = new Uint8Array(buffer, start + (places[name]?.[1] ?? 0), section.byteLength);
-    if ('writeInto' in section) section.writeInto(place);
+    const place = placeOf(name);
+    if ('writeInto' in section) section.writeInto(place, placeOf);
     else place.set(new Uint8Array(section.buffer, section.byteOffset, section.byteLength));
   }
   return buffer;

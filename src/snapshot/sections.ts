@@ -6,8 +6,6 @@ export interface SnapshotHeader {
   /** When the bank was asked, ISO 8601. */
   readonly asOf: string;
   readonly complete: boolean | null;
-  /** Stands for the content of all accounts. */
-  readonly digest: string;
 }
 
 export const COLUMN_FIELDS = ['status', 'currency', 'ownerId'] as const;
@@ -17,6 +15,8 @@ export type ColumnField = (typeof COLUMN_FIELDS)[number];
 export const SECTIONS = {
   json: 'u8',
   jsonOffsets: 'u32',
+  /** Of `json`: stands for the content of all accounts. */
+  digest: 'u8',
   search: 'u8',
   searchOffsets: 'u32',
   numbers: 'u8',

@@ -7,8 +7,11 @@ import { foldValue, toNumbersText, toSearchText } from './fold-text.js';
 import { compareInstants, parseInstant, type BankInstant } from './instant.js';
 import { pack } from './layout.js';
 import { COLUMN_FIELDS, type ColumnField, type SnapshotHeader } from './sections.js';
-import { SORT_FIELDS, SORT_KEYS, sortPositions, type SortField, type SortKey } from './sort-order.js';
+import { SORT_FIELDS, toOrder, toSortText, type SortField } from './sort-order.js';
 import { toColumn } from './value-column.js';
+
+/** SHA-256. */
+const DIGEST_BYTES = 32;
 
 const COLUMN_VALUES: Record<ColumnField, (account: Account) => string | null> = {
   status: ({ status }) => status,
@@ -24,7 +27,7 @@ export class SnapshotBuilder {
   readonly #json = new TextPile();
   readonly #search = new TextPile();
   readonly #numbers = new TextPile();
-  readonly #sortKeys = forEachOf<SortField, unknown[]>(SORT_FIELDS, () => []);
+  readonly #sortTexts = forEachOf<SortField, (string | null)[]>(SORT_FIELDS, () => []);
   readonly #columns = forEachOf<ColumnField, (string | null)[]>(COLUMN_FIELDS, () => []);
   /** Every CurrentBalance, and for each account where its own end. */
   readonly #entries: Balance[] = [];
@@ -38,7 +41,7 @@ export class SnapshotBuilder {
     this.#json.push(JSON.stringify(account));
     this.#search.push(toSearchText(account));
     this.#numbers.push(toNumbersText(account));
-    for (const field of SORT_FIELDS) this.#sortKeys[field].push(SORT_KEYS[field].of(account));
+    for (const field of SORT_FIELDS) this.#sortTexts[field].push(toSortText(field, account));
     for (const field of COLUMN_FIELDS) {
       const value = COLUMN_VALUES[field](account);
       this.#columns[field].push(value && foldValue(value));
@@ -51,15 +54,17 @@ export class SnapshotBuilder {
   finish({ asOf, complete }: Pick<SnapshotHeader, 'asOf' | 'complete'>): ArrayBuffer {
     const order = this.#orderById();
     const pick = <T>(values: readonly T[]): T[] => Array.from(order, (row) => values[row] as T);
-    const digest = createHash('sha256');
-    for (const row of order) digest.update(this.#json.at(row));
     const json = this.#json.take(order);
     const search = this.#search.take(order);
     const numbers = this.#numbers.take(order);
-    const header: SnapshotHeader = { accounts: order.length, asOf, complete, digest: digest.digest('base64url') };
+    const header: SnapshotHeader = { accounts: order.length, asOf, complete };
     return pack(header, {
       json: json.bytes,
       jsonOffsets: json.offsets,
+      digest: {
+        byteLength: DIGEST_BYTES,
+        writeInto: (place, written) => place.set(createHash('sha256').update(written('json')).digest()),
+      },
       search: search.bytes,
       searchOffsets: search.offsets,
       numbers: numbers.bytes,
@@ -75,8 +80,7 @@ export class SnapshotBuilder {
           };
         }),
         ...SORT_FIELDS.map((field) => {
-          const { compare } = SORT_KEYS[field] as SortKey<unknown>;
-          const { ascending, descending } = sortPositions(pick(this.#sortKeys[field]), compare);
+          const { ascending, descending } = toOrder(field, pick(this.#sortTexts[field]));
           return { [`${field}Ascending`]: ascending, [`${field}Descending`]: descending };
         }),
       ),

@@ -42,7 +42,7 @@ export class Snapshot {
     this.asOf = header.asOf;
     this.complete = header.complete;
     this.size = header.accounts;
-    this.digest = header.digest;
+    this.digest = asBuffer(sections.digest).toString('base64url');
     this.#sections = sections;
     this.#json = asBuffer(sections.json);
   }
