@@ -77,7 +77,7 @@ describe('settings that are all given', () => {
         requestDeadlineMs: 15_000,
         maxRequestsWaiting: 2000,
       },
-      door: {
+      http: {
         host: '127.0.0.1',
         port: 3000,
         allowedHosts: ['localhost', '127.0.0.1', '[::1]'],
@@ -137,7 +137,7 @@ describe('settings that are all given', () => {
       readTimeoutMs: 20,
       maxRequestsWaiting: 23,
     });
-    expect(common.door).toMatchObject({
+    expect(common.http).toMatchObject({
       port: 21,
       maxConnections: 22,
       shutdownDelayMs: 24,
@@ -154,7 +154,7 @@ describe('settings that are all given', () => {
   it('an empty variable counts as not set', () => {
     const { common, bank } = read({ BANK_AUTH_URL: '', PORT: '', ALLOWED_CLIENTS: '', EGRESS_PROXY_URL: '' });
     expect(bank?.authUrl).toBe('https://api.bank.example');
-    expect(common.door).toMatchObject({ port: 3000, allowedClients: ['loopback'] });
+    expect(common.http).toMatchObject({ port: 3000, allowedClients: ['loopback'] });
   });
 
   it('unknown names are warned of, and do not stop the start', () => {
@@ -380,7 +380,7 @@ describe('listening beyond this machine', () => {
 
   it('is allowed with both', () => {
     const { common } = read({ HOST: '0.0.0.0', ALLOWED_HOSTS: 'Accounts.Internal', ALLOWED_CLIENTS: 'private' });
-    expect(common.door).toMatchObject({
+    expect(common.http).toMatchObject({
       host: '0.0.0.0',
       allowedHosts: ['accounts.internal'],
       allowedClients: ['private'],
@@ -408,7 +408,7 @@ describe('certificates of PEM files', () => {
   });
 
   it('a certificate and its key make the API speak HTTPS', () => {
-    expect(read({ TLS_CERT_FILE: pair.cert, TLS_KEY_FILE: pair.key }).common.door.tls).toEqual({
+    expect(read({ TLS_CERT_FILE: pair.cert, TLS_KEY_FILE: pair.key }).common.http.tls).toEqual({
       certFile: pair.cert,
       keyFile: pair.key,
     });

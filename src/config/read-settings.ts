@@ -261,7 +261,7 @@ function toCommonSettings(env: Environment, values: Values, options: ReadOptions
       requestDeadlineMs: values.REQUEST_DEADLINE_MS ?? 15_000,
       maxRequestsWaiting: values.MAX_REQUESTS_WAITING ?? 2000,
     },
-    door: {
+    http: {
       host: values.HOST ?? '127.0.0.1',
       port: values.PORT ?? 3000,
       allowedHosts: values.ALLOWED_HOSTS ?? ['localhost', '127.0.0.1', '[::1]'],
