@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { toCidr } from './cidr.js';
 
 /** The kinds of values that settings have. Each takes the text of a variable and says in its message what is wrong. */
 
@@ -53,12 +54,7 @@ export const httpsAddress = z.string().transform((text, context) => {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 });
 
-const isCidr = (text: string): boolean => {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
-};
+const isCidr = (text: string): boolean => toCidr(text) !== null;
 
 const cidr = z.string().refine(isCidr, { error: (issue) => `has ${shown(issue.input)}, which is no address or CIDR` });
 
