@@ -18,8 +18,7 @@ import { forgetSecrets, loadSettings } from '../config/load-settings.js';
 import { SettingsInvalid } from '../config/read-settings.js';
 import type { BankSettings, HttpSettings, Settings } from '../config/settings.js';
 import { readCommit, VERSION } from '../version.js';
-import { EXIT } from './exit-codes.js';
-import { describeFaults, logFaults } from './report-faults.js';
+import { describeFaults, EXIT } from './exit.js';
 import { toSandboxBank } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
 
@@ -38,7 +37,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   let sandbox: Sandbox | null = null;
   let app: NestFastifyApplication | null = null;
   try {
-    const { common, bank, warnings } = await loadSettings({ sandbox: options.sandbox, runtimeFlags: process.execArgv });
+    const { common, bank, warnings } = await loadSettings({ sandbox: options.sandbox });
     forgetSecrets(process.env);
     logger = createLogger({ level: common.logLevel, pretty: forPeople });
     exitOnFault(process, logger);
@@ -113,7 +112,8 @@ function toUrl(app: NestFastifyApplication, http: HttpSettings): string {
 
 function reportFailedStart(process: NodeJS.Process, logger: Logger, error: unknown): number {
   if (error instanceof SettingsInvalid) {
-    logFaults(logger, error);
+    const { faults, warnings } = error;
+    logger.error({ event: 'config.invalid', faults, warnings }, 'the settings cannot be used');
     process.stderr.write(describeFaults(error));
     return EXIT.settings;
   }
@@ -144,7 +144,7 @@ function listenProblem(error: unknown): string | null {
     case 'EACCES':
       return `Port ${port} may not be opened by this user (PORT): choose one above 1023.`;
     default:
-      return `HOST can not be listened on (${code}): give an address of this machine, e.g. HOST=127.0.0.1.`;
+      return `HOST cannot be listened on (${code}): give an address of this machine, e.g. HOST=127.0.0.1.`;
   }
 }
 

@@ -28,9 +28,7 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     const problem = [...faults.map(({ variable, problem: what }) => `${variable} ${what}`), ...error.warnings].join(
       '; ',
     );
-    const examples = faults.flatMap(({ variable, example }) =>
-      example === undefined ? [] : [`${variable}: ${example}`],
-    );
+    const examples = faults.flatMap(({ example }) => example ?? []);
     const example = examples.length > 0 ? `, for example ${examples.join('; ')}` : '';
     throw new StepFailed(
       'config-invalid',
