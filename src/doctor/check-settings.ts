@@ -34,7 +34,7 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
       'config-invalid',
       'operator',
       problem.endsWith('?') ? problem : `${problem}.`,
-      `Set ${faults.length === 1 ? 'it' : 'them'} in the environment or in .env${example}. The README lists all settings.`,
+      `Set ${faults.length === 1 ? 'it' : 'them'} in the environment or in .env${example}. docs/settings.md lists all settings.`,
     );
   }
 }

@@ -21,8 +21,8 @@ const KEPT_MS = 3_600_000;
 
 /**
  * Jest's globalSetup. Compiles the sources of this moment by .swcrc, as `nest build` and Jest do, once for all runs that
- * see the same ones: a worker thread, or the program in a process of its own, cannot start from TypeScript. BUILT_SOURCES then names the
- * directory that stands for `src`.
+ * see the same ones: a worker thread, or the program in a process of its own, cannot start from TypeScript. BUILT_SOURCES
+ * then names the directory that stands for `src`.
  */
 export default function buildSources(): void {
   const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
