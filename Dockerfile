@@ -6,7 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # No install scripts: the only one that matters brings Node 24, and the image has that.
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY nest-cli.json tsconfig.json tsconfig.build.json ./
+COPY nest-cli.json tsconfig.json tsconfig.build.json .swcrc ./
 COPY src ./src
 RUN npm run build
 

@@ -10,20 +10,8 @@ export default {
     '^(\\.{1,2}/)+worker-url\\.js$': '<rootDir>/test/support/worker-url.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true },
-          target: 'es2024',
-        },
-        module: { type: 'es6' },
-        sourceMaps: 'inline',
-      },
-    ],
-  },
+  // by .swcrc, as the build
+  transform: { '^.+\\.ts$': '@swc/jest' },
   testTimeout: 30_000,
   // much of the time is spent waiting for timeouts: two side by side, on one core as well
   maxWorkers: 2,

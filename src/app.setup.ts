@@ -14,7 +14,7 @@ import { VERSION } from './version.js';
  */
 export async function createApp(parts: AppParts): Promise<NestFastifyApplication> {
   const { settings, log, lifecycle } = parts;
-  const door = new Door(settings.door, log.logger, lifecycle);
+  const door = new Door(settings.http, log.logger, lifecycle);
   const adapter = new FastifyAdapter(door.options);
   door.install(adapter.getInstance());
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(parts), adapter, {

@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 import { VERSION } from '../version.js';
-import { EXIT } from './exit-codes.js';
+import { EXIT } from './exit.js';
 
 const HELP = `accounts-gateway ${VERSION}
 
   node dist/main.js [serve] [--sandbox] [--fresh]   serve the internal API; with --sandbox against the sandbox bank
-  node dist/main.js doctor [--json] [--offline]     find out why the bank can not be reached, and who must act
+  node dist/main.js doctor [--json] [--offline]     find out why the bank cannot be reached, and who must act
   node dist/main.js sandbox [--fresh]               run the sandbox bank alone; --fresh makes new certificates
   node dist/main.js --help | --version
 
-Settings come from the environment and .env; the README lists them. Exit codes of serve: 0 stopped, 1 a fault of its own
-or a port taken, 2 settings, 3 the PFX; of doctor: 0 all is well, 1 a fault of its own, else the step that failed:
+Settings come from the environment and .env; docs/settings.md lists them. Exit codes of serve: 0 stopped, 1 a fault of its own
+or a port that is taken, 2 settings, 3 the PFX; of doctor: 0 all is well, 1 a fault of its own, else the step that failed:
 2 settings, 3 certificate, 4 dns, 5 route, 6 tls, 7 token, 8 accounts, 9 shape.
 `;
 

@@ -15,12 +15,12 @@ export interface DoctorOptions {
   readonly sandbox: boolean;
 }
 
-/** Finds out why the bank can't be reached, and says so; gives the exit code of contract §9. */
+/** Finds out why the bank cannot be reached, and says so; gives the exit code that docs/troubleshooting.md lists. */
 export async function doctor(process: NodeJS.Process, options: DoctorOptions): Promise<number> {
   const { json, offline } = options;
   let sandbox: Sandbox | null = null;
   const mode = options.sandbox ? 'sandbox' : 'live';
-  // whoever reads it may stop in the middle, as `head` does
+  // a reader may leave in the middle, as `head` does
   process.stdout.on('error', () => undefined);
   const say = (text: string) => void (json || process.stdout.write(text));
   say(`accounts-gateway ${VERSION} doctor (${mode}${offline ? ', offline' : ''})\n\n`);
@@ -30,10 +30,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
       offline,
       clock: new SystemClock(),
       settings: async () => {
-        const { common, bank, warnings } = await loadSettings({
-          sandbox: options.sandbox,
-          runtimeFlags: process.execArgv,
-        });
+        const { common, bank, warnings } = await loadSettings({ sandbox: options.sandbox });
         if (bank) return { settings: { ...common, bank }, warnings };
         sandbox = await startOwnSandbox(common.sandbox);
         return { settings: { ...common, bank: toSandboxBank(sandbox) }, warnings };

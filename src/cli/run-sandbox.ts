@@ -3,11 +3,10 @@ import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { loadSettings } from '../config/load-settings.js';
 import { SettingsInvalid } from '../config/read-settings.js';
-import { EXIT } from './exit-codes.js';
-import { describeFaults } from './report-faults.js';
+import { describeFaults, EXIT } from './exit.js';
 import { listenForStop } from './stop-signal.js';
 
-/** The sandbox bank alone, until it is told to stop; gives the exit code. */
+/** The sandbox bank alone, until a signal to stop; gives the exit code. */
 export async function runSandbox(process: NodeJS.Process, options: { readonly fresh: boolean }): Promise<number> {
   const stop = listenForStop(process);
   let sandbox: Sandbox;

@@ -1,5 +1,5 @@
 import type { Sandbox } from '../sandbox/sandbox.js';
-import { fileSecret } from '../config/read-settings.js';
+import { fileSecret } from '../config/environment.js';
 import type { BankSettings } from '../config/settings.js';
 
 /** The embedded sandbox as the bank to talk to: the same files that an operator would point the settings at. */

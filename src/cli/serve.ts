@@ -16,10 +16,9 @@ import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { forgetSecrets, loadSettings } from '../config/load-settings.js';
 import { SettingsInvalid } from '../config/read-settings.js';
-import type { BankSettings, DoorSettings, Settings } from '../config/settings.js';
+import type { BankSettings, HttpSettings, Settings } from '../config/settings.js';
 import { readCommit, VERSION } from '../version.js';
-import { EXIT } from './exit-codes.js';
-import { describeFaults, logFaults } from './report-faults.js';
+import { describeFaults, EXIT } from './exit.js';
 import { toSandboxBank } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
 
@@ -38,7 +37,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   let sandbox: Sandbox | null = null;
   let app: NestFastifyApplication | null = null;
   try {
-    const { common, bank, warnings } = await loadSettings({ sandbox: options.sandbox, runtimeFlags: process.execArgv });
+    const { common, bank, warnings } = await loadSettings({ sandbox: options.sandbox });
     forgetSecrets(process.env);
     logger = createLogger({ level: common.logLevel, pretty: forPeople });
     exitOnFault(process, logger);
@@ -52,9 +51,9 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     if (stop.signal === null) {
       // a port that is taken is told below, once, and better
       app.useLogger(false);
-      await app.listen(settings.door.port, toAddress(settings.door.host));
+      await app.listen(settings.http.port, toAddress(settings.http.host));
       app.useLogger(app.get(NestLogger));
-      announce(process, logger, settings.bank, settings, toUrl(app, settings.door), sandbox);
+      announce(process, logger, settings.bank, settings, toUrl(app, settings.http), sandbox);
       // so that the first caller does not wait for it; what goes wrong is logged there
       app
         .get(IdentityHolder)
@@ -63,7 +62,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     }
     const signal = await stop.received;
     logger.info({ event: 'gateway.stopping', signal }, `stopping on ${signal}`);
-    await stopServing(app, lifecycle, settings.door);
+    await stopServing(app, lifecycle, settings.http);
     await sandbox?.close();
     logger.info({ event: 'gateway.stopped' }, 'stopped');
     return await flushed(logger, EXIT.stopped);
@@ -101,19 +100,20 @@ function announce(
   }
 }
 
-/** One address, since the door stands before one server: `localhost` may have two. */
+/** One address, since the HTTP edge stands before one server: `localhost` may have two. */
 const toAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
 
 /** An address that works from this machine, wherever the server listens. */
-function toUrl(app: NestFastifyApplication, door: DoorSettings): string {
+function toUrl(app: NestFastifyApplication, http: HttpSettings): string {
   const { address, port, family } = app.getHttpServer().address() as AddressInfo;
   const host = address === '0.0.0.0' || address === '::' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
-  return `${door.tls ? 'https' : 'http'}://${host}:${port}`;
+  return `${http.tls ? 'https' : 'http'}://${host}:${port}`;
 }
 
 function reportFailedStart(process: NodeJS.Process, logger: Logger, error: unknown): number {
   if (error instanceof SettingsInvalid) {
-    logFaults(logger, error);
+    const { faults, warnings } = error;
+    logger.error({ event: 'config.invalid', faults, warnings }, 'the settings cannot be used');
     process.stderr.write(describeFaults(error));
     return EXIT.settings;
   }
@@ -144,7 +144,7 @@ function listenProblem(error: unknown): string | null {
     case 'EACCES':
       return `Port ${port} may not be opened by this user (PORT): choose one above 1023.`;
     default:
-      return `HOST can not be listened on (${code}): give an address of this machine, e.g. HOST=127.0.0.1.`;
+      return `HOST cannot be listened on (${code}): give an address of this machine, e.g. HOST=127.0.0.1.`;
   }
 }
 

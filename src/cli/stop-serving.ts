@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
-import type { DoorSettings } from '../config/settings.js';
+import type { HttpSettings } from '../config/settings.js';
 import type { Lifecycle } from '../http/lifecycle.js';
 
 /**
@@ -13,7 +13,7 @@ import type { Lifecycle } from '../http/lifecycle.js';
 export async function stopServing(
   app: NestFastifyApplication,
   lifecycle: Lifecycle,
-  settings: DoorSettings,
+  settings: HttpSettings,
 ): Promise<void> {
   lifecycle.leave();
   if (settings.shutdownDelayMs > 0) await delay(settings.shutdownDelayMs);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { z } from 'zod';
 import * as kinds from './kinds.js';
-import { VARIABLES } from './variables.js';
+import { VARIABLE_NAMES, VARIABLES } from './variables.js';
 
 /** What is wrong with `text`, or null. */
 function faultOf(kind: z.ZodType, text: string): string | null {
@@ -278,10 +278,14 @@ describe('the log level', () => {
   });
 });
 
-it.each(Object.keys(VARIABLES).filter((name) => !/USERNAME|PASSWORD|PFX_|PROXY_URL|AUTH_PORT/.test(name)))(
-  'the example of %s is allowed',
-  (name) => {
-    const { schema, example } = VARIABLES[name as keyof typeof VARIABLES];
-    expect(faultOf(schema, example)).toBeNull();
-  },
-);
+it.each(VARIABLE_NAMES)('the example of %s is allowed, and so is its default', (name) => {
+  const { schema, example, default: otherwise = null } = VARIABLES[name];
+  expect(faultOf(schema, example.replace(/^'(.*)'$/, '$1'))).toBeNull();
+  if (otherwise !== null) expect(faultOf(schema, otherwise)).toBeNull();
+});
+
+it.each(VARIABLE_NAMES)('%s says what is allowed, and either its default or what happens without', (name) => {
+  const { schema, default: otherwise, unset } = VARIABLES[name];
+  expect(schema.description).toEqual(expect.any(String));
+  expect([otherwise, unset].filter((each) => each !== undefined)).toHaveLength(1);
+});

@@ -1,20 +1,44 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { toCidr } from './cidr.js';
 
-/** The kinds of values that settings have. Each takes the text of a variable and says in its message what is wrong. */
+/**
+ * The kinds of values that settings have. Each takes the text of a variable; its messages say what is wrong and read on
+ * after the variable's name, its description says what is allowed.
+ */
 
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
-
-export const milliseconds = (min: number, max = 3_600_000) => wholeNumber(min, max);
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
+    .describe(`${min}–${max}`);
 
 export const port = wholeNumber(0, 65_535);
 
-export const path = z.string().refine((text) => !text.includes('\0'), 'must be the path of a file');
+export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z.enum(words, { error: `must be one of ${words.join(', ')}` }).describe(words.join(', '));
+
+export const path = z
+  .string()
+  .refine((text) => !text.includes('\0'), 'must be the path of a file')
+  .describe('path');
+
+export const pemFile = path.describe('path of a PEM file');
+
+const oneLine = z
+  .string()
+  // eslint-disable-next-line no-control-regex
+  .refine((text) => !/[\u0000-\u001f\u007f]/.test(text), 'must not contain control characters or line ends')
+  // reading bytes that are no UTF-8 leaves a replacement character; a wrong password may lock the account
+  .refine((text) => !text.includes('\ufffd'), 'is not UTF-8');
+
+export const password = oneLine.describe('text');
+
+export const userName = oneLine
+  .refine((text) => !text.includes(':'), 'must not contain ":" (HTTP Basic cannot carry it)')
+  .describe('text without `:`');
 
 /** A value that is refused, for its message; what stands before an @ may be a password. */
 const shown = (input: unknown): string => `"${String(input).replace(/^.*@/s, '…@')}"`;
@@ -32,43 +56,41 @@ function listOf(item: z.ZodType<string, string>) {
 }
 
 /** An https address without credentials, query or fragment; given back without trailing slash. */
-export const httpsAddress = z.string().transform((text, context) => {
-  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null;
-  const problem = !url
-    ? 'is not an address'
-    : url.protocol !== 'https:'
-      ? // without slashes, what looks like a scheme may be a user name
-        `must begin with https://${text.includes('://') ? ` (it begins with ${url.protocol})` : ''}; the certificate is only sent over TLS`
-      : url.username || url.password
-        ? 'must not hold credentials; use BANK_USERNAME and BANK_PASSWORD'
-        : url.search || text.includes('?')
-          ? 'must not have a query'
-          : url.hash || text.includes('#')
-            ? 'must not have a fragment'
-            : null;
-  if (!url || problem) {
-    context.addIssue({ code: 'custom', message: problem ?? 'is not an address' });
-    return z.NEVER;
-  }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-});
+export const httpsAddress = z
+  .string()
+  .transform((text, context) => {
+    const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null;
+    const problem = !url
+      ? 'is not an address'
+      : url.protocol !== 'https:'
+        ? // without slashes, what looks like a scheme may be a user name
+          `must begin with https://${text.includes('://') ? ` (it begins with ${url.protocol})` : ''}; the certificate is only sent over TLS`
+        : url.username || url.password
+          ? 'must not hold credentials; use BANK_USERNAME and BANK_PASSWORD'
+          : url.search || text.includes('?')
+            ? 'must not have a query'
+            : url.hash || text.includes('#')
+              ? 'must not have a fragment'
+              : null;
+    if (!url || problem) {
+      context.addIssue({ code: 'custom', message: problem ?? 'is not an address' });
+      return z.NEVER;
+    }
+    return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  })
+  .describe('https://; no credentials, query or fragment');
 
-const isCidr = (text: string): boolean => {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
-};
+const isCidr = (text: string): boolean => toCidr(text) !== null;
 
 const cidr = z.string().refine(isCidr, { error: (issue) => `has ${shown(issue.input)}, which is no address or CIDR` });
 
-export const cidrs = listOf(cidr);
+export const cidrs = listOf(cidr).describe('addresses and CIDRs');
 
 export const clients = listOf(
   z.string().refine((text) => ['loopback', 'private', 'any'].includes(text) || isCidr(text), {
     error: (issue) => `has ${shown(issue.input)}, which is no CIDR, nor loopback, private or any`,
   }),
-);
+).describe('CIDRs, `loopback`, `private`, `any`');
 
 /** Names as they stand in a Host header, lower-case and without port. */
 export const hostNames = listOf(
@@ -78,9 +100,9 @@ export const hostNames = listOf(
     .refine((text) => /^(\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?)$/.test(text), {
       error: (issue) => `has ${shown(issue.input)}, which is no host name (without port; IPv6 in brackets)`,
     }),
-);
+).describe('names without port');
 
-export const names = listOf(z.string());
+export const names = listOf(z.string()).describe('names and addresses');
 
 export const origins = listOf(
   z
@@ -89,34 +111,46 @@ export const origins = listOf(
       error: (issue) =>
         `has ${shown(issue.input)}, which is no origin (scheme, host and port only, lower-case, no slash at the end)`,
     }),
-);
+).describe('origins without a slash at the end');
 
-export const ipAddress = z.string().refine((text) => isIP(text) !== 0, 'must be an IP address of this machine');
+export const ipAddress = z
+  .string()
+  .refine((text) => isIP(text) !== 0, 'must be an IP address of this machine')
+  .describe('IP address of this machine');
 
-export const listenHost = z.string().regex(/^[A-Za-z0-9.:_-]+$/, 'must be an IP address or a host name to listen on');
+export const listenHost = z
+  .string()
+  .regex(/^[A-Za-z0-9.:_-]+$/, 'must be an IP address or a host name to listen on')
+  .describe('address or host name');
 
 /** `direct`, or the address of a CONNECT proxy; a bare host:port means http://, as with HTTPS_PROXY elsewhere. */
-export const proxyAddress = z.string().transform((text, context) => {
-  if (text.toLowerCase() === 'direct') return null;
-  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  const url = URL.canParse(full) ? new URL(full) : null;
-  if (!url || !url.hostname) {
-    context.addIssue({ code: 'custom', message: 'is not the address of a proxy' });
-    return z.NEVER;
-  }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    context.addIssue({
-      code: 'custom',
-      message: `must begin with http:// or https:// (it begins with ${url.protocol})`,
-    });
-    return z.NEVER;
-  }
-  if (!canDecode(url.username) || !canDecode(url.password)) {
-    context.addIssue({ code: 'custom', message: 'has user or password with a bad percent-encoding (write % as %25)' });
-    return z.NEVER;
-  }
-  return url;
-});
+export const proxyAddress = z
+  .string()
+  .transform((text, context) => {
+    if (text.toLowerCase() === 'direct') return null;
+    const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+    const url = URL.canParse(full) ? new URL(full) : null;
+    if (!url || !url.hostname) {
+      context.addIssue({ code: 'custom', message: 'is not the address of a proxy' });
+      return z.NEVER;
+    }
+    if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+      context.addIssue({
+        code: 'custom',
+        message: `must begin with http:// or https:// (it begins with ${url.protocol})`,
+      });
+      return z.NEVER;
+    }
+    if (!canDecode(url.username) || !canDecode(url.password)) {
+      context.addIssue({
+        code: 'custom',
+        message: 'has user or password with a bad percent-encoding (write % as %25)',
+      });
+      return z.NEVER;
+    }
+    return url;
+  })
+  .describe('http://, https:// or `direct`');
 
 function canDecode(text: string): boolean {
   try {

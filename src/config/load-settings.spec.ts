@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -53,11 +53,19 @@ describe('settings in .env', () => {
     expect(Object.keys(process.env).filter((name) => name.startsWith('BANK_'))).toEqual([]);
   });
 
+  it('are warned of when they hold secrets that every user may read', async () => {
+    writeEnv(FILE);
+    chmodSync('.env', 0o644);
+    expect((await loadSettings({ sandbox: false })).warnings).toEqual([expect.stringContaining('.env holds secrets')]);
+    chmodSync('.env', 0o600);
+    expect((await loadSettings({ sandbox: false })).warnings).toEqual([]);
+  });
+
   it('that are wrong are told of with all faults', async () => {
     writeEnv({ ...FILE, BANK_BASE_URL: 'http://x', PORT: 'abc' });
     await expect(loadSettings({ sandbox: false })).rejects.toThrow(SettingsInvalid);
     await expect(loadSettings({ sandbox: false })).rejects.toMatchObject({
-      faults: [{ variable: 'BANK_BASE_URL' }, { variable: 'PORT' }],
+      faults: [{ variable: 'BANK_BASE_URL' }, { variable: 'PORT' }, { variable: 'BANK_PFX_FILE' }],
     });
   });
 });
@@ -68,10 +76,12 @@ describe('secrets that were given directly', () => {
       BANK_PASSWORD: 'p',
       BANK_PFX_PASSCODE: 'q',
       EGRESS_PROXY_URL: 'http://u:p@x',
+      HTTPS_PROXY: 'http://u:p@x',
+      http_proxy: 'http://x',
       PORT: '1',
       PATH: '/',
     };
     forgetSecrets(environment);
-    expect(environment).toEqual({ PORT: '1', PATH: '/' });
+    expect(environment).toEqual({ http_proxy: 'http://x', PORT: '1', PATH: '/' });
   });
 });

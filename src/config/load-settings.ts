@@ -1,10 +1,20 @@
+import inspector from 'node:inspector';
 import { ConfigModule } from '@nestjs/config';
-import { readSettings, type Environment, type ReadOptions, type SettingsRead } from './read-settings.js';
+import type { Environment } from './environment.js';
+import { readSettings, type ReadOptions, type SettingsRead } from './read-settings.js';
 import { VARIABLE_NAMES, VARIABLES } from './variables.js';
 
-/** Takes secrets that were given directly out of an environment, for whatever may print or inherit it later. */
+const ENV_FILE = '.env';
+
+/**
+ * Takes secrets that were given directly out of the environment that this program, its children and its reports see.
+ * It is no cure: /proc/PID/environ shows what the process was started with as long as it lives. Secrets belong in files.
+ */
 export function forgetSecrets(environment: Record<string, string | undefined>): void {
   for (const name of VARIABLE_NAMES) if (VARIABLES[name].secret) delete environment[name];
+  for (const [name, value] of Object.entries(environment)) {
+    if (/^https?_proxy$/i.test(name) && value?.includes('@')) delete environment[name];
+  }
 }
 
 /**
@@ -15,8 +25,10 @@ export function forgetSecrets(environment: Record<string, string | undefined>): 
 export async function loadSettings(options: ReadOptions): Promise<SettingsRead> {
   let read: SettingsRead | undefined;
   await ConfigModule.forRoot({
+    envFilePath: ENV_FILE,
     validate: (env: Environment) => {
-      read = readSettings(env, options);
+      const runtime = { runtimeFlags: process.execArgv, inspectorUrl: inspector.url() };
+      read = readSettings(env, { ...runtime, envFile: ENV_FILE, ...options });
       return {};
     },
   });

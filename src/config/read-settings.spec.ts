@@ -5,28 +5,27 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import forge from 'node-forge';
 import { createCertificate } from '../sandbox/identity/certificate.js';
 import { createKeyPair } from '../sandbox/identity/key-pair.js';
-import { readSettings, SettingsInvalid, type Fault, type ReadOptions } from './read-settings.js';
+import type { Fault } from './fault.js';
+import { readSettings, SettingsInvalid, type ReadOptions } from './read-settings.js';
 import { FileUnusable } from './small-file.js';
 import { VARIABLES, type VariableName } from './variables.js';
 
+const directory = mkdtempSync(join(tmpdir(), 'read-settings-'));
+const PFX = file('client.pfx', 'no certificate is read here');
 const BANK = {
   BANK_BASE_URL: 'https://api.bank.example/',
   BANK_USERNAME: 'm2m-user',
   BANK_PASSWORD: 'hunter2-password',
-  BANK_PFX_FILE: '/run/secrets/client.pfx',
+  BANK_PFX_FILE: PFX,
 };
 const LIVE: ReadOptions = { sandbox: false };
 const SANDBOX: ReadOptions = { sandbox: true };
 
-let directory: string;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'read-settings-'));
-});
 afterAll(() => rmSync(directory, { recursive: true }));
 
 function file(name: string, content: string | Buffer): string {
   const path = join(directory, name);
-  writeFileSync(path, content);
+  writeFileSync(path, content, { mode: 0o600 });
   return path;
 }
 
@@ -53,7 +52,7 @@ describe('settings that are all given', () => {
       mode: 'live',
       baseUrl: 'https://api.bank.example',
       authUrl: 'https://api.bank.example',
-      identity: { pfx: { file: '/run/secrets/client.pfx' }, caFile: null },
+      identity: { pfx: { file: PFX }, caFile: null },
     });
     expect(common).toEqual({
       production: false,
@@ -77,7 +76,7 @@ describe('settings that are all given', () => {
         requestDeadlineMs: 15_000,
         maxRequestsWaiting: 2000,
       },
-      door: {
+      http: {
         host: '127.0.0.1',
         port: 3000,
         allowedHosts: ['localhost', '127.0.0.1', '[::1]'],
@@ -137,7 +136,7 @@ describe('settings that are all given', () => {
       readTimeoutMs: 20,
       maxRequestsWaiting: 23,
     });
-    expect(common.door).toMatchObject({
+    expect(common.http).toMatchObject({
       port: 21,
       maxConnections: 22,
       shutdownDelayMs: 24,
@@ -154,7 +153,7 @@ describe('settings that are all given', () => {
   it('an empty variable counts as not set', () => {
     const { common, bank } = read({ BANK_AUTH_URL: '', PORT: '', ALLOWED_CLIENTS: '', EGRESS_PROXY_URL: '' });
     expect(bank?.authUrl).toBe('https://api.bank.example');
-    expect(common.door).toMatchObject({ port: 3000, allowedClients: ['loopback'] });
+    expect(common.http).toMatchObject({ port: 3000, allowedClients: ['loopback'] });
   });
 
   it('unknown names are warned of, and do not stop the start', () => {
@@ -234,7 +233,7 @@ describe('settings that are wrong', () => {
     for (const text of ['abc', '-1', '1000000000000']) {
       const faults = faultsOf({ [name]: text });
       expect(named(faults)).toEqual([name]);
-      expect(faults[0]?.example).toBe(VARIABLES[name].example);
+      expect(faults[0]?.example).toBe(`${name}=${VARIABLES[name].example}`);
     }
   });
 
@@ -242,6 +241,21 @@ describe('settings that are wrong', () => {
     expect(faultsOf({ BANK_PFX_BASE64: 'TUlJ' })).toEqual([
       expect.objectContaining({ variable: 'BANK_PFX_FILE', problem: 'and BANK_PFX_BASE64 are both set; keep one' }),
     ]);
+  });
+
+  it('a PFX file that is not there is told with the other faults', () => {
+    expect(faultsOf({ BANK_PFX_FILE: '/nowhere/client.pfx', PORT: 'abc' })).toEqual([
+      expect.objectContaining({ variable: 'PORT' }),
+      {
+        variable: 'BANK_PFX_FILE',
+        problem: 'names /nowhere/client.pfx, which does not exist',
+        example: 'BANK_PFX_FILE=/run/secrets/client.pfx',
+      },
+    ]);
+  });
+
+  it('alone it is no fault of the settings: the certificate has an exit code of its own', () => {
+    expect(faultsOf({ BANK_PFX_FILE: '/nowhere/client.pfx' })).toEqual([]);
   });
 
   it('the PFX may be given as text alone', () => {
@@ -320,7 +334,7 @@ describe('a secret in a file', () => {
     expect(faults).toContainEqual({
       variable: name,
       problem: `is given twice, as ${name} and as ${name}_FILE; keep one`,
-      example: VARIABLES[name].example,
+      example: expect.stringMatching(new RegExp(`^${name}(_FILE)?=`)),
     });
   });
 
@@ -380,7 +394,7 @@ describe('listening beyond this machine', () => {
 
   it('is allowed with both', () => {
     const { common } = read({ HOST: '0.0.0.0', ALLOWED_HOSTS: 'Accounts.Internal', ALLOWED_CLIENTS: 'private' });
-    expect(common.door).toMatchObject({
+    expect(common.http).toMatchObject({
       host: '0.0.0.0',
       allowedHosts: ['accounts.internal'],
       allowedClients: ['private'],
@@ -408,7 +422,7 @@ describe('certificates of PEM files', () => {
   });
 
   it('a certificate and its key make the API speak HTTPS', () => {
-    expect(read({ TLS_CERT_FILE: pair.cert, TLS_KEY_FILE: pair.key }).common.door.tls).toEqual({
+    expect(read({ TLS_CERT_FILE: pair.cert, TLS_KEY_FILE: pair.key }).common.http.tls).toEqual({
       certFile: pair.cert,
       keyFile: pair.key,
     });
@@ -454,7 +468,7 @@ describe('certificates of PEM files', () => {
     const [good, bad] = [readFileSync(pair.cert, 'utf8'), readFileSync(pair.cert, 'utf8').slice(0, 400)];
     const faults = faultsOf({ BANK_CA_FILE: file('half.pem', good + bad) });
     expect(faults.map(({ problem }) => problem)).toEqual([
-      expect.stringContaining('holds a PEM certificate that can not be parsed'),
+      expect.stringContaining('holds a PEM certificate that cannot be parsed'),
     ]);
   });
 
@@ -464,7 +478,7 @@ describe('certificates of PEM files', () => {
     [
       'a damaged PEM',
       () => file('bad.pem', '-----BEGIN CERTIFICATE-----\nhello\n-----END CERTIFICATE-----\n'),
-      'holds a PEM certificate that can not be parsed',
+      'holds a PEM certificate that cannot be parsed',
     ],
   ])('roots that are %s are refused', (_name, make, problem) => {
     mkdirSync(join(directory, 'folder'), { recursive: true });
@@ -578,13 +592,37 @@ describe('in production', () => {
     expect(fault?.problem).toContain(`is production, where ${flag} is refused`);
   });
 
-  it('--inspect in NODE_OPTIONS is refused', () => {
-    expect(named(faultsOf({ ...production, NODE_OPTIONS: '--max-old-space-size=64 --inspect' }))).toEqual(['NODE_ENV']);
+  it('an inspector that is open is refused, however it was asked for', () => {
+    const [fault] = faultsOf(production, { ...LIVE, inspectorUrl: 'ws://127.0.0.1:9229/some-id' });
+    expect(fault?.problem).toContain('is production, where an open inspector is refused');
+  });
+
+  it.each([
+    ['--max-old-space-size=64 --inspect', '--inspect'],
+    ['"--inspect=127.0.0.1:0"', '--inspect'],
+    ['--tls-keylog=/tmp/keys', '--tls-keylog'],
+    ['--trace-warnings "--tls-keylog=/tmp/the keys"', '--tls-keylog'],
+    ['--tls_keylog=/tmp/keys', '--tls-keylog'],
+  ])('NODE_OPTIONS %s is refused', (NODE_OPTIONS, flag) => {
+    const faults = faultsOf({ ...production, NODE_OPTIONS });
+    expect(named(faults)).toEqual(['NODE_ENV']);
+    expect(faults[0]?.problem).toContain(flag);
+  });
+
+  it.each([[['--tls-keylog=/tmp/keys']], [['--tls-keylog', '/tmp/keys']]])('%j is refused', (runtimeFlags) => {
+    expect(named(faultsOf(production, { ...LIVE, runtimeFlags }))).toEqual(['NODE_ENV']);
+  });
+
+  it('NODE_DEBUG is refused', () => {
+    expect(named(faultsOf({ ...production, NODE_DEBUG: 'tls,http' }))).toEqual(['NODE_DEBUG']);
+    expect(faultsOf({ ...production, NODE_DEBUG: '' })).toEqual([]);
   });
 
   it('other flags are allowed', () => {
     const options = { ...LIVE, runtimeFlags: ['--disable-sigusr1'] };
-    expect(faultsOf({ ...production, NODE_OPTIONS: '--enable-source-maps' }, options)).toEqual([]);
+    expect(faultsOf({ ...production, NODE_OPTIONS: '--enable-source-maps --tls-cipher-list=HIGH' }, options)).toEqual(
+      [],
+    );
   });
 
   it('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused', () => {
@@ -593,7 +631,8 @@ describe('in production', () => {
     ]);
   });
 
-  it('elsewhere --sandbox and the inspector are allowed', () => {
-    expect(faultsOf({ NODE_ENV: 'development' }, { ...SANDBOX, runtimeFlags: ['--inspect'] })).toEqual([]);
+  it('elsewhere all of these are allowed', () => {
+    const options = { ...SANDBOX, runtimeFlags: ['--inspect', '--tls-keylog=/tmp/keys'], inspectorUrl: 'ws://x' };
+    expect(faultsOf({ NODE_ENV: 'development', NODE_DEBUG: 'tls' }, options)).toEqual([]);
   });
 });

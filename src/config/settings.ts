@@ -53,7 +53,7 @@ export interface SnapshotSettings {
   readonly maxRequestsWaiting: number;
 }
 
-export interface DoorSettings {
+export interface HttpSettings {
   readonly host: string;
   readonly port: number;
   readonly allowedHosts: readonly string[];
@@ -71,7 +71,7 @@ export interface CommonSettings {
   readonly logLevel: string;
   readonly egress: EgressSettings;
   readonly snapshot: SnapshotSettings;
-  readonly door: DoorSettings;
+  readonly http: HttpSettings;
   readonly sandbox: SandboxSettings;
 }
 
@@ -81,7 +81,7 @@ export abstract class Settings implements CommonSettings {
   abstract readonly logLevel: string;
   abstract readonly egress: EgressSettings;
   abstract readonly snapshot: SnapshotSettings;
-  abstract readonly door: DoorSettings;
+  abstract readonly http: HttpSettings;
   abstract readonly sandbox: SandboxSettings;
   abstract readonly bank: BankSettings;
 }

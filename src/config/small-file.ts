@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 
-/** Why a file that a setting names can't be used; `reason` reads on after the file's name. */
+/** Why a file that a setting names cannot be used; `reason` reads on after the file's name. */
 export class FileUnusable extends Error {
   constructor(
     readonly path: string,
@@ -21,8 +21,8 @@ const REASONS: Record<string, string> = {
 };
 
 /**
- * The bytes of a small regular file, at most `maxBytes`. Opened without blocking and looked at before it is read, so
- * that a FIFO can't hang the process, nor a huge file fill its memory.
+ * The bytes of a small regular file, at most `maxBytes`. Opened without blocking and checked before it is read, so
+ * that a FIFO cannot hang the process, nor a huge file fill its memory.
  * @throws FileUnusable
  */
 export function readSmallFile(path: string, maxBytes: number): Buffer {
@@ -40,7 +40,7 @@ export function readSmallFile(path: string, maxBytes: number): Buffer {
   } catch (error) {
     if (error instanceof FileUnusable) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new FileUnusable(path, REASONS[code] ?? `can not be read (${code})`, { cause: error });
+    throw new FileUnusable(path, REASONS[code] ?? `cannot be read (${code})`, { cause: error });
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

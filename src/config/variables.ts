@@ -1,110 +1,380 @@
 import { z } from 'zod';
 import * as kinds from './kinds.js';
 
-interface Variable<S extends z.ZodType> {
-  readonly schema: S;
-  /** Shown with every fault. */
-  readonly example: string;
-  /** May also be given as a file, `X_FILE`. */
-  readonly secret: boolean;
-}
-
-const variable = <S extends z.ZodType>(schema: S, example: string): Variable<S> => ({ schema, example, secret: false });
-const secret = <S extends z.ZodType>(schema: S, example: string): Variable<S> => ({ schema, example, secret: true });
-
-const NOT_UTF8 = 'is not UTF-8';
-
-const username = z
-  .string()
-  .refine((text) => !text.includes(':'), 'must not contain ":" (HTTP Basic can not carry it)')
-  .refine((text) => !hasControl(text), 'must not contain control characters or line ends')
-  .refine(isUtf8, NOT_UTF8);
-const password = z
-  .string()
-  .refine((text) => !hasControl(text), 'must not contain control characters or line ends')
-  .refine(isUtf8, NOT_UTF8);
-
-function hasControl(text: string): boolean {
-  // eslint-disable-next-line no-control-regex
-  return /[\u0000-\u001f\u007f]/.test(text);
-}
-
-/** Reading bytes that are no UTF-8 leaves a replacement character; a wrong password may lock the account. */
-function isUtf8(text: string): boolean {
-  return !text.includes('\ufffd');
-}
-
-/** Every setting there is (contract §2): what is allowed, and an example for the message when it is not. */
-export const VARIABLES = {
-  BANK_BASE_URL: variable(kinds.httpsAddress, 'https://api.bank.example'),
-  BANK_AUTH_URL: variable(kinds.httpsAddress, 'https://auth.bank.example'),
-  BANK_USERNAME: secret(username, 'm2m-user (or BANK_USERNAME_FILE=/run/secrets/username)'),
-  BANK_PASSWORD: secret(password, 'BANK_PASSWORD_FILE=/run/secrets/password'),
-  BANK_PFX_FILE: variable(kinds.path, '/run/secrets/client.pfx'),
-  BANK_PFX_BASE64: secret(z.string(), 'the output of: base64 -w0 client.pfx'),
-  BANK_PFX_PASSCODE: secret(z.string(), 'BANK_PFX_PASSCODE_FILE=/run/secrets/passcode'),
-  BANK_CA_FILE: variable(kinds.path, '/etc/accounts-gateway/bank-ca.pem'),
-  BANK_CONNECT_TIMEOUT_MS: variable(kinds.milliseconds(1, 300_000), '3000'),
-  BANK_REQUEST_TIMEOUT_MS: variable(kinds.milliseconds(1, 600_000), '10000'),
-  REQUEST_DEADLINE_MS: variable(kinds.milliseconds(1, 600_000), '15000'),
-  BANK_MAX_CONCURRENT_REQUESTS: variable(kinds.wholeNumber(1, 100), '6'),
-  BANK_PAGE_SIZE: variable(kinds.wholeNumber(1, 5000), '1000'),
-  BANK_MAX_RESPONSE_BYTES: variable(kinds.wholeNumber(1024, 1_073_741_824), '33554432'),
-  EGRESS_PROXY_URL: secret(kinds.proxyAddress, 'http://proxy.example:3128 (or direct)'),
-  EGRESS_NO_PROXY: variable(z.string(), 'bank.example,.internal'),
-  EGRESS_PROXY_CA_FILE: variable(kinds.path, '/etc/accounts-gateway/proxy-ca.pem'),
-  EGRESS_LOCAL_ADDRESS: variable(kinds.ipAddress, '192.0.2.10'),
-  SNAPSHOT_FRESH_MS: variable(kinds.milliseconds(0, 86_400_000), '10000'),
-  SNAPSHOT_SOFT_TIMEOUT_MS: variable(kinds.milliseconds(0, 600_000), '1000'),
-  SNAPSHOT_STALE_MS: variable(kinds.milliseconds(0, 86_400_000), '300000'),
-  SNAPSHOT_READ_TIMEOUT_MS: variable(kinds.milliseconds(1, 3_600_000), '60000'),
-  HOST: variable(kinds.listenHost, '127.0.0.1'),
-  PORT: variable(kinds.port, '3000'),
-  ALLOWED_HOSTS: variable(kinds.hostNames, 'accounts.internal.example,localhost'),
-  ALLOWED_CLIENTS: variable(kinds.clients, '10.1.0.0/16,loopback'),
-  TLS_CERT_FILE: variable(kinds.path, '/etc/accounts-gateway/server.pem'),
-  TLS_KEY_FILE: variable(kinds.path, '/etc/accounts-gateway/server.key'),
-  MAX_CONNECTIONS: variable(kinds.wholeNumber(1, 1_000_000), '5000'),
-  MAX_REQUESTS_WAITING: variable(kinds.wholeNumber(1, 1_000_000), '2000'),
-  CORS_ORIGINS: variable(kinds.origins, 'https://treasury.example'),
-  SHUTDOWN_DELAY_MS: variable(kinds.milliseconds(0, 600_000), '0'),
-  SHUTDOWN_GRACE_MS: variable(kinds.milliseconds(0, 600_000), '10000'),
-  LOG_LEVEL: variable(
-    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
-      error: 'must be one of trace, debug, info, warn, error, fatal, silent',
-    }),
-    'info',
-  ),
-  SANDBOX_PORT: variable(kinds.port, '8443'),
-  SANDBOX_AUTH_PORT: variable(kinds.port, '8445'),
-  SANDBOX_HOST: variable(kinds.listenHost, '127.0.0.1'),
-  SANDBOX_NAMES: variable(kinds.names, 'localhost,127.0.0.1'),
-  SANDBOX_CONTROL_PORT: variable(kinds.port, '8444'),
-  SANDBOX_DIRECTORY: variable(kinds.path, '.sandbox'),
-  SANDBOX_ACCOUNTS: variable(kinds.wholeNumber(0, 1_000_000), '120'),
-  SANDBOX_SEED: variable(kinds.wholeNumber(0, 2_147_483_647), '1'),
-  SANDBOX_TOKEN_LIFETIME_SECONDS: variable(kinds.wholeNumber(1, 86_400), '300'),
-  SANDBOX_LATENCY_MS: variable(kinds.milliseconds(0, 600_000), '0'),
-  SANDBOX_ALLOWED_IPS: variable(kinds.cidrs, '127.0.0.1,::1'),
+/** The parts of docs/settings.md, in their order. */
+export const GROUPS = {
+  bank: 'The bank and the account there',
+  calls: 'Calls to the bank',
+  egress: 'The route to the bank',
+  freshness: 'How old an answer may be',
+  http: 'The internal API',
+  process: 'The process',
+  sandbox: 'The sandbox bank',
 } as const;
 
-export type VariableName = keyof typeof VARIABLES;
+/** A setting, as docs/settings.md and config/*.env.example show it. */
+export interface Variable {
+  readonly group: keyof typeof GROUPS;
+  /** Takes the text of the variable; its description says what is allowed. */
+  readonly schema: z.ZodType<unknown, string>;
+  /** What holds when it is not set, as an operator would write it. */
+  readonly default?: string;
+  /** Where there is no such value: what happens instead, in words. */
+  readonly unset?: string;
+  /** Shown with every fault. */
+  readonly example: string;
+  /** One line for operators. */
+  readonly meaning: string;
+  /** May also be given as a file, `X_FILE`, and is never shown. */
+  readonly secret?: true;
+  /** A line of config/bank.env.example that wants filling in; a secret by its file. */
+  readonly fillIn?: true;
+}
 
-export type Values = { readonly [K in VariableName]?: z.output<(typeof VARIABLES)[K]['schema']> };
+const TABLE = {
+  BANK_BASE_URL: {
+    group: 'bank',
+    schema: kinds.httpsAddress,
+    unset: 'required',
+    example: 'https://api.bank.example',
+    meaning: 'Address of the account service; a path prefix is fine.',
+    fillIn: true,
+  },
+  BANK_AUTH_URL: {
+    group: 'bank',
+    schema: kinds.httpsAddress,
+    unset: 'the value of `BANK_BASE_URL`',
+    example: 'https://auth.bank.example',
+    meaning: 'Address of the token service.',
+  },
+  BANK_USERNAME: {
+    group: 'bank',
+    schema: kinds.userName,
+    unset: 'required',
+    example: 'm2m-user',
+    meaning: 'User name of the M2M account.',
+    secret: true,
+    fillIn: true,
+  },
+  BANK_PASSWORD: {
+    group: 'bank',
+    schema: kinds.password,
+    unset: 'required',
+    example: "'a password with # in it'",
+    meaning: 'Password of the M2M account.',
+    secret: true,
+    fillIn: true,
+  },
+  BANK_PFX_FILE: {
+    group: 'bank',
+    schema: kinds.path,
+    unset: 'required, or `BANK_PFX_BASE64`',
+    example: '/run/secrets/client.pfx',
+    meaning: 'The client certificate with its key, a PFX (PKCS#12) file.',
+    fillIn: true,
+  },
+  BANK_PFX_BASE64: {
+    group: 'bank',
+    schema: z.string().describe('base64'),
+    unset: 'none',
+    example: 'MIIKPAIBAzCC...',
+    meaning: 'The same as text, in place of `BANK_PFX_FILE`: the output of `base64 -w0 client.pfx`.',
+    secret: true,
+  },
+  BANK_PFX_PASSCODE: {
+    group: 'bank',
+    schema: z.string().describe('text'),
+    unset: 'empty',
+    example: "'a passcode'",
+    meaning: 'Passcode of the PFX.',
+    secret: true,
+    fillIn: true,
+  },
+  BANK_CA_FILE: {
+    group: 'bank',
+    schema: kinds.pemFile,
+    unset: 'the roots of Node',
+    example: '/etc/accounts-gateway/bank-ca.pem',
+    meaning: 'The only roots trusted for the servers of the bank.',
+  },
+  BANK_CONNECT_TIMEOUT_MS: {
+    group: 'calls',
+    schema: kinds.wholeNumber(1, 300_000),
+    default: '3000',
+    example: '3000',
+    meaning: 'DNS, TCP, proxy and TLS together.',
+  },
+  BANK_REQUEST_TIMEOUT_MS: {
+    group: 'calls',
+    schema: kinds.wholeNumber(1, 600_000),
+    default: '10000',
+    example: '10000',
+    meaning: 'One whole call to the bank, body included.',
+  },
+  BANK_MAX_CONCURRENT_REQUESTS: {
+    group: 'calls',
+    schema: kinds.wholeNumber(1, 100),
+    default: '6',
+    example: '6',
+    meaning: 'Calls to the bank in flight at once.',
+  },
+  BANK_PAGE_SIZE: {
+    group: 'calls',
+    schema: kinds.wholeNumber(1, 5000),
+    default: '1000',
+    example: '1000',
+    meaning: 'Accounts asked for in one call; made smaller by itself when the bank refuses it.',
+  },
+  BANK_MAX_RESPONSE_BYTES: {
+    group: 'calls',
+    schema: kinds.wholeNumber(1024, 1_073_741_824),
+    default: '33554432',
+    example: '33554432',
+    meaning: 'A larger answer of the bank (after decompression) is refused.',
+  },
+  EGRESS_PROXY_URL: {
+    group: 'egress',
+    schema: kinds.proxyAddress,
+    unset: 'the value of `HTTPS_PROXY`',
+    example: 'http://proxy.example:3128',
+    meaning: 'CONNECT proxy, with `user:password@` if it wants them; `direct` uses none, whatever `HTTPS_PROXY` says.',
+    secret: true,
+  },
+  EGRESS_NO_PROXY: {
+    group: 'egress',
+    schema: z.string().describe('hosts, with commas'),
+    unset: 'the value of `NO_PROXY`',
+    example: '.internal.example',
+    meaning: 'Hosts that are called without the proxy.',
+  },
+  EGRESS_PROXY_CA_FILE: {
+    group: 'egress',
+    schema: kinds.pemFile,
+    unset: 'the roots of Node',
+    example: '/etc/accounts-gateway/proxy-ca.pem',
+    meaning: 'The only roots trusted for a proxy that is reached by https://.',
+  },
+  EGRESS_LOCAL_ADDRESS: {
+    group: 'egress',
+    schema: kinds.ipAddress,
+    unset: 'chosen by the system',
+    example: '192.0.2.10',
+    meaning: 'Source address of calls to the bank, on a machine with several.',
+  },
+  SNAPSHOT_FRESH_MS: {
+    group: 'freshness',
+    schema: kinds.wholeNumber(0, 86_400_000),
+    default: '10000',
+    example: '10000',
+    meaning: 'An answer this young is served without asking the bank.',
+  },
+  SNAPSHOT_SOFT_TIMEOUT_MS: {
+    group: 'freshness',
+    schema: kinds.wholeNumber(0, 600_000),
+    default: '1000',
+    example: '1000',
+    meaning: 'After this a caller gets the older copy, marked stale, while the bank is still being asked.',
+  },
+  SNAPSHOT_STALE_MS: {
+    group: 'freshness',
+    schema: kinds.wholeNumber(0, 86_400_000),
+    default: '300000',
+    example: '300000',
+    meaning: 'A copy older than this is never served.',
+  },
+  SNAPSHOT_READ_TIMEOUT_MS: {
+    group: 'freshness',
+    schema: kinds.wholeNumber(1, 3_600_000),
+    default: '60000',
+    example: '60000',
+    meaning: 'One whole reading of the account list, with all its pages and repeats.',
+  },
+  REQUEST_DEADLINE_MS: {
+    group: 'freshness',
+    schema: kinds.wholeNumber(1, 600_000),
+    default: '15000',
+    example: '15000',
+    meaning: 'How long a caller waits at most for their answer.',
+  },
+  HOST: {
+    group: 'http',
+    schema: kinds.listenHost,
+    default: '127.0.0.1',
+    example: '127.0.0.1',
+    meaning: 'Where it listens; beyond loopback, `ALLOWED_HOSTS` and `ALLOWED_CLIENTS` must be set.',
+  },
+  PORT: {
+    group: 'http',
+    schema: kinds.port,
+    default: '3000',
+    example: '3000',
+    meaning: 'Its port; 0 takes any free one.',
+  },
+  ALLOWED_HOSTS: {
+    group: 'http',
+    schema: kinds.hostNames,
+    default: 'localhost,127.0.0.1,[::1]',
+    example: 'accounts.internal.example,localhost',
+    meaning: 'Names that callers may use for it (the header `Host`).',
+  },
+  ALLOWED_CLIENTS: {
+    group: 'http',
+    schema: kinds.clients,
+    default: 'loopback',
+    example: '10.1.0.0/16,loopback',
+    meaning:
+      'Who may call, by the address of the connection; `private` includes loopback; X-Forwarded-For is not looked at.',
+  },
+  TLS_CERT_FILE: {
+    group: 'http',
+    schema: kinds.pemFile,
+    unset: 'none: plain HTTP',
+    example: '/etc/accounts-gateway/server.pem',
+    meaning: 'Certificate of the internal API, which then speaks HTTPS; goes with `TLS_KEY_FILE`.',
+  },
+  TLS_KEY_FILE: {
+    group: 'http',
+    schema: kinds.pemFile,
+    unset: 'none',
+    example: '/etc/accounts-gateway/server.key',
+    meaning: 'Its key, not encrypted.',
+  },
+  CORS_ORIGINS: {
+    group: 'http',
+    schema: kinds.origins,
+    unset: 'none',
+    example: 'https://treasury.example',
+    meaning: 'Web apps whose pages may call it from a browser.',
+  },
+  MAX_CONNECTIONS: {
+    group: 'http',
+    schema: kinds.wholeNumber(1, 1_000_000),
+    default: '5000',
+    example: '5000',
+    meaning: 'Open connections; 100 more are let in for probes and to be told `overloaded`.',
+  },
+  MAX_REQUESTS_WAITING: {
+    group: 'http',
+    schema: kinds.wholeNumber(1, 1_000_000),
+    default: '2000',
+    example: '2000',
+    meaning: 'Callers that wait for the bank at once; more get `overloaded`.',
+  },
+  SHUTDOWN_DELAY_MS: {
+    group: 'process',
+    schema: kinds.wholeNumber(0, 600_000),
+    default: '0',
+    example: '5000',
+    meaning: 'After SIGTERM: not ready but still serving, so that a balancer can look away.',
+  },
+  SHUTDOWN_GRACE_MS: {
+    group: 'process',
+    schema: kinds.wholeNumber(0, 600_000),
+    default: '10000',
+    example: '10000',
+    meaning: 'After that: how long calls in flight may still take.',
+  },
+  LOG_LEVEL: {
+    group: 'process',
+    schema: kinds.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    default: 'info',
+    example: 'info',
+    meaning: 'The least grave lines to write; `debug` adds one for each call to the bank.',
+  },
+  SANDBOX_HOST: {
+    group: 'sandbox',
+    schema: kinds.listenHost,
+    default: '127.0.0.1',
+    example: '127.0.0.1',
+    meaning: 'Where it listens.',
+  },
+  SANDBOX_PORT: {
+    group: 'sandbox',
+    schema: kinds.port,
+    default: '8443',
+    example: '8443',
+    meaning: 'Its port; 0 takes any free one.',
+  },
+  SANDBOX_AUTH_PORT: {
+    group: 'sandbox',
+    schema: kinds.port,
+    unset: 'the value of `SANDBOX_PORT`',
+    example: '8445',
+    meaning: 'Another port makes the token service a host of its own.',
+  },
+  SANDBOX_CONTROL_PORT: {
+    group: 'sandbox',
+    schema: kinds.port,
+    default: '8444',
+    example: '8444',
+    meaning: 'Port of its switches, plain HTTP, on `SANDBOX_HOST`.',
+  },
+  SANDBOX_NAMES: {
+    group: 'sandbox',
+    schema: kinds.names,
+    default: 'localhost,127.0.0.1',
+    example: 'localhost,127.0.0.1',
+    meaning: 'Names and addresses in its server certificate; `SANDBOX_HOST` is added.',
+  },
+  SANDBOX_DIRECTORY: {
+    group: 'sandbox',
+    schema: kinds.path,
+    default: '.sandbox',
+    example: '.sandbox',
+    meaning: 'Where its CA, client PFX, passcode, user name and password are written (mode 700).',
+  },
+  SANDBOX_ACCOUNTS: {
+    group: 'sandbox',
+    schema: kinds.wholeNumber(0, 1_000_000),
+    default: '120',
+    example: '120',
+    meaning: 'How many accounts it has.',
+  },
+  SANDBOX_SEED: {
+    group: 'sandbox',
+    schema: kinds.wholeNumber(0, 2_147_483_647),
+    default: '1',
+    example: '1',
+    meaning: 'The same seed gives the same accounts.',
+  },
+  SANDBOX_TOKEN_LIFETIME_SECONDS: {
+    group: 'sandbox',
+    schema: kinds.wholeNumber(1, 86_400),
+    default: '300',
+    example: '300',
+    meaning: 'How long its tokens are good for.',
+  },
+  SANDBOX_LATENCY_MS: {
+    group: 'sandbox',
+    schema: kinds.wholeNumber(0, 600_000),
+    default: '0',
+    example: '200',
+    meaning: 'Added to each of its answers.',
+  },
+  SANDBOX_ALLOWED_IPS: {
+    group: 'sandbox',
+    schema: kinds.cidrs,
+    default: '127.0.0.1,::1',
+    example: '127.0.0.1,::1',
+    meaning: 'Its white-list.',
+  },
+} as const satisfies Readonly<Record<string, Variable>>;
 
-export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
+export type VariableName = keyof typeof TABLE;
 
-/** With `--sandbox` these come from the sandbox, and are ignored with a warning when set. */
-export const BANK_IDENTITY_VARIABLES = [
-  'BANK_BASE_URL',
-  'BANK_AUTH_URL',
-  'BANK_USERNAME',
-  'BANK_PASSWORD',
-  'BANK_PFX_FILE',
-  'BANK_PFX_BASE64',
-  'BANK_PFX_PASSCODE',
-  'BANK_CA_FILE',
-] as const satisfies readonly VariableName[];
+/** Every setting there is: the one source of defaults, of docs/settings.md and of config/*.env.example. */
+export const VARIABLES: {
+  readonly [Name in VariableName]: (typeof TABLE)[Name] & Omit<Variable, 'schema'>;
+} = TABLE;
+
+export const VARIABLE_NAMES = Object.keys(TABLE) as VariableName[];
+
+/** The value of each setting; undefined only where it has no default. */
+export type Values = {
+  readonly [Name in VariableName]:
+    | z.output<(typeof TABLE)[Name]['schema']>
+    | ((typeof TABLE)[Name] extends { readonly default: string } ? never : undefined);
+};
 
 /** Every name that may stand in the environment, the `_FILE` forms of secrets included. */
 export const KNOWN_NAMES: readonly string[] = VARIABLE_NAMES.flatMap((name) =>

@@ -28,15 +28,13 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     const problem = [...faults.map(({ variable, problem: what }) => `${variable} ${what}`), ...error.warnings].join(
       '; ',
     );
-    const examples = faults.flatMap(({ variable, example }) =>
-      example === undefined ? [] : [`${variable}: ${example}`],
-    );
+    const examples = faults.flatMap(({ example }) => example ?? []);
     const example = examples.length > 0 ? `, for example ${examples.join('; ')}` : '';
     throw new StepFailed(
       'config-invalid',
       'operator',
       problem.endsWith('?') ? problem : `${problem}.`,
-      `Set ${faults.length === 1 ? 'it' : 'them'} in the environment or in .env${example}. The README lists all settings.`,
+      `Set ${faults.length === 1 ? 'it' : 'them'} in the environment or in .env${example}. docs/settings.md lists all settings.`,
     );
   }
 }

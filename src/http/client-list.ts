@@ -1,6 +1,6 @@
-import { BlockList, isIP } from 'node:net';
+import { isWithin, toCidr } from '../config/cidr.js';
 
-const NAMED: Record<string, readonly string[]> = {
+const NAMED: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],
   private: [
     '127.0.0.0/8',
@@ -15,18 +15,9 @@ const NAMED: Record<string, readonly string[]> = {
   any: ['0.0.0.0/0', '::/0'],
 };
 
-/** Tells whether an address is in a list of CIDRs, `loopback`, `private` (loopback included) or `any`. */
+/** Tells whether an address is in a list of addresses, CIDRs, `loopback`, `private` (loopback included) or `any`. */
 export function createClientList(entries: readonly string[]): (address: string) => boolean {
-  const list = new BlockList();
-  for (const entry of entries.flatMap((each) => NAMED[each] ?? [each])) {
-    const [network = '', prefix] = entry.split('/');
-    const type = isIP(network) === 6 ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) list.addAddress(network, type);
-    else list.addSubnet(network, Number(prefix), type);
-  }
-  return (address) => {
-    const plain = address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
-    const family = isIP(plain);
-    return family !== 0 && list.check(plain, family === 4 ? 'ipv4' : 'ipv6');
-  };
+  const texts = entries.flatMap((entry) => NAMED[entry] ?? [entry]);
+  const cidrs = texts.map(toCidr).filter((cidr) => cidr !== null);
+  return (address) => isWithin(cidrs, address);
 }

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import type { DoorSettings } from '../config/settings.js';
+import type { HttpSettings } from '../config/settings.js';
 import { createClientList } from './client-list.js';
 import { Connection } from './connection.js';
 import type { Lifecycle } from './lifecycle.js';
@@ -21,7 +21,7 @@ export class Connections {
   readonly #onLeft: (state: RequestState) => void;
 
   /** @param onLeft is told of each request whose caller left before his answer was out */
-  constructor(settings: DoorSettings, onLeft: (state: RequestState) => void) {
+  constructor(settings: HttpSettings, onLeft: (state: RequestState) => void) {
     this.#max = settings.maxConnections;
     this.#isAllowedClient = createClientList(settings.allowedClients);
     this.#onLeft = onLeft;

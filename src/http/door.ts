@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { DoorSettings } from '../config/settings.js';
+import type { HttpSettings } from '../config/settings.js';
 import type { Connection } from './connection.js';
 import { Connections } from './connections.js';
 import { Cors } from './cors.js';
@@ -36,7 +36,7 @@ export class Door {
   #first: FirstAnswer = () => false;
 
   constructor(
-    private readonly settings: DoorSettings,
+    private readonly settings: HttpSettings,
     private readonly logger: Logger,
     private readonly lifecycle: Lifecycle,
   ) {

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import type { DoorSettings } from '../config/settings.js';
+import type { HttpSettings } from '../config/settings.js';
 import { Connection } from './connection.js';
 import { createGuard } from './guard.js';
 
@@ -10,7 +10,7 @@ const SETTINGS = {
   allowedHosts: ['localhost', '127.0.0.1', '[::1]', 'accounts.internal'],
   corsOrigins: ['https://treasury.example'],
   maxConnections: 10,
-} as unknown as DoorSettings;
+} as unknown as HttpSettings;
 
 const guard = createGuard(SETTINGS);
 

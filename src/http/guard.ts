@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../problems/gateway-error.js';
-import type { DoorSettings } from '../config/settings.js';
+import type { HttpSettings } from '../config/settings.js';
 import type { Connection } from './connection.js';
 
 /** Open to probes of any kind; they say the status only. */
@@ -15,7 +15,7 @@ const MAX_BODY_BYTES = 1024;
  * foreign page in somebody's browser. Nothing is taken from a forwarding header.
  */
 export function createGuard(
-  settings: DoorSettings,
+  settings: HttpSettings,
 ): (request: IncomingMessage, path: string, connection: Connection) => void {
   const origins = new Set(settings.corsOrigins);
   const isAllowedHost = createHostCheck(settings.allowedHosts);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { DoorSettings } from '../config/settings.js';
+import type { HttpSettings } from '../config/settings.js';
 
 export const MAX_HEADER_BYTES = 16_384;
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -9,7 +9,7 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_MS = 65_000;
 
 /** The server of the internal API, with limits that hold; every request goes to `listener`. */
-export function openServer({ tls }: DoorSettings, listener: RequestListener): Server {
+export function openServer({ tls }: HttpSettings, listener: RequestListener): Server {
   const options: ServerOptions = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,

@@ -1,21 +1,19 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** The addresses that may call. An empty list admits nobody. */
 export interface WhiteList {
   admits(address: string): boolean;
 }
 
-/** Throws if an entry is no `WhiteListEntry`. */
+/** Throws if an entry is no IP address or CIDR. */
 export function createWhiteList(entries: readonly string[]): WhiteList {
-  const list = new BlockList();
-  for (const entry of entries) {
-    const { address, prefix } = parseEntry(entry);
-    list.addSubnet(address, prefix, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  }
+  const networks = entries.map(toNetwork);
   return {
     admits: (address) => {
-      const plain = toPlainAddress(address);
-      return isIP(plain) !== 0 && list.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');
+      if (isIP(address) === 0) return false;
+      const plain = ipaddr.process(address);
+      return networks.some(([network, bits]) => network.kind() === plain.kind() && plain.match(network, bits));
     },
   };
 }
@@ -23,7 +21,7 @@ export function createWhiteList(entries: readonly string[]): WhiteList {
 /** True for an IP address or a CIDR: 127.0.0.1, 10.0.0.0/8, ::1, fd00::/8. */
 export function isWhiteListEntry(entry: string): boolean {
   try {
-    parseEntry(entry);
+    toNetwork(entry);
     return true;
   } catch {
     return false;
@@ -32,20 +30,18 @@ export function isWhiteListEntry(entry: string): boolean {
 
 /** An IPv4 address that arrived at an IPv6 socket (::ffff:10.0.0.1) as the IPv4 address it is; others unchanged. */
 export function toPlainAddress(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  return mapped?.[1] ?? address;
+  return isIP(address) === 6 ? ipaddr.process(address).toString() : address;
 }
 
-function parseEntry(entry: string): { address: string; prefix: number } {
-  const [address = '', prefix, ...rest] = entry.split('/');
-  const family = isIP(address);
-  const most = family === 6 ? 128 : 32;
-  const length = prefix === undefined ? most : /^\d{1,3}$/.test(prefix) ? Number(prefix) : NaN;
-  if (!family || address.includes('%') || rest.length > 0 || !(length <= most)) {
+function toNetwork(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  const [address = ''] = entry.split('/');
+  const full = address === entry ? `${entry}/${isIP(entry) === 4 ? 32 : 128}` : entry;
+  // the library would read 10.1 as 10.0.0.1, as inet_aton does
+  if (isIP(address) === 0 || address.includes('%') || !ipaddr.isValidCIDR(full)) {
     throw new Error(`"${entry}" is no IP address or CIDR, such as 127.0.0.1 or 10.0.0.0/8`);
   }
-  const plain = toPlainAddress(address);
-  if (plain === address) return { address, prefix: length };
-  if (length < 96) throw new Error(`"${entry}": a mapped IPv4 address needs a prefix of 96 or more`);
-  return { address: plain, prefix: length - 96 };
+  const [network, bits] = ipaddr.parseCIDR(full);
+  if (!(network instanceof ipaddr.IPv6) || !network.isIPv4MappedAddress()) return [network, bits];
+  if (bits < 96) throw new Error(`"${entry}": a mapped IPv4 address needs a prefix of 96 or more`);
+  return [network.toIPv4Address(), bits - 96];
 }

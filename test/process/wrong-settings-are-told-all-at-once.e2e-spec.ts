@@ -26,6 +26,8 @@ async function run(options: Partial<ProgramOptions>) {
   return { code, stdout, stderr, faults, variables: faults.map(({ variable }) => variable) };
 }
 
+const OPEN_INSPECTOR = 'data:text/javascript,import { open } from "node:inspector"; open(0, "127.0.0.1");';
+
 const good = () => programEnvironment(sandbox);
 
 describe('wrong settings are told all at once', () => {
@@ -98,16 +100,23 @@ describe('wrong settings are told all at once', () => {
     for (const path of files) expect(stderr).toContain(path);
   });
 
-  it('production forbids --sandbox, an inspector and unverified TLS', async () => {
-    const env = { ...good(), NODE_ENV: 'production' };
-    const sandboxed = await run({ env: { NODE_ENV: 'production' }, args: ['--sandbox'] });
-    expect([sandboxed.code, sandboxed.variables]).toEqual([2, ['NODE_ENV']]);
-    expect(sandboxed.stderr).toContain('--sandbox');
-    const unverified = await run({ env: { ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' } });
-    expect([unverified.code, unverified.variables]).toEqual([2, ['NODE_TLS_REJECT_UNAUTHORIZED']]);
-    const inspected = await run({ env, nodeFlags: ['--inspect=127.0.0.1:0'] });
-    expect([inspected.code, inspected.variables]).toEqual([2, ['NODE_ENV']]);
-    expect(inspected.stderr).toContain('--inspect');
+  it('a PFX file that is not there, together with the rest', async () => {
+    const { code, variables } = await run({ env: { ...good(), BANK_PFX_FILE: '/nowhere/client.pfx', PORT: 'abc' } });
+    expect([code, variables]).toEqual([2, ['PORT', 'BANK_PFX_FILE']]);
+  });
+
+  it.each<[string, Partial<ProgramOptions>, string]>([
+    ['--sandbox', { args: ['--sandbox'] }, 'NODE_ENV'],
+    ['--inspect', { nodeFlags: ['--inspect=127.0.0.1:0'] }, 'NODE_ENV'],
+    ['--inspect', { env: { NODE_OPTIONS: '"--inspect=127.0.0.1:0"' } }, 'NODE_ENV'],
+    ['an open inspector', { nodeFlags: ['--import', OPEN_INSPECTOR] }, 'NODE_ENV'],
+    ['--tls-keylog', { env: { NODE_OPTIONS: '"--tls-keylog=/dev/null"' } }, 'NODE_ENV'],
+    ['connections', { env: { NODE_DEBUG: 'tls' } }, 'NODE_DEBUG'],
+    ['any server', { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }, 'NODE_TLS_REJECT_UNAUTHORIZED'],
+  ])('production forbids %s', async (word, { env, ...options }, variable) => {
+    const { code, stderr, variables } = await run({ env: { ...good(), NODE_ENV: 'production', ...env }, ...options });
+    expect([code, variables]).toEqual([2, [variable]]);
+    expect(stderr).toContain(word);
   });
 
   it('--help and --version answer and end well; what is not known does not', async () => {

@@ -12,48 +12,42 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { transformSync, type Options } from '@swc/core';
+import { transformSync } from '@swc/core';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 // below node_modules, so that what is compiled finds the packages
 const BUILDS = join(ROOT, 'node_modules', '.cache', 'accounts-gateway-test');
 const KEPT_MS = 3_600_000;
 
-/** What is used here of the settings that Jest hands to a global setup. */
-interface ProjectConfig {
-  readonly transform: readonly (readonly [pattern: string, path: string, options: Options])[];
-}
-
 /**
- * Jest's globalSetup. Compiles the sources of this moment as Jest itself does, once for all runs that see the same ones:
- * a worker thread, or the program in a process of its own, cannot start from TypeScript. BUILT_SOURCES then names the
- * directory that stands for `src`.
+ * Jest's globalSetup. Compiles the sources of this moment by .swcrc, as `nest build` and Jest do, once for all runs that
+ * see the same ones: a worker thread, or the program in a process of its own, cannot start from TypeScript. BUILT_SOURCES
+ * then names the directory that stands for `src`.
  */
-export default function buildSources(_: unknown, { transform }: ProjectConfig): void {
-  const options = transform.map(([, , each]) => each).find((each) => each.jsc !== undefined);
+export default function buildSources(): void {
   const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !/\.(spec|test-support)\.ts$/.test(name))
     .sort();
   const sources = new Map(names.map((name) => [name, readFileSync(join(ROOT, 'src', name), 'utf8')]));
   const directory = join(BUILDS, hashOf(sources));
-  if (!existsSync(directory)) compileInto(directory, sources, options);
+  if (!existsSync(directory)) compileInto(directory, sources);
   process.env['BUILT_SOURCES'] = join(directory, 'dist');
 }
 
 function hashOf(sources: ReadonlyMap<string, string>): string {
   const hash = createHash('sha256');
-  const settings = ['package.json', 'jest.config.js'].map((name) => [name, readFileSync(join(ROOT, name), 'utf8')]);
+  const settings = ['package.json', '.swcrc'].map((name) => [name, readFileSync(join(ROOT, name), 'utf8')]);
   for (const part of [...settings, ...sources]) hash.update(JSON.stringify(part));
   return hash.digest('hex').slice(0, 16);
 }
 
-function compileInto(directory: string, sources: ReadonlyMap<string, string>, options: Options = {}): void {
+function compileInto(directory: string, sources: ReadonlyMap<string, string>): void {
   const made = `${directory}.${process.pid}`;
   for (const [name, source] of sources) {
     const output = join(made, 'dist', name.replace(/\.ts$/, '.js'));
     mkdirSync(dirname(output), { recursive: true });
     const filename = join(ROOT, 'src', name);
-    writeFileSync(output, transformSync(source, { ...options, filename, swcrc: false, sourceMaps: false }).code);
+    writeFileSync(output, transformSync(source, { filename, cwd: ROOT, sourceMaps: false }).code);
   }
   cpSync(join(ROOT, 'package.json'), join(made, 'package.json'));
   try {

@@ -87,7 +87,7 @@ export async function startGateway(
   });
   const lifecycle = new Lifecycle();
   const app = await createApp({ settings, clock, log: new Log(logger), lifecycle });
-  await app.listen(settings.door.port, settings.door.host);
+  await app.listen(settings.http.port, settings.http.host);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const gateway: Gateway = {
@@ -102,7 +102,7 @@ export async function startGateway(
     get: (path, headers = {}) => get(`${url}${path}`, headers),
     close: async () => {
       if (running.delete(gateway))
-        await stopServing(app, lifecycle, { ...settings.door, shutdownDelayMs: 0, shutdownGraceMs: 2000 });
+        await stopServing(app, lifecycle, { ...settings.http, shutdownDelayMs: 0, shutdownGraceMs: 2000 });
     },
   };
   running.add(gateway);

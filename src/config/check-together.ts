@@ -1,0 +1,107 @@
+import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { isGiven, isSet, type Environment } from './environment.js';
+import { toFault, type Fault } from './fault.js';
+import { FileUnusable, readSmallFile } from './small-file.js';
+import { inheritedProxy } from './to-settings.js';
+import { type Values } from './variables.js';
+
+const MAX_FILE_BYTES = 1_048_576;
+
+/** What is wrong with the settings taken together, and with the files that they name. */
+export function checkTogether(env: Environment, values: Partial<Values>, sandbox: boolean): Fault[] {
+  return [
+    ...(sandbox ? [] : [...checkPfx(env), ...checkInheritedProxy(env)]),
+    ...checkListener(env, values),
+    ...checkPemFiles(values),
+    ...checkTlsPair(env, values),
+  ];
+}
+
+/**
+ * A PFX file that cannot be read, to be told with the other faults. Alone it is no fault of the settings: reading the
+ * certificate tells it, with an exit code of its own.
+ */
+export function checkPfxFile({ BANK_PFX_FILE: file }: Partial<Values>, others: readonly Fault[]): Fault[] {
+  if (file === undefined || others.some(({ variable }) => variable === 'BANK_PFX_FILE')) return [];
+  const problem = fileProblem(file);
+  return problem === null ? [] : [toFault('BANK_PFX_FILE', problem)];
+}
+
+function checkPfx(env: Environment): Fault[] {
+  const [file, text] = [isGiven(env, 'BANK_PFX_FILE'), isGiven(env, 'BANK_PFX_BASE64')];
+  if (file && text) return [toFault('BANK_PFX_FILE', 'and BANK_PFX_BASE64 are both set; keep one')];
+  return file || text ? [] : [toFault('BANK_PFX_FILE', 'or BANK_PFX_BASE64 is missing')];
+}
+
+function checkInheritedProxy(env: Environment): Fault[] {
+  if (isGiven(env, 'EGRESS_PROXY_URL')) return [];
+  const { variable, result } = inheritedProxy(env);
+  if (!result || result.success) return [];
+  const problem = `${result.error.issues[0]?.message ?? 'is wrong'}; EGRESS_PROXY_URL overrides it`;
+  return [{ ...toFault('EGRESS_PROXY_URL', problem), variable }];
+}
+
+/** Beyond this machine nobody is let in by default. */
+function checkListener(env: Environment, { HOST: host }: Partial<Values>): Fault[] {
+  if (host === undefined || isLoopback(host)) return [];
+  return (['ALLOWED_HOSTS', 'ALLOWED_CLIENTS'] as const)
+    .filter((name) => !isSet(env[name]))
+    .map((name) =>
+      toFault(name, `must be set, because HOST (${host}) is not loopback: say who may call, and by which name`),
+    );
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+
+function checkPemFiles(values: Partial<Values>): Fault[] {
+  return (['BANK_CA_FILE', 'EGRESS_PROXY_CA_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const).flatMap((name) => {
+    const file = values[name];
+    const check = name === 'TLS_KEY_FILE' ? checkKey : checkCertificates;
+    const problem = file === undefined ? null : fileProblem(file, check);
+    return problem === null ? [] : [toFault(name, problem)];
+  });
+}
+
+function checkTlsPair(env: Environment, { TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Values>): Fault[] {
+  if (isSet(env['TLS_CERT_FILE']) !== isSet(env['TLS_KEY_FILE'])) {
+    const missing = isSet(env['TLS_CERT_FILE']) ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE';
+    return [toFault(missing, 'is missing; TLS_CERT_FILE and TLS_KEY_FILE go together')];
+  }
+  if (!cert || !key || fileProblem(cert, checkCertificates) || fileProblem(key, checkKey)) return [];
+  try {
+    createSecureContext({ cert: readSmallFile(cert, MAX_FILE_BYTES), key: readSmallFile(key, MAX_FILE_BYTES) });
+    return [];
+  } catch {
+    const problem = `(${key}) does not go with TLS_CERT_FILE (${cert}), or is encrypted; give the unencrypted key of that certificate`;
+    return [toFault('TLS_KEY_FILE', problem)];
+  }
+}
+
+/** Why a file cannot be used, to read on after the variable that names it; null when it can. */
+function fileProblem(file: string, check: (text: string) => string | null = () => null): string | null {
+  try {
+    const problem = check(readSmallFile(file, MAX_FILE_BYTES).toString('latin1'));
+    return problem === null ? null : `names ${file}, which ${problem}`;
+  } catch (error) {
+    if (!(error instanceof FileUnusable)) throw error;
+    return `names ${file}, which ${error.reason}`;
+  }
+}
+
+const checkKey = (text: string): string | null =>
+  /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/.test(text) ? null : 'holds no PEM key';
+
+function checkCertificates(text: string): string | null {
+  const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----/g)].map(({ index }) => text.slice(index));
+  if (blocks.length === 0) return 'holds no PEM certificate';
+  try {
+    // a secure context would leave out those that it cannot parse
+    for (const block of blocks) void new X509Certificate(block);
+    return null;
+  } catch {
+    return 'holds a PEM certificate that cannot be parsed';
+  }
+}

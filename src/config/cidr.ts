@@ -1,0 +1,31 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** A network: its address, and how many bits of it count. */
+export type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
+
+/** Reads an IP address or a CIDR; one of mapped IPv4 addresses (::ffff:10.0.0.0/104) as IPv4. Gives null for any other text. */
+export function toCidr(text: string): Cidr | null {
+  const [address = ''] = text.split('/');
+  const family = isIP(address);
+  // asked first, since the library reads 10.1 as 10.0.0.1, as inet_aton does
+  if (family === 0 || address.includes('%')) return null;
+  const full = address === text ? `${text}/${family === 4 ? 32 : 128}` : text;
+  if (!ipaddr.isValidCIDR(full)) return null;
+  const [network, bits] = ipaddr.parseCIDR(full);
+  if (!isMapped(network)) return [network, bits];
+  return bits < 96 ? null : [network.toIPv4Address(), bits - 96];
+}
+
+/**
+ * Tells whether an address is in one of these networks; false for what is no address. An IPv4 address that arrived at an
+ * IPv6 socket (::ffff:10.0.0.1) counts as IPv4; a zone (fe80::1%eth0) is not looked at.
+ */
+export function isWithin(cidrs: readonly Cidr[], text: string): boolean {
+  if (isIP(text) === 0) return false;
+  const address = ipaddr.process(text);
+  return cidrs.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+}
+
+const isMapped = (address: ipaddr.IPv4 | ipaddr.IPv6): address is ipaddr.IPv6 =>
+  address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress();

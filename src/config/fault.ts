@@ -1,0 +1,20 @@
+import { VARIABLES, type VariableName } from './variables.js';
+
+/** One thing that is wrong with the settings. */
+export interface Fault {
+  readonly variable: string;
+  /** What is wrong; reads on after the variable's name. Never holds the value of a secret. */
+  readonly problem: string;
+  /** A line of `.env` that would do: NAME=value. */
+  readonly example?: string;
+}
+
+/** A fault of a setting, with its example; a credential is shown as a file, which is the better way to give it. */
+export function toFault(name: VariableName, problem: string): Fault {
+  const { secret, fillIn, example } = VARIABLES[name];
+  return { variable: name, problem, example: secret && fillIn ? fileExample(name) : `${name}=${example}` };
+}
+
+/** How a secret is given as a file: BANK_PASSWORD_FILE=/run/secrets/bank-password. */
+export const fileExample = (name: VariableName): string =>
+  `${name}_FILE=/run/secrets/${name.toLowerCase().replaceAll('_', '-')}`;

@@ -1,0 +1,68 @@
+import { readFileSync, statSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { closest, distance } from 'fastest-levenshtein';
+import { isSet, type Environment } from './environment.js';
+import { KNOWN_NAMES, VARIABLES, type VariableName } from './variables.js';
+
+const READABLE_BY_ALL = 0o004;
+
+const PREFIXES = new Set(KNOWN_NAMES.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []));
+const SHORT_NAMES = KNOWN_NAMES.filter((name) => !name.includes('_'));
+
+/** A warning for each variable that looks like a setting and is none, with the nearest known name. */
+export function unknownNames(env: Environment): string[] {
+  return Object.keys(env).flatMap((name) => {
+    const meant = KNOWN_NAMES.includes(name) ? null : meantBy(name.toUpperCase());
+    return meant === null ? [] : [`${name} is not a setting and is ignored; did you mean ${meant}?`];
+  });
+}
+
+/** The setting that was probably meant, or null for the name of something else. */
+function meantBy(name: string): string | null {
+  if (KNOWN_NAMES.includes(name)) return name;
+  // PROT, HOTS, PORTS: these have no prefix to tell them by, so only the smallest slips count (not HOME, not PATH)
+  const short = SHORT_NAMES.find((each) => distance(name, each) <= 1 || letters(name) === letters(each));
+  if (short !== undefined) return short;
+  const longer = KNOWN_NAMES.find((each) => each.startsWith(`${name}_`));
+  const nearest = longer ?? closest(name, KNOWN_NAMES);
+  if (PREFIXES.has(/^[A-Z]+_/.exec(name)?.[0] ?? '')) return nearest;
+  // a slip inside the prefix (BNAK_USERNAME)
+  return name.length >= 10 && distance(name, nearest) <= 2 ? nearest : null;
+}
+
+const letters = (name: string): string => [...name].toSorted().join('');
+
+/** A warning for each file with a secret in it that every user of the machine may read, and for such a `.env`. */
+export function openFiles(env: Environment, envFile?: string): string[] {
+  const named = KNOWN_NAMES.filter((name) => name === 'BANK_PFX_FILE' || isSecretFile(name)).flatMap((name) => {
+    const file = env[name];
+    return isSet(file) && isOpen(file) ? [`${name} names ${file}, which every user of this machine may read`] : [];
+  });
+  const own =
+    envFile !== undefined && isOpen(envFile) && holdsSecrets(envFile)
+      ? [`${envFile} holds secrets, and every user of this machine may read it`]
+      : [];
+  return [...named, ...own].map((warning) => `${warning}: chmod 600 it, or give it to the gateway alone`);
+}
+
+function isSecretFile(name: string): boolean {
+  const secret = name.replace(/_FILE$/, '');
+  return secret !== name && Object.hasOwn(VARIABLES, secret) && VARIABLES[secret as VariableName].secret === true;
+}
+
+function holdsSecrets(envFile: string): boolean {
+  const values = parseEnv(readFileSync(envFile, 'utf8'));
+  return Object.entries(values).some(
+    ([name, value]) =>
+      isSet(value) && Object.hasOwn(VARIABLES, name) && VARIABLES[name as VariableName].secret === true,
+  );
+}
+
+function isOpen(file: string): boolean {
+  try {
+    return (statSync(file).mode & READABLE_BY_ALL) !== 0;
+  } catch {
+    // a file that cannot be looked at is reported where it is read
+    return false;
+  }
+}
