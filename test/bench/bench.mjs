@@ -25,7 +25,7 @@ const { values } = parseArgs({
     build: { type: 'string', default: fileURLToPath(new URL('../..', import.meta.url)) },
     'cpu-prof': { type: 'string' },
     json: { type: 'string' },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
   },
 });
 
@@ -51,9 +51,9 @@ async function bench() {
     quick,
     long,
     say,
-    rounds: Math.max(1, Number(values.rounds)),
-    seconds: quick ? 1 : 3,
-    warmUpSeconds: quick ? 1 : 2,
+    rounds: Math.max(1, quick ? 3 : Number(values.rounds)),
+    seconds: quick ? 1 : 2,
+    warmUpSeconds: 1,
     token: await bank.getToken(3600),
     nodeFlags: values['cpu-prof'] ? ['--cpu-prof', `--cpu-prof-dir=${resolve(values['cpu-prof'])}`] : [],
   };
@@ -66,7 +66,7 @@ async function bench() {
     const others = watchOthers();
     const since = performance.now();
     results[name] = await CELLS[name](shared);
-    results[name].others = others();
+    Object.assign(results[name], others());
     say(`  ${name} took ${Math.round((performance.now() - since) / 1000)} s`);
   }
   report(results, (performance.now() - startedAt) / 1000);
@@ -110,11 +110,14 @@ function report(results, seconds) {
   for (const note of all.flatMap(({ notes = [] }) => notes)) print(`- ${note}`);
   const missing = all.flatMap(({ missing = [] }) => missing);
   if (missing.length > 0) print(`- Not installed here, so left out: ${missing.join(', ')}.`);
+  const percent = (share) => (share === null ? '?' : `${Math.round(share * 100)} %`);
   const others = Object.entries(results).map(
-    ([name, { others }]) => `${name} ${others === null ? '?' : `${Math.round(others * 100)} %`}`,
+    ([name, { others, stolen }]) => `${name} ${percent(others)} (${percent(stolen)})`,
   );
-  print(`- Of the whole machine, programs that are not the bench's used meanwhile: ${others.join(', ')}.`);
-  print(`- The run took ${Math.round(seconds)} s.`);
+  print(
+    `- Of the whole machine, what was not the bench's used meanwhile (of which other machines on the same host, "steal"): ${others.join(', ')}.${all.some(({ others }) => others > DISTURBING) ? ' **The machine was not quiet.**' : ''}`,
+  );
+  print(`- The run took ${Math.round(seconds)} s; load average after: ${loadavg()[0].toFixed(2)}.`);
 }
 
 let signalled = null;

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const STOP_MS = 3000;
 const START_MS = 30_000;
+/** Lines of a log that are kept to be looked at. */
+const KEPT_LINES = 60;
 
 const running = new Set();
 const directories = [];
@@ -16,7 +18,7 @@ export const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`])
 
 /**
  * The server under test has core 0 for itself, whatever it is; load, sandbox bank and log readers share the others.
- * Null where that can't be had (one core, no taskset).
+ * Null where that cannot be had (one core, no taskset).
  */
 export const pinning =
   availableParallelism() > 1 && has('taskset')
@@ -43,14 +45,15 @@ export async function freePort() {
 }
 
 /**
- * Starts a program, told apart by `name`; `underTest` puts it on the server's core. Its environment is `env` and PATH,
- * nothing else; stderr goes to a file that is quoted if it ends by itself.
+ * Starts a program, told apart by `name`; `underTest` puts it on the server's core, `yields` lets others on its core go
+ * first. Its environment is `env` and PATH, nothing else; stderr goes to a file that is quoted if it ends by itself.
  */
-export function start(name, [command, ...args], { underTest = false, env = {}, cwd, stdout = 'ignore', ipc } = {}) {
-  const errors = join(cwd, `${name.replaceAll(/\W+/g, '-')}.${Date.now()}.stderr`);
+export function start(name, line, { underTest = false, yields = false, env = {}, cwd, stdout = 'ignore', ipc } = {}) {
+  const errors = join(cwd, `${toFileName(name)}.${Date.now()}.stderr`);
   const stderr = openSync(errors, 'w');
-  const line = underTest && pinning ? ['taskset', '-c', pinning.server, command, ...args] : [command, ...args];
-  const child = spawn(line[0], line.slice(1), {
+  const before = [...(underTest && pinning ? ['taskset', '-c', pinning.server] : []), ...(yields ? ['nice'] : [])];
+  const [command, ...args] = [...before, ...line];
+  const child = spawn(command, args, {
     cwd,
     env: { PATH: process.env.PATH, LANG: 'C.UTF-8', ...env },
     stdio: ['ignore', stdout, stderr, ...(ipc ? ['ipc'] : [])],
@@ -106,27 +109,60 @@ export async function untilReady(program, attempt, everyMs = 20) {
   }
 }
 
-/** A pipe whose lines are read and counted, as a container runtime reads a program's standard output. */
+/**
+ * Starts a program whose standard output is a pipe that is read and counted, as a container runtime reads it. `lineOf` gives
+ * the line (an object) with a request id, of the first lines only; `stop` gives how many lines there were.
+ */
+export function startLogged(name, line, options) {
+  const { cwd } = options;
+  const sink = createSink(cwd, name);
+  // opening waits for the reader, who is on the way
+  const stdout = openSync(sink.path, 'w');
+  const program = start(name, line, { ...options, stdout });
+  closeSync(stdout);
+  return {
+    ...program,
+    lineOf: sink.lineOf,
+    stop: async () => {
+      await program.stop();
+      return sink.lines();
+    },
+  };
+}
+
+/** A pipe whose lines are counted; the first of them are kept. Its name is for a program that opens it by itself. */
 export function createSink(cwd, name) {
-  const path = join(cwd, `${name}.${Date.now()}.pipe`);
+  const path = join(cwd, `${toFileName(name)}.${Date.now()}.pipe`);
+  const kept = `${path}.first`;
   spawnSync('mkfifo', [path]);
-  const reader = start(`reader of ${name}`, ['sh', '-c', 'exec wc -l < "$0"', path], { cwd, stdout: 'pipe' });
+  // the shell's read takes not a byte more than its line, so that wc counts the rest
+  const script = `exec < "$0"
+    n=0; while [ $n -lt ${KEPT_LINES} ] && IFS= read -r line; do printf '%s\\n' "$line" >> "$1"; n=$((n + 1)); done
+    exec wc -l`;
+  const reader = start(`reader of ${name}`, ['sh', '-c', script, path, kept], { cwd, stdout: 'pipe' });
   let text = '';
   reader.child.stdout.on('data', (chunk) => (text += chunk));
   const counted = new Promise((resolve) => reader.child.once('close', resolve));
+  const first = () => (existsSync(kept) ? readFileSync(kept, 'utf8').split('\n').slice(0, -1) : []);
   return {
     path,
-    /** For a program that writes to standard output. Opening waits for the reader, who is on his way. */
-    open: () => openSync(path, 'w'),
+    lineOf: (requestId) =>
+      untilReady(reader, () =>
+        first()
+          .map((line) => JSON.parse(line))
+          .find((line) => line.requestId === requestId),
+      ),
     /** After the writer has ended. */
     lines: async () => {
       await Promise.race([counted, delay(STOP_MS, undefined, { ref: false })]);
       await reader.stop();
       await counted;
-      return Number(text);
+      return Number(text) + first().length;
     },
   };
 }
+
+const toFileName = (name) => name.replaceAll(/\W+/g, '-');
 
 /** Ends every program that is left, by its pid, and removes what was written. */
 export async function cleanUp() {
@@ -164,28 +200,38 @@ function familyOf(root) {
 /** CPU time used so far, in clock ticks (10 ms). */
 export const ticksOf = (pids) => pids.reduce((sum, pid) => sum + (readStat(pid)?.own ?? 0), 0);
 
-/** CPU time that `program` used since, in milliseconds; null where there is no /proc. */
-export function watchCpu(program) {
-  const before = ticksOf(program.pids());
-  return () => (before === 0 ? null : (ticksOf(program.pids()) - before) * 10);
+/**
+ * CPU time that `program` used since, in milliseconds: of all its threads, and of its first one alone (in Node, the one that
+ * serves; what a worker did before it ended counts with all). Zero where there is no /proc.
+ */
+export function watchCpu({ pid }) {
+  const look = () => [readStat(pid), readStat(`${pid}/task/${pid}`)].map((stat) => (stat?.own ?? 0) * 10);
+  const before = look();
+  return () => {
+    const [all, first] = look().map((ms, index) => ms - before[index]);
+    return { all, first };
+  };
 }
 
 /** A share of the whole machine; what is measured while others use more than this is marked. */
 export const DISTURBING = 0.1;
 
-/** How much of the machine programs other than this bench and its children used, from one look to the next. */
+/**
+ * How much of the machine was not the bench's from one look to the next, as shares of the whole: used by programs other
+ * than this one and its children, or given to other machines by the hypervisor (`stolen`, which is part of `others`).
+ */
 export function watchOthers() {
   const look = () => {
     try {
-      const [user, nice, system, idle, wait, irq, softirq] = readFileSync('/proc/stat', 'utf8')
+      const [user, nice, system, idle, wait, irq, softirq, stolen] = readFileSync('/proc/stat', 'utf8')
         .split('\n')[0]
         .trim()
         .split(/\s+/)
         .slice(1)
         .map(Number);
       const ours = familyOf(process.pid).reduce((sum, pid) => sum + (readStat(pid)?.withEnded ?? 0), 0);
-      const busy = user + nice + system + irq + softirq;
-      return { busy, all: busy + idle + wait, ours };
+      const busy = user + nice + system + irq + softirq + stolen;
+      return { stolen, others: busy - ours, all: busy + idle + wait };
     } catch {
       return null;
     }
@@ -193,8 +239,9 @@ export function watchOthers() {
   const before = look();
   return () => {
     const after = look();
-    if (!before || !after || after.all === before.all) return null;
-    return Math.max(0, (after.busy - before.busy - (after.ours - before.ours)) / (after.all - before.all));
+    if (!before || !after || after.all === before.all) return { others: null, stolen: null };
+    const share = (figure) => Math.max(0, (after[figure] - before[figure]) / (after.all - before.all));
+    return { others: share('others'), stolen: share('stolen') };
   };
 }
 

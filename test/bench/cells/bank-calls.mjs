@@ -1,8 +1,8 @@
 import { openConnections, steady } from '../callers.mjs';
 import { startGateway } from '../gateway.mjs';
+import { JSON_ONLY } from '../ready-answers.mjs';
 
 const REQUESTS = 1000;
-const JSON_ONLY = { accept: 'application/json' };
 
 /**
  * How often the bank is asked for 1 000 callers spread evenly over 60 s. Unless `long`, ten times as fast (`quick`:

@@ -1,0 +1,45 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { get } from '../callers.mjs';
+import { digits, median, whole } from '../figures.mjs';
+import { COUNTS_AS_NOW_MS } from '../gateway.mjs';
+import { JSON_ONLY } from '../ready-answers.mjs';
+import { watchCpu } from '../processes.mjs';
+
+/** The milliseconds in which a caller who wants the bank asked now has an answer made of `accounts` accounts. */
+export async function readNow(gateway, accounts) {
+  const { status, text, headers, ms } = await get(gateway.accountsUrl, { ...JSON_ONLY, 'cache-control': 'no-cache' });
+  const total = status === 200 ? JSON.parse(text).page.total : null;
+  if (total !== accounts || !headers['cache-status'].includes('fwd='))
+    throw new Error(`a reading of ${accounts}: ${status}, ${total} accounts, ${headers['cache-status']}`);
+  return ms;
+}
+
+/** Readings of the gateway and of the bare client in turn; `[{ gateway, bare, cpu: { gateway, bare } }]`, milliseconds. */
+export async function compareReadings({ gateway, client, accounts, pageSize, rounds, say }) {
+  const results = [];
+  for (let round = 0; round < rounds; round++) {
+    const cpu = { gateway: watchCpu(gateway.program), bare: watchCpu(client.program) };
+    const pair = { gateway: await readNow(gateway, accounts), bare: await client.read(pageSize) };
+    pair.cpu = { gateway: cpu.gateway(), bare: cpu.bare() };
+    await delay(Math.max(100, COUNTS_AS_NOW_MS + 100 - pair.bare));
+    results.push(pair);
+    say(`  round ${round + 1}  gateway ${whole(pair.gateway)} ms, bare client ${whole(pair.bare)} ms`);
+  }
+  return results;
+}
+
+/** The goal that a reading of the gateway takes at most `limit` times as long, and a note on CPU time. */
+export function judgeReadings(results, goal, limit) {
+  const ratio = median(results.map(({ gateway, bare }) => gateway / bare));
+  const middle = (toFigure) => whole(median(results.map(toFigure)));
+  const [gateway, bare] = [middle((pair) => pair.gateway), middle((pair) => pair.bare)];
+  const [all, first] = ['all', 'first'].map((threads) => middle(({ cpu }) => cpu.gateway[threads]));
+  return {
+    goal: {
+      goal: `${goal}: ≤ ${limit} × a bare client`,
+      measured: `${digits(ratio, 2)} (${gateway} ms : ${bare} ms)`,
+      reached: ratio <= limit,
+    },
+    note: `CPU time of a reading: ${all} ms, of which ${first} ms on the serving thread; the bare client ${middle(({ cpu }) => cpu.bare.all)} ms.`,
+  };
+}
