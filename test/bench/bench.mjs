@@ -12,7 +12,8 @@ import { warmList } from './cells/warm-list.mjs';
 import { wholeReading } from './cells/whole-reading.mjs';
 import { toTable } from './figures.mjs';
 import { chooseGenerator } from './load.mjs';
-import { cleanUp, DISTURBING, makeDirectory, pinning, pinSelf, watchOthers } from './processes.mjs';
+import { DISTURBING, watchOthers } from './machine.mjs';
+import { cleanUp, makeDirectory, pinning, pinSelf } from './processes.mjs';
 
 const CELLS = { list: warmList, burst: coldBurst, reading: wholeReading, large: largeList, calls: bankCalls };
 

@@ -46,8 +46,10 @@ export function writeAnswers(file, answers) {
   const ready = Object.entries(answers).map(([name, { status, rawHeaders, body, line }]) => {
     const { level: _level, time: _time, msg: message, ...fields } = line;
     const headers = toPairs(rawHeaders).filter(([header]) => !LEFT_TO_THE_RIVAL.has(header.toLowerCase()));
-    const line_ = { fields, message };
-    return [`/${name}`, { status, headers, body: body.length > 0 ? body.toString('base64') : null, line: line_ }];
+    return [
+      `/${name}`,
+      { status, headers, body: body.length > 0 ? body.toString('base64') : null, line: { fields, message } },
+    ];
   });
   const [, seconds] = /timeout=(\d+)/.exec(answers.plain.headers['keep-alive'] ?? '') ?? [];
   if (!seconds) throw new Error('the gateway does not say how long it keeps a connection');

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { get, openConnections, steady } from '../callers.mjs';
 import { digits, median, percentile, whole } from '../figures.mjs';
 import { startGateway } from '../gateway.mjs';
-import { memoryOf } from '../processes.mjs';
+import { memoryOf } from '../machine.mjs';
 import { JSON_ONLY } from '../ready-answers.mjs';
 import { startBareClient } from '../rivals.mjs';
 import { compareReadings, judgeReadings, readNow } from './readings.mjs';
@@ -32,15 +32,12 @@ export async function largeList(bench) {
   const agent = await openConnections(gateway.accountsUrl, CONNECTIONS, JSON_ONLY);
   const during = async (what, running) => {
     const callers = await calls(gateway, agent, running);
-    const figures = Object.fromEntries(
-      ['ms', 'lateMs'].map((figure) => [
-        figure,
-        percentile(
-          callers.map((caller) => caller[figure]),
-          0.99,
-        ),
-      ]),
-    );
+    const p99 = (figure) =>
+      percentile(
+        callers.map((caller) => caller[figure]),
+        0.99,
+      );
+    const figures = { ms: p99('ms'), lateMs: p99('lateMs') };
     const longest = Math.max(...callers.map(({ ms }) => ms));
     say(`  others ${what}: p99 ${digits(figures.ms, 1)} ms, longest ${digits(longest, 0)} ms`);
     await delay(1500);

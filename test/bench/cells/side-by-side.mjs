@@ -1,6 +1,6 @@
 import { get } from '../callers.mjs';
 import { digits, median, toTable, whole } from '../figures.mjs';
-import { DISTURBING, ticksOf, watchOthers } from '../processes.mjs';
+import { DISTURBING, ticksOf, watchOthers } from '../machine.mjs';
 
 /**
  * One question asked of several servers in turn, round after round; each round begins with another one. An answer is

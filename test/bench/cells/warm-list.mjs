@@ -13,7 +13,7 @@ const SCENES = [
   { question: 'plain', title: 'not compressed', others: ['bare', 'nginx', 'varnish', 'nestExpress', 'proxy'] },
   { question: 'br', title: 'as br', others: [] },
   { question: 'gzip', title: 'as gzip', others: ['onTheFly'] },
-  { question: 'not-modified', title: '304', others: ['varnish'] },
+  { question: 'not-modified', title: '304', others: [] },
 ];
 
 /** The list that is held already, by 32 connections: plain, compressed, and not modified. */
