@@ -62,16 +62,19 @@ async function bench() {
 
   print(describeMachine(generator, shared));
   const results = {};
-  for (const name of names) {
-    say(name);
-    const others = watchOthers();
-    const since = performance.now();
-    results[name] = await CELLS[name](shared);
-    Object.assign(results[name], others());
-    say(`  ${name} took ${Math.round((performance.now() - since) / 1000)} s`);
+  try {
+    for (const name of names) {
+      say(name);
+      const others = watchOthers();
+      const since = performance.now();
+      results[name] = Object.assign(await CELLS[name](shared), others());
+      say(`  ${name} took ${Math.round((performance.now() - since) / 1000)} s`);
+    }
+  } finally {
+    // a cell that fails ends the run; what was measured before is not lost
+    if (Object.keys(results).length > 0) report(results, (performance.now() - startedAt) / 1000);
+    if (values.json) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
   }
-  report(results, (performance.now() - startedAt) / 1000);
-  if (values.json) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
 }
 
 /** A copy of dist, so that a build meanwhile does not change what is measured. */

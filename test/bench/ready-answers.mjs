@@ -3,6 +3,10 @@ import { Agent } from 'node:http';
 import { get } from './callers.mjs';
 
 export const JSON_ONLY = { accept: 'application/json' };
+
+/** An answer's text without the moment of its reading, for comparison with one made of another. */
+export const withoutAsOf = (text) => text.replace(/"asOf":"[^"]*"/, '"asOf":""').trim();
+
 /** What node:http adds by itself; the request id is new for each answer. */
 const LEFT_TO_THE_RIVAL = new Set(['date', 'connection', 'keep-alive', 'x-request-id']);
 const CHANGING_HEADERS = new Set(['date', 'x-request-id']);

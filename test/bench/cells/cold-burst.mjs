@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { burst, get } from '../callers.mjs';
 import { digits, median, percentile } from '../figures.mjs';
 import { startGateway } from '../gateway.mjs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { withoutAsOf } from '../ready-answers.mjs';
 
 const CALLERS = 200;
 const LATENCY_MS = 20;
@@ -62,7 +63,9 @@ const look = async (bank) => ({ since: new Date().toISOString(), tokens: (await 
 
 async function oneBurst(bank, gateway, before) {
   const answers = await burst(gateway.port, PATH, CALLERS);
-  const wrong = answers.find(({ status, body }) => status !== 200 || body !== answers[0].body);
+  // a second reading is counted below, and missed as a goal
+  const expected = withoutAsOf(answers[0].body);
+  const wrong = answers.find(({ status, body }) => status !== 200 || withoutAsOf(body) !== expected);
   if (wrong) throw new Error(`cold burst: answers differ, or one is ${wrong.status}: ${wrong.body.slice(0, 300)}`);
   if (JSON.parse(answers[0].body).page.total !== 120) throw new Error('cold burst: not all accounts');
   const { requests, tokensIssued } = await bank.state();

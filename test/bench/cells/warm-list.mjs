@@ -1,7 +1,7 @@
 import { get } from '../callers.mjs';
 import { whole } from '../figures.mjs';
 import { startGateway } from '../gateway.mjs';
-import { assertSameAnswers, JSON_ONLY, takeAnswers } from '../ready-answers.mjs';
+import { assertSameAnswers, JSON_ONLY, takeAnswers, withoutAsOf } from '../ready-answers.mjs';
 import { startHttpProxy, startNestExpress, startNginx, startReady, startVarnish } from '../rivals.mjs';
 import { atLeast, p99AtMost, sideBySide, toLoadTable } from './side-by-side.mjs';
 
@@ -127,5 +127,3 @@ async function toContender(rival, question, answer, words) {
     },
   };
 }
-
-const withoutAsOf = (text) => text.replace(/"asOf":"[^"]*"/, '"asOf":""').trim();
