@@ -26,7 +26,7 @@ const { values } = parseArgs({
     build: { type: 'string', default: fileURLToPath(new URL('../..', import.meta.url)) },
     'cpu-prof': { type: 'string' },
     json: { type: 'string' },
-    rounds: { type: 'string', default: '5' },
+    rounds: { type: 'string' },
   },
 });
 
@@ -52,7 +52,7 @@ async function bench() {
     quick,
     long,
     say,
-    rounds: Math.max(1, quick ? 3 : Number(values.rounds)),
+    rounds: Math.max(1, Number(values.rounds ?? (quick ? 3 : 5))),
     seconds: quick ? 1 : 2,
     warmUpSeconds: 1,
     token: await bank.getToken(3600),

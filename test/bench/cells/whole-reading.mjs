@@ -15,7 +15,7 @@ export async function wholeReading(bench) {
   const client = startBareClient(bench);
   const order = { gateway, client, accounts: ACCOUNTS, pageSize: PAGE_SIZE };
   await compareReadings({ ...order, rounds: 2, say: () => undefined });
-  const results = await compareReadings({ ...order, rounds: quick ? 3 : 9, say: bench.say });
+  const results = await compareReadings({ ...order, rounds: quick ? 3 : 7, say: bench.say });
   await client.stop();
   await gateway.stop();
   await bank.set({ accounts: 120, latencyMs: 0 });
