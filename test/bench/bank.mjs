@@ -13,6 +13,8 @@ export async function startBank({ root, cwd }) {
   const directory = join(cwd, 'identity');
   const program = start('sandbox bank', [process.execPath, join(root, 'dist/main.js'), 'sandbox'], {
     cwd,
+    // callers who are timed share its core
+    yields: true,
     env: {
       SANDBOX_PORT: String(port),
       SANDBOX_CONTROL_PORT: String(controlPort),
@@ -35,7 +37,7 @@ export async function startBank({ root, cwd }) {
     tls,
     controlUrl,
     caFile: file('ca.pem'),
-    /** The client certificate and its key, for rivals that can't read PKCS#12. */
+    /** The client certificate and its key, for rivals that cannot read PKCS#12. */
     pem: () => toPem(tls),
     /** Settings that point the gateway at it, as an operator would write them. */
     settings: {

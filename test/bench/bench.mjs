@@ -12,7 +12,8 @@ import { warmList } from './cells/warm-list.mjs';
 import { wholeReading } from './cells/whole-reading.mjs';
 import { toTable } from './figures.mjs';
 import { chooseGenerator } from './load.mjs';
-import { cleanUp, DISTURBING, makeDirectory, pinning, pinSelf, watchOthers } from './processes.mjs';
+import { DISTURBING, watchOthers } from './machine.mjs';
+import { cleanUp, makeDirectory, pinning, pinSelf } from './processes.mjs';
 
 const CELLS = { list: warmList, burst: coldBurst, reading: wholeReading, large: largeList, calls: bankCalls };
 
@@ -25,7 +26,7 @@ const { values } = parseArgs({
     build: { type: 'string', default: fileURLToPath(new URL('../..', import.meta.url)) },
     'cpu-prof': { type: 'string' },
     json: { type: 'string' },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string' },
   },
 });
 
@@ -51,9 +52,9 @@ async function bench() {
     quick,
     long,
     say,
-    rounds: Math.max(1, Number(values.rounds)),
-    seconds: quick ? 1 : 3,
-    warmUpSeconds: quick ? 1 : 2,
+    rounds: Math.max(1, Number(values.rounds ?? (quick ? 3 : 5))),
+    seconds: quick ? 1 : 2,
+    warmUpSeconds: 1,
     token: await bank.getToken(3600),
     nodeFlags: values['cpu-prof'] ? ['--cpu-prof', `--cpu-prof-dir=${resolve(values['cpu-prof'])}`] : [],
   };
@@ -61,16 +62,19 @@ async function bench() {
 
   print(describeMachine(generator, shared));
   const results = {};
-  for (const name of names) {
-    say(name);
-    const others = watchOthers();
-    const since = performance.now();
-    results[name] = await CELLS[name](shared);
-    results[name].others = others();
-    say(`  ${name} took ${Math.round((performance.now() - since) / 1000)} s`);
+  try {
+    for (const name of names) {
+      say(name);
+      const others = watchOthers();
+      const since = performance.now();
+      results[name] = Object.assign(await CELLS[name](shared), others());
+      say(`  ${name} took ${Math.round((performance.now() - since) / 1000)} s`);
+    }
+  } finally {
+    // a cell that fails ends the run; what was measured before is not lost
+    if (Object.keys(results).length > 0) report(results, (performance.now() - startedAt) / 1000);
+    if (values.json) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
   }
-  report(results, (performance.now() - startedAt) / 1000);
-  if (values.json) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
 }
 
 /** A copy of dist, so that a build meanwhile does not change what is measured. */
@@ -110,11 +114,14 @@ function report(results, seconds) {
   for (const note of all.flatMap(({ notes = [] }) => notes)) print(`- ${note}`);
   const missing = all.flatMap(({ missing = [] }) => missing);
   if (missing.length > 0) print(`- Not installed here, so left out: ${missing.join(', ')}.`);
+  const percent = (share) => (share === null ? '?' : `${Math.round(share * 100)} %`);
   const others = Object.entries(results).map(
-    ([name, { others }]) => `${name} ${others === null ? '?' : `${Math.round(others * 100)} %`}`,
+    ([name, { others, stolen }]) => `${name} ${percent(others)} (${percent(stolen)})`,
   );
-  print(`- Of the whole machine, programs that are not the bench's used meanwhile: ${others.join(', ')}.`);
-  print(`- The run took ${Math.round(seconds)} s.`);
+  print(
+    `- Of the whole machine, what was not the bench's used meanwhile (of which other machines on the same host, "steal"): ${others.join(', ')}.${all.some(({ others }) => others > DISTURBING) ? ' **The machine was not quiet.**' : ''}`,
+  );
+  print(`- The run took ${Math.round(seconds)} s; load average after: ${loadavg()[0].toFixed(2)}.`);
 }
 
 let signalled = null;

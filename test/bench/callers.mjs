@@ -29,7 +29,7 @@ function decode(body, encoding) {
 }
 
 /**
- * `count` callers at the same moment, each on a new connection of his own, which he opens first thing. Written on bare
+ * `count` callers at the same moment, each on a new connection, which is opened first thing. Written on bare
  * sockets, so that the callers' own work does not count as the server's. Milliseconds to the last byte, and the texts.
  */
 export function burst(port, path, count) {
@@ -66,8 +66,8 @@ export async function openConnections(url, count, headers = {}) {
 /**
  * Callers who come at even distances whether or not the ones before have their answers, until `count` have come or
  * `signal` says enough; on the connections of `agent`, without one each on a new connection. Each is timed from the moment
- * at which he was due, so that a server that stands still is not spared by callers that wait for it; `lateMs` is how
- * much of that he was late himself.
+ * at which they were due, so that a server that stands still is not spared by callers that wait for it; `lateMs` is how
+ * much of that they were late themselves.
  */
 export async function steady(url, { everyMs, count = Infinity, signal, headers = {}, agent = false }) {
   const results = [];

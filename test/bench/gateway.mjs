@@ -1,7 +1,10 @@
-import { closeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { get } from './callers.mjs';
-import { createSink, freePort, start, untilReady } from './processes.mjs';
+import { freePort, startLogged, untilReady } from './processes.mjs';
+
+/** A reading younger than this (or than its own duration) counts as made now, so that `no-cache` does not make another. */
+export const COUNTS_AS_NOW_MS = 1000;
 
 /**
  * The gateway as it is delivered: a process of its own in production mode, log lines at the default level into a pipe that
@@ -9,27 +12,26 @@ import { createSink, freePort, start, untilReady } from './processes.mjs';
  */
 export async function startGateway({ root, cwd, bank, settings = {}, nodeFlags = [] }) {
   const port = await freePort();
-  const sink = createSink(cwd, 'gateway');
-  const stdout = sink.open();
-  const program = start('gateway', [process.execPath, ...nodeFlags, '--disable-sigusr1', join(root, 'dist/main.js')], {
-    underTest: true,
-    cwd,
-    stdout,
-    env: { NODE_ENV: 'production', PORT: String(port), ...bank.settings, ...settings },
-  });
-  closeSync(stdout);
+  const line = [process.execPath, ...nodeFlags, '--disable-sigusr1', join(root, 'dist/main.js')];
+  const env = { NODE_ENV: 'production', PORT: String(port), ...bank.settings, ...settings };
+  const program = startLogged('gateway', line, { underTest: true, cwd, env });
   const url = `http://127.0.0.1:${port}`;
-  return {
+  const gateway = {
     program,
     port,
     url,
     accountsUrl: `${url}/api/v1/accounts`,
     /** Resolves within a millisecond or two of its opening the port. */
     live: () => untilReady(program, () => get(`${url}/health/live`).then(({ status }) => status === 200), 1),
-    /** Ends it; gives the number of log lines it wrote. */
-    stop: async () => {
-      await program.stop();
-      return sink.lines();
+    /** Resolves when it holds the list, and the reading that got it no longer counts as made now. */
+    settled: async () => {
+      await gateway.live();
+      const { status, text } = await get(gateway.accountsUrl);
+      if (status !== 200) throw new Error(`the gateway's first answer is ${status}: ${text.slice(0, 300)}`);
+      await delay(COUNTS_AS_NOW_MS + 100);
     },
+    /** Ends it; gives the number of log lines it wrote. */
+    stop: program.stop,
   };
+  return gateway;
 }

@@ -26,7 +26,7 @@ export function chooseGenerator(wish, cwd) {
 async function runWrk(url, { connections, seconds, headers, cwd }) {
   const threads = availableParallelism() > 2 ? 2 : 1;
   const named = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-  const args = [`-t${threads}`, `-c${connections}`, `-d${seconds}s`, '-s', REPORT, ...named, url];
+  const args = [`-t${threads}`, `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', REPORT, ...named, url];
   const wrk = start('wrk', ['wrk', ...args], { cwd, stdout: 'pipe' });
   let text = '';
   for await (const chunk of wrk.child.stdout) text += chunk;

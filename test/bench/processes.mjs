@@ -1,12 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { familyOf } from './machine.mjs';
 
 const STOP_MS = 3000;
 const START_MS = 30_000;
+/** Lines of a log that are kept to be looked at. */
+const KEPT_LINES = 60;
 
 const running = new Set();
 const directories = [];
@@ -16,7 +19,7 @@ export const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`])
 
 /**
  * The server under test has core 0 for itself, whatever it is; load, sandbox bank and log readers share the others.
- * Null where that can't be had (one core, no taskset).
+ * Null where that cannot be had (one core, no taskset).
  */
 export const pinning =
   availableParallelism() > 1 && has('taskset')
@@ -43,14 +46,15 @@ export async function freePort() {
 }
 
 /**
- * Starts a program, told apart by `name`; `underTest` puts it on the server's core. Its environment is `env` and PATH,
- * nothing else; stderr goes to a file that is quoted if it ends by itself.
+ * Starts a program, told apart by `name`; `underTest` puts it on the server's core, `yields` lets others on its core go
+ * first. Its environment is `env` and PATH, nothing else; stderr goes to a file that is quoted if it ends by itself.
  */
-export function start(name, [command, ...args], { underTest = false, env = {}, cwd, stdout = 'ignore', ipc } = {}) {
-  const errors = join(cwd, `${name.replaceAll(/\W+/g, '-')}.${Date.now()}.stderr`);
+export function start(name, line, { underTest = false, yields = false, env = {}, cwd, stdout = 'ignore', ipc } = {}) {
+  const errors = join(cwd, `${toFileName(name)}.${Date.now()}.stderr`);
   const stderr = openSync(errors, 'w');
-  const line = underTest && pinning ? ['taskset', '-c', pinning.server, command, ...args] : [command, ...args];
-  const child = spawn(line[0], line.slice(1), {
+  const before = [...(underTest && pinning ? ['taskset', '-c', pinning.server] : []), ...(yields ? ['nice'] : [])];
+  const [command, ...args] = [...before, ...line];
+  const child = spawn(command, args, {
     cwd,
     env: { PATH: process.env.PATH, LANG: 'C.UTF-8', ...env },
     stdio: ['ignore', stdout, stderr, ...(ipc ? ['ipc'] : [])],
@@ -106,105 +110,64 @@ export async function untilReady(program, attempt, everyMs = 20) {
   }
 }
 
-/** A pipe whose lines are read and counted, as a container runtime reads a program's standard output. */
+/**
+ * Starts a program whose standard output is a pipe that is read and counted, as a container runtime reads it. `lineOf` gives
+ * the line (an object) with a request id, of the first lines only; `stop` gives how many lines there were.
+ */
+export function startLogged(name, line, options) {
+  const { cwd } = options;
+  const sink = createSink(cwd, name);
+  // opening waits for the reader, who is on the way
+  const stdout = openSync(sink.path, 'w');
+  const program = start(name, line, { ...options, stdout });
+  closeSync(stdout);
+  return {
+    ...program,
+    lineOf: sink.lineOf,
+    stop: async () => {
+      await program.stop();
+      return sink.lines();
+    },
+  };
+}
+
+/** A pipe whose lines are counted; the first of them are kept. Its name is for a program that opens it by itself. */
 export function createSink(cwd, name) {
-  const path = join(cwd, `${name}.${Date.now()}.pipe`);
+  const path = join(cwd, `${toFileName(name)}.${Date.now()}.pipe`);
+  const kept = `${path}.first`;
   spawnSync('mkfifo', [path]);
-  const reader = start(`reader of ${name}`, ['sh', '-c', 'exec wc -l < "$0"', path], { cwd, stdout: 'pipe' });
+  // the shell's read takes not a byte more than its line, so that wc counts the rest
+  const script = `exec < "$0"
+    n=0; while [ $n -lt ${KEPT_LINES} ] && IFS= read -r line; do printf '%s\\n' "$line" >> "$1"; n=$((n + 1)); done
+    exec wc -l`;
+  const reader = start(`reader of ${name}`, ['sh', '-c', script, path, kept], { cwd, stdout: 'pipe' });
   let text = '';
   reader.child.stdout.on('data', (chunk) => (text += chunk));
   const counted = new Promise((resolve) => reader.child.once('close', resolve));
+  const first = () => (existsSync(kept) ? readFileSync(kept, 'utf8').split('\n').slice(0, -1) : []);
   return {
     path,
-    /** For a program that writes to standard output. Opening waits for the reader, who is on his way. */
-    open: () => openSync(path, 'w'),
+    lineOf: (requestId) =>
+      untilReady(reader, () =>
+        first()
+          .map((line) => JSON.parse(line))
+          .find((line) => line.requestId === requestId),
+      ),
     /** After the writer has ended. */
     lines: async () => {
       await Promise.race([counted, delay(STOP_MS, undefined, { ref: false })]);
       await reader.stop();
       await counted;
-      return Number(text);
+      return Number(text) + first().length;
     },
   };
 }
+
+const toFileName = (name) => name.replaceAll(/\W+/g, '-');
 
 /** Ends every program that is left, by its pid, and removes what was written. */
 export async function cleanUp() {
   leaving = true;
   await Promise.all([...running].map((program) => program.stop()));
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
-}
-
-function readStat(pid) {
-  try {
-    // after the name, which may hold anything: state ppid … utime stime cutime cstime
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    const [utime, stime, cutime, cstime] = fields.slice(11, 15).map(Number);
-    return { parent: Number(fields[1]), own: utime + stime, withEnded: utime + stime + cutime + cstime };
-  } catch {
-    return null;
-  }
-}
-
-function familyOf(root) {
-  let names;
-  try {
-    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [root];
-  }
-  const parents = new Map(names.map((name) => [Number(name), readStat(name)?.parent]));
-  const family = [root];
-  for (const pid of family) for (const [child, parent] of parents) if (parent === pid) family.push(child);
-  return family;
-}
-
-/** CPU time used so far, in clock ticks (10 ms). */
-export const ticksOf = (pids) => pids.reduce((sum, pid) => sum + (readStat(pid)?.own ?? 0), 0);
-
-/** CPU time that `program` used since, in milliseconds; null where there is no /proc. */
-export function watchCpu(program) {
-  const before = ticksOf(program.pids());
-  return () => (before === 0 ? null : (ticksOf(program.pids()) - before) * 10);
-}
-
-/** A share of the whole machine; what is measured while others use more than this is marked. */
-export const DISTURBING = 0.1;
-
-/** How much of the machine programs other than this bench and its children used, from one look to the next. */
-export function watchOthers() {
-  const look = () => {
-    try {
-      const [user, nice, system, idle, wait, irq, softirq] = readFileSync('/proc/stat', 'utf8')
-        .split('\n')[0]
-        .trim()
-        .split(/\s+/)
-        .slice(1)
-        .map(Number);
-      const ours = familyOf(process.pid).reduce((sum, pid) => sum + (readStat(pid)?.withEnded ?? 0), 0);
-      const busy = user + nice + system + irq + softirq;
-      return { busy, all: busy + idle + wait, ours };
-    } catch {
-      return null;
-    }
-  };
-  const before = look();
-  return () => {
-    const after = look();
-    if (!before || !after || after.all === before.all) return null;
-    return Math.max(0, (after.busy - before.busy - (after.ours - before.ours)) / (after.all - before.all));
-  };
-}
-
-/** Resident memory now and at its highest, in MB; null where /proc is missing. */
-export function memoryOf(pid) {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const read = (name) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)[1]) / 1024);
-    return { now: read('VmRSS'), peak: read('VmHWM') };
-  } catch {
-    return null;
-  }
 }

@@ -1,9 +1,10 @@
-import { chmodSync, closeSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { get } from './callers.mjs';
-import { createSink, freePort, has, start, untilReady } from './processes.mjs';
+import { createSink, freePort, has, start, startLogged, untilReady } from './processes.mjs';
+import { JSON_ONLY, writeAnswers } from './ready-answers.mjs';
 
 const PATH = '/api/v1/accounts';
 const place = (name) => fileURLToPath(new URL(`rivals/${name}`, import.meta.url));
@@ -22,76 +23,61 @@ const installed = (name) => {
 /**
  * @typedef {object} Rival
  * @property {string} name
- * @property {string} url where its list of accounts is
+ * @property {(question: string) => string} toUrl where the answer to a question of ready-answers.mjs is
  * @property {'gateway' | 'bank'} words whose answer its body must equal
  * @property {() => number[]} pids for CPU time
- * @property {() => Promise<number | null>} stop gives how many log lines it wrote; null where it writes none
+ * @property {(requestId: string) => Promise<object>} [lineOf] its log line for a request; where it writes the gateway's
+ * @property {() => Promise<number | undefined>} stop gives how many log lines it wrote, where it writes any
  */
 
-/** Bare node:http with the three answers that the gateway gave. */
-export async function startBare({ cwd, answers, log = false }) {
+/** Resolves to a rival when it answers 200 at `url` (of its `plain` answer). */
+async function whenReady(program, { words = 'gateway', toUrl, ...more }) {
+  await untilReady(program, () => get(toUrl('plain'), JSON_ONLY).then(({ status }) => status === 200));
+  const { name, pids, lineOf, stop } = program;
+  return { name, words, toUrl, pids, lineOf, stop, ...more };
+}
+
+/** A program of `rivals/` that is told its port first. `log`: it writes lines to standard output. */
+async function startNode(name, { cwd, file, args, log = false, words, toPath = () => PATH }) {
   const port = await freePort();
-  const file = join(cwd, `answers-${port}.json`);
-  writeFileSync(file, JSON.stringify(answers));
-  const name = log ? 'bare node:http, with the log line' : 'bare node:http';
-  const sink = log ? createSink(cwd, 'bare') : null;
-  const stdout = sink?.open();
-  const args = [process.execPath, place('bare-node.mjs'), String(port), file, ...(log ? ['log'] : [])];
-  const program = start(name, args, {
-    underTest: true,
-    cwd,
-    env: { NODE_ENV: 'production' },
-    ...(sink && { stdout }),
-  });
-  if (sink) closeSync(stdout);
-  const url = `http://127.0.0.1:${port}`;
-  await untilReady(program, () => get(url));
+  const line = [process.execPath, place(file), String(port), ...args];
+  const options = { underTest: true, cwd, env: { NODE_ENV: 'production' } };
+  const program = (log ? startLogged : start)(name, line, options);
+  return whenReady(program, { words, toUrl: (question) => `http://127.0.0.1:${port}${toPath(question)}` });
+}
+
+/** Bare node:http, the same with the gateway's log line, and Nest on Fastify with it: all send `answers` as they are. */
+export async function startReady({ cwd, answers }) {
+  const file = join(cwd, 'answers.json');
+  writeAnswers(file, answers);
+  const ready = { cwd, args: [file], toPath: (question) => `/${question}` };
   return {
-    name,
-    url: `${url}/identity`,
-    compressedUrl: `${url}/compressed`,
-    notModifiedUrl: `${url}/not-modified`,
-    words: 'gateway',
-    pids: program.pids,
-    stop: async () => {
-      await program.stop();
-      return sink ? sink.lines() : null;
-    },
+    bare: await startNode('bare node:http', { ...ready, file: 'bare-node.mjs' }),
+    bareLogged: await startNode('bare node:http, with the log line', {
+      ...ready,
+      file: 'bare-node.mjs',
+      args: [file, 'log'],
+      log: true,
+    }),
+    nestFastify: await startNode('Nest on Fastify, ready bytes', { ...ready, file: 'nest-fastify.mjs', log: true }),
   };
 }
 
-export async function startNestExpress({ cwd, answer }) {
+export async function startNestExpress({ cwd, answers }) {
   if (!installed('@nestjs/platform-express')) return null;
-  const port = await freePort();
-  const file = join(cwd, 'objects.json');
-  writeFileSync(file, answer);
-  return startNode(
-    'Nest on Express, objects',
-    { cwd, port, args: ['nest-express.mjs', String(port), file] },
-    'gateway',
-  );
+  const objects = join(cwd, 'objects.json');
+  writeFileSync(objects, answers.plain.text);
+  return startNode('Nest on Express, objects', { cwd, file: 'nest-express.mjs', args: [objects] });
 }
 
 export async function startHttpProxy({ cwd, bank, token }) {
   if (!installed('@fastify/http-proxy')) return null;
-  const port = await freePort();
   const { ca, pfx, passphrase } = bank.tls;
   const given = JSON.stringify({ url: bank.url, token, tls: { ca, pfx: pfx.toString('base64'), passphrase } });
-  return startNode('@fastify/http-proxy', { cwd, port, args: ['fastify-http-proxy.mjs', String(port), given] }, 'bank');
+  return startNode('@fastify/http-proxy', { cwd, file: 'fastify-http-proxy.mjs', args: [given], words: 'bank' });
 }
 
-async function startNode(name, { cwd, port, args: [file, ...args] }, words) {
-  const program = start(name, [process.execPath, place(file), ...args], {
-    underTest: true,
-    cwd,
-    env: { NODE_ENV: 'production' },
-  });
-  const url = `http://127.0.0.1:${port}${PATH}`;
-  await untilReady(program, () => get(url, { accept: 'application/json' }).then(({ status }) => status === 200));
-  return { name, url, words, pids: program.pids, stop: () => program.stop().then(() => null) };
-}
-
-/** nginx, and the same nginx on a second port with gzip. */
+/** nginx, and the same nginx on a second port with gzip (`gzipUrl`). */
 export async function startNginx({ cwd, bank, token }) {
   if (!has('nginx')) return null;
   const directory = join(cwd, 'nginx');
@@ -114,20 +100,14 @@ export async function startNginx({ cwd, bank, token }) {
     PORT: port,
     GZIP_PORT: gzipPort,
   });
-  const program = start('nginx', ['nginx', '-e', 'stderr', '-p', directory, '-c', file], { underTest: true, cwd });
-  const url = `http://127.0.0.1:${port}${PATH}`;
-  await untilReady(program, () => get(url).then(({ status }) => status === 200));
-  return {
-    name: 'nginx, proxy_cache',
-    url,
-    gzipUrl: `http://127.0.0.1:${gzipPort}${PATH}`,
+  const line = ['nginx', '-e', 'stderr', '-p', directory, '-c', file];
+  const program = start('nginx, proxy_cache', line, { underTest: true, cwd });
+  return whenReady(program, {
     words: 'bank',
-    pids: program.pids,
-    stop: async () => {
-      await program.stop();
-      return sink.lines();
-    },
-  };
+    toUrl: () => `http://127.0.0.1:${port}${PATH}`,
+    gzipUrl: `http://127.0.0.1:${gzipPort}${PATH}`,
+    stop: () => program.stop().then(sink.lines),
+  });
 }
 
 /** Varnish in front of a gateway. */
@@ -138,22 +118,38 @@ export async function startVarnish({ cwd, gateway }) {
   const port = await freePort();
   const file = fill('varnish.vcl.template', join(directory, 'gateway.vcl'), { GATEWAY_PORT: gateway.port });
   const program = start(
-    'Varnish',
+    'Varnish before the gateway',
     'varnishd -F -j none -T none -s malloc,64m -p http_gzip_support=off -p thread_pools=1 -p thread_pool_min=50'
       .split(' ')
       .concat('-n', join(directory, 'work'), '-f', file, '-a', `127.0.0.1:${port}`),
     { underTest: true, cwd },
   );
-  const url = `http://127.0.0.1:${port}${PATH}`;
-  await untilReady(program, () => get(url, { accept: 'application/json' }).then(({ status }) => status === 200));
+  return whenReady(program, { toUrl: () => `http://127.0.0.1:${port}${PATH}` });
+}
+
+/** rivals/bare-client.mjs as a process on the server's core. `read` gives the milliseconds of one reading. */
+export function startBareClient({ cwd, bank, token }) {
+  const line = [process.execPath, place('bare-client.mjs')];
+  const program = start('bare client', line, { underTest: true, cwd, ipc: true });
+  const { ca, pfx, passphrase } = bank.tls;
+  const order = { token, concurrent: CONCURRENT, url: bank.url, tls: { ca, pfx: pfx.toString('base64'), passphrase } };
   return {
-    name: 'Varnish before the gateway',
-    url,
-    words: 'gateway',
-    pids: program.pids,
-    stop: () => program.stop().then(() => null),
+    program,
+    read: async (pageSize) => {
+      program.child.send({ ...order, pageSize });
+      const result = await Promise.race([
+        new Promise((resolve) => program.child.once('message', resolve)),
+        program.ended.then(() => ({ error: program.complaint() })),
+      ]);
+      if (result.error) throw new Error(`bare client: ${result.error}`);
+      return result.ms;
+    },
+    stop: program.stop,
   };
 }
+
+/** The gateway's default, BANK_MAX_CONCURRENT_REQUESTS. */
+const CONCURRENT = 6;
 
 function fill(template, target, values) {
   const text = readFileSync(place(template), 'utf8').replaceAll(/\{\{([A-Z_]+)\}\}/g, (_whole, name) => {

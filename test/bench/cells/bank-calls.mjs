@@ -1,8 +1,8 @@
 import { openConnections, steady } from '../callers.mjs';
 import { startGateway } from '../gateway.mjs';
+import { JSON_ONLY } from '../ready-answers.mjs';
 
 const REQUESTS = 1000;
-const JSON_ONLY = { accept: 'application/json' };
 
 /**
  * How often the bank is asked for 1 000 callers spread evenly over 60 s. Unless `long`, ten times as fast (`quick`:
@@ -31,6 +31,7 @@ export async function bankCalls(bench) {
   await gateway.stop();
   const asked = requests.filter(({ at, endpoint }) => endpoint === 'accounts' && at >= since);
   const readings = asked.length;
+  const lateMs = Math.max(...results.map(({ lateMs }) => lateMs));
   const scale = faster === 1 ? 'over 60 s' : `over 60 s (run in ${60 / faster} s, fresh for ${10 / faster} s)`;
   return {
     goals: [
@@ -38,9 +39,10 @@ export async function bankCalls(bench) {
         goal: `bank calls for ${REQUESTS} requests spread ${scale}: ≤ 6 readings`,
         measured: `${readings} readings`,
         reached: readings <= 6,
-        disturbed: false,
+        // callers who come late spread over more time than the goal has
+        disturbed: lateMs > 3000 / faster,
       },
     ],
-    raw: { readings, faster, asked, lastCallerMs: Math.max(...results.map(({ due }) => due)) - results[0].due },
+    raw: { readings, faster, asked, lateMs },
   };
 }

@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { burst, get } from '../callers.mjs';
 import { digits, median, percentile } from '../figures.mjs';
 import { startGateway } from '../gateway.mjs';
+import { withoutAsOf } from '../ready-answers.mjs';
 
 const CALLERS = 200;
 const LATENCY_MS = 20;
@@ -16,15 +18,16 @@ export async function coldBurst(bench) {
   const cold = [];
   const warm = [];
   for (let round = 0; round < rounds; round++) {
+    // from its start on: a reading that it makes by itself is the one that the callers share
+    const before = await look(bank);
     const gateway = await startGateway({
       ...bench,
       settings: { SNAPSHOT_FRESH_MS: String(FORGOTTEN_MS), SNAPSHOT_STALE_MS: String(FORGOTTEN_MS) },
     });
-    const tokensBefore = (await bank.state()).tokensIssued;
     await gateway.live();
-    cold.push(await oneBurst(bank, gateway, tokensBefore));
-    await new Promise((resolve) => setTimeout(resolve, FORGOTTEN_MS + 100));
-    warm.push(await oneBurst(bank, gateway, (await bank.state()).tokensIssued));
+    cold.push(await oneBurst(bank, gateway, before));
+    await delay(FORGOTTEN_MS + 100);
+    warm.push(await oneBurst(bank, gateway, await look(bank)));
     await gateway.stop();
     say(`  round ${round + 1}  median ${cold.at(-1).median.toFixed(0)} ms, then ${warm.at(-1).median.toFixed(0)} ms`);
   }
@@ -55,10 +58,14 @@ export async function coldBurst(bench) {
   };
 }
 
-async function oneBurst(bank, gateway, tokensBefore) {
-  const since = new Date().toISOString();
+/** The moment, and how many tokens the bank has issued until now. */
+const look = async (bank) => ({ since: new Date().toISOString(), tokens: (await bank.state()).tokensIssued });
+
+async function oneBurst(bank, gateway, before) {
   const answers = await burst(gateway.port, PATH, CALLERS);
-  const wrong = answers.find(({ status, body }) => status !== 200 || body !== answers[0].body);
+  // a second reading is counted below, and missed as a goal
+  const expected = withoutAsOf(answers[0].body);
+  const wrong = answers.find(({ status, body }) => status !== 200 || withoutAsOf(body) !== expected);
   if (wrong) throw new Error(`cold burst: answers differ, or one is ${wrong.status}: ${wrong.body.slice(0, 300)}`);
   if (JSON.parse(answers[0].body).page.total !== 120) throw new Error('cold burst: not all accounts');
   const { requests, tokensIssued } = await bank.state();
@@ -66,8 +73,8 @@ async function oneBurst(bank, gateway, tokensBefore) {
   return {
     median: percentile(times, 0.5),
     last: Math.max(...times),
-    tokens: tokensIssued - tokensBefore,
-    readings: requests.filter(({ at, endpoint }) => endpoint === 'accounts' && at >= since).length,
+    tokens: tokensIssued - before.tokens,
+    readings: requests.filter(({ at, endpoint }) => endpoint === 'accounts' && at >= before.since).length,
   };
 }
 

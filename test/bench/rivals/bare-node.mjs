@@ -1,52 +1,25 @@
-// The runtime's limit: node:http writing ready-made answers, the gateway's own bytes and headers, with nothing decided.
-// argv: port, file of answers ({ path: { status, headers, body (base64) } }), "log" for one pino line a request as the
-// gateway writes it.
-import { readFileSync } from 'node:fs';
+// The runtime's limit: node:http writing ready-made answers, the gateway's own bytes and headers, with nothing decided but a
+// new request id for each. argv: port, file of answers (see ready.mjs), "log" for the gateway's line for each request.
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { pino, stdTimeFunctions } from 'pino';
+import { createLineWriter, readAnswers } from './ready.mjs';
 
 const [port, file, log] = process.argv.slice(2);
-const answers = new Map(
-  Object.entries(JSON.parse(readFileSync(file, 'utf8'))).map(([path, { status, headers, body }]) => [
-    path,
-    { status, headers, body: body ? Buffer.from(body, 'base64') : undefined },
-  ]),
-);
-
-const logger =
-  log === 'log'
-    ? pino(
-        {
-          base: null,
-          timestamp: stdTimeFunctions.isoTime,
-          formatters: { level: (label) => ({ level: label }) },
-        },
-        pino.destination({ dest: 1, sync: false }),
-      )
-    : null;
+const { keepAliveMs, answers } = readAnswers(file);
+const ready = new Map([...answers].map(([path, answer]) => [path, { ...answer, headers: answer.headers.flat() }]));
+const writeLine = log === 'log' ? createLineWriter() : null;
 
 const server = createServer((request, response) => {
   const startedAt = performance.now();
-  const { status, headers, body } = answers.get(request.url) ?? { status: 404, headers: [] };
-  response.writeHead(status, headers);
-  response.end(body);
-  if (logger) {
-    response.on('finish', () =>
-      logger.info(
-        {
-          event: 'request',
-          requestId: '0a000000-0000-4000-8000-000000000000',
-          method: request.method,
-          route: '/api/v1/accounts',
-          status,
-          ms: Math.round((performance.now() - startedAt) * 10) / 10,
-          cache: 'hit',
-          client: request.socket.remoteAddress,
-        },
-        'request',
-      ),
-    );
+  const requestId = randomUUID();
+  const answer = ready.get(request.url);
+  if (!answer) {
+    response.writeHead(404).end();
+    return;
   }
+  response.writeHead(answer.status, [...answer.headers, 'x-request-id', requestId]);
+  response.end(answer.body);
+  if (writeLine) response.on('finish', () => writeLine(answer.line, requestId, performance.now() - startedAt));
 });
-server.keepAliveTimeout = 65_000;
+server.keepAliveTimeout = keepAliveMs;
 server.listen(Number(port), '127.0.0.1');

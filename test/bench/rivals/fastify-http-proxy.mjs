@@ -1,4 +1,4 @@
-// @fastify/http-proxy as its README shows it: every call goes on to the bank. It can present a client certificate; it can't
+// @fastify/http-proxy as its README shows it: every call goes on to the bank. It can present a client certificate; it cannot
 // get a token, so the bench puts one in by hand. No cache, no log. argv: port; the rest in one JSON text.
 import proxy from '@fastify/http-proxy';
 import Fastify from 'fastify';

@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+function readStat(pid) {
+  try {
+    // after the name, which may hold anything: state ppid … utime stime cutime cstime
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    const [utime, stime, cutime, cstime] = fields.slice(11, 15).map(Number);
+    return { parent: Number(fields[1]), own: utime + stime, withEnded: utime + stime + cutime + cstime };
+  } catch {
+    return null;
+  }
+}
+
+/** A process and its children, now. */
+export function familyOf(root) {
+  let names;
+  try {
+    names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [root];
+  }
+  const parents = new Map(names.map((name) => [Number(name), readStat(name)?.parent]));
+  const family = [root];
+  for (const pid of family) for (const [child, parent] of parents) if (parent === pid) family.push(child);
+  return family;
+}
+
+/** CPU time used so far, in clock ticks (10 ms). */
+export const ticksOf = (pids) => pids.reduce((sum, pid) => sum + (readStat(pid)?.own ?? 0), 0);
+
+/**
+ * CPU time that `program` used since, in milliseconds: of all its threads, and of its first one alone (in Node, the one that
+ * serves; what a worker did before it ended counts with all). Zero where there is no /proc.
+ */
+export function watchCpu({ pid }) {
+  const look = () => [readStat(pid), readStat(`${pid}/task/${pid}`)].map((stat) => (stat?.own ?? 0) * 10);
+  const before = look();
+  return () => {
+    const [all, first] = look().map((ms, index) => ms - before[index]);
+    return { all, first };
+  };
+}
+
+/** A share of the whole machine; what is measured while others use more than this is marked. */
+export const DISTURBING = 0.1;
+
+/**
+ * How much of the machine was not the bench's from one look to the next, as shares of the whole: used by programs other
+ * than this one and its children, or given to other machines by the hypervisor (`stolen`, which is part of `others`).
+ */
+export function watchOthers() {
+  const look = () => {
+    try {
+      const [user, nice, system, idle, wait, irq, softirq, stolen] = readFileSync('/proc/stat', 'utf8')
+        .split('\n')[0]
+        .trim()
+        .split(/\s+/)
+        .slice(1)
+        .map(Number);
+      const ours = familyOf(process.pid).reduce((sum, pid) => sum + (readStat(pid)?.withEnded ?? 0), 0);
+      const busy = user + nice + system + irq + softirq + stolen;
+      return { stolen, others: busy - ours, all: busy + idle + wait };
+    } catch {
+      return null;
+    }
+  };
+  const before = look();
+  return () => {
+    const after = look();
+    if (!before || !after || after.all === before.all) return { others: null, stolen: null };
+    const share = (figure) => Math.max(0, (after[figure] - before[figure]) / (after.all - before.all));
+    return { others: share('others'), stolen: share('stolen') };
+  };
+}
+
+/** Resident memory now and at its highest, in MB; null where /proc is missing. */
+export function memoryOf(pid) {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const read = (name) => Math.round(Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)[1]) / 1024);
+    return { now: read('VmRSS'), peak: read('VmHWM') };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,37 @@
+// Nest on Fastify at its best: a controller that sends a ready Buffer by `reply`, with the gateway's headers, and the
+// gateway's line in an onResponse hook. No guard, no cache, no freshness: nothing is decided but a new request id for each.
+// Decorators are applied by hand, since Node runs this file as it is. argv: port, file of answers (see ready.mjs).
+import 'reflect-metadata';
+import { randomUUID } from 'node:crypto';
+import { Controller, Get, Module, Res } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { createLineWriter, readAnswers } from './ready.mjs';
+
+const [port, file] = process.argv.slice(2);
+const { keepAliveMs, answers } = readAnswers(file);
+const writeLine = createLineWriter();
+
+class AccountsController {}
+for (const [path, { status, headers: pairs, body }] of answers) {
+  const headers = Object.fromEntries(pairs);
+  const send = (reply) => {
+    reply.code(status).headers(headers).header('x-request-id', reply.request.id).send(body);
+  };
+  Object.defineProperty(AccountsController.prototype, path, { value: send });
+  Res()(AccountsController.prototype, path, 0);
+  Get(path)(AccountsController.prototype, path, Object.getOwnPropertyDescriptor(AccountsController.prototype, path));
+}
+Controller()(AccountsController);
+
+class AppModule {}
+Module({ controllers: [AccountsController] })(AppModule);
+
+const adapter = new FastifyAdapter({ logger: false, keepAliveTimeout: keepAliveMs, genReqId: () => randomUUID() });
+adapter.getInstance().addHook('onResponse', (request, reply, done) => {
+  const answer = answers.get(request.url);
+  if (answer) writeLine(answer.line, request.id, reply.elapsedTime);
+  done();
+});
+const app = await NestFactory.create(AppModule, adapter, { logger: ['error'] });
+await app.listen(Number(port), '127.0.0.1');
