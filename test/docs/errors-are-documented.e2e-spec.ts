@@ -34,6 +34,18 @@ describe('the errors in docs/errors.md', () => {
   });
 });
 
+describe('the example in docs/errors.md', () => {
+  it('has the title and status of its code', () => {
+    const [, text = '{}'] = /```json\n([\s\S]+?)```/.exec(document) ?? [];
+    const { code, title, status, type } = JSON.parse(text) as Record<string, unknown> & { code: keyof typeof PROBLEMS };
+    expect({ title, status, type }).toEqual({
+      title: PROBLEMS[code].title,
+      status: PROBLEMS[code].status,
+      type: `/problems/${code}`,
+    });
+  });
+});
+
 describe('codes that other documents name', () => {
   it('exist', () => {
     const rows = rowsUnder(readDocument('docs/bank.md'), 'where', 'what the bank answers', 'our code');
