@@ -10,11 +10,11 @@ let gateway: Gateway;
 /** Its bank is away, and it has read nothing. */
 let notReady: Gateway;
 beforeAll(async () => {
-  gateway = await startGateway(await start());
+  const sandbox = await start();
+  gateway = await startGateway(sandbox);
   await gateway.get('/api/v1/accounts');
-  const gone = await start();
-  notReady = await startGateway(gone);
-  await gone.close();
+  const nowhere = 'https://127.0.0.1:1';
+  notReady = await startGateway({ ...sandbox, url: nowhere, authUrl: nowhere });
 });
 afterAll(async () => {
   await closeGateways();

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { KNOWN_NAMES } from '../../src/config/variables.js';
 import {
   AWAITED,
   brokenLinks,
@@ -10,10 +11,12 @@ import {
   readDocument,
   ROOT,
   rowsUnder,
+  settingsIn,
   withoutRow,
 } from '../support/documents.js';
 
-const awaited = (name: string) => AWAITED.paths.includes(name);
+const awaited = (name: string) => [...AWAITED.paths, ...AWAITED.settings].includes(name);
+const unknownSettings = (document: string) => settingsIn(document).filter((name) => !KNOWN_NAMES.includes(name));
 
 describe.each(documentPaths())('%s', (path) => {
   const document = readDocument(path);
@@ -24,6 +27,10 @@ describe.each(documentPaths())('%s', (path) => {
 
   it('names files and folders that exist', () => {
     expect(missingPaths(path, document).filter((name) => !awaited(name))).toEqual([]);
+  });
+
+  it('names settings that the program knows', () => {
+    expect(unknownSettings(document).filter((name) => !awaited(name))).toEqual([]);
   });
 });
 
@@ -45,8 +52,14 @@ describe('the twins of these checks', () => {
     ]);
   });
 
+  it('a setting that was renamed is found', () => {
+    const renamed = readDocument('docs/api.md').replaceAll('ALLOWED_HOSTS', 'ALLOWED_NAMES');
+    expect(unknownSettings(renamed)).toEqual(['ALLOWED_NAMES']);
+  });
+
   it('nothing is awaited that has come', () => {
     expect(AWAITED.paths.filter((name) => existsSync(join(ROOT, name)))).toEqual([]);
+    expect(AWAITED.settings.filter((name) => KNOWN_NAMES.includes(name))).toEqual([]);
   });
 });
 

@@ -86,6 +86,17 @@ export function missingPaths(path: string, document: string): string[] {
   return [...new Set(named)].filter((name) => !exists(name) && !exists(posix.join(posix.dirname(path), name)));
 }
 
+/** Settings that a document names in code, by their prefix or a name of their own. */
+export const settingsIn = (document: string): string[] => [
+  ...new Set(
+    [
+      ...document.matchAll(
+        /(?<![\w/])(?:BANK|EGRESS|SNAPSHOT|SANDBOX|TLS(?!_AES)|SHUTDOWN|MAX|ALLOWED|CORS|REQUEST|LOG)_[A-Z0-9_]+\b/g,
+      ),
+    ].map(([name]) => name),
+  ),
+];
+
 /**
  * What the documents tell of already and the code does not have yet. A test fails as soon as one is there, so that it is
  * taken off this list.
@@ -93,4 +104,5 @@ export function missingPaths(path: string, document: string): string[] {
 export const AWAITED = {
   paths: ['src/snapshot/', 'src/snapshot/account.ts'],
   parameters: ['separator', 'decimal'],
+  settings: ['BANK_TLS_MAX_VERSION'],
 };
