@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readDocument } from '../support/documents.js';
+import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { rawCall } from '../support/raw-call.js';
+import { cleanUp, start } from '../support/sandbox.js';
+
+const operations = readDocument('docs/operations.md');
+
+let gateway: Gateway;
+/** Its bank is away, and it has read nothing. */
+let notReady: Gateway;
+beforeAll(async () => {
+  const sandbox = await start();
+  gateway = await startGateway(sandbox);
+  await gateway.get('/api/v1/accounts');
+  const nowhere = 'https://127.0.0.1:1';
+  notReady = await startGateway({ ...sandbox, url: nowhere, authUrl: nowhere });
+});
+afterAll(async () => {
+  await closeGateways();
+  await cleanUp();
+});
+
+/** The status of what haproxy sends for these lines. */
+const statusOf = async (lines: readonly string[], { port } = gateway) =>
+  (await rawCall(port, [...lines, '', ''].join('\r\n'))).status;
+
+describe('the check of a balancer, as docs/operations.md writes it for haproxy', () => {
+  it('by http-check send is answered 200', async () => {
+    const [, method, path, version, host] =
+      /http-check send meth (\S+) uri (\S+) ver (\S+) hdr Host (\S+)/.exec(operations) ?? [];
+    expect(host).toBeDefined();
+    expect(await statusOf([`${method} ${path} ${version}`, `Host: ${host}`])).toBe(200);
+  });
+
+  it('by the short form, without Host over HTTP/1.0, is answered 200', async () => {
+    const [, method, path] = /`option httpchk (\S+) (\S+)` works/.exec(operations) ?? [];
+    expect(await statusOf([`${method} ${path} HTTP/1.0`])).toBe(200);
+  });
+
+  it('its twin: the bare form is answered 400, as it says', async () => {
+    expect(operations).toContain('sends `OPTIONS /` over HTTP/1.0 without a `Host`; that is answered 400');
+    expect(await statusOf(['OPTIONS / HTTP/1.0'])).toBe(400);
+  });
+
+  it('its twin: GET tells that a gateway is not ready, OPTIONS does not, as it says', async () => {
+    expect(await statusOf(['GET /health/ready HTTP/1.0'], notReady)).toBe(503);
+    expect(await statusOf(['OPTIONS /health/ready HTTP/1.0'], notReady)).toBe(204);
+  });
+});

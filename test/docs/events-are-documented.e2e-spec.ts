@@ -1,0 +1,31 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { coded, read, readDocument, ROOT, rowsUnder, withoutRow } from '../support/documents.js';
+
+const document = readDocument('docs/operations.md');
+
+const told = (text: string) => rowsUnder(text, 'event', 'level', 'tells').flatMap(([event]) => coded(event));
+
+/** Every event that a line of the source logs. */
+function loggedEvents(): string[] {
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.ts') && !/\.(spec|test-support)\.ts$/.test(path),
+  );
+  const events = sources.flatMap((path) =>
+    [...read(join('src', path)).matchAll(/\bevent: '([a-z.-]+)'/g)].map(([, event]) => event ?? ''),
+  );
+  return [...new Set(events)].toSorted();
+}
+
+describe('the events in docs/operations.md', () => {
+  it('are those that the program logs, each once', () => {
+    expect(told(document).toSorted()).toEqual(loggedEvents());
+  });
+
+  it('its twin: an event without its row is found, though the text names it', () => {
+    const without = withoutRow(document, '`request`');
+    expect(without).toContain('`request`');
+    expect(told(without).toSorted()).not.toEqual(loggedEvents());
+  });
+});

@@ -1,0 +1,108 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+/** A document as a reader sees it: a comment promises nothing. */
+export const readDocument = (path: string): string => read(path).replace(/<!--[\s\S]*?-->/g, '');
+
+/** Every document of the project, by its path. */
+export function documentPaths(): string[] {
+  const below = (directory: string) =>
+    readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.md'))
+      .map((path) => posix.join(directory, path));
+  const top = readdirSync(ROOT).filter((name) => name.endsWith('.md'));
+  return [...top, ...below('docs'), ...below('test'), '.github/SECURITY.md'];
+}
+
+export type Row = readonly string[];
+
+/** The rows of all tables whose header begins with these cells. @throws Error when there is no such table */
+export function rowsUnder(document: string, ...header: string[]): Row[] {
+  const tables = (document.match(/(?:^\|.*\|\n)+/gm) ?? []).map((table) =>
+    table
+      .trim()
+      .split('\n')
+      .map((line) =>
+        line
+          .slice(1, -1)
+          .split('|')
+          .map((cell) => cell.trim()),
+      ),
+  );
+  const found = tables.filter(([first]) => header.every((cell, index) => first?.[index] === cell));
+  if (found.length === 0) throw new Error(`no table with the header ${header.join(' | ')}`);
+  return found.flatMap(([, , ...rows]) => rows);
+}
+
+/** Everything in a cell that stands between backticks. */
+export const coded = (cell: string | undefined): string[] =>
+  [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? '');
+
+/** The same document without the first row of its tables that begins with this cell. @throws Error when there is none */
+export function withoutRow(document: string, cell: string): string {
+  const lines = document.split('\n');
+  const at = lines.findIndex((line) => line.startsWith(`| ${cell} `));
+  if (at === -1) throw new Error(`no row that begins with ${cell}`);
+  return lines.toSpliced(at, 1).join('\n');
+}
+
+/** The anchors that a reader can jump to, as GitHub makes them of headings. */
+function anchorsOf(document: string): Set<string> {
+  const headings = [...document.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)];
+  return new Set(
+    headings.map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replace(/\s/g, '-'),
+    ),
+  );
+}
+
+/** Links of a document that lead nowhere: to no file, or to no heading of one. */
+export function brokenLinks(path: string, document: string): string[] {
+  return [...document.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)]
+    .map(([, link = '']) => link)
+    .filter((link) => {
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? path : posix.normalize(posix.join(posix.dirname(path), file));
+      if (!existsSync(join(ROOT, target))) return true;
+      return anchor !== undefined && !anchorsOf(file === '' ? document : read(target)).has(anchor);
+    });
+}
+
+/** Files and folders of the project that a document names, and that do not exist. A test may be named without its ending. */
+export function missingPaths(path: string, document: string): string[] {
+  const named = [
+    ...document.matchAll(/(?<![\w./-])(?:src|test|config|docs|client|\.github|\.ci)\/(?:[\w.-]+\/?)*/g),
+  ].map(([name]) => name.replace(/\.$/, ''));
+  const exists = (name: string) => [name, `${name}.e2e-spec.ts`].some((each) => existsSync(join(ROOT, each)));
+  return [...new Set(named)].filter((name) => !exists(name) && !exists(posix.join(posix.dirname(path), name)));
+}
+
+/** Settings that a document names in code, by their prefix or a name of their own. */
+export const settingsIn = (document: string): string[] => [
+  ...new Set(
+    [
+      ...document.matchAll(
+        /(?<![\w/])(?:BANK|EGRESS|SNAPSHOT|SANDBOX|TLS(?!_AES)|SHUTDOWN|MAX|ALLOWED|CORS|REQUEST|LOG)_[A-Z0-9_]+\b/g,
+      ),
+    ].map(([name]) => name),
+  ),
+];
+
+/**
+ * What the documents tell of already and the code does not have yet. A test fails as soon as one is there, so that it is
+ * taken off this list.
+ */
+export const AWAITED = {
+  paths: ['src/snapshot/', 'src/snapshot/account.ts'],
+  parameters: ['separator', 'decimal'],
+  settings: ['BANK_TLS_MAX_VERSION'],
+};
