@@ -18,12 +18,16 @@ export interface BuilderThreadOptions {
   readonly url?: URL;
   /** A thread that gives no answer for so long hangs, and is replaced. */
   readonly answerWithinMs?: number;
+  /** What it may hold besides the bytes of the snapshot, MB. */
+  readonly maxHeapMb?: number;
 }
 
 /** A page of 32 MB takes a second or two, the end of half a million accounts ten, on a machine that is not busy. */
 const ANSWER_WITHIN_MS = 45_000;
 /** For half a million accounts; what needs more is no list of accounts, and ends the thread instead of the process. */
-const LIMITS = { maxOldGenerationSizeMb: 1536, maxYoungGenerationSizeMb: 32 };
+const MAX_HEAP_MB = 1024;
+/** More saves little time and costs its size. */
+const MAX_YOUNG_MB = 32;
 
 /**
  * The thread in which snapshots are made: it parses the bank's pages, so that the serving thread never does. It is started
@@ -33,6 +37,7 @@ const LIMITS = { maxOldGenerationSizeMb: 1536, maxYoungGenerationSizeMb: 32 };
 export class BuilderThread {
   readonly #url: URL;
   readonly #answerWithinMs: number;
+  readonly #maxHeapMb: number;
   #worker: Worker | null = null;
   #lastId = 0;
   readonly #pending = new Map<number, PromiseWithResolvers<PageFacts | ArrayBuffer>>();
@@ -40,9 +45,11 @@ export class BuilderThread {
   constructor({
     url = workerUrl('./builder.worker.js', import.meta.url),
     answerWithinMs = ANSWER_WITHIN_MS,
+    maxHeapMb = MAX_HEAP_MB,
   }: BuilderThreadOptions = {}) {
     this.#url = url;
     this.#answerWithinMs = answerWithinMs;
+    this.#maxHeapMb = maxHeapMb;
   }
 
   /** Begins a snapshot; what was begun before is dropped. */
@@ -81,7 +88,9 @@ export class BuilderThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#url, { resourceLimits: LIMITS, stdout: false, stderr: false });
+    const worker = new Worker(this.#url, {
+      resourceLimits: { maxOldGenerationSizeMb: this.#maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
+    });
     // the server keeps the process alive, not this
     worker.unref();
     worker.on('message', (reply: Reply) => {

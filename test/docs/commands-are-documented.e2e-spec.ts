@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { EXIT } from '../../src/cli/exit-codes.js';
+import { EXIT } from '../../src/cli/exit.js';
 import { STEPS } from '../../src/doctor/report.js';
 import { coded, documentPaths, read, readDocument, rowsUnder, withoutRow } from '../support/documents.js';
 

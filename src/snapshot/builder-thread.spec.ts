@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { refusalOf } from '../../test/support/refusal-of.js';
+import { BuilderThread, type BuilderThreadOptions } from './builder-thread.js';
+import { Snapshot } from './snapshot.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'builder-thread-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const threads: BuilderThread[] = [];
+afterEach(async () => {
+  for (const thread of threads.splice(0)) await thread.onApplicationShutdown();
+});
+
+function start(options?: BuilderThreadOptions): BuilderThread {
+  const thread = new BuilderThread(options);
+  threads.push(thread);
+  return thread;
+}
+
+/** A thread that does what `script` says with each order, in the place of ours. */
+function startOther(script: string, answerWithinMs = 60_000): BuilderThread {
+  const file = join(directory, `${threads.length}-${Date.now()}.mjs`);
+  writeFileSync(
+    file,
+    `import { parentPort } from 'node:worker_threads';\nparentPort.on('message', (order) => {${script}});`,
+  );
+  return start({ url: pathToFileURL(file), answerWithinMs, maxHeapMb: 32 });
+}
+
+const page = (...ids: string[]) =>
+  Buffer.from(JSON.stringify({ result: ids.map((accountId) => ({ accountId })), pageInfo: { rowCount: ids.length } }));
+const HEADER = { asOf: '2026-11-21T08:00:00.000Z', complete: true };
+const TIMES = { askedAt: { wall: 0, monotonic: 0 }, durationMs: 0 };
+
+describe('the thread that makes snapshots', () => {
+  it('takes pages and gives a snapshot of them', async () => {
+    const build = start().begin();
+    expect(await build.takePage(1, page('b', 'a'))).toEqual({
+      accounts: 2,
+      added: 2,
+      rowCount: 2,
+      echoedSize: null,
+      repeatsLast: false,
+    });
+    expect(await build.takePage(2, page('c', 'a'))).toMatchObject({ accounts: 2, added: 1 });
+    const snapshot = new Snapshot(await build.finish(HEADER), TIMES);
+    expect(Array.from({ length: snapshot.size }, (_, at) => snapshot.account(at).id)).toEqual(['a', 'b', 'c']);
+    expect(snapshot).toMatchObject(HEADER);
+  });
+
+  it('tells a page that cannot be read by its code, and goes on', async () => {
+    const build = start().begin();
+    const { code, detail } = await refusalOf(() => build.takePage(1, Buffer.from('{"result":[{"accountId":{}}]}')));
+    expect([code, detail]).toEqual([
+      'bank-response-invalid',
+      'In the account list, result[0].accountId is not a text.',
+    ]);
+    expect(await build.takePage(1, page('a'))).toMatchObject({ added: 1 });
+  });
+
+  it('drops what was begun when it begins anew', async () => {
+    const thread = start();
+    await thread.begin().takePage(1, page('old'));
+    const build = thread.begin();
+    await build.takePage(1, page('new'));
+    const snapshot = new Snapshot(await build.finish(HEADER), TIMES);
+    expect([snapshot.size, snapshot.positionOf('new'), snapshot.positionOf('old')]).toEqual([1, 0, -1]);
+  });
+
+  it('keeps the bytes of the caller where they share a buffer with others', async () => {
+    const build = start().begin();
+    const shared = Buffer.concat([Buffer.from('x'), page('a')]);
+    await build.takePage(1, shared.subarray(1));
+    expect(shared.length).toBeGreaterThan(0);
+    expect(shared.toString()).toContain('accountId');
+  });
+});
+
+describe('a thread that', () => {
+  it.each([
+    ['dies', 'if (order.id) process.exit(3)'],
+    ['throws', 'if (order.id) throw new Error("no such thing")'],
+    [
+      'needs more memory than there is',
+      'if (order.id) { const all = []; for (;;) all.push(new Array(1e6).fill({})); }',
+    ],
+  ])(
+    '%s fails what it was asked, and is replaced',
+    async (_name, script) => {
+      const thread = startOther(script);
+      const build = thread.begin();
+      const both = [build.takePage(1, page('a')), build.takePage(2, page('b'))];
+      for (const one of both) expect((await refusalOf(() => one)).code).toBe('internal-error');
+      // what was begun is lost with it
+      expect((await refusalOf(() => build.takePage(3, page('c')))).code).toBe('internal-error');
+      expect((await refusalOf(() => thread.begin().takePage(1, page('a')))).code).toBe('internal-error');
+    },
+    60_000,
+  );
+
+  it('hangs is ended, and replaced', async () => {
+    const thread = startOther('if (order.id) for (;;);', 200);
+    const { code, detail } = await refusalOf(() => thread.begin().takePage(1, page('a')));
+    expect([code, detail]).toEqual([
+      'internal-error',
+      'The thread that makes snapshots gave no answer; it is replaced.',
+    ]);
+  });
+
+  it('is ended at the stop tells those who wait', async () => {
+    const thread = startOther('');
+    const waiting = refusalOf(() => thread.begin().takePage(1, page('a')));
+    await thread.onApplicationShutdown();
+    expect((await waiting).code).toBe('stopping');
+  });
+});
