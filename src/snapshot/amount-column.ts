@@ -20,21 +20,32 @@ export interface AmountColumn {
   readonly long: Texts;
 }
 
-export function toAmounts(amounts: readonly (string | null)[]): AmountColumn {
-  const mantissas = new Float64Array(amounts.length);
-  const places = new Uint16Array(amounts.length);
-  const long: string[] = [];
-  amounts.forEach((amount, index) => {
+/** Gathers amounts as they come. */
+export class AmountColumnBuilder {
+  readonly #mantissas: number[] = [];
+  readonly #places: number[] = [];
+  readonly #long: string[] = [];
+
+  push(amount: string | null): void {
     if (amount === null) {
-      places[index] = NULL;
+      this.#places.push(NULL);
+      this.#mantissas.push(0);
       return;
     }
     const digits = amount.replace('.', '');
     const short = digits.length <= EXACT_DIGITS;
-    places[index] = short ? decimalPlaces(amount) : LONG;
-    mantissas[index] = short ? Number(digits) : long.push(amount) - 1;
-  });
-  return { mantissas, places, long: toTexts(long) };
+    this.#places.push(short ? decimalPlaces(amount) : LONG);
+    this.#mantissas.push(short ? Number(digits) : this.#long.push(amount) - 1);
+  }
+
+  /** Some of them, in the order given. */
+  take(indexes: readonly number[]): AmountColumn {
+    return {
+      mantissas: Float64Array.from(indexes, (index) => this.#mantissas[index] as number),
+      places: Uint16Array.from(indexes, (index) => this.#places[index] as number),
+      long: toTexts(this.#long),
+    };
+  }
 }
 
 export const isNull = ({ places }: AmountColumn, index: number): boolean => places[index] === NULL;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { compareDecimals } from './compare-decimals.js';
-import { ExactSum, toAmounts } from './amount-column.js';
+import { AmountColumnBuilder, ExactSum } from './amount-column.js';
 import { amounts, readings, snapshotOf } from './sample-account.test-support.js';
 import { toTotals } from './totals.js';
 
@@ -15,7 +15,9 @@ function plainSum(texts: readonly string[]): string {
   return (total < 0n ? '-' : '') + (most ? `${digits.slice(0, -most)}.${digits.slice(-most)}` : digits);
 }
 const sumOf = (texts: readonly string[]) => {
-  const sum = new ExactSum(toAmounts(texts));
+  const column = new AmountColumnBuilder();
+  for (const text of texts) column.push(text);
+  const sum = new ExactSum(column.take([...texts.keys()]));
   texts.forEach((_text, index) => sum.add(index));
   return sum.toString();
 };

@@ -11,6 +11,9 @@ export interface SnapshotHeader {
 export const COLUMN_FIELDS = ['status', 'currency', 'ownerId'] as const;
 export type ColumnField = (typeof COLUMN_FIELDS)[number];
 
+export const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
+export type AmountField = (typeof AMOUNT_FIELDS)[number];
+
 /** What lies in a snapshot. Accounts are in the order of their ids; a position is a place in that order. */
 export const SECTIONS = {
   json: 'u8',
@@ -31,7 +34,7 @@ export const SECTIONS = {
   dates: 'u8',
   dateOffsets: 'u32',
   dateRanks: 'u32',
-  ...named(['beginOfDay', 'intraDay', 'current'], {
+  ...named(AMOUNT_FIELDS, {
     Mantissas: 'f64',
     Places: 'u16',
     Long: 'u8',

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { Account, Balance } from './account.js';
-import { toAmounts } from './amount-column.js';
+import type { Account } from './account.js';
+import { AmountColumnBuilder } from './amount-column.js';
 import { TextPile, toByteOrder, toTexts } from './bytes.js';
 import { compareTexts } from './compare-decimals.js';
 import { foldValue, toNumbersText, toSearchText } from './fold-text.js';
 import { compareInstants, parseInstant, type BankInstant } from './instant.js';
-import { pack } from './layout.js';
-import { COLUMN_FIELDS, type ColumnField, type SnapshotHeader } from './sections.js';
+import { pack, type Section } from './layout.js';
+import { AMOUNT_FIELDS, COLUMN_FIELDS, type AmountField, type ColumnField, type SnapshotHeader } from './sections.js';
 import { SORT_FIELDS, toOrder, toSortText, type SortField } from './sort-order.js';
 import { toColumn } from './value-column.js';
 
+/** More different ones are not alike in many accounts. */
+const MAX_SHARED = 5000;
 /** SHA-256. */
 const DIGEST_BYTES = 32;
 
@@ -29,9 +31,13 @@ export class SnapshotBuilder {
   readonly #numbers = new TextPile();
   readonly #sortTexts = forEachOf<SortField, (string | null)[]>(SORT_FIELDS, () => []);
   readonly #columns = forEachOf<ColumnField, (string | null)[]>(COLUMN_FIELDS, () => []);
-  /** Every CurrentBalance, and for each account where its own end. */
-  readonly #entries: Balance[] = [];
+  /** Of every CurrentBalance: what totals are made of. And for each account where its own end. */
+  readonly #entryCurrencies: (string | null)[] = [];
+  readonly #entryDates: (string | null)[] = [];
+  readonly #amounts = forEachOf<AmountField, AmountColumnBuilder>(AMOUNT_FIELDS, () => new AmountColumnBuilder());
   readonly #entryEnds: number[] = [];
+  /** Texts that many accounts have alike, of which one copy is kept. */
+  readonly #shared = new Map<string, string>();
 
   /** An account that came before is replaced, unless it came from a later page of the bank's. */
   add(account: Account, page: number): void {
@@ -41,13 +47,18 @@ export class SnapshotBuilder {
     this.#json.push(JSON.stringify(account));
     this.#search.push(toSearchText(account));
     this.#numbers.push(toNumbersText(account));
-    for (const field of SORT_FIELDS) this.#sortTexts[field].push(toSortText(field, account));
+    for (const field of SORT_FIELDS) this.#sortTexts[field].push(this.#share(toSortText(field, account)));
     for (const field of COLUMN_FIELDS) {
       const value = COLUMN_VALUES[field](account);
-      this.#columns[field].push(value && foldValue(value));
+      this.#columns[field].push(this.#share(value && foldValue(value)));
     }
-    for (const balance of account.balances) if (balance.type === 'CurrentBalance') this.#entries.push(balance);
-    this.#entryEnds.push(this.#entries.length);
+    for (const balance of account.balances) {
+      if (balance.type !== 'CurrentBalance') continue;
+      this.#entryCurrencies.push(this.#share(balance.currency));
+      this.#entryDates.push(this.#share(balance.financialDate));
+      for (const field of AMOUNT_FIELDS) this.#amounts[field].push(balance[field]);
+    }
+    this.#entryEnds.push(this.#entryCurrencies.length);
   }
 
   /** The snapshot as one buffer. Nothing can be added afterwards. */
@@ -98,26 +109,34 @@ export class SnapshotBuilder {
     );
   }
 
-  #entrySections(order: Uint32Array) {
-    const entries: Balance[] = [];
+  #share(text: string | null): string | null {
+    if (text === null) return null;
+    const shared = this.#shared.get(text);
+    if (shared !== undefined) return shared;
+    if (this.#shared.size < MAX_SHARED) this.#shared.set(text, text);
+    return text;
+  }
+
+  #entrySections(order: Uint32Array): Record<string, Section> {
+    const entries: number[] = [];
     const positions: number[] = [];
     order.forEach((row, position) => {
-      for (let at = this.#entryEnds[row - 1] ?? 0; at < (this.#entryEnds[row] as number); at++) {
-        entries.push(this.#entries[at] as Balance);
+      for (let entry = this.#entryEnds[row - 1] ?? 0; entry < (this.#entryEnds[row] as number); entry++) {
+        entries.push(entry);
         positions.push(position);
       }
     });
-    const currency = toColumn(entries.map((entry) => entry.currency));
-    const amounts = (field: 'beginOfDay' | 'intraDay' | 'current') => {
-      const { mantissas, places, long } = toAmounts(entries.map((entry) => entry[field]));
+    const currency = toColumn(entries.map((entry) => this.#entryCurrencies[entry] as string | null));
+    const dates = toDates(entries.map((entry) => this.#entryDates[entry] as string | null));
+    const amounts = AMOUNT_FIELDS.map((field) => {
+      const { mantissas, places, long } = this.#amounts[field].take(entries);
       return {
         [`${field}Mantissas`]: mantissas,
         [`${field}Places`]: places,
         [`${field}Long`]: long.bytes,
         [`${field}LongOffsets`]: long.offsets,
       };
-    };
-    const dates = toDates(entries.map((entry) => entry.financialDate));
+    });
     return {
       entryPositions: Uint32Array.from(positions),
       entryCurrencyCodes: currency.codes,
@@ -127,9 +146,7 @@ export class SnapshotBuilder {
       dates: dates.values.bytes,
       dateOffsets: dates.values.offsets,
       dateRanks: dates.ranks,
-      ...amounts('beginOfDay'),
-      ...amounts('intraDay'),
-      ...amounts('current'),
+      ...Object.assign({}, ...amounts),
     };
   }
 }

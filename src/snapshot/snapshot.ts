@@ -3,7 +3,7 @@ import type { Account } from './account.js';
 import type { AmountColumn } from './amount-column.js';
 import { asBuffer, findSorted, type Texts } from './bytes.js';
 import { unpack } from './layout.js';
-import { SECTIONS, type ColumnField, type SnapshotHeader } from './sections.js';
+import { SECTIONS, type AmountField, type ColumnField, type SnapshotHeader } from './sections.js';
 import type { SortField } from './sort-order.js';
 import type { ValueColumn } from './value-column.js';
 
@@ -98,7 +98,7 @@ export class Snapshot {
     };
   }
 
-  amounts(field: 'beginOfDay' | 'intraDay' | 'current'): AmountColumn {
+  amounts(field: AmountField): AmountColumn {
     const sections = this.#sections;
     return {
       mantissas: sections[`${field}Mantissas`],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ExactSum, isNull, type AmountColumn } from './amount-column.js';
 import { textAt } from './bytes.js';
+import { AMOUNT_FIELDS } from './sections.js';
 import type { Mask } from './select.js';
 import type { Snapshot } from './snapshot.js';
 
@@ -26,12 +27,10 @@ export const totalSchema = z
 
 export type Total = z.infer<typeof totalSchema>;
 
-const AMOUNTS = ['beginOfDay', 'intraDay', 'current'] as const;
-
 /** The CurrentBalance entries of the accounts that match, summed by their own currency and ordered by it, null last. */
 export function toTotals(snapshot: Snapshot, mask: Mask): Total[] {
   const { positions, currency, dateCodes, dateRanks, dates } = snapshot.entries;
-  const columns = AMOUNTS.map((field) => snapshot.amounts(field));
+  const columns = AMOUNT_FIELDS.map((field) => snapshot.amounts(field));
   const totals: RunningTotal[] = [];
   for (let entry = 0; entry < positions.length; entry++) {
     const position = positions[entry] as number;
@@ -60,7 +59,7 @@ export function toTotals(snapshot: Snapshot, mask: Mask): Total[] {
 }
 
 class RunningTotal {
-  /** In the order of AMOUNTS; null once an entry lacks the amount. */
+  /** In the order of AMOUNT_FIELDS; null once an entry lacks the amount. */
   readonly sums: (ExactSum | null)[];
   accounts = 0;
   missing = 0;
