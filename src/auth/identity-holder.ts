@@ -122,6 +122,10 @@ export class IdentityHolder {
     };
   }
 
+  onApplicationShutdown(): void {
+    this.close();
+  }
+
   close(): void {
     clearInterval(this.#timer);
     this.#candidate?.identity.close();

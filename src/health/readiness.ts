@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
-import { Lifecycle } from '../http/lifecycle.js';
+import { HttpEdge } from '../http/http-edge.js';
 
 const PROBE_WAITS_MS = 500;
 
@@ -11,7 +11,7 @@ export class Readiness {
   constructor(
     private readonly identities: IdentityHolder,
     private readonly keeper: SnapshotKeeper,
-    private readonly lifecycle: Lifecycle,
+    private readonly edge: HttpEdge,
   ) {}
 
   /** Looks, and where there is nothing to answer with asks the bank in the background, waiting 500 ms at most for it. */
@@ -24,7 +24,7 @@ export class Readiness {
   }
 
   get ready(): boolean {
-    if (this.lifecycle.stopping) return false;
+    if (this.edge.stopping) return false;
     const { servable, failing } = this.keeper.status();
     if (servable) return true;
     return !failing && this.identities.status().fault === null && this.identities.current.tokens.usable !== null;
@@ -32,7 +32,7 @@ export class Readiness {
 
   /** A token when there is none usable; a reading when one has failed and its waiting is over. */
   #askInBackground(): Promise<unknown> | null {
-    if (this.lifecycle.stopping || this.identities.status().fault !== null) return null;
+    if (this.edge.stopping || this.identities.status().fault !== null) return null;
     const { tokens } = this.identities.current;
     return tokens.usable ? this.keeper.probe() : tokens.get();
   }

@@ -139,12 +139,13 @@ describe('health tells the whole picture', () => {
   });
 
   it('a stopping instance is not ready, and still serves until it drains', async () => {
-    const gateway = await startGateway(await start());
+    const gateway = await startGateway(await start(), { SHUTDOWN_DELAY_MS: '2000' });
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
-    gateway.lifecycle.leave();
-    expect((await gateway.get('/health/ready')).status).toBe(503);
+    const closed = gateway.close();
+    await until(async () => (await gateway.get('/health/ready')).status === 503);
     expect((await gateway.get('/health/live')).status).toBe(200);
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    await closed;
   });
 
   it('a dead proxy is told of the way out, not of the bank alone', async () => {
