@@ -198,6 +198,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       await candidate.identity.tokens.get();
       this.#take(candidate, true);
     } catch (thrown) {
+      if (this.#closing.signal.aborted) return;
       const error = toGatewayError(thrown);
       const outOfReach = OUT_OF_REACH.has(error.code);
       if (outOfReach && certificateFault(this.#current.certificate, clock.now().wall)) this.#take(candidate, false);
