@@ -28,9 +28,7 @@ async function costOf(statuses: readonly number[], { callers = 20, env = {} as R
     json(response, status, status === 200 ? { result: rows, pageInfo: { rowCount: 1 } } : {});
   };
   const gateway = await startGateway(bank, env);
-  const answers = await Promise.all(
-    Array.from({ length: callers }, () => askInTime(gateway, '/api/v1/accounts')),
-  );
+  const answers = await Promise.all(Array.from({ length: callers }, () => askInTime(gateway, '/api/v1/accounts')));
   return { calls: calls(), tokens: bank.tokens.length, statuses: [...new Set(answers.map(({ status }) => status))] };
 }
 
@@ -51,9 +49,9 @@ describe('what one reading costs the bank at most (docs/architecture.md, Repeats
   it('when every page size is refused, with a 503 before each: two calls for each size', async () => {
     const sizes = [1000, 500, 250, 125, 62, 50, 25, 12, 6, 3, 1];
     const refusals = sizes.flatMap(() => [503, 413]);
-    expect(await costOf(refusals, { callers: 3, env: { BANK_PAGE_SIZE: '1000', REQUEST_DEADLINE_MS: '20000' } })).toEqual(
-      { calls: 2 * sizes.length, tokens: 1, statuses: [502] },
-    );
+    expect(
+      await costOf(refusals, { callers: 3, env: { BANK_PAGE_SIZE: '1000', REQUEST_DEADLINE_MS: '20000' } }),
+    ).toEqual({ calls: 2 * sizes.length, tokens: 1, statuses: [502] });
   });
 
   it('when the list moves under it: each page twice, and no more', async () => {
