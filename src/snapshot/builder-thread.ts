@@ -55,7 +55,7 @@ export class BuilderThread {
   /** Begins a snapshot; what was begun before is dropped. */
   begin(): Build {
     const worker = (this.#worker ??= this.#start());
-    worker.postMessage({ kind: 'begin' } satisfies Order);
+    worker.postMessage({ kind: 'begin' } satisfies Order, []);
     return {
       takePage: async (pageNumber, bytes) => {
         const body = owned(bytes);
@@ -67,7 +67,7 @@ export class BuilderThread {
 
   /** Gives back the memory of what was begun. */
   drop(): void {
-    this.#worker?.postMessage({ kind: 'begin' } satisfies Order);
+    this.#worker?.postMessage({ kind: 'begin' } satisfies Order, []);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -202,7 +202,7 @@ export class SnapshotKeeper {
   #readingFor({ maxAge }: Freshness): Reading {
     const current = this.#reading;
     if (!current) return this.#startReading();
-    if (maxAge === null || this.#clock.since(current.askedAt) <= toMs(maxAge)) return current;
+    if (this.#clock.since(current.askedAt) <= Math.max(NOW_MEANS_MS, toMs(maxAge))) return current;
     this.#next ??= this.#startAfter(current);
     return this.#next;
   }

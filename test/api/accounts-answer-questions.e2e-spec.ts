@@ -183,6 +183,8 @@ describe('questions to the accounts', () => {
       'sort',
       'pageNumber',
       'pageSize',
+      'separator',
+      'decimal',
       'format',
     ]);
     expect(Object.keys(responses[200].content)).toEqual(['application/json', 'text/csv', 'application/x-ndjson']);
