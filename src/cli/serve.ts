@@ -9,7 +9,7 @@ import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
 import { SystemClock } from '../clock.js';
 import { Lifecycle } from '../http/lifecycle.js';
 import { stopServing } from './stop-serving.js';
-import { describeRoutes } from '../egress/egress.js';
+import { describeRoutes } from '../egress/route.js';
 import { createLogger, Log } from '../logging/logging.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';

@@ -9,13 +9,13 @@ import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';
 import type { Findings } from './walk.js';
 
-/** What the bank gave: the text of its first page, and why the list can't be read, if it can't. */
+/** What the bank gave: the text of its first page, and why the list cannot be read, if it cannot. */
 export interface Listed {
   readonly text: string;
   readonly failure: GatewayError | null;
 }
 
-/** Reads the whole list as the gateway does; an answer that can't be read is the matter of the step after. */
+/** Reads the whole list as the gateway does; an answer that cannot be read is the matter of the step after. */
 export async function checkAccounts(
   call: AuthorizedCall,
   clock: Clock,

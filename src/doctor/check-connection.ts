@@ -1,5 +1,6 @@
-import { describeRoute, type Egress } from '../egress/egress.js';
-import type { ConnectionFacts } from '../egress/probe.js';
+import type { Egress } from '../egress/egress.js';
+import type { ConnectionFacts } from '../egress/probe-connection.js';
+import { describeRoute } from '../egress/route.js';
 import { toGatewayError, type GatewayError } from '../problems/gateway-error.js';
 import type { EgressSettings } from '../config/settings.js';
 import { toRouteFailure, toTlsFailure, type Attempt } from './connection-failure.js';

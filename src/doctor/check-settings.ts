@@ -1,4 +1,4 @@
-import { describeRoute } from '../egress/egress.js';
+import { describeRoute } from '../egress/route.js';
 import { SettingsInvalid } from '../config/read-settings.js';
 import type { Settings } from '../config/settings.js';
 import { StepFailed } from './step-failed.js';

@@ -1,4 +1,4 @@
-import type { ConnectionFacts } from '../egress/probe.js';
+import type { ConnectionFacts } from '../egress/probe-connection.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import type { BankHost } from './hosts.js';
 import { remedyFor } from './remedies.js';
@@ -25,7 +25,7 @@ export function toRouteFailure(attempt: Attempt): StepFailed | null {
     return new StepFailed(
       'config-invalid',
       'operator',
-      `EGRESS_LOCAL_ADDRESS is ${localAddress}, from which ${host.hostname} can not be reached (${cause}): it is no address of this machine, or of another family.`,
+      `EGRESS_LOCAL_ADDRESS is ${localAddress}, from which ${host.hostname} cannot be reached (${cause}): it is no address of this machine, or of another family.`,
       'Set EGRESS_LOCAL_ADDRESS to an address of this machine (ip address show), or leave it out.',
     );
   }
@@ -78,7 +78,7 @@ function refusalRemedy(address: string, status: number | undefined): string {
     case 502:
     case 503:
     case 504:
-      return `Ask the network team why the proxy can not reach ${address} (its DNS, its firewall, or the bank itself).`;
+      return `Ask the network team why the proxy cannot reach ${address} (its DNS, its firewall, or the bank itself).`;
     default:
       return `Check that EGRESS_PROXY_URL names a CONNECT proxy; then ask the network team what it does with CONNECT to ${address}.`;
   }

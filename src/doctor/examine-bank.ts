@@ -68,7 +68,7 @@ async function checkToken({ tokens }: BankIdentity, logged: readonly LoggedLine[
   const unknown = logged.find(({ event }) => event === 'token.lifetime-unknown');
   if (!unknown) return;
   findings.problem = `The bank does not say how long its token lives: ${unknown.msg}.`;
-  findings.remedy = 'The gateway works, but asks for tokens more often; tell the bank that expires_in can not be used.';
+  findings.remedy = 'The gateway works, but asks for tokens more often; tell the bank that expires_in cannot be used.';
   findings.owner = 'bank';
 }
 

@@ -16,7 +16,7 @@ export interface ExamineOptions {
 }
 
 /**
- * Walks the way to the bank hop by hop, by the gateway's own rooms, and stops at the first that is broken (contract §9).
+ * Walks the way to the bank hop by hop, by the gateway's own rooms, and stops at the first that is broken (docs/troubleshooting.md).
  * Facts hold names, addresses, dates, counts and fingerprints: never a secret, never an amount.
  */
 export async function examine(options: ExamineOptions): Promise<DoctorReport> {

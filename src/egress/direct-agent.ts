@@ -1,8 +1,7 @@
 import { Agent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import { bankTlsOptions, dialOptions, KEEP_ALIVE, type AgentOptions } from './agent-options.js';
-import type { ClientTls } from './client-tls.js';
+import { bankTlsOptions, dialOptions, KEEP_ALIVE, type AgentOptions, type ClientTls } from './agent-options.js';
 import { secureInTime } from './secure-in-time.js';
 
 /** Connections straight to the bank, kept alive and resumed; DNS, TCP and TLS share one deadline. */

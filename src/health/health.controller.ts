@@ -10,7 +10,7 @@ import type { FastifyReply } from 'fastify';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
-import { describeRoutes } from '../egress/egress.js';
+import { describeRoutes } from '../egress/route.js';
 import { Settings } from '../config/settings.js';
 import { VERSION } from '../version.js';
 import { Readiness } from './readiness.js';

@@ -138,7 +138,7 @@ describe('not ready is', () => {
     expect(await scene.readiness.check()).toBe(true);
   });
 
-  it('a process whose certificate can not be used; nobody is asked then', async () => {
+  it('a process whose certificate cannot be used; nobody is asked then', async () => {
     const scene = new Scene();
     scene.fault = 'expired';
     expect(await scene.readiness.check()).toBe(false);

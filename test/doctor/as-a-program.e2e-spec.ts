@@ -173,7 +173,7 @@ describe('node dist/main.js doctor', () => {
     expect(ms).toBeLessThan(3000);
   });
 
-  it('names the setting when the sandbox can not be started', async () => {
+  it('names the setting when the sandbox cannot be started', async () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'file'), '');
     const { code, stdout } = await doctor(['--sandbox', '--json'], { SANDBOX_DIRECTORY: join(directory, 'file') });

@@ -166,13 +166,13 @@ const CASES: readonly Case[] = [
     remedy: /allow CONNECT to 127\.0\.0\.1:\d+/,
   },
   {
-    name: 'a proxy that can not reach the bank',
+    name: 'a proxy that cannot reach the bank',
     arrange: () => answering('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n'),
     ...route,
     code: 'proxy-refused',
     owner: 'network',
     problem: /it answered 503/,
-    remedy: /why the proxy can not reach 127\.0\.0\.1:\d+/,
+    remedy: /why the proxy cannot reach 127\.0\.0\.1:\d+/,
   },
   {
     name: 'a proxy that hangs up after its 200',

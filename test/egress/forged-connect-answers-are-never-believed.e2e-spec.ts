@@ -76,8 +76,8 @@ const ANSWERS: readonly (readonly [string, (connect: Connect) => void, string, R
   ],
   ['nothing', () => undefined, 'proxy-unavailable', /opened no tunnel/],
   ['half a header', says('HTTP/1.1 200 Connection est'), 'proxy-unavailable', /opened no tunnel/],
-  ['half a header and an end', saysAndCloses('HTTP/1.1 200 OK\r\nVia: x'), 'proxy-unavailable', /can not be reached/],
-  ['an end', ({ socket }) => socket.end(), 'proxy-unavailable', /can not be reached/],
+  ['half a header and an end', saysAndCloses('HTTP/1.1 200 OK\r\nVia: x'), 'proxy-unavailable', /cannot be reached/],
+  ['an end', ({ socket }) => socket.end(), 'proxy-unavailable', /cannot be reached/],
   ['a reset', ({ reset }) => reset(), 'proxy-unavailable', /ECONNRESET/],
 ];
 
