@@ -9,7 +9,7 @@ export class DirectAgent extends Agent {
   readonly #connectTimeoutMs: number;
 
   constructor(tls: ClientTls, options: AgentOptions) {
-    super({ ...KEEP_ALIVE, ...bankTlsOptions(tls), ...dialOptions(options) });
+    super({ ...KEEP_ALIVE, ...bankTlsOptions(tls, options), ...dialOptions(options) });
     this.#connectTimeoutMs = options.connectTimeoutMs;
   }
 

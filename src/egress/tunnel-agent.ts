@@ -27,7 +27,7 @@ export class TunnelAgent extends HttpsProxyAgent<string> {
     super(withoutCredentials(proxy), KEEP_ALIVE);
     // the library drops all options of the pool
     this.options.timeout = KEEP_ALIVE.timeout;
-    this.#tls = bankTlsOptions(clientTls);
+    this.#tls = bankTlsOptions(clientTls, options);
     this.#connectTimeoutMs = options.connectTimeoutMs;
     this.#proxyOptions = {
       keepAlive: true,

@@ -128,7 +128,7 @@ test('a call is not repeated over a fresh connection that dies', async () => {
 test.each(['direct', 'proxy'])('%s: an idle connection is closed in good time', async (route) => {
   const proxy = await startConnectProxy();
   const tls = identityFor(bank);
-  const options = { connectTimeoutMs: 1000, localAddress: null, proxyCa: null };
+  const options = { tlsMaxVersion: '1.3' as const, connectTimeoutMs: 1000, localAddress: null, proxyCa: null };
   const agent = route === 'proxy' ? new TunnelAgent(proxy.url, tls, options) : new DirectAgent(tls, options);
   expect(agent.options.timeout).toBe(30_000);
   agent.options.timeout = 100;

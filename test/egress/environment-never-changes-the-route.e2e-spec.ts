@@ -36,6 +36,7 @@ async function runWith(env: Record<string, string>, settings: object, tls: objec
   const script = join(temporaryDirectory(), 'run.mjs');
   writeFileSync(script, SCRIPT);
   const all = {
+    tlsMaxVersion: '1.3',
     connectTimeoutMs: 1000,
     requestTimeoutMs: 3000,
     maxConcurrentRequests: 6,

@@ -43,6 +43,7 @@ export function identityFor({ files }: PretendBank): ClientIdentity {
 export function createEgress(tls: ClientIdentity, change: Partial<EgressSettings> = {}, lines: string[] = []): Egress {
   const egress = new Egress(
     {
+      tlsMaxVersion: '1.3',
       connectTimeoutMs: 1000,
       requestTimeoutMs: 3000,
       maxConcurrentRequests: 6,
