@@ -25,6 +25,11 @@ export async function closeProxies(): Promise<void> {
   for (const close of all) await close();
 }
 
+/** Is called by the next `closeProxies`. */
+export function onClose(close: () => Promise<void>): void {
+  closers.add(close);
+}
+
 /* Egress */
 
 export interface ClientIdentity {
@@ -313,7 +318,8 @@ export function hasOpenssl(): boolean {
   return hasTool('openssl', spawnSync('openssl', ['version']).status === 0, 'apt-get install openssl');
 }
 
-function hasTool(name: string, present: boolean, remedy: string): boolean {
+/** Whether a program is here; says so in one line when not, and is an error in CI. */
+export function hasTool(name: string, present: boolean, remedy: string): boolean {
   if (present) return true;
   if (process.env['CI']) throw new Error(`${name} is missing (${remedy}), and CI must not skip`);
   process.stderr.write(`skipped: ${name} is missing (${remedy})\n`);
