@@ -22,6 +22,9 @@ export interface FailureContext {
 /** The proxy was silent until the connect deadline: not worth a repetition, as no timeout is (docs/architecture.md, repeats). */
 export class ProxyTimedOut extends GatewayError {}
 
+/** Whether a code of the runtime says that a server's certificate is not trusted. */
+export const isTrustFailure = (code: string): boolean => /^(?!ERR_SSL_).*(CERT|SIGNED|ISSUER|VERIFY)/.test(code);
+
 /** TLS alerts by which a server says that it does not like the client's certificate (RFC 8446 §6.2). */
 const CERTIFICATE_ALERTS = new Set([40, 42, 43, 44, 45, 46, 47, 48, 116]);
 
@@ -106,6 +109,12 @@ function toConnectError(failure: ConnectFailure, context: FailureContext, fail: 
       const code = causesOf(failure)
         .map((error) => (error as NodeJS.ErrnoException).code)
         .find((each) => each !== undefined);
+      if (code !== undefined && isTrustFailure(code)) {
+        return fail('proxy-unavailable', `The certificate of the egress proxy is not trusted (${code}).`, {
+          // roots and name are settings; a proxy that has let its certificate expire is not ours
+          owner: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/.test(code) ? 'network' : 'operator',
+        });
+      }
       return fail('proxy-unavailable', `The egress proxy cannot be reached${code ? ` (${code})` : ''}.`);
     }
     case 'proxy-timeout':

@@ -55,9 +55,14 @@ test('an https proxy that never answers the TLS handshake', async () => {
   expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
 });
 
-test.each(['untrusted', 'expired', 'wrong name', 'plain HTTP'])(
-  'an https proxy that is no proxy of ours (%s) is no fault of the bank',
-  async (kind) => {
+test.each([
+  ['untrusted', 'operator', /not trusted \(.*(ISSUER|VERIFY|SIGNED)/],
+  ['wrong name', 'operator', /not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)/],
+  ['expired', 'network', /not trusted \(CERT_HAS_EXPIRED\)/],
+  ['plain HTTP', 'network', /cannot be reached/],
+] as const)(
+  'an https proxy that is not the one we know (%s) is no fault of the bank, and for the %s',
+  async (kind, owner, detail) => {
     const authority = await createAuthority('Proxy CA');
     const names = kind === 'wrong name' ? ['proxy.example'] : ['localhost'];
     const tls = authority.server(names, ...(kind === 'expired' ? [expired()] : []));
@@ -68,7 +73,11 @@ test.each(['untrusted', 'expired', 'wrong name', 'plain HTTP'])(
       proxy: url,
       proxyCaFile: kind === 'untrusted' ? null : authority.file,
     });
-    expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
+    expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
+      code: 'proxy-unavailable',
+      owner,
+      detail: expect.stringMatching(detail),
+    });
     expect(proxy.heads).toEqual([]);
     expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
   },
