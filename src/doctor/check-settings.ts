@@ -7,7 +7,7 @@ import type { Findings } from './walk.js';
 /** Reads the settings and says which bank they lead to. @throws SettingsInvalid */
 export type SettingsSource = () => Promise<{ readonly settings: Settings; readonly warnings: readonly string[] }>;
 
-/** The first step: all settings, read as the gateway reads them. */
+/** The first step: all settings, read as the gateway reads them. An example is given as it would stand in .env. */
 export async function checkSettings(source: SettingsSource, findings: Findings): Promise<Settings> {
   try {
     const { settings, warnings } = await source();

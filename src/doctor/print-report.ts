@@ -40,6 +40,7 @@ function toTicket({ steps }: DoctorReport, failed: StepReport, at: Date): [strin
     ['What to do', failed.remedy],
     ['Not looked at', STEPS.slice(STEPS.indexOf(failed.name) + 1).join(', ')],
     ['Time', at.toISOString()],
+    ['Request id', withNote(fact('accounts', 'requestId'), 'X-Request-Id')],
     ['Token service', fact('settings', 'authUrl')],
     ['Account service', fact('settings', 'baseUrl')],
     ['Route', fact('settings', 'route')],

@@ -57,6 +57,7 @@ const proxy = async (options: ConnectProxyOptions = {}) => {
   return { EGRESS_PROXY_URL: url.href };
 };
 
+const AUTHENTICATE = 'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n';
 const answering = (answer: string) => proxy({ onConnect: ({ socket }) => void socket.end(answer) });
 
 const route = { step: 'route', exit: 5 } as const;
@@ -148,13 +149,55 @@ const CASES: readonly Case[] = [
     remedy: /Set EGRESS_LOCAL_ADDRESS/,
   },
   {
-    name: 'a proxy that wants a password',
-    arrange: () => answering('HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n'),
+    name: 'a proxy that wants a password, and none given',
+    arrange: () => answering(AUTHENTICATE),
+    ...route,
+    code: 'proxy-refused',
+    owner: 'operator',
+    problem: /asks for a user and password, and EGRESS_PROXY_URL has none \(it answered 407\)/,
+    remedy: /Set user and password.*EGRESS_PROXY_URL=http:\/\/user:password@host:port.*@ as %40/,
+  },
+  {
+    name: 'a proxy that wants another password',
+    arrange: async () => {
+      const { EGRESS_PROXY_URL } = await answering(AUTHENTICATE);
+      return { EGRESS_PROXY_URL: withCredentials(new URL(EGRESS_PROXY_URL), 'user', 'secret-proxy').href };
+    },
+    ...route,
+    code: 'proxy-refused',
+    owner: 'operator',
+    problem: /does not accept the user and password in EGRESS_PROXY_URL \(it answered 407\)/,
+    remedy: /Check user and password.*percent-encoded.*@ as %40/,
+  },
+  {
+    name: 'a proxy that refuses both hosts, with its advice given once',
+    arrange: async () => {
+      const { port } = await startRawServer(() => undefined);
+      return {
+        ...(await answering('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n')),
+        BANK_BASE_URL: `https://127.0.0.1:${port}`,
+      };
+    },
     ...route,
     code: 'proxy-refused',
     owner: 'network',
-    problem: /it answered 407/,
-    remedy: /EGRESS_PROXY_URL=http:\/\/user:password@host:port/,
+    problem: /the token endpoint.*the account list/,
+    remedy:
+      /^Ask the network team to allow CONNECT to 127\.0\.0\.1:\d+ and 127\.0\.0\.1:\d+ on the proxy for this machine\.$/,
+  },
+  {
+    name: 'both ports closed, with the advice given once',
+    arrange: async () => {
+      const { port, close } = await startRawServer(() => undefined);
+      const second = await startRawServer(() => undefined);
+      await Promise.all([close(), second.close()]);
+      return { ...at(port), BANK_BASE_URL: `https://127.0.0.1:${second.port}` };
+    },
+    ...route,
+    ...unavailable,
+    problem: /ECONNREFUSED.*ECONNREFUSED/,
+    remedy:
+      /^Check host and port in BANK_AUTH_URL and BANK_BASE_URL; then ask the network team (?!.*network team).*service is up\.$/,
   },
   {
     name: 'a proxy that forbids it',
@@ -213,8 +256,8 @@ const CASES: readonly Case[] = [
     },
     ...route,
     code: 'proxy-unavailable',
-    owner: 'network',
-    problem: /egress proxy/,
+    owner: 'operator',
+    problem: /certificate of the egress proxy is not trusted/,
     remedy: /EGRESS_PROXY_CA_FILE/,
   },
   {
@@ -224,8 +267,15 @@ const CASES: readonly Case[] = [
       return env;
     },
     ...untrusted,
-    problem: /not trusted \(.*(ISSUER|SIGNATURE|VERIFY)/,
-    remedy: /BANK_CA_FILE.*TLS inspection/,
+    problem: /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE holds no root of it, only: CN=Pretend CA/,
+    remedy: /the certificate of CN=A bank root.*BANK_CA_FILE.*TLS inspection/,
+  },
+  {
+    name: 'the same, and no roots given',
+    arrange: async () => ({ ...(await tlsServer()), BANK_CA_FILE: '' }),
+    ...untrusted,
+    problem: /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE is not set, so only the roots of Node count/,
+    remedy: /the certificate of CN=A bank root.*as BANK_CA_FILE.*TLS inspection/,
   },
   {
     name: 'a server certificate that has expired',
@@ -342,7 +392,7 @@ describe('the doctor names the broken connection', () => {
     const examination = await examineWith({ ...toEnvironment(bank), ...env });
     expectFailed(examination, expected);
     expect(bank.requests).toHaveLength(before);
-    expect(examination.ms).toBeLessThan(2500);
+    expect(examination.ms).toBeLessThan(5000);
     return examination;
   };
 

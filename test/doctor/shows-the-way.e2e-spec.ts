@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import forge from 'node-forge';
-import { checkShape } from '../../src/doctor/check-shape.js';
+import { checkShape } from '../../src/doctor/check-accounts.js';
 import { toKeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { createPfx, openPfx } from '../../src/sandbox/identity/pfx.js';
 import { examineWith, expectWellFormed, type Examination } from '../support/examination.js';
@@ -91,7 +91,12 @@ describe('the doctor, where all is well', () => {
       ourThumbprint: thumbprint,
     });
     expect(step('token').facts).toEqual({ lifetimeSeconds: 300 });
-    expect(step('accounts').facts).toEqual({ accounts: 3, pages: 1, complete: true });
+    expect(step('accounts').facts).toEqual({
+      requestId: bank.requests.at(-1)?.headers['x-request-id'],
+      accounts: 3,
+      pages: 1,
+      complete: true,
+    });
     expect(step('shape').facts).toMatchObject({ list: 'result[]', unknownFields: [] });
     expect(text).toMatch(/^✓ settings +\d+ ms {3}https:/m);
     expect(text).toMatch(new RegExp(`^ {26}thumbprint {2}${String(thumbprint)}`, 'm'));
