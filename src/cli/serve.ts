@@ -7,6 +7,7 @@ import { createApp } from '../app.setup.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
 import { SystemClock } from '../clock.js';
+import { Readiness } from '../health/readiness.js';
 import { Lifecycle } from '../http/lifecycle.js';
 import { stopServing } from './stop-serving.js';
 import { describeRoutes } from '../egress/route.js';
@@ -54,11 +55,8 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
       await app.listen(settings.http.port, toAddress(settings.http.host));
       app.useLogger(app.get(NestLogger));
       announce(process, logger, settings.bank, settings, toUrl(app, settings.http), sandbox);
-      // so that the first caller does not wait for it; what goes wrong is logged there
-      app
-        .get(IdentityHolder)
-        .current.tokens.get()
-        .catch(() => undefined);
+      // one reading, without which it is not ready; what goes wrong is logged there
+      void app.get(Readiness).check();
     }
     const signal = await stop.received;
     logger.info({ event: 'gateway.stopping', signal }, `stopping on ${signal}`);

@@ -151,7 +151,7 @@ async function checkToken({ tokens }: BankIdentity, logged: readonly LoggedLine[
 
 function askFirstPage(call: AuthorizedCall, { settings, clock }: Parts): Promise<unknown> {
   const signal = AbortSignal.timeout(settings.snapshot.readTimeoutMs);
-  return new PageSource(call, clock).ask({ pageNumber: 1, pageSize: 1, readingId: crypto.randomUUID(), signal });
+  return new PageSource(call, clock).get({ pageNumber: 1, pageSize: 1, readingId: crypto.randomUUID(), signal });
 }
 
 /** The refusal of a bank that asks for the certificate once it has seen the request (docs/troubleshooting.md). */
