@@ -8,20 +8,14 @@ import { readSettings } from '../../src/config/read-settings.js';
 import { closeDeafServers, startDeafServer } from '../support/deaf-server.js';
 import { examineWith, expectFailed, type Expected } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
-import { closeOpensslServers, startOpensslServer } from '../support/openssl-server.js';
+import { createAuthority, expired } from '../support/authority.js';
+import { closeAll } from '../support/closing.js';
+import { type ConnectProxyOptions, startConnectProxy, withCredentials } from '../support/connect-proxy.js';
+import { socketsLeft } from '../support/egress.js';
+import { startOpensslServer } from '../support/openssl-server.js';
+import { closedPort, startRawServer, startTlsServer } from '../support/servers.js';
+import { hasOpenssl } from '../support/tools.js';
 import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import {
-  closeProxies,
-  createAuthority,
-  expired,
-  hasOpenssl,
-  socketsLeft,
-  startConnectProxy,
-  startRawServer,
-  startTlsServer,
-  withCredentials,
-  type ConnectProxyOptions,
-} from '../support/proxies.js';
 
 type Env = Record<string, string>;
 
@@ -49,7 +43,7 @@ async function tlsServer(options: TlsOptions = {}, ...args: Parameters<typeof id
 
 async function openssl(...args: string[]): Promise<Env> {
   const { env, server, authority } = await identity();
-  return { ...env, ...at(await startOpensslServer(server, [...args, '-CAfile', authority.file])) };
+  return { ...env, ...at((await startOpensslServer(server, ['-www', ...args, '-CAfile', authority.file])).port) };
 }
 
 const proxy = async (options: ConnectProxyOptions = {}) => {
@@ -100,9 +94,7 @@ const CASES: readonly Case[] = [
   {
     name: 'port closed',
     arrange: async () => {
-      const { port, close } = await startRawServer(() => undefined);
-      await close();
-      return at(port);
+      return at(await closedPort());
     },
     ...route,
     ...unavailable,
@@ -121,9 +113,7 @@ const CASES: readonly Case[] = [
   {
     name: 'the second host closed, by its port alone',
     arrange: async () => {
-      const { port, close } = await startRawServer(() => undefined);
-      await close();
-      return { BANK_BASE_URL: `https://127.0.0.1:${port}` };
+      return { BANK_BASE_URL: `https://127.0.0.1:${await closedPort()}` };
     },
     ...route,
     ...unavailable,
@@ -188,10 +178,7 @@ const CASES: readonly Case[] = [
   {
     name: 'both ports closed, with the advice given once',
     arrange: async () => {
-      const { port, close } = await startRawServer(() => undefined);
-      const second = await startRawServer(() => undefined);
-      await Promise.all([close(), second.close()]);
-      return { ...at(port), BANK_BASE_URL: `https://127.0.0.1:${second.port}` };
+      return { ...at(await closedPort()), BANK_BASE_URL: `https://127.0.0.1:${await closedPort()}` };
     },
     ...route,
     ...unavailable,
@@ -229,9 +216,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a proxy that is not there',
     arrange: async () => {
-      const { port, close } = await startRawServer(() => undefined);
-      await close();
-      return { EGRESS_PROXY_URL: `http://127.0.0.1:${port}` };
+      return { EGRESS_PROXY_URL: `http://127.0.0.1:${await closedPort()}` };
     },
     ...route,
     code: 'proxy-unavailable',
@@ -381,8 +366,7 @@ describe('the doctor names the broken connection', () => {
   afterEach(async () => {
     for (const server of plain.splice(0)) server.close().closeAllConnections();
     closeDeafServers();
-    await closeOpensslServers();
-    await closeProxies();
+    await closeAll();
   });
   afterAll(closePretendBanks);
 
@@ -410,7 +394,7 @@ describe('the doctor names the broken connection', () => {
     const { port } = await startRawServer(() => undefined);
     await examineWith({ ...toEnvironment(bank), ...env });
     await examineWith({ ...toEnvironment(bank), ...at(port) });
-    await closeProxies();
+    await closeAll();
     expect(await socketsLeft(0)).toBe(0);
   });
 

@@ -10,22 +10,12 @@ import { toKeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { createPfx, openPfx } from '../../src/sandbox/identity/pfx.js';
 import { examineWith, expectWellFormed, type Examination } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
-import {
-  closePretendBanks,
-  issueToken,
-  json,
-  listAccounts,
-  startPretendBank,
-  type PretendBank,
-} from '../support/pretend-bank.js';
-import {
-  closeProxies,
-  createAuthority,
-  hasOpenssl,
-  openSockets,
-  socketsLeft,
-  startConnectProxy,
-} from '../support/proxies.js';
+import { closePretendBanks, issueToken, json, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { createAuthority } from '../support/authority.js';
+import { closeAll } from '../support/closing.js';
+import { startConnectProxy } from '../support/connect-proxy.js';
+import { openSockets, socketsLeft } from '../support/egress.js';
+import { hasOpenssl } from '../support/tools.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { cleanUp, start } from '../support/sandbox.js';
 
@@ -49,7 +39,7 @@ describe('the doctor, where all is well', () => {
   afterEach(async () => {
     bank.onToken = issueToken(bank);
     bank.onAccounts = listSample();
-    await closeProxies();
+    await closeAll();
     await cleanUp();
   });
   afterAll(closePretendBanks);

@@ -1,39 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { TLSSocket } from 'node:tls';
 import { DirectAgent } from '../../src/egress/direct-agent.js';
 import { TunnelAgent } from '../../src/egress/tunnel-agent.js';
 import { WireClient } from '../../src/egress/wire-client.js';
-import { closePretendBanks, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import {
-  accountsAt,
-  closeProxies,
-  createAuthority,
-  createEgress,
-  identityFor,
-  startConnectProxy,
-  startTlsServer,
-} from '../support/proxies.js';
+import { listAccounts, startPretendBank } from '../support/pretend-bank.js';
+import { createAuthority } from '../support/authority.js';
+import { ROUTES, startRoute, startConnectProxy } from '../support/connect-proxy.js';
+import { bankForFile, accountsAt, createEgress, identityFor } from '../support/egress.js';
+import { startTlsServer } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(async () => {
-  await closeProxies();
-  bank.onAccounts = listAccounts([]);
-});
-afterAll(closePretendBanks);
-
-const ROUTES = ['direct', 'http proxy', 'https proxy'] as const;
-
-async function startRoute(route: (typeof ROUTES)[number]) {
-  const authority = await createAuthority('Proxy CA');
-  const https = route === 'https proxy';
-  const proxy = await startConnectProxy(https ? { tls: authority.server(['localhost']) } : {});
-  const settings = { proxy: route === 'direct' ? null : proxy.url, proxyCaFile: https ? authority.file : null };
-  return { proxy, settings };
-}
+const bank = await bankForFile();
 
 describe.each(ROUTES)('%s', (route) => {
   test('one connection serves calls one after the other, and six serve 200 at once', async () => {

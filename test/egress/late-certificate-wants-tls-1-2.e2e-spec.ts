@@ -2,12 +2,13 @@ import { afterEach, expect, test } from '@jest/globals';
 import { closeGateways, startGateway } from '../support/gateway.js';
 import { askingLate, ASKS_LATE } from '../support/late-certificate.js';
 import { closePretendBanks, issueToken, startPretendBank } from '../support/pretend-bank.js';
-import { closeProxies, startConnectProxy } from '../support/proxies.js';
+import { closeAll } from '../support/closing.js';
+import { startConnectProxy } from '../support/connect-proxy.js';
 import { listSample } from '../support/sample-accounts.js';
 
 afterEach(async () => {
   await closeGateways();
-  await closeProxies();
+  await closeAll();
   await closePretendBanks();
 });
 

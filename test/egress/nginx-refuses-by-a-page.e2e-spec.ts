@@ -1,30 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { bankForFile } from '../support/egress.js';
 import { examineWith, expectFailed } from '../support/examination.js';
-import { closeGateways, startGateway, toEnvironment } from '../support/gateway.js';
-import { hasNginx, startNginx } from '../support/nginx.js';
-import {
-  closePretendBanks,
-  issueToken,
-  startPretendBank,
-  type Handler,
-  type PretendBank,
-} from '../support/pretend-bank.js';
-import { closeProxies, createAuthority, temporaryDirectory } from '../support/proxies.js';
-import { listSample, PLANTED } from '../support/sample-accounts.js';
+import { startGateway, toEnvironment } from '../support/gateway.js';
+import { createAuthority } from '../support/authority.js';
+import { temporaryDirectory } from '../support/closing.js';
+import { startNginx } from '../support/nginx.js';
+import { hasNginx } from '../support/tools.js';
+import { type Handler } from '../support/pretend-bank.js';
+import { PLANTED } from '../support/sample-accounts.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(async () => {
-  await closeGateways();
-  await closeProxies();
-  bank.onToken = issueToken(bank);
-  bank.onAccounts = listSample();
-});
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
 const REJECTED = { code: 'certificate-rejected', owner: 'operator' };
 

@@ -1,16 +1,9 @@
-import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasTool, onClose, startRawServer, temporaryDirectory, type ServerIdentity } from './proxies.js';
-import { until } from './until.js';
-
-const NGINX = '/usr/sbin/nginx';
-
-/** Whether the real nginx is here; says so in one line when not, and is an error in CI. */
-export function hasNginx(): boolean {
-  return hasTool('nginx', existsSync(NGINX), 'apt-get install nginx-light');
-}
+import type { ServerIdentity } from './authority.js';
+import { temporaryDirectory } from './closing.js';
+import { closedPort } from './servers.js';
+import { NGINX, startTool } from './tools.js';
 
 /**
  * The real nginx with ssl_verify_client on a free port of 127.0.0.1: a token and an empty list for clients whose root is
@@ -22,9 +15,7 @@ export async function startNginx({ key, cert }: ServerIdentity, clientsPem: stri
   writeFileSync(file('key.pem'), key);
   writeFileSync(file('cert.pem'), cert);
   writeFileSync(file('clients.pem'), clientsPem);
-  const free = await startRawServer();
-  const { port } = free;
-  await free.close();
+  const port = await closedPort();
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${file(name)};`);
   writeFileSync(
     file('nginx.conf'),
@@ -41,21 +32,6 @@ export async function startNginx({ key, cert }: ServerIdentity, clientsPem: stri
       }
     }\n`,
   );
-  const nginx = spawn(NGINX, ['-p', directory, '-c', file('nginx.conf'), '-e', file('error.log')], { stdio: 'ignore' });
-  const ended = new Promise((resolve) => nginx.once('exit', resolve));
-  onClose(async () => {
-    nginx.kill('SIGKILL');
-    await ended;
-  });
-  await until(() => {
-    if (nginx.exitCode !== null) throw new Error(`nginx does not start: ${readFileSync(file('error.log'), 'utf8')}`);
-    return accepts(port);
-  }, 10_000);
+  await startTool(NGINX, ['-p', directory, '-c', file('nginx.conf'), '-e', file('error.log')], port);
   return port;
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
-  return promise.finally(() => socket.destroy());
 }
