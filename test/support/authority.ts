@@ -12,7 +12,7 @@ export interface ServerIdentity {
 
 export interface Authority {
   readonly pem: string;
-  /** PEM file, in a directory that lasts as long as the tests. */
+  /** A new PEM file, which lasts until the next `closeAll`. */
   readonly file: string;
   /** The root itself as a server: a self-signed certificate. */
   readonly self: ServerIdentity;
@@ -34,16 +34,17 @@ export async function createAuthority(name: string): Promise<Authority> {
   const [caKey, leafKey] = await Promise.all([keyPairOf(name), keyPairOf('a leaf')]);
   const root = createCertificate(name, caKey, { use: 'root' });
   const issuer = { certificate: root, key: caKey };
-  const directory = temporaryDirectory();
-  const file = join(directory, 'ca.pem');
-  writeFileSync(file, forge.pki.certificateToPem(root));
   const toIdentity = (certificate: forge.pki.Certificate) => ({
     key: leafKey.pem,
     cert: forge.pki.certificateToPem(certificate),
   });
   return {
     pem: forge.pki.certificateToPem(root),
-    file,
+    get file() {
+      const file = join(temporaryDirectory(), 'ca.pem');
+      writeFileSync(file, forge.pki.certificateToPem(root));
+      return file;
+    },
     self: { key: caKey.pem, cert: forge.pki.certificateToPem(root) },
     server: (names, validity) =>
       toIdentity(createCertificate('a server', leafKey, { use: 'server', issuer, names }, validity)),
