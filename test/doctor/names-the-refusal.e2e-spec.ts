@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { SystemClock } from '../../src/clock.js';
 import { examineWith, expectFailed, type Expected } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
-import { closePretendBanks, issueToken, json, startPretendBank, type Handler, type PretendBank } from '../support/pretend-bank.js';
+import {
+  closePretendBanks,
+  issueToken,
+  json,
+  startPretendBank,
+  type Handler,
+  type PretendBank,
+} from '../support/pretend-bank.js';
 import { expired } from '../support/authority.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 

@@ -10,7 +10,14 @@ import { toKeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { createPfx, openPfx } from '../../src/sandbox/identity/pfx.js';
 import { examineWith, expectWellFormed, type Examination } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
-import { closePretendBanks, issueToken, json, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import {
+  closePretendBanks,
+  issueToken,
+  json,
+  listAccounts,
+  startPretendBank,
+  type PretendBank,
+} from '../support/pretend-bank.js';
 import { createAuthority } from '../support/authority.js';
 import { closeAll } from '../support/closing.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
