@@ -109,7 +109,7 @@ test.each(['direct', 'proxy'])('%s: an idle connection is closed in good time', 
   const agent = route === 'proxy' ? new TunnelAgent(proxy.url, tls, options) : new DirectAgent(tls, options);
   expect(agent.options.timeout).toBe(30_000);
   agent.options.timeout = 100;
-  const client = new WireClient(1000);
+  const client = new WireClient(1_000_000);
   const call = () => client.get(accountsAt(bank.url), agent, AbortSignal.timeout(3000));
   await call();
   expect(bank.sockets.size).toBe(1);

@@ -37,7 +37,10 @@ async function startBank(
     });
   });
   const url = `https://localhost:${server.port}`;
-  const egress = createEgress({ ...authority.client('a client'), ca: authority.pem }, { maxResponseBytes });
+  const egress = createEgress(
+    { ...authority.client('a client'), ca: authority.pem },
+    { maxResponseBytes, requestTimeoutMs: 15_000 },
+  );
   await egress.get(accountsAt(url));
   return { url, egress };
 }
