@@ -1,46 +1,73 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Injectable, Module, type DynamicModule, type OnApplicationBootstrap } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { AuthModule } from './auth/auth.module.js';
+import { IdentityHolder } from './auth/identity-holder.js';
 import { BankModule } from './bank/bank.module.js';
 import { Clock } from './clock.js';
-import { Lifecycle } from './http/lifecycle.js';
+import { Settings } from './config/settings.js';
 import { HealthModule } from './health/health.module.js';
+import { HttpEdge } from './http/http-edge.js';
 import { Log } from './logging/logging.js';
 import { ProblemsController } from './problems/problems.controller.js';
 import { RootController } from './root.controller.js';
-import { Settings } from './config/settings.js';
+import { SnapshotKeeper } from './snapshot/snapshot-keeper.js';
+import { SnapshotModule } from './snapshot/snapshot.module.js';
 
 /** What comes from outside: made by the command line, or by a test. */
 export interface AppParts {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
-  readonly lifecycle: Lifecycle;
+  /** Read the accounts as soon as the app is started: it is not ready before. */
+  readonly readAtStart: boolean;
 }
 
-/** The map: a request travels accounts → bank → auth → egress → the bank. */
+@Injectable()
+class ReadAtStart implements OnApplicationBootstrap {
+  constructor(private readonly keeper: SnapshotKeeper) {}
+
+  onApplicationBootstrap(): void {
+    // what goes wrong is logged there
+    this.keeper.probe()?.catch(() => undefined);
+  }
+}
+
+/** The map: a request travels http → accounts → snapshot → bank → auth → egress → the bank. */
 @Module({})
 export class AppModule {
-  static register({ settings, clock, log, lifecycle }: AppParts): DynamicModule {
+  constructor(
+    private readonly keeper: SnapshotKeeper,
+    private readonly identities: IdentityHolder,
+  ) {}
+
+  static register({ settings, clock, log, readAtStart }: AppParts, edge: HttpEdge): DynamicModule {
     const parts = [
       { provide: Settings, useValue: settings },
       { provide: Clock, useValue: clock },
       { provide: Log, useValue: log },
-      { provide: Lifecycle, useValue: lifecycle },
+      { provide: HttpEdge, useValue: edge },
     ];
     return {
       module: AppModule,
       imports: [
         { module: class PartsModule {}, global: true, providers: parts, exports: parts },
-        // Nest's own lines through our logger; the line for each request is written at the door
+        // Nest's own lines through our logger; the line of each request is written by the HTTP edge
         LoggerModule.forRoot({ pinoHttp: { logger: log.logger, autoLogging: false }, forRoutes: [] }),
         AccountsModule,
+        SnapshotModule,
         BankModule,
         AuthModule,
         HealthModule,
       ],
       controllers: [ProblemsController, RootController],
+      providers: readAtStart ? [ReadAtStart] : [],
     };
+  }
+
+  /** Looks at certificate and credentials again, and ends any waiting after a failure. */
+  reload(): void {
+    this.keeper.endWait();
+    void this.identities.reload();
   }
 }

@@ -3,29 +3,29 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { Logger } from 'nestjs-pino';
 import { AppModule, type AppParts } from './app.module.js';
-import { Door } from './http/door.js';
+import { HttpEdge } from './http/http-edge.js';
 import { ProblemFilter } from './http/problem-filter.js';
 import { ValidationPipe } from './http/validation-pipe.js';
 import { VERSION } from './version.js';
 
 /**
- * The app as it is served, ready to listen; tests make the very same.
+ * The app as it is served; tests make the very same. `listen` (or `init`) starts it, so guards, interceptors and hooks
+ * may still be added; `close` stops it gracefully.
  * @throws PfxUnreadable when there is no usable client certificate to begin with
  */
 export async function createApp(parts: AppParts): Promise<NestFastifyApplication> {
-  const { settings, log, lifecycle } = parts;
-  const door = new Door(settings.http, log.logger, lifecycle);
-  const adapter = new FastifyAdapter(door.options);
-  door.install(adapter.getInstance());
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(parts), adapter, {
-    logger: false,
-    abortOnError: false,
-  });
+  const { settings, log } = parts;
+  const edge = new HttpEdge(settings.http, log.logger);
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.register(parts, edge),
+    new FastifyAdapter(edge.fastify),
+    { logger: false, abortOnError: false },
+  );
   app.useGlobalPipes(new ValidationPipe());
-  app.useGlobalFilters(new ProblemFilter(log.logger));
+  app.useGlobalFilters(new ProblemFilter(log.logger, edge.connections));
   describeApi(app);
-  await app.init();
-  app.useLogger(app.get(Logger));
+  // not before: a start that fails is reported once, by the command
+  edge.fastify.server.once('listening', () => app.useLogger(app.get(Logger)));
   return app;
 }
 
@@ -46,7 +46,7 @@ function describeApi(app: NestFastifyApplication): void {
   });
 }
 
-/** Fields may be added to answers (contract §3), so no schema closes its objects. */
+/** Fields may be added to answers (docs/api.md), so no schema closes its objects. */
 function leaveOpen(document: OpenAPIObject): OpenAPIObject {
   return JSON.parse(
     JSON.stringify(document, (key, value: unknown) =>

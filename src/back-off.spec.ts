@@ -147,21 +147,21 @@ describe('ending the wait', () => {
   it('lets the next one ask at once', () => {
     const backOff = new BackOff(new FakeClock());
     backOff.failed(refusal());
-    backOff.endWait();
+    backOff.resetBackOff();
     expect(backOff.waiting).toBeNull();
   });
 
   it('does not forget the failure: the next wait is a step longer', () => {
     const backOff = new BackOff(new FakeClock(), () => 0);
     backOff.failed(refusal());
-    backOff.endWait();
+    backOff.resetBackOff();
     expect(backOff.lastError?.code).toBe('credentials-rejected');
     expect(backOff.failed(refusal()).retryAfterMs).toBe(60_000);
   });
 
   it('does nothing where there is none', () => {
     const backOff = new BackOff(new FakeClock());
-    backOff.endWait();
+    backOff.resetBackOff();
     expect(backOff.circuit).toBe('closed');
   });
 });

@@ -2,7 +2,7 @@ import type { Clock, Instant } from './clock.js';
 import type { GatewayError } from './problems/gateway-error.js';
 import type { ProblemCode } from './problems/problem-table.js';
 
-/** Refusals that asking again can only make worse: a wrong password may lock the account (contract §6). */
+/** Refusals that asking again can only make worse: a wrong password may lock the account (docs/bank.md). */
 const REFUSALS: ReadonlySet<ProblemCode> = new Set([
   'credentials-rejected',
   'certificate-rejected',
@@ -50,8 +50,8 @@ export class BackOff {
     this.#last = null;
   }
 
-  /** Lets the next one ask at once, as an operator may wish after he has mended something. */
-  endWait(): void {
+  /** Lets the next one ask at once, as an operator may wish after correcting something. */
+  resetBackOff(): void {
     if (this.#last) this.#last = { ...this.#last, waitMs: 0 };
   }
 

@@ -303,7 +303,7 @@ describe('waiting after failures', () => {
     const scene = new Scene();
     await scene.beginFailing('credentials-rejected');
     expect(scene.provider.waiting).toBe(true);
-    scene.provider.endWait();
+    scene.provider.resetBackOff();
     expect(scene.provider.waiting).toBe(false);
     expect((await scene.begin()).value).toBe('token-2');
   });

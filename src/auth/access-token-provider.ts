@@ -17,7 +17,7 @@ export interface AccessTokenProviderOptions {
 }
 
 /**
- * Holds the access token of one client certificate by the rules of contract §6: one request in flight whoever asks,
+ * Holds the access token of one client certificate by the rules of docs/bank.md: one request in flight whoever asks,
  * renewed in the background from 80 % of its life when there is work for it, never used in its last seconds, an older
  * answer never overwrites a newer, and waiting after failures.
  */
@@ -82,8 +82,8 @@ export class AccessTokenProvider {
   }
 
   /** Lets the next call ask at once. */
-  endWait(): void {
-    this.#backOff.endWait();
+  resetBackOff(): void {
+    this.#backOff.resetBackOff();
   }
 
   status() {

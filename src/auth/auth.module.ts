@@ -6,7 +6,10 @@ import { AuthorizedCall } from './authorized-call.js';
 import { BankCondition } from './bank-condition.js';
 import { IdentityHolder } from './identity-holder.js';
 
-/** Holds the client certificate and the access token; all that leaves this room is the authorized call and its state. */
+/**
+ * Holds the client certificate and the access token. Other rooms send through AuthorizedCall, and read from IdentityHolder
+ * and BankCondition how certificate, token and bank are; none of them handles a token or a key.
+ */
 @Module({
   providers: [
     {
@@ -17,7 +20,7 @@ import { IdentityHolder } from './identity-holder.js';
     {
       provide: IdentityHolder,
       useFactory: (settings: Settings, clock: Clock, log: Log, condition: BankCondition) =>
-        new IdentityHolder({ bank: settings.bank, egress: settings.egress, clock, logger: log.logger, condition }),
+        IdentityHolder.start({ bank: settings.bank, egress: settings.egress, clock, logger: log.logger, condition }),
       inject: [Settings, Clock, Log, BankCondition],
     },
     {

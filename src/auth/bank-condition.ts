@@ -12,7 +12,7 @@ interface Failure {
 
 /**
  * How the bank does, seen over all we ask of it. A series of failures begins with the first and ends when each kind of
- * work that failed has gone well again; each end is logged once (contract §7).
+ * work that failed has gone well again; each end is logged once.
  */
 export class BankCondition {
   readonly #clock: Clock;

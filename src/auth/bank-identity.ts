@@ -66,7 +66,7 @@ export class BankIdentity {
   }
 }
 
-/** Why a certificate can't be used at `nowMs`, in a sentence with the date; null when it can. */
+/** Why a certificate cannot be used at `nowMs`, in a sentence with the date; null when it can. */
 export function certificateFault(
   certificate: Pick<ClientCertificate, 'notBefore' | 'notAfter'>,
   nowMs: number,

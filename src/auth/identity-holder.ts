@@ -1,3 +1,4 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
@@ -8,14 +9,14 @@ import { FileUnusable, readSecretFile } from '../config/small-file.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity, certificateFault } from './bank-identity.js';
 import { daysLeft, ExpiryNotice } from './expiry-notice.js';
-import { filesSignature } from './files-signature.js';
-import { readIdentityMaterial, type IdentityMaterial } from './identity-material.js';
+import { FileWatch } from './file-watch.js';
+import { mayPass, readIdentityMaterial, type IdentityMaterial } from './identity-material.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
 
-/** Files are looked at this often, and taken when they have not changed since the look before: within 5 s (contract §2). */
+/** Files are looked at this often: a change is taken up within 5 s, as docs/certificates.md promises. */
 const LOOK_EVERY_MS = 1000;
 
-/** Failures of a proof that say nothing about the new identity: the bank can't be reached, or does not answer properly. */
+/** Failures of a proof that say nothing about the new identity: the bank cannot be reached, or does not answer properly. */
 const OUT_OF_REACH: ReadonlySet<ProblemCode> = new Set([
   'bank-unavailable',
   'bank-timeout',
@@ -50,33 +51,41 @@ interface Refusal {
 
 /**
  * Holds the identity we use towards the bank, and exchanges it while running: changed files are read, checked and proved
- * by a real token request, and only then take over, all together. A bad one changes nothing and is told of. Everything
+ * by a real token request, and only then take over, all together. A bad one changes nothing and is reported. Everything
  * that needs the identity asks for `current` at the moment of use.
  */
-export class IdentityHolder {
+export class IdentityHolder implements OnApplicationShutdown {
   readonly #options: IdentityHolderOptions;
   readonly #oneTokenRequest = pLimit(1);
   readonly #oneReload = pLimit(1);
   readonly #notice: ExpiryNotice;
-  readonly #files: readonly string[];
+  readonly #watch: FileWatch;
   readonly #timer: NodeJS.Timeout;
+  readonly #closing = new AbortController();
   readonly #onReplaced = new Set<() => void>();
   #current: BankIdentity;
   #material: Material;
   #candidate: Candidate | null = null;
   #refusal: Refusal | null = null;
-  #loadedSignature: string;
-  #lastSignature: string;
+  /** A passing failure kept the files from being read: they are read again at the next look. */
+  #unread = false;
 
-  /** @throws PfxUnreadable, FileUnusable when there is no identity to begin with */
-  constructor(options: IdentityHolderOptions) {
+  /**
+   * Reads the identity to begin with.
+   * @throws PfxUnreadable, FileUnusable when there is none
+   */
+  static async start(options: IdentityHolderOptions): Promise<IdentityHolder> {
+    const watch = new FileWatch(watchedFiles(options.bank.identity, options.egress.proxyCaFile), options.clock);
+    return new IdentityHolder(options, watch, await readMaterial(options));
+  }
+
+  /** For `start`. */
+  constructor(options: IdentityHolderOptions, watch: FileWatch, material: Material) {
     this.#options = options;
-    const { clock, logger, bank } = options;
-    this.#files = watchedFiles(bank.identity, options.egress.proxyCaFile);
-    this.#loadedSignature = filesSignature(this.#files);
-    this.#lastSignature = this.#loadedSignature;
-    this.#material = this.#read();
-    this.#current = this.#create(this.#material);
+    this.#watch = watch;
+    this.#material = material;
+    this.#current = this.#create(material);
+    const { clock, logger } = options;
     const { certificate } = this.#current;
     logger.info({ event: 'certificate.loaded', ...describe(certificate) }, 'client certificate loaded');
     for (const warning of certificate.warnings) logger.warn({ event: 'certificate.warning' }, warning);
@@ -101,8 +110,8 @@ export class IdentityHolder {
    * taken or refused; never rejects.
    */
   reload(): Promise<void> {
-    this.#current.tokens.endWait();
-    this.#candidate?.identity.tokens.endWait();
+    this.#current.tokens.resetBackOff();
+    this.#candidate?.identity.tokens.resetBackOff();
     return this.#oneReload(() => this.#reload());
   }
 
@@ -115,39 +124,49 @@ export class IdentityHolder {
       thumbprint: certificate.thumbprint,
       notAfter: certificate.notAfter.toISOString(),
       daysLeft: daysLeft(certificate, nowMs),
-      /** Why the certificate can't be used now, or null. */
+      /** Why the certificate cannot be used now, or null. */
       fault: certificateFault(certificate, nowMs),
       /** Why a newer identity was not taken, or null. */
       refused: this.#refusal,
     };
   }
 
+  /** Ends calls in flight too, with `stopping`. */
   close(): void {
     clearInterval(this.#timer);
+    this.#closing.abort();
     this.#candidate?.identity.close();
     this.#current.close();
   }
 
+  onApplicationShutdown(): void {
+    this.close();
+  }
+
   #look(): void {
     this.#notice.check(this.#current.certificate, this.#options.clock.now().wall);
-    const signature = filesSignature(this.#files);
-    // a file that is being written is left until it has stood still between two looks
-    const settled = signature === this.#lastSignature;
-    this.#lastSignature = signature;
-    if (!settled || this.#oneReload.activeCount > 0) return;
-    if (signature !== this.#loadedSignature) void this.#oneReload(() => this.#reload());
+    const files = this.#watch.look();
+    if (files === 'changing' || this.#oneReload.activeCount > 0) return;
+    if (files !== 'unchanged' || this.#unread) void this.#oneReload(() => this.#reload(files === 'restless'));
     else if (this.#candidate) void this.#oneReload(() => this.#proveCandidate());
   }
 
-  async #reload(): Promise<void> {
-    this.#loadedSignature = filesSignature(this.#files);
+  async #reload(restless = false): Promise<void> {
+    this.#watch.acknowledge();
     try {
-      const material = this.#read();
+      const material = await readMaterial(this.#options, this.#closing.signal);
+      if (this.#closing.signal.aborted) return;
+      this.#unread = false;
       if (isSame(material, this.#material)) {
         this.#drop();
         this.#refusal = null;
         const { thumbprint } = this.#current.certificate;
-        this.#options.logger.info({ event: 'certificate.unchanged', thumbprint }, 'the files hold the identity in use');
+        // not again and again for a file that is touched again and again
+        if (!restless)
+          this.#options.logger.info(
+            { event: 'certificate.unchanged', thumbprint },
+            'the files hold the identity in use',
+          );
         return;
       }
       if (!this.#candidate || !isSame(material, this.#candidate.material)) {
@@ -155,8 +174,10 @@ export class IdentityHolder {
         this.#candidate = { identity: this.#create(material), material };
       }
     } catch (error) {
-      this.#drop();
-      this.#refuse(toRefusalReason(error));
+      if (this.#closing.signal.aborted) return;
+      this.#unread = mayPass(error);
+      if (!this.#unread) this.#drop();
+      this.#refuse(toRefusalReason(error, this.#unread));
       return;
     }
     await this.#proveCandidate();
@@ -177,6 +198,7 @@ export class IdentityHolder {
       await candidate.identity.tokens.get();
       this.#take(candidate, true);
     } catch (thrown) {
+      if (this.#closing.signal.aborted) return;
       const error = toGatewayError(thrown);
       const outOfReach = OUT_OF_REACH.has(error.code);
       if (outOfReach && certificateFault(this.#current.certificate, clock.now().wall)) this.#take(candidate, false);
@@ -226,12 +248,6 @@ export class IdentityHolder {
     );
   }
 
-  #read(): Material {
-    const { bank, egress, clock } = this.#options;
-    const proxyCa = egress.proxyCaFile === null ? null : readSecretFile(egress.proxyCaFile);
-    return { ...readIdentityMaterial(bank.identity, new Date(clock.now().wall)), proxyCa };
-  }
-
   #drop(): void {
     this.#candidate?.identity.retire();
     this.#candidate = null;
@@ -261,6 +277,11 @@ function watchedFiles(
   return [pfxFile, passcode.file, username.file, password.file, caFile, proxyCa].filter((file) => file !== null);
 }
 
+async function readMaterial({ bank, egress, clock }: IdentityHolderOptions, signal?: AbortSignal): Promise<Material> {
+  const proxyCa = egress.proxyCaFile === null ? null : readSecretFile(egress.proxyCaFile);
+  return { ...(await readIdentityMaterial(bank.identity, new Date(clock.now().wall), signal)), proxyCa };
+}
+
 function isSame(a: Material, b: Material): boolean {
   const chain = ({ certificate }: IdentityMaterial) => [certificate.certificatePem, ...certificate.chainPem].join('');
   return (
@@ -272,11 +293,13 @@ function isSame(a: Material, b: Material): boolean {
   );
 }
 
-function toRefusalReason(error: unknown): Pick<Refusal, 'code' | 'detail'> {
-  if (error instanceof PfxUnreadable || error instanceof FileUnusable || error instanceof GatewayError) {
-    return { code: 'certificate-unusable', detail: error.message };
-  }
-  return { code: 'internal-error', detail: 'The files could not be read, by a fault of ours.' };
+function toRefusalReason(error: unknown, triedAgain: boolean): Pick<Refusal, 'code' | 'detail'> {
+  const known = error instanceof PfxUnreadable || error instanceof FileUnusable || error instanceof GatewayError;
+  const detail = known ? error.message : 'The files could not be read, by an internal fault.';
+  return {
+    code: known ? 'certificate-unusable' : 'internal-error',
+    detail: triedAgain ? `${detail} They are read again every second.` : detail,
+  };
 }
 
 function describe(certificate: BankIdentity['certificate']) {

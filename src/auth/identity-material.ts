@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { FileUnusable, readSmallFile } from '../config/small-file.js';
 import type { IdentitySettings } from '../config/settings.js';
-import { toClientCertificate, type ClientCertificate } from '../pfx/client-certificate.js';
+import { FileUnusable, readSmallFile } from '../config/small-file.js';
+import type { ClientCertificate } from '../pfx/client-certificate.js';
+import { openPfx } from '../pfx/open-pfx.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
-import { readPfx } from '../pfx/read-pfx.js';
 
 /** All that makes us recognisable to the bank, read and checked together. */
 export interface IdentityMaterial {
@@ -17,44 +17,55 @@ export interface IdentityMaterial {
 const MAX_PFX_BYTES = 1_048_576;
 
 /**
- * Reads certificate, passcode, user name, password and roots from where the settings say.
- * @throws PfxUnreadable when the PFX can't be read or opened; FileUnusable for the other files
+ * Reads certificate, passcode, user name, password and roots from where the settings say; the PFX is opened in a worker
+ * thread. `signal` ends it, with its reason.
+ * @throws PfxUnreadable when the PFX cannot be read or opened; FileUnusable for the other files
  */
-export function readIdentityMaterial(settings: IdentitySettings, now: Date): IdentityMaterial {
+export async function readIdentityMaterial(
+  settings: IdentitySettings,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<IdentityMaterial> {
+  // all that may fail to be read comes before the work of opening the PFX
   const passcode = settings.passcode.read();
-  return {
-    certificate: readCertificate(settings, passcode, now),
-    username: settings.username.read(),
-    password: settings.password.read(),
-    ca: settings.caFile === null ? null : readRoots(settings.caFile),
-  };
-}
-
-function readCertificate(settings: IdentitySettings, passcode: string, now: Date): ClientCertificate {
+  const bytes = readPfxBytes(settings.pfx);
+  const [username, password] = [settings.username.read(), settings.password.read()];
+  const ca = settings.caFile === null ? null : readRoots(settings.caFile);
+  const names = { passcode: settings.passcode.variable, base64: 'BANK_PFX_BASE64' };
   try {
-    return toClientCertificate(readPfx(readPfxBytes(settings.pfx), passcode), now);
+    const certificate = await openPfx({ bytes, passcode, names, roots: ca && ca.certificates, now }, signal);
+    return { certificate, username, password, ca: ca && ca.pem };
   } catch (error) {
-    if (!(error instanceof PfxUnreadable) || error.reason === 'file') throw error;
-    // names what was set, and where it is
-    const message = error.message.replace(/BANK_PFX_PASSCODE(?!_)/g, settings.passcode.variable);
+    if (!(error instanceof PfxUnreadable)) throw error;
     const place = 'file' in settings.pfx ? `BANK_PFX_FILE ${settings.pfx.file}` : settings.pfx.base64.variable;
-    throw new PfxUnreadable(error.reason, `${place}: ${message}`);
+    throw new PfxUnreadable(error.reason, `${place}: ${error.message}`);
   }
 }
 
-function readRoots(file: string): string {
+/**
+ * Whether reading may go well another time although no file changes: the system could not read (too many open files, an
+ * I/O error, no permission), or something unforeseen happened. Bad content stays bad.
+ */
+export function mayPass(error: unknown): boolean {
+  for (let each = error; typeof each === 'object' && each !== null; each = (each as Error).cause) {
+    if (typeof (each as NodeJS.ErrnoException).errno === 'number') return true;
+  }
+  return !(error instanceof PfxUnreadable || error instanceof FileUnusable);
+}
+
+function readRoots(file: string): { readonly pem: string; readonly certificates: readonly string[] } {
   const pem = readSmallFile(file, MAX_PFX_BYTES).toString('utf8');
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (certificates.length === 0) throw new FileUnusable(file, 'holds no PEM certificate');
   certificates.forEach((certificate) => parseCertificate(certificate, file));
-  return pem;
+  return { pem, certificates };
 }
 
 function parseCertificate(pem: string, file: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch (error) {
-    throw new FileUnusable(file, 'holds a PEM certificate that can not be parsed', { cause: error });
+    throw new FileUnusable(file, 'holds a PEM certificate that cannot be parsed', { cause: error });
   }
 }
 
@@ -67,6 +78,7 @@ function readPfxBytes(pfx: IdentitySettings['pfx']): Buffer {
     throw new PfxUnreadable(
       'file',
       `BANK_PFX_FILE names ${error.path}, which ${error.reason}. Give the path of the PFX (PKCS#12) file that the bank issued.`,
+      { cause: error },
     );
   }
 }

@@ -20,7 +20,7 @@ const tokenAnswerSchema = z.object({
     .string('is not a text')
     .regex(/^bearer$/i, 'is not Bearer')
     .nullish(),
-  // any value, or none: what can not be used becomes the default below
+  // any value, or none: what cannot be used becomes the default below
   expires_in: z.unknown().optional(),
 });
 
@@ -32,7 +32,7 @@ export interface TokenAnswer {
 }
 
 /**
- * Reads the answer of the token endpoint (bank-interface §4.1).
+ * Reads the answer of the token endpoint (docs/bank.md).
  * @throws GatewayError credentials-rejected (400, 401), certificate-rejected (a page of 400), address-not-allowed (403), bank-refused, bank-rate-limited,
  * bank-unavailable, bank-response-invalid
  */

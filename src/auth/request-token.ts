@@ -4,7 +4,7 @@ import type { Egress } from '../egress/egress.js';
 import type { AccessToken } from './access-token.js';
 import { readTokenAnswer, TOKEN_ENDPOINT } from './read-token-answer.js';
 
-/** Path of the token endpoint below {auth_url} (bank-interface §4.1). */
+/** Path of the token endpoint below {auth_url} (docs/bank.md). */
 const AUTHORIZE_PATH = '/api/v1/authorizations/authorize';
 
 export interface TokenRequest {

@@ -1,15 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Logger as NestLogger } from 'nestjs-pino';
 import type { Logger } from 'pino';
-import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
+import { AppModule } from '../app.module.js';
 import { createApp } from '../app.setup.js';
-import { IdentityHolder } from '../auth/identity-holder.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
 import { SystemClock } from '../clock.js';
-import { Readiness } from '../health/readiness.js';
-import { Lifecycle } from '../http/lifecycle.js';
-import { stopServing } from './stop-serving.js';
 import { describeRoutes } from '../egress/route.js';
 import { createLogger, Log } from '../logging/logging.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
@@ -32,7 +27,11 @@ export interface ServeOptions {
 export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
   const stop = listenForStop(process);
   // by default it would end the process, even while it starts
-  process.on('SIGHUP', () => app && reload(logger, app));
+  process.on('SIGHUP', () => {
+    if (app === null) return;
+    logger.info({ event: 'config.reload' }, 'SIGHUP: looking at certificate and credentials again');
+    app.get(AppModule).reload();
+  });
   const forPeople = process.stdout.isTTY === true;
   let logger = createLogger({ level: 'info', pretty: forPeople });
   let sandbox: Sandbox | null = null;
@@ -46,21 +45,15 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
 
     if (bank === null) sandbox = await startSandbox(common.sandbox, { fresh: options.fresh });
     const settings: Settings = { ...common, bank: bank ?? toSandboxBank(sandbox as Sandbox) };
-    const lifecycle = new Lifecycle();
-    app = await createApp({ settings, clock: new SystemClock(), log: new Log(logger), lifecycle });
+    app = await createApp({ settings, clock: new SystemClock(), log: new Log(logger), readAtStart: true });
     // told to stop while starting, it never opens
     if (stop.signal === null) {
-      // a port that is taken is told below, once, and better
-      app.useLogger(false);
       await app.listen(settings.http.port, toAddress(settings.http.host));
-      app.useLogger(app.get(NestLogger));
       announce(process, logger, settings.bank, settings, toUrl(app, settings.http), sandbox);
-      // one reading, without which it is not ready; what goes wrong is logged there
-      void app.get(Readiness).check();
     }
     const signal = await stop.received;
     logger.info({ event: 'gateway.stopping', signal }, `stopping on ${signal}`);
-    await stopServing(app, lifecycle, settings.http);
+    await app.close();
     await sandbox?.close();
     logger.info({ event: 'gateway.stopped' }, 'stopped');
     return await flushed(logger, EXIT.stopped);
@@ -69,12 +62,6 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     await sandbox?.close();
     return flushed(logger, reportFailedStart(process, logger, error));
   }
-}
-
-function reload(logger: Logger, app: NestFastifyApplication): void {
-  logger.info({ event: 'config.reload' }, 'SIGHUP: looking at certificate and credentials again');
-  app.get(SnapshotKeeper).endWait();
-  void app.get(IdentityHolder).reload();
 }
 
 function announce(
@@ -98,7 +85,7 @@ function announce(
   }
 }
 
-/** One address, since the HTTP edge stands before one server: `localhost` may have two. */
+/** One address, since the HTTP edge watches one server: `localhost` may have two. */
 const toAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
 
 /** An address that works from this machine, wherever the server listens. */
@@ -125,7 +112,7 @@ function reportFailedStart(process: NodeJS.Process, logger: Logger, error: unkno
     logger.fatal({ event: 'gateway.not-started' }, message);
     process.stderr.write(`${message}\n`);
   } else {
-    logger.fatal({ event: 'gateway.not-started', err: error }, 'could not start, by a fault of ours');
+    logger.fatal({ event: 'gateway.not-started', err: error }, 'could not start, by a fault of its own');
     process.stderr.write(
       `accounts-gateway could not start, by a fault of its own: ${error instanceof Error ? error.name : 'unknown'}. The log line has its place.\n`,
     );
@@ -149,7 +136,7 @@ function listenProblem(error: unknown): string | null {
 /** What nobody foresaw ends the process with a line that says so; a supervisor starts it again. */
 function exitOnFault(process: NodeJS.Process, logger: Logger): void {
   process.on('uncaughtException', (error) => {
-    logger.fatal({ event: 'gateway.fault', err: error }, 'a fault of ours; the process ends');
+    logger.fatal({ event: 'gateway.fault', err: error }, 'a fault of its own; the process ends');
     logger.flush(() => process.exit(EXIT.ownFault));
   });
 }

@@ -22,7 +22,6 @@ const PFX_REMEDIES: Readonly<Record<PfxFault, string>> = {
     'Ask those who exported the PFX for its passcode, and give it as BANK_PFX_PASSCODE or BANK_PFX_PASSCODE_FILE.',
   'not-pfx': FETCH_AGAIN,
   'cut-off': FETCH_AGAIN,
-  'too-large': FETCH_AGAIN,
   damaged: FETCH_AGAIN,
   'unknown-algorithm': `Export the PFX again with AES: ${EXPORT_AGAIN}`,
   'no-key': EXPORT_WHOLE,
@@ -38,7 +37,7 @@ export async function checkCertificate(
   findings: Findings,
 ): Promise<IdentityMaterial> {
   const nowMs = clock.now().wall;
-  const material = open(bank.identity, new Date(nowMs));
+  const material = await open(bank.identity, new Date(nowMs));
   const { subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter, chainPem, warnings } =
     material.certificate;
   const left = daysLeft(material.certificate, nowMs);
@@ -87,9 +86,9 @@ const days = (count: number) => (count === 1 ? '1 day' : count === 0 ? 'less tha
 /** The day of an ISO date. */
 const toDay = (iso: string) => iso.slice(0, 10);
 
-function open(identity: Settings['bank']['identity'], now: Date): IdentityMaterial {
+async function open(identity: Settings['bank']['identity'], now: Date): Promise<IdentityMaterial> {
   try {
-    return readIdentityMaterial(identity, now);
+    return await readIdentityMaterial(identity, now);
   } catch (error) {
     if (error instanceof PfxUnreadable) {
       throw new StepFailed('pfx-unreadable', 'operator', error.message, PFX_REMEDIES[error.reason]);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import { within } from '../deadline.js';
-import { Lifecycle } from '../http/lifecycle.js';
+import { HttpEdge } from '../http/http-edge.js';
 
 const PROBE_WAITS_MS = 500;
 
@@ -15,7 +15,7 @@ export class Readiness {
   constructor(
     private readonly identities: IdentityHolder,
     private readonly keeper: SnapshotKeeper,
-    private readonly lifecycle: Lifecycle,
+    private readonly edge: HttpEdge,
   ) {}
 
   /** Looks, and where there is nothing to answer with asks the bank in the background, waiting 500 ms at most for it. */
@@ -36,7 +36,7 @@ export class Readiness {
 
   /** This instance is being stopped, and so is not ready, whatever it holds. */
   get stopping(): boolean {
-    return this.lifecycle.stopping;
+    return this.edge.stopping;
   }
 
   /** A reading when none was ever made, or one has failed and its waiting is over; else a token when none is usable. */

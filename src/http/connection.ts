@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { RequestState } from './request-state.js';
+import type { FastifyReply } from 'fastify';
 
-/** The slowest reader that is put up with: 64 KB a second over the whole of what he has yet to take, after a grace. */
+/** The slowest reader that is put up with: 64 KB a second over all that they have yet to take, after a grace. */
 const READER_GRACE_MS = 10_000;
 const READER_BYTES_PER_MS = 64;
-/** Who has much to take must show that he takes it: his progress is seen by answers, and most are smaller than this. */
+/** Who has much to take must show that they take it: progress is seen by answers, and most are smaller than this. */
 const MAX_STEP_BYTES = 320_000;
-/** How long a caller may go on sending what was refused, so that he gets to read the answer (RFC 9112 §9.6). */
+/** How long a caller may go on sending what was refused, so that they get to read the answer (RFC 9112 §9.6). */
 const LINGER_MS = 1000;
 
-/** One connection of a caller: what is open on it, and whether he takes what he asked for. */
+/** One connection of a caller: what is open on it, and whether they take what they asked for. */
 export class Connection {
-  readonly open = new Set<RequestState>();
+  /** The requests whose answers are not out yet. */
+  readonly open = new Set<FastifyReply>();
   readonly client: string;
   #lastRequest: IncomingMessage | null = null;
   #lastAnswer: Buffer | null = null;
@@ -32,14 +33,16 @@ export class Connection {
     this.client = socket.remoteAddress ?? '';
   }
 
-  began(state: RequestState): void {
-    this.open.add(state);
-    this.#lastRequest = state.request;
+  began(reply: FastifyReply): void {
+    this.open.add(reply);
+    this.#lastRequest = reply.request.raw;
   }
 
-  ended(state: RequestState): void {
-    this.open.delete(state);
+  /** False when it was not open any more. */
+  ended(reply: FastifyReply): boolean {
+    const wasOpen = this.open.delete(reply);
     if (this.open.size === 0 && this.#lastAnswer) this.#finish(this.#lastAnswer);
+    return wasOpen;
   }
 
   /** Nothing more is read as a request here. */
@@ -59,7 +62,7 @@ export class Connection {
     if (this.open.size === 0) this.#finish(lastAnswer);
   }
 
-  /** Looks whether the caller takes his answers, and ends the connection of one who does not. `now` is monotonic. */
+  /** Looks whether the caller takes the answers, and ends the connection of one who does not. `now` is monotonic. */
   check(now: number): void {
     const { socket } = this;
     const waiting = socket.writableLength;

@@ -1,11 +1,11 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
+import type { FastifyReply } from 'fastify';
 import type { HttpSettings } from '../config/settings.js';
+import { within } from '../deadline.js';
 import { createClientList } from './client-list.js';
 import { Connection } from './connection.js';
-import type { Lifecycle } from './lifecycle.js';
-import type { RequestState } from './request-state.js';
 
 /** Beyond MAX_CONNECTIONS these many more are let in, so that probes get through and others are told why not. */
 const RESERVE = 100;
@@ -18,54 +18,62 @@ export class Connections {
   readonly #connections = new Map<Socket, Connection>();
   readonly #max: number;
   readonly #isAllowedClient: (address: string) => boolean;
-  readonly #onLeft: (state: RequestState) => void;
+  readonly #onLeft: (reply: FastifyReply) => void;
+  #draining = false;
 
-  /** @param onLeft is told of each request whose caller left before his answer was out */
-  constructor(settings: HttpSettings, onLeft: (state: RequestState) => void) {
+  /** @param onLeft is called for each request whose caller left before the answer was out */
+  constructor(settings: HttpSettings, onLeft: (reply: FastifyReply) => void) {
     this.#max = settings.maxConnections;
     this.#isAllowedClient = createClientList(settings.allowedClients);
     this.#onLeft = onLeft;
   }
 
-  /** The connection of a request; undefined when TLS was never agreed on. */
-  of(socket: Socket): Connection | undefined {
-    return this.#connections.get(socket);
+  /** Connections end after their present answer. */
+  get draining(): boolean {
+    return this.#draining;
   }
 
-  watch(server: Server, lifecycle: Lifecycle): void {
+  /** The connection of a request; one that did not come through the server (Fastify's `inject`) is taken in now. */
+  of(socket: Socket): Connection {
+    return this.#connections.get(socket) ?? this.#admit(socket);
+  }
+
+  /** Whether a socket has come so far that requests are read from it, which is after the TLS handshake. */
+  has(socket: Socket): boolean {
+    return this.#connections.has(socket);
+  }
+
+  /** Fastify's reply for an open response of Node's. */
+  replyOf(response: ServerResponse): FastifyReply | undefined {
+    for (const reply of this.of(response.req.socket).open) if (reply.raw === response) return reply;
+    return undefined;
+  }
+
+  watch(server: Server): void {
     server.maxConnections = this.#max + RESERVE;
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => this.#admit(socket));
-
-    const checks = setInterval(() => {
-      const now = performance.now();
-      for (const connection of this.#connections.values()) connection.check(now);
-    }, CHECK_MS).unref();
-    server.once('close', () => clearInterval(checks));
-    lifecycle.onDrain(() => this.#drain(server));
-    lifecycle.onEnd(() => {
-      for (const socket of this.#sockets) socket.destroy();
+    server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
+      this.#admit(socket);
+    });
+    server.once('listening', () => {
+      const checks = setInterval(() => {
+        const now = performance.now();
+        for (const connection of this.#connections.values()) connection.check(now);
+      }, CHECK_MS).unref();
+      server.once('close', () => clearInterval(checks));
     });
   }
 
-  #admit(socket: Socket): void {
-    const allowed = this.#isAllowedClient(socket.remoteAddress ?? '');
-    const connection = new Connection(socket, allowed, this.#sockets.size > this.#max);
-    this.#connections.set(socket, connection);
-    // Node takes its own listener away with CONNECT; without any, a reset would end the process
-    socket.on('error', () => undefined);
-    socket.once('close', () => {
-      this.#connections.delete(socket);
-      for (const state of connection.open) this.#onLeft(state);
-      connection.open.clear();
-    });
-  }
-
-  /** Closes what is idle, now and as it becomes so; calls in flight go on. */
-  #drain(server: Server): void {
+  /**
+   * Takes no new connections and closes the idle ones, now and as they become so; calls in flight go on for `graceMs`,
+   * then what is left is cut off.
+   */
+  async drain(server: Server, graceMs: number): Promise<void> {
+    const closed = new Promise((resolve) => server.close(resolve));
+    this.#draining = true;
     const closeIdle = () => {
       server.closeIdleConnections();
       // Node does not count those as idle that have never sent anything, such as a browser opens ahead of need
@@ -73,8 +81,23 @@ export class Connections {
     };
     closeIdle();
     const timer = setInterval(closeIdle, DRAIN_CHECK_MS);
-    server.once('close', () => clearInterval(timer));
-    // by then nobody waits for it any more
-    timer.unref();
+    await within(closed, graceMs);
+    clearInterval(timer);
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #admit(socket: Socket): Connection {
+    const allowed = this.#isAllowedClient(socket.remoteAddress ?? '');
+    const connection = new Connection(socket, allowed, this.#sockets.size > this.#max);
+    if (socket.destroyed) return connection;
+    this.#connections.set(socket, connection);
+    // Node takes its own listener away with CONNECT; without any, a reset would end the process
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      this.#connections.delete(socket);
+      for (const reply of connection.open) this.#onLeft(reply);
+      connection.open.clear();
+    });
+    return connection;
   }
 }

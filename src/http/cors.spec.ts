@@ -1,4 +1,3 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { Cors } from './cors.js';
@@ -19,15 +18,10 @@ const OTHERS = [
   `${TREASURY}, https://other.example`,
 ];
 
-/** What is added to an answer to a call with this origin. */
-function added(origin: string | undefined, to = cors): OutgoingHttpHeaders {
-  const answer: OutgoingHttpHeaders = {};
-  to.addHeaders(origin === undefined ? {} : { origin }, answer);
-  return answer;
-}
+const added = (origin: string | undefined, to = cors) => to.headersFor(origin);
 
 describe('an answer to a call', () => {
-  it('from a listed origin is for it alone, with the headers of ours exposed', () => {
+  it('from a listed origin is for it alone, with our own headers exposed', () => {
     const { 'access-control-expose-headers': exposed, ...others } = added(TREASURY);
     expect(others).toEqual({ 'access-control-allow-origin': TREASURY, vary: 'Origin' });
     expect(String(exposed).split(', ').sort()).toEqual([

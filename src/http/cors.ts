@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../problems/gateway-error.js';
 
 const REQUEST_HEADERS = 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name';
@@ -6,21 +6,30 @@ const EXPOSED_HEADERS =
   'Age, ETag, Cache-Status, Snapshot-As-Of, Snapshot-Stale, Snapshot-Complete, X-Request-Id, Retry-After';
 const PREFLIGHT_SECONDS = '600';
 
+type Headers = Readonly<Record<string, string>>;
+
 /** CORS for exactly the listed origins (the Fetch standard's preflight included). */
 export class Cors {
-  readonly #listed: ReadonlySet<string>;
+  readonly #listed: ReadonlyMap<string, Headers>;
+  readonly #others: Headers;
 
   constructor(origins: readonly string[]) {
-    this.#listed = new Set(origins);
+    this.#others = origins.length === 0 ? {} : { vary: 'Origin' };
+    this.#listed = new Map(
+      origins.map((origin) => [
+        origin,
+        {
+          ...this.#others,
+          'access-control-allow-origin': origin,
+          'access-control-expose-headers': EXPOSED_HEADERS,
+        },
+      ]),
+    );
   }
 
-  /** Adds what belongs on every answer to this caller. */
-  addHeaders({ origin }: IncomingHttpHeaders, answer: OutgoingHttpHeaders): void {
-    if (this.#listed.size === 0) return;
-    answer['vary'] = 'Origin';
-    if (origin === undefined || !this.#listed.has(origin)) return;
-    answer['access-control-allow-origin'] = origin;
-    answer['access-control-expose-headers'] = EXPOSED_HEADERS;
+  /** What belongs on every answer to a caller with this origin. */
+  headersFor(origin: string | undefined): Headers {
+    return (origin !== undefined && this.#listed.get(origin)) || this.#others;
   }
 
   isPreflight({ origin, 'access-control-request-method': method }: IncomingHttpHeaders): boolean {
@@ -28,10 +37,10 @@ export class Cors {
   }
 
   /**
-   * What to answer a preflight with, besides `addHeaders`.
+   * What to answer a preflight with, besides `headersFor`.
    * @throws GatewayError client-not-allowed for one from elsewhere
    */
-  preflightHeaders({ origin = '' }: IncomingHttpHeaders): OutgoingHttpHeaders {
+  preflightHeaders({ origin = '' }: IncomingHttpHeaders): Headers {
     if (!this.#listed.has(origin)) {
       throw new GatewayError('client-not-allowed', 'This origin is not in CORS_ORIGINS.');
     }

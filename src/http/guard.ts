@@ -3,7 +3,7 @@ import { GatewayError } from '../problems/gateway-error.js';
 import type { HttpSettings } from '../config/settings.js';
 import type { Connection } from './connection.js';
 
-/** Open to probes of any kind; they say the status only. */
+/** Open to probes of any kind; they tell the status only. */
 const EXEMPT = new Set(['/health/live', '/health/ready']);
 /** RFC 9110 §4.1 wants 8000 at least. */
 const MAX_URL_LENGTH = 8000;
@@ -11,8 +11,8 @@ const MAX_HEADERS = 100;
 const MAX_BODY_BYTES = 1024;
 
 /**
- * Decides who may call (contract §3, Guard): proper HTTP with one Host of ours, from an allowed address, and not from a
- * foreign page in somebody's browser. Nothing is taken from a forwarding header.
+ * Decides who may call (docs/api.md, Who may call): proper HTTP with one of our names as Host, from an allowed address,
+ * and not from a page of another site in somebody's browser. Nothing is taken from a forwarding header.
  */
 export function createGuard(
   settings: HttpSettings,
@@ -25,7 +25,7 @@ export function createGuard(
     assertForm(request);
     if (EXEMPT.has(path)) return;
     const { headers } = request;
-    if (headers.host === undefined) throw new GatewayError('malformed-request', 'The request has no Host header.');
+    if (headers.host === undefined) throw malformed('The request has no Host header.');
     if (!isAllowedHost(headers.host)) {
       throw new GatewayError('host-not-allowed', 'The name in the Host header is not one of ALLOWED_HOSTS.');
     }
@@ -53,7 +53,7 @@ function assertForm(request: IncomingMessage): void {
   const { url = '', rawHeaders, headers } = request;
   // "GET / HTTP/2.0" gets through the parser
   if (request.httpVersionMajor !== 1) {
-    throw new GatewayError('malformed-request', 'Only HTTP/1.1 and HTTP/1.0 are spoken here.');
+    throw malformed('Only HTTP/1.1 and HTTP/1.0 are spoken here.');
   }
   if (url.length > MAX_URL_LENGTH) {
     throw new GatewayError('request-too-large', `The address is longer than ${MAX_URL_LENGTH} characters.`, {
@@ -64,18 +64,19 @@ function assertForm(request: IncomingMessage): void {
     throw new GatewayError('request-too-large', `The request has more than ${MAX_HEADERS} headers.`, { status: 431 });
   }
   if (!url.startsWith('/') && !(url === '*' && request.method === 'OPTIONS')) {
-    throw new GatewayError(
-      'malformed-request',
-      'The request names an absolute address or none; send a path that begins with a slash.',
-    );
+    throw malformed('The request names an absolute address or none; send a path that begins with a slash.');
   }
   if (countHosts(rawHeaders) > 1) {
-    throw new GatewayError('malformed-request', 'The request has more than one Host header.');
+    throw malformed('The request has more than one Host header.');
   }
   if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
     throw new GatewayError('request-too-large', 'This API takes no bodies.');
   }
 }
+
+/** A program in front of us may not agree where the next request begins, so this one is the last of its connection. */
+const malformed = (detail: string) =>
+  new GatewayError('malformed-request', detail, { headers: { connection: 'close' } });
 
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;

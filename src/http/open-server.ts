@@ -8,7 +8,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_MS = 65_000;
 
-/** The server of the internal API, with limits that hold; every request goes to `listener`. */
+/** The server of the internal API, with limits that hold; every request goes to `listener` (docs/operations.md). */
 export function openServer({ tls }: HttpSettings, listener: RequestListener): Server {
   const options: ServerOptions = {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -30,7 +30,7 @@ export function openServer({ tls }: HttpSettings, listener: RequestListener): Se
         handshakeTimeout: HEADERS_TIMEOUT_MS,
       })
     : createServer(options);
-  // beyond a limit Node leaves headers out without a word, a second Host among them; the guard counts instead
+  // beyond a limit Node silently leaves headers out, a second Host among them; the guard counts instead
   server.maxHeadersCount = 0;
   server.on('request', listener);
   // the answer itself says whether a body is wanted, which it never is

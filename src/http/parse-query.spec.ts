@@ -31,4 +31,14 @@ describe('a query', () => {
   it('has no names that are not in it', () => {
     expect(Object.getPrototypeOf(parseQuery('a=1'))).toBeNull();
   });
+
+  it('has at most 100 parameters, which is enough to find that there are too many', () => {
+    const names = Array.from({ length: 150 }, (_, index) => `a${index}`);
+    expect(Object.keys(parseQuery(names.join('=1&')))).toEqual(names.slice(0, 100));
+    expect(parse('a&'.repeat(8000))).toEqual([['a', Array.from({ length: 100 }, () => '')]]);
+  });
+
+  it('has none between separators', () => {
+    expect(parse(`${'&'.repeat(8000)}a=1&&`)).toEqual([['a', '1']]);
+  });
 });

@@ -1,8 +1,7 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import '../logging/request-fields.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import { toProblemDocument, toProblemHeaders } from '../problems/problem-document.js';
-import type { RequestState } from './request-state.js';
-import { SECURITY_HEADERS } from './security-headers.js';
 
 export interface ProblemAnswer {
   readonly status: number;
@@ -10,7 +9,7 @@ export interface ProblemAnswer {
   readonly body: Buffer;
 }
 
-/** The one place where errors become bytes. */
+/** The one place where errors become bytes. `instance` is the path of the request, without its query. */
 export function toProblemAnswer(error: GatewayError, instance: string, requestId: string): ProblemAnswer {
   const body = Buffer.from(JSON.stringify(toProblemDocument(error, instance, requestId)));
   return {
@@ -20,19 +19,16 @@ export function toProblemAnswer(error: GatewayError, instance: string, requestId
   };
 }
 
-/** Answers a request that is refused at the door. */
-export function refuse(response: ServerResponse, state: RequestState, error: GatewayError): void {
-  state.code = error.code;
-  const { status, headers, body } = toProblemAnswer(error, state.path, state.requestId);
-  response.writeHead(status, { ...state.headers, ...headers });
-  response.end(body);
+/** Answers with a problem document, and notes its code for the log line. */
+export function sendProblem(reply: FastifyReply, error: GatewayError): void {
+  const { request } = reply;
+  request.logFields.code = error.code;
+  const { status, headers, body } = toProblemAnswer(error, toPath(request.url), request.id);
+  reply.code(status).headers(headers).send(body);
 }
 
-/** The bytes of a whole answer, for a connection where there is no request to answer; it is the last one there. */
-export function toLastAnswer(error: GatewayError, instance: string, requestId: string): Buffer {
-  const { status, headers, body } = toProblemAnswer(error, instance, requestId);
-  const all = { ...SECURITY_HEADERS, ...headers, 'x-request-id': requestId, connection: 'close' };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ndate: ${new Date().toUTCString()}\r\n${lines.join('')}\r\n`;
-  return Buffer.concat([Buffer.from(head), body]);
+/** The path of an address, as it came. */
+export function toPath(url: string): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
 }

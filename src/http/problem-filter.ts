@@ -1,60 +1,75 @@
+import { ServerResponse } from 'node:http';
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import { sendProblem } from './send-problem.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import type { ProblemCode } from '../problems/problem-table.js';
+import type { Connections } from './connections.js';
+import { sendProblem } from './problem-answer.js';
 
-/** Everything thrown on the way to an answer ends here and leaves as a problem document. */
+/** Everything thrown on the way to an answer ends here and leaves as a problem document (docs/errors.md). */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   readonly #logger: Logger;
+  readonly #connections: Connections;
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, connections: Connections) {
     this.#logger = logger;
+    this.#connections = connections;
   }
 
   catch(thrown: unknown, host: ArgumentsHost): void {
-    const http = host.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const error =
-      thrown instanceof HttpException || isFastifyError(thrown) ? fromFramework(thrown) : toGatewayError(thrown);
+    const response = host.switchToHttp().getResponse<FastifyReply | ServerResponse>();
+    // Nest middleware knows Node's own objects only
+    const reply = response instanceof ServerResponse ? this.#connections.replyOf(response) : response;
+    const error = toProblem(thrown, reply?.request.is404);
     if (error.code === 'internal-error') {
       this.#logger.error(
-        { event: 'internal-error', requestId: request.state.requestId, err: error.cause ?? error },
-        'a fault of ours',
+        { event: 'internal-error', requestId: reply?.request.id, err: error.cause ?? error },
+        'a fault of this service',
       );
     }
-    sendProblem(request, http.getResponse<FastifyReply>(), error);
+    if (!reply || reply.sent) return;
+    if (reply.raw.headersSent) reply.raw.destroy();
+    else sendProblem(reply, error);
   }
 }
 
-type FastifyError = Error & { readonly statusCode: number };
-
-function isFastifyError(thrown: unknown): thrown is FastifyError {
-  return (
-    thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith('FST_') && 'statusCode' in thrown
-  );
+/** The problem for whatever was thrown; `unrouted`: while no route was found for the request. */
+function toProblem(thrown: unknown, unrouted = false): GatewayError {
+  const status = statusOf(thrown);
+  if (status === null || status < 400 || status >= 500) return toGatewayError(thrown);
+  if (unrouted && (status === 404 || isFastifyError(thrown)))
+    return new GatewayError('not-found', 'No route has this path.');
+  if (isFastifyError(thrown)) {
+    return status === 413 || status === 431
+      ? new GatewayError('request-too-large', 'The request is larger than this service accepts.', { status })
+      : new GatewayError('malformed-request', 'The body of the request is malformed.');
+  }
+  return new GatewayError(CODES[status] ?? 'invalid-request', (thrown as HttpException).message, { status });
 }
 
-/** What Nest and Fastify refuse by themselves: unknown routes, malformed addresses, bodies. */
-export function fromFramework(thrown: HttpException | FastifyError): GatewayError {
-  const status = thrown instanceof HttpException ? thrown.getStatus() : thrown.statusCode;
-  switch (status) {
-    case 404:
-      return new GatewayError('not-found', 'No route has this path.');
-    case 408:
-      return new GatewayError('request-timeout', 'The request was not complete in time.');
-    case 413:
-    case 414:
-    case 431:
-      return new GatewayError('request-too-large', 'The request is larger than this service accepts.', { status });
-    case 406:
-      return new GatewayError('not-acceptable', 'No acceptable format.');
-    default:
-      if (status >= 400 && status < 500)
-        return new GatewayError('malformed-request', 'The address or the body of the request is malformed.');
-      return new GatewayError('internal-error', 'An unforeseen fault; see the log for this request id.', {
-        cause: thrown,
-      });
-  }
+/** What an exception of Nest's means, by its status; any other of 4xx is an `invalid-request`. */
+const CODES: Readonly<Record<number, ProblemCode>> = {
+  401: 'client-not-allowed',
+  403: 'client-not-allowed',
+  404: 'not-found',
+  405: 'method-not-allowed',
+  406: 'not-acceptable',
+  408: 'request-timeout',
+  413: 'request-too-large',
+  414: 'request-too-large',
+  421: 'host-not-allowed',
+  431: 'request-too-large',
+};
+
+function statusOf(thrown: unknown): number | null {
+  if (thrown instanceof HttpException) return thrown.getStatus();
+  return isFastifyError(thrown) ? ((thrown as { statusCode?: number }).statusCode ?? null) : null;
+}
+
+/** Raised by Fastify, as such or in Nest's wrapping: its message may quote the request. */
+function isFastifyError(thrown: unknown): boolean {
+  const error = thrown instanceof HttpException ? thrown.cause : thrown;
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('FST_');
 }

@@ -1,8 +1,19 @@
-/** On every answer, of the pages for people too. */
-export const SECURITY_HEADERS = {
+/** On every answer, those to broken HTTP included. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
+
+const DOCS_HEADERS: Readonly<Record<string, string>> = {
+  ...SECURITY_HEADERS,
+  // the page runs its own script and styles
+  'content-security-policy':
+    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-ancestors 'none'",
+};
+
+/** The security headers for the answer to a request for this path. */
+export const toSecurityHeaders = (path: string): Readonly<Record<string, string>> =>
+  path.startsWith('/docs') ? DOCS_HEADERS : SECURITY_HEADERS;

@@ -1,4 +1,3 @@
-import type {} from 'fastify';
 import type { ProblemCode } from '../problems/problem-table.js';
 
 /** What a request gathers on its way for its one log line (docs/operations.md, Logs). */

@@ -2,7 +2,7 @@ import forge from 'node-forge';
 
 export type Asn1 = forge.asn1.Asn1;
 
-/** The structure is not what its standard says. Stays inside this folder: readPfx turns it into PfxUnreadable. */
+/** The structure is not what its standard says. Stays inside this folder: readPfx makes a PfxUnreadable of it. */
 export class Malformed extends Error {
   constructor(
     what: string,
@@ -48,13 +48,21 @@ function isUniversal(node: Asn1 | undefined, type: forge.asn1.Type): node is Asn
 export const isSequence = (node: Asn1 | undefined): node is Asn1 => isUniversal(node, forge.asn1.Type.SEQUENCE);
 export const isOctets = (node: Asn1 | undefined): node is Asn1 => isUniversal(node, forge.asn1.Type.OCTETSTRING);
 export const isInteger = (node: Asn1 | undefined): node is Asn1 => isUniversal(node, forge.asn1.Type.INTEGER);
-export const isText = (node: Asn1 | undefined): node is Asn1 => isUniversal(node, forge.asn1.Type.BMPSTRING);
 
 /** The bytes of an OCTET STRING; BER may hold them in pieces. Throws Malformed. */
 export function octetsOf(node: Asn1 | undefined): Buffer {
-  if (node === undefined) throw new Malformed('an octet string is missing');
-  if (Array.isArray(node.value)) return Buffer.concat(node.value.map((piece) => octetsOf(piece)));
-  return Buffer.from(node.value, 'latin1');
+  if (!isOctets(node)) throw new Malformed('an octet string is missing');
+  return contentOf(node);
+}
+
+/** The same where a context tag stands for OCTET STRING (IMPLICIT). Throws Malformed. */
+export function implicitOctetsOf(node: Asn1 | undefined, tag: number): Buffer {
+  if (!isContextTag(node, tag)) throw new Malformed('an octet string is missing');
+  return contentOf(node);
+}
+
+function contentOf({ value }: Asn1): Buffer {
+  return Array.isArray(value) ? Buffer.concat(value.map(octetsOf)) : Buffer.from(value, 'latin1');
 }
 
 /** An object identifier in dotted form. Throws Malformed. */
@@ -67,8 +75,8 @@ export function oidOf(node: Asn1 | undefined): string {
 
 /** A count: an INTEGER from 0 to 2^48. Throws Malformed. */
 export function countOf(node: Asn1 | undefined): number {
-  if (!isInteger(node)) throw new Malformed('a number is missing');
-  const bytes = octetsOf(node);
+  if (!isInteger(node) || typeof node.value !== 'string') throw new Malformed('a number is missing');
+  const bytes = Buffer.from(node.value, 'latin1');
   if (bytes.length === 0 || bytes.length > 6 || bytes.readInt8(0) < 0) throw new Malformed('a number is out of range');
   return bytes.readUIntBE(0, bytes.length);
 }

@@ -1,14 +1,14 @@
-import type { X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 
 export interface Chain {
   /** From the leaf's issuer upwards, without the self-signed root. */
-  intermediates: X509Certificate[];
+  readonly intermediates: readonly X509Certificate[];
   /** The PFX holds the issuer of the leaf, or the leaf is its own. */
-  hasIssuer: boolean;
+  readonly hasIssuer: boolean;
 }
 
 /** Orders the intermediates for one leaf; of several that fit, one that is valid at `now` comes first. */
-export function buildChain(leaf: X509Certificate, certificates: X509Certificate[], now: Date): Chain {
+export function buildChain(leaf: X509Certificate, certificates: readonly X509Certificate[], now: Date): Chain {
   const intermediates: X509Certificate[] = [];
   let hasIssuer = isSelfSigned(leaf);
   for (let last = leaf; !isSelfSigned(last);) {
@@ -23,6 +23,14 @@ export function buildChain(leaf: X509Certificate, certificates: X509Certificate[
     last = issuer;
   }
   return { intermediates, hasIssuer };
+}
+
+/** Whether a root among `roots` (each a PEM) issued the leaf: then nothing is missing between the two. */
+export function isIssuedByRoot(leaf: X509Certificate, roots: readonly string[]): boolean {
+  return roots.some((pem) => {
+    const root = new X509Certificate(pem);
+    return isSelfSigned(root) && issued(root, leaf);
+  });
 }
 
 export function isValidAt(certificate: X509Certificate, now: Date): boolean {

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ClientCertificate, toClientCertificate } from './client-certificate.js';
-import { hasProgram, Workshop } from './openssl.test-support.js';
+import { hasProgram, NAMES, Workshop } from './workshop.test-support.js';
 import { PfxUnreadable } from './pfx-unreadable.js';
 import { readPfx } from './read-pfx.js';
 
@@ -20,6 +20,7 @@ const IN_A_YEAR = new Date(NOW.getTime() + 365 * 86_400_000);
     workshop.makeIntermediate('weak', 'root', 'RSA -pkeyopt rsa_keygen_bits:1024');
     workshop.makeLeaf('client', { issuer: 'lower' });
     workshop.makeLeaf('short', { days: 20 });
+    workshop.makeLeaf('rsa', { key: 'RSA -pkeyopt rsa_keygen_bits:2048' });
     workshop.makeLeaf('server', { eku: 'serverAuth' });
     workshop.makeLeaf('any', { eku: '', days: 100 });
     workshop.makeLeaf('weakly', { issuer: 'weak' });
@@ -27,7 +28,8 @@ const IN_A_YEAR = new Date(NOW.getTime() + 365 * 86_400_000);
   });
   afterAll(() => workshop[Symbol.dispose]());
 
-  const take = (bytes: Buffer, now = NOW): ClientCertificate => toClientCertificate(readPfx(bytes, 'p'), now);
+  const take = (bytes: Buffer, now = NOW, roots: string[] = []): ClientCertificate =>
+    toClientCertificate(readPfx(bytes, 'p', NAMES), now, roots);
   const refuse = (bytes: Buffer): unknown => {
     try {
       return take(bytes).subject;
@@ -37,7 +39,7 @@ const IN_A_YEAR = new Date(NOW.getTime() + 365 * 86_400_000);
   };
   /** The contents of several PFX files as if they were one. */
   const takeAll = (names: string[], now = NOW): ClientCertificate => {
-    const all = names.map((name) => readPfx(workshop.makePfx(name, 'p', '-certfile', 'root.pem'), 'p'));
+    const all = names.map((name) => readPfx(workshop.makePfx(name, 'p', '-certfile', 'root.pem'), 'p', NAMES));
     const [first] = all;
     if (first === undefined) throw new Error('none');
     const contents = {
@@ -45,7 +47,7 @@ const IN_A_YEAR = new Date(NOW.getTime() + 365 * 86_400_000);
       keys: all.flatMap(({ keys }) => keys),
       certificates: all.flatMap(({ certificates }) => certificates),
     };
-    return toClientCertificate(contents, now);
+    return toClientCertificate(contents, now, []);
   };
   const pem = (name: string): string => new X509Certificate(workshop.read(`${name}.pem`)).toString();
   const withAuthorities = (name: string, ...authorities: string[]): Buffer => {
@@ -83,6 +85,18 @@ const IN_A_YEAR = new Date(NOW.getTime() + 365 * 86_400_000);
     const taken = take(withAuthorities('client', 'root', 'middle'));
     expect(taken.chainPem).toEqual([]);
     expect(taken.warnings).toEqual([expect.stringMatching(/^The chain is incomplete: .*CN=lower, O=Test/)]);
+  });
+
+  it('comes without a warning when a trusted root issued it, and with one when another did', () => {
+    const alone = workshop.makePfx('short', 'p');
+    expect(take(alone, NOW, [pem('root')]).warnings).toEqual([]);
+    expect(take(alone, NOW, [pem('middle'), pem('weak')]).warnings).toEqual([
+      expect.stringContaining('The chain is incomplete'),
+    ]);
+    // an intermediate among the trusted ones has to be sent all the same
+    expect(take(workshop.makePfx('client', 'p'), NOW, [pem('lower'), pem('root')]).warnings).toEqual([
+      expect.stringContaining('The chain is incomplete'),
+    ]);
   });
 
   it('leaves out intermediates that TLS refuses, and says so', () => {
@@ -141,10 +155,24 @@ const IN_A_YEAR = new Date(NOW.getTime() + 365 * 86_400_000);
     expect(refuse(workshop.read('x.pfx'))).toBe('no-key');
     workshop.openssl(...args, '-nocerts', '-inkey', 'client.key', '-in', 'client.pem');
     expect(refuse(workshop.read('x.pfx'))).toBe('no-certificate');
-    const contents = readPfx(workshop.makePfx('client', 'p'), 'p');
-    const { keys } = readPfx(workshop.makePfx('short', 'p'), 'p');
-    expect(() => toClientCertificate({ ...contents, keys }, NOW)).toThrow(
+    const contents = readPfx(workshop.makePfx('client', 'p'), 'p', NAMES);
+    const { keys } = readPfx(workshop.makePfx('short', 'p'), 'p', NAMES);
+    expect(() => toClientCertificate({ ...contents, keys }, NOW, [])).toThrow(
       expect.objectContaining({ reason: 'key-mismatch' }),
+    );
+  });
+
+  it('is refused when OpenSSL cannot read its public key, which is not a key of another', () => {
+    const contents = readPfx(workshop.makePfx('rsa', 'p'), 'p', NAMES);
+    const der = new X509Certificate(workshop.read('rsa.pem')).raw;
+    // rsaEncryption becomes id-RSAES-OAEP, as RFC 4055 allows for keys
+    der[der.indexOf(Buffer.from('2a864886f70d010101', 'hex')) + 8] = 7;
+    const certificates = [new X509Certificate(der)];
+    expect(() => toClientCertificate({ ...contents, certificates }, NOW, [])).toThrow(
+      expect.objectContaining({
+        reason: 'unknown-algorithm',
+        message: expect.stringMatching(/cannot read the public key of its certificate, CN=rsa, .*RSAES-OAEP/),
+      }),
     );
   });
 

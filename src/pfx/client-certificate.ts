@@ -1,8 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { buildChain, isValidAt } from './chain.js';
-import { allowsClientAuth, choosePair, distinct } from './choose-pair.js';
-import { toDistinguishedName } from './distinguished-name.js';
+import { buildChain, isIssuedByRoot, isValidAt } from './chain.js';
+import { allowsClientAuth, choosePair, distinct, toDistinguishedName } from './choose-pair.js';
 import { PfxUnreadable } from './pfx-unreadable.js';
 import type { PfxContents } from './read-pfx.js';
 import { EXPORT_AGAIN, EXPORT_AGAIN_ON_WINDOWS } from './remedy.js';
@@ -13,27 +12,28 @@ import { EXPORT_AGAIN, EXPORT_AGAIN_ON_WINDOWS } from './remedy.js';
  */
 export interface ClientCertificate {
   /** PKCS#8, not encrypted: never to be logged. */
-  keyPem: string;
-  certificatePem: string;
+  readonly keyPem: string;
+  readonly certificatePem: string;
   /** Intermediates from the leaf's issuer upwards, without the root. */
-  chainPem: string[];
+  readonly chainPem: readonly string[];
   /** One line, as in RFC 4514: "CN=client, O=Company". */
-  subject: string;
-  issuer: string;
+  readonly subject: string;
+  readonly issuer: string;
   /** SHA-1 of the certificate, upper-case hex, as Windows shows it. */
-  thumbprint: string;
-  thumbprintSha256: string;
-  notBefore: Date;
-  notAfter: Date;
+  readonly thumbprint: string;
+  readonly thumbprintSha256: string;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
   /** A sentence each, for the log and the doctor. */
-  warnings: string[];
+  readonly warnings: readonly string[];
 }
 
 /**
  * Chooses key, certificate and chain and tries them on TLS. A certificate that is expired or not yet valid is given
- * all the same: look at its dates. Throws PfxUnreadable when there is nothing usable.
+ * all the same: look at its dates. A chain is complete too when one of `roots` (PEM) issued the certificate. Throws
+ * PfxUnreadable when there is nothing usable.
  */
-export function toClientCertificate(contents: PfxContents, now: Date): ClientCertificate {
+export function toClientCertificate(contents: PfxContents, now: Date, roots: readonly string[]): ClientCertificate {
   const { pair, outOf } = choosePair(contents, now);
   const { leaf } = pair;
   const keyPem = pair.key.export({ format: 'pem', type: 'pkcs8' }).toString();
@@ -56,7 +56,7 @@ export function toClientCertificate(contents: PfxContents, now: Date): ClientCer
   return {
     keyPem,
     certificatePem: leaf.toString(),
-    chainPem: chooseChain(keyPem, leaf, contents, now, warnings),
+    chainPem: chooseChain({ keyPem, leaf, contents, now, roots }, warnings),
     subject,
     issuer: toDistinguishedName(leaf.issuer),
     thumbprint,
@@ -67,18 +67,19 @@ export function toClientCertificate(contents: PfxContents, now: Date): ClientCer
   };
 }
 
-function chooseChain(
-  keyPem: string,
-  leaf: X509Certificate,
-  { certificates }: PfxContents,
-  now: Date,
-  warnings: string[],
-): string[] {
-  const all = distinct(certificates.map(({ certificate }) => certificate));
-  const { intermediates, hasIssuer } = buildChain(leaf, all, now);
-  if (!hasIssuer) {
+interface Chosen {
+  readonly keyPem: string;
+  readonly leaf: X509Certificate;
+  readonly contents: PfxContents;
+  readonly now: Date;
+  readonly roots: readonly string[];
+}
+
+function chooseChain({ keyPem, leaf, contents, now, roots }: Chosen, warnings: string[]): string[] {
+  const { intermediates, hasIssuer } = buildChain(leaf, distinct(contents.certificates), now);
+  if (!hasIssuer && !isIssuedByRoot(leaf, roots)) {
     warnings.push(
-      `The chain is incomplete: the PFX doesn't hold the certificate of the issuer, ${toDistinguishedName(leaf.issuer)}. If the bank refuses the certificate, export it again with all certificates of its path (on Windows -ChainOption BuildChain, with openssl -certfile).`,
+      `The chain is incomplete: the PFX does not hold the certificate of the issuer, ${toDistinguishedName(leaf.issuer)}. If the bank refuses the certificate, export it again with all certificates of its path (on Windows -ChainOption BuildChain, with openssl -certfile).`,
     );
   }
   for (const late of intermediates.filter((certificate) => !isValidAt(certificate, now))) {
@@ -103,7 +104,7 @@ function refuseUnlessTlsTakes(keyPem: string, leaf: X509Certificate): void {
 }
 
 /** OpenSSL's own words, such as "ee key too small". */
-function refusalByTls(key: string, certificates: string[]): string | undefined {
+function refusalByTls(key: string, certificates: readonly string[]): string | undefined {
   try {
     createSecureContext({ key, cert: certificates.join('') });
     return undefined;
@@ -114,6 +115,6 @@ function refusalByTls(key: string, certificates: string[]): string | undefined {
   }
 }
 
-function warnOfLegacy(algorithms: string[]): string {
+function warnOfLegacy(algorithms: readonly string[]): string {
   return `The PFX is encrypted with ${algorithms.join(' and ')}, which is outdated and can be broken; it was read, but export it again with AES: ${EXPORT_AGAIN}, or on Windows: ${EXPORT_AGAIN_ON_WINDOWS}.`;
 }

@@ -1,11 +1,10 @@
-/** Why a PFX can't be used, as a word for programs; the message says it to people. */
+/** Why a PFX cannot be used, as a word for programs; the message says it to people. */
 export type PfxFault =
   /** The file could not be opened at all. */
   | 'file'
   | 'passcode'
   | 'not-pfx'
   | 'cut-off'
-  | 'too-large'
   | 'unknown-algorithm'
   | 'damaged'
   | 'no-key'
@@ -27,4 +26,11 @@ export class PfxUnreadable extends Error {
   ) {
     super(message, options);
   }
+}
+
+/** The settings that messages tell the operator to correct, by the names that the operator knows. */
+export interface SettingNames {
+  readonly passcode: string;
+  /** Takes the file as base64 text. */
+  readonly base64: string;
 }

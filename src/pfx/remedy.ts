@@ -1,6 +1,6 @@
 /** The commands an operator can paste, kept in one place; the spec runs them with the real openssl. */
 
-/** Takes any PFX that openssl can read (with its legacy ciphers) to one in AES-256 with a SHA-256 seal. */
+/** Takes any PFX that openssl can read (with its legacy ciphers) to one in AES-256 with a SHA-256 MAC. */
 export const EXPORT_AGAIN =
   'openssl pkcs12 -legacy -in old.pfx -nodes -out tmp.pem && openssl pkcs12 -export -in tmp.pem -out new.pfx ' +
   '-keypbe AES-256-CBC -certpbe AES-256-CBC -macalg SHA256 && rm tmp.pem';
@@ -12,9 +12,8 @@ export const EXPORT_AGAIN_ON_WINDOWS = 'Export-PfxCertificate -CryptoAlgorithmOp
 export const PFX_FROM_PEM =
   'openssl pkcs12 -export -inkey key.pem -in certificate.pem -certfile chain.pem -out client.pfx';
 
-/** For a PFX in base64; the text itself can be a setting. */
-export const DECODE_BASE64 =
-  'base64 -d old.txt > client.pfx (on Windows: certutil -decode old.txt client.pfx), or give the text as BANK_PFX_BASE64';
+/** For a PFX in base64. */
+export const DECODE_BASE64 = 'base64 -d old.txt > client.pfx (on Windows: certutil -decode old.txt client.pfx)';
 
 /** For a PFX between BEGIN and END lines, as certutil -encode writes it. */
 export const DECODE_PEM =

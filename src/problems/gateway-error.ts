@@ -15,7 +15,7 @@ export interface GatewayErrorOptions {
 }
 
 /**
- * The one error that crosses room borders: a code of the contract and a sentence for people. The sentence never holds
+ * The one error that crosses room borders: a code of the table (problem-table.ts) and a sentence for people. The sentence never holds
  * a value that came from the bank, a proxy or a secret; `cause` stays inside the process.
  */
 export class GatewayError extends Error {
@@ -39,7 +39,7 @@ export class GatewayError extends Error {
     this.headers = options.headers;
   }
 
-  /** Whether it stays until someone acts: then it is logged as an error (contract §7). */
+  /** Whether it stays until someone acts: then it is logged as an error (docs/operations.md, Logs). */
   get needsSomeone(): boolean {
     return this.owner === 'operator' || this.code === 'access-not-granted' || this.code === 'proxy-refused';
   }
@@ -51,7 +51,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** Whatever was thrown, as an error of ours; anything unforeseen becomes `internal-error`. */
+/** Whatever was thrown, as a `GatewayError`; anything unforeseen becomes `internal-error`. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   return new GatewayError('internal-error', 'An unforeseen fault; see the log for this request id.', { cause: thrown });

@@ -21,7 +21,7 @@ export const problemSchema = z
 
 export type ProblemDocument = z.infer<typeof problemSchema>;
 
-/** Seconds for Retry-After where only a person can help (contract §4). */
+/** Seconds for Retry-After where only a person can help (docs/errors.md). */
 const RETRY_AFTER_DEFAULT_SECONDS = 30;
 const RETRY_AFTER_MAX_SECONDS = 300;
 

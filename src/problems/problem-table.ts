@@ -18,7 +18,7 @@ const entry = (status: number, owner: Owner, title: string, meaning: string, rem
   remedy,
 });
 
-/** Every error this service answers with (contract §4). The pages under /problems and the OpenAPI are made from it. */
+/** Every error this service answers with (docs/errors.md). The pages under /problems and the OpenAPI are made from it. */
 export const PROBLEMS = {
   'invalid-request': entry(
     400,
@@ -101,7 +101,7 @@ export const PROBLEMS = {
   'certificate-unusable': entry(
     503,
     'operator',
-    'Our client certificate can not be used',
+    'Our client certificate cannot be used',
     'The certificate has expired, is not valid yet, or could not be read.',
     'Put a valid PFX and its passcode in place; it is taken up within seconds.',
   ),
@@ -136,14 +136,14 @@ export const PROBLEMS = {
   'bank-response-invalid': entry(
     502,
     'bank',
-    'The answer of the bank can not be used',
+    'The answer of the bank cannot be used',
     'The answer is no JSON, cut off, too large, or lacks what is needed; `detail` names the place.',
     'Try again; if it stays, report the time and the place in the document to the bank.',
   ),
   'bank-unavailable': entry(
     503,
     'network',
-    'The bank can not be reached',
+    'The bank cannot be reached',
     'The connection was refused or reset, the name was not found, or the bank answered 5xx (then `owner` is bank).',
     'Wait for `Retry-After`; if it stays, check DNS, firewall and route with `npm run doctor`, then the state of the bank.',
   ),
@@ -171,7 +171,7 @@ export const PROBLEMS = {
   'proxy-unavailable': entry(
     503,
     'network',
-    'The egress proxy can not be reached',
+    'The egress proxy cannot be reached',
     'The connection to the egress proxy failed.',
     'Check EGRESS_PROXY_URL and the state of the proxy.',
   ),

@@ -136,7 +136,7 @@ export class SnapshotKeeper {
 
   /** Lets the next caller ask at once. */
   endWait(): void {
-    this.#backOff.endWait();
+    this.#backOff.resetBackOff();
   }
 
   status() {

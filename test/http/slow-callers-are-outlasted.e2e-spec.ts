@@ -94,9 +94,8 @@ describe('slow callers', () => {
       });
       socket.resume();
     }
-    await delay(1000);
     // held by the gateway, beyond what the kernel has taken
-    expect(await connectionsOf(gateway)).toBeGreaterThanOrEqual(250);
+    await until(async () => (await connectionsOf(gateway)) >= 250, 5000);
 
     const slowEnded = until(() => slow.every(({ endedAfterMs }) => endedAfterMs !== null), HEADERS_TIMEOUT_MS + 6000);
     // a paused socket does not notice its end; the gateway's side is what counts

@@ -184,7 +184,7 @@ describe('health tells the whole picture', () => {
   it('says why while nothing was read yet, and when it is stopping', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = () => undefined;
-    const gateway = await startGateway(bank);
+    const gateway = await startGateway(bank, { SHUTDOWN_DELAY_MS: '2000' });
     const early = await gateway.get('/health');
     expect(early.status).toBe(503);
     expect(early.json.details.snapshot).toMatchObject({
@@ -192,8 +192,10 @@ describe('health tells the whole picture', () => {
       owner: 'bank',
       detail: expect.stringMatching(/being asked/),
     });
-    gateway.lifecycle.leave();
+    const closed = gateway.close();
+    await until(async () => (await gateway.get('/health')).json.details.instance !== undefined);
     const { json } = await gateway.get('/health');
+    await closed;
     expect(Object.entries(json.details)[0]).toMatchObject([
       'instance',
       { status: 'down', code: 'stopping', owner: 'operator' },
@@ -220,12 +222,13 @@ describe('health tells the whole picture', () => {
   });
 
   it('a stopping instance is not ready, and still serves until it drains', async () => {
-    const gateway = await startGateway(await start());
+    const gateway = await startGateway(await start(), { SHUTDOWN_DELAY_MS: '2000' });
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
-    gateway.lifecycle.leave();
-    expect((await gateway.get('/health/ready')).status).toBe(503);
+    const closed = gateway.close();
+    await until(async () => (await gateway.get('/health/ready')).status === 503);
     expect((await gateway.get('/health/live')).status).toBe(200);
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    await closed;
   });
 
   it('a dead proxy is told of the way out, not of the bank alone', async () => {

@@ -4,8 +4,6 @@ import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from '../../src/app.setup.js';
 import { SystemClock, type Clock } from '../../src/clock.js';
-import { stopServing } from '../../src/cli/stop-serving.js';
-import { Lifecycle } from '../../src/http/lifecycle.js';
 import { createLogger, Log } from '../../src/logging/logging.js';
 import { readSettings } from '../../src/config/read-settings.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -38,7 +36,6 @@ export interface Gateway {
   readonly port: number;
   readonly app: NestFastifyApplication;
   readonly settings: Settings;
-  readonly lifecycle: Lifecycle;
   /** File descriptors that were open before it was made. */
   readonly filesBefore: number;
   /** Every log line so far, as written. */
@@ -75,7 +72,19 @@ export async function startGateway(
   env: Record<string, string> = {},
   clock: Clock = new SystemClock(),
 ): Promise<Gateway> {
-  const read = readSettings({ ...toEnvironment(bank), PORT: '0', LOG_LEVEL: 'trace', ...env }, { sandbox: false });
+  return (await prepareGateway(bank, env, clock)).listen();
+}
+
+/** The same before it listens, for what a developer may still add to the app. */
+export async function prepareGateway(
+  bank: BankAddress,
+  env: Record<string, string> = {},
+  clock: Clock = new SystemClock(),
+): Promise<{ readonly app: NestFastifyApplication; listen(): Promise<Gateway> }> {
+  const read = readSettings(
+    { ...toEnvironment(bank), PORT: '0', LOG_LEVEL: 'trace', SHUTDOWN_GRACE_MS: '2000', ...env },
+    { sandbox: false },
+  );
   if (!read.bank) throw new Error('no bank in the settings');
   const settings: Settings = { ...read.common, bank: read.bank };
   const filesBefore = countOpenFiles();
@@ -85,28 +94,29 @@ export async function startGateway(
     pretty: false,
     destination: { write: (line) => void lines.push(line) },
   });
-  const lifecycle = new Lifecycle();
-  const app = await createApp({ settings, clock, log: new Log(logger), lifecycle });
-  await app.listen(settings.http.port, settings.http.host);
-  const { port } = app.getHttpServer().address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}`;
-  const gateway: Gateway = {
-    url,
-    port,
-    app,
-    settings,
-    lifecycle,
-    filesBefore,
-    lines,
-    events: (event) => lines.map((line) => JSON.parse(line) as LogLine).filter((line) => line['event'] === event),
-    get: (path, headers = {}) => get(`${url}${path}`, headers),
-    close: async () => {
-      if (running.delete(gateway))
-        await stopServing(app, lifecycle, { ...settings.http, shutdownDelayMs: 0, shutdownGraceMs: 2000 });
-    },
-  };
-  running.add(gateway);
-  return gateway;
+  const app = await createApp({ settings, clock, log: new Log(logger), readAtStart: false });
+  return { app, listen };
+
+  async function listen(): Promise<Gateway> {
+    await app.listen(settings.http.port, settings.http.host);
+    const { port } = app.getHttpServer().address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}`;
+    const gateway: Gateway = {
+      url,
+      port,
+      app,
+      settings,
+      filesBefore,
+      lines,
+      events: (event) => lines.map((line) => JSON.parse(line) as LogLine).filter((line) => line['event'] === event),
+      get: (path, headers = {}) => get(`${url}${path}`, headers),
+      close: async () => {
+        if (running.delete(gateway)) await app.close();
+      },
+    };
+    running.add(gateway);
+    return gateway;
+  }
 }
 
 /** File descriptors of this process; 0 where the system does not tell. */

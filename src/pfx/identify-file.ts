@@ -1,13 +1,48 @@
 import { X509Certificate } from 'node:crypto';
-import { startsLikePfx } from './announced-bytes.js';
 import { type Asn1, isInteger, isOctets, isSequence, Malformed, oidOf, parseAsn1 } from './asn1.js';
-import { PfxUnreadable } from './pfx-unreadable.js';
-import { PFX_FROM_CER, PFX_FROM_DER_KEY, PFX_FROM_P7B } from './remedy.js';
+import { identifyText } from './identify-text.js';
+import { announcedBytes, startsLikePfx } from './pfx-header.js';
+import { PfxUnreadable, type SettingNames } from './pfx-unreadable.js';
+import { PFX_FROM_CER, PFX_FROM_DER_KEY, PFX_FROM_JCEKS, PFX_FROM_JKS, PFX_FROM_P7B } from './remedy.js';
 
 const PKCS7 = /^1\.2\.840\.113549\.1\.7\.\d$/;
 
+const UNPACK = 'unpack it and give the PFX that is in it';
+
+/** First bytes in hex, what such a file is, what to do. */
+const MAGIC: [string, string, string][] = [
+  ['feedfeed', 'a Java keystore (JKS)', `convert it: ${PFX_FROM_JKS}`],
+  ['cececece', 'a Java keystore (JCEKS)', `convert it: ${PFX_FROM_JCEKS}`],
+  ['504b0304', 'a ZIP archive', UNPACK],
+  ['1f8b', 'a gzip archive', UNPACK],
+  ['377abcaf', 'a 7-Zip archive', UNPACK],
+  ['52617221', 'a RAR archive', UNPACK],
+  ['25504446', 'a PDF document', 'give the PFX instead'],
+  ['30efbfbd', 'a PFX that was saved as text, which destroyed it', 'copy it again, in binary mode'],
+];
+
+/** What the file is, when it is no whole PFX: the refusal that names it; undefined when it looks like one. */
+export function identifyFile(bytes: Buffer, names: SettingNames): PfxUnreadable | undefined {
+  if (bytes.length === 0) return new PfxUnreadable('not-pfx', 'The PFX file is empty. Copy it again.');
+  for (const [start, what, remedy] of MAGIC) {
+    if (bytes.subarray(0, 4).toString('hex').startsWith(start)) {
+      return new PfxUnreadable('not-pfx', `The file is ${what}, not a PFX; ${remedy}.`);
+    }
+  }
+  return identifyText(bytes, names) ?? toCutOff(bytes) ?? identifyDer(bytes);
+}
+
+function toCutOff(bytes: Buffer): PfxUnreadable | undefined {
+  const announced = announcedBytes(bytes);
+  if (announced === undefined || announced <= bytes.length) return undefined;
+  return new PfxUnreadable(
+    'cut-off',
+    `The PFX is cut off: it announces ${announced} bytes and has ${bytes.length}. Copy it again, in binary mode.`,
+  );
+}
+
 /** Binary that is no PFX, named by its structure; undefined for a PFX. */
-export function toOtherDer(bytes: Buffer): PfxUnreadable | undefined {
+function identifyDer(bytes: Buffer): PfxUnreadable | undefined {
   const refuse = (what: string, remedy: string): PfxUnreadable =>
     new PfxUnreadable('not-pfx', `The file is ${what}, not a PFX; ${remedy}.`);
   const root = parseRoot(bytes);

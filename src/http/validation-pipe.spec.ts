@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { toInvalidRequest } from './to-invalid-request.js';
+import { toInvalidRequest } from './validation-pipe.js';
 
 const schema = z.strictObject({
   size: z.string().regex(/^\d+$/, 'must be a whole number').optional(),

@@ -1,12 +1,12 @@
-import { startsLikePfx } from './announced-bytes.js';
-import { PfxUnreadable } from './pfx-unreadable.js';
+import { PfxUnreadable, type SettingNames } from './pfx-unreadable.js';
+import { startsLikePfx } from './pfx-header.js';
 import { DECODE_BASE64, DECODE_PEM, PFX_FROM_ONE_PEM, PFX_FROM_PEM, PFX_FROM_PEM_P7B } from './remedy.js';
 
 /** Text in place of a PFX, named by what it holds; undefined for binary. */
-export function toOtherText(bytes: Buffer): PfxUnreadable | undefined {
+export function identifyText(bytes: Buffer, names: SettingNames): PfxUnreadable | undefined {
   const { encoding, text } = decodeText(bytes);
   if (text === undefined) return undefined;
-  const { what, remedy } = describeText(text.trim());
+  const { what, remedy } = describeText(text.trim(), names);
   return encoding === 'UTF-8'
     ? new PfxUnreadable('not-pfx', `The file is ${what}, not a PFX; ${remedy}.`)
     : new PfxUnreadable(
@@ -20,10 +20,15 @@ interface Description {
   remedy: string;
 }
 
-function describeText(text: string): Description {
+function describeText(text: string, names: SettingNames): Description {
   if (text.includes('-----BEGIN ')) return describePem(text);
   const dense = text.replace(/\s+/g, '');
-  if (startsLikePfx(fromBase64(dense))) return { what: 'base64 text of a PFX', remedy: `decode it: ${DECODE_BASE64}` };
+  if (startsLikePfx(fromBase64(dense))) {
+    return {
+      what: 'base64 text of a PFX',
+      remedy: `decode it: ${DECODE_BASE64}, or give the text as ${names.base64}`,
+    };
+  }
   if (/^[0-9a-f]+$/i.test(dense) && startsLikePfx(Buffer.from(dense, 'hex'))) {
     return { what: 'a PFX written as hex digits', remedy: 'convert it: xxd -r -p old.txt client.pfx' };
   }

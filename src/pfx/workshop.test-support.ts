@@ -3,6 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** What messages call the settings, as the gateway has them. */
+export const NAMES = { passcode: 'BANK_PFX_PASSCODE', base64: 'BANK_PFX_BASE64' };
+
 /** Whether a program can be run here; on CI it must. Says so in one line when tests are skipped for the lack of it. */
 export function hasProgram(name: string, probe: string): boolean {
   if (spawnSync(name, [probe]).error === undefined) return true;

@@ -1,0 +1,66 @@
+import { mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { FakeClock } from '../../test/support/fake-clock.js';
+import { FileWatch } from './file-watch.js';
+
+let directory: string;
+let file: string;
+let clock: FakeClock;
+let watch: FileWatch;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'watch-'));
+  file = join(directory, 'watched');
+  writeFileSync(file, 'first');
+  clock = new FakeClock();
+  watch = new FileWatch([file], clock);
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** One look a second. */
+function look() {
+  clock.advance(1000);
+  return watch.look();
+}
+
+it('nothing has changed', () => {
+  expect([look(), look()]).toEqual(['unchanged', 'unchanged']);
+});
+
+it.each<[string, () => void]>([
+  ['written', () => writeFileSync(file, 'other')],
+  ['removed', () => unlinkSync(file)],
+  [
+    'replaced by rename',
+    () => {
+      writeFileSync(`${file}.new`, 'first');
+      renameSync(`${file}.new`, file);
+    },
+  ],
+  [
+    'a link that leads elsewhere',
+    () => {
+      writeFileSync(`${file}.other`, 'first');
+      unlinkSync(file);
+      symlinkSync(`${file}.other`, file);
+    },
+  ],
+])('a file %s settles at the second look, until it is acknowledged', (_name, change) => {
+  change();
+  expect([look(), look(), look()]).toEqual(['changing', 'settled', 'settled']);
+  watch.acknowledge();
+  expect(look()).toBe('unchanged');
+});
+
+it('a file that is still being written is left alone, but not for ever', () => {
+  const looks = Array.from({ length: 5 }, (_, length) => {
+    writeFileSync(file, 'x'.repeat(length + 10));
+    return look();
+  });
+  expect(looks).toEqual(['changing', 'changing', 'changing', 'changing', 'restless']);
+  watch.acknowledge();
+  expect(look()).toBe('unchanged');
+  writeFileSync(file, 'again');
+  expect(look()).toBe('changing');
+});

@@ -1,0 +1,105 @@
+import { utimesSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, expect, it } from '@jest/globals';
+import { toEnvironment } from '../../test/support/gateway.js';
+import { keepLines } from '../../test/support/log-lines.js';
+import { closePretendBanks, startPretendBank } from '../../test/support/pretend-bank.js';
+import { until } from '../../test/support/until.js';
+import { SystemClock } from '../clock.js';
+import { readSettings } from '../config/read-settings.js';
+import type { SecretSource } from '../config/settings.js';
+import { FileUnusable } from '../config/small-file.js';
+import { BankCondition } from './bank-condition.js';
+import { IdentityHolder } from './identity-holder.js';
+
+const holders = new Set<IdentityHolder>();
+afterEach(async () => {
+  for (const holder of holders) holder.close();
+  holders.clear();
+  await closePretendBanks();
+});
+
+/** A holder whose password file can be made unreadable without a trace in the file system, as EMFILE does. */
+async function startHolder() {
+  const bank = await startPretendBank();
+  const { common, bank: settings } = readSettings({ ...toEnvironment(bank), PORT: '0' }, { sandbox: false });
+  if (!settings) throw new Error('no bank in the settings');
+  const fault = { code: null as string | null, reads: 0 };
+  const { password } = settings.identity;
+  const unsteady: SecretSource = {
+    ...password,
+    read: () => {
+      fault.reads += 1;
+      if (fault.code === null) return password.read();
+      const cause = Object.assign(new Error(fault.code), { code: fault.code, errno: -24 });
+      throw new FileUnusable(bank.files.password, `can not be read (${fault.code})`, { cause });
+    },
+  };
+  const clock = new SystemClock();
+  const log = keepLines();
+  const holder = await IdentityHolder.start({
+    bank: { ...settings, identity: { ...settings.identity, password: unsteady } },
+    egress: common.egress,
+    clock,
+    logger: log.logger,
+    condition: new BankCondition(clock, log.logger),
+  });
+  holders.add(holder);
+  return { bank, holder, log, fault };
+}
+
+it('EMFILE in the second of a change is not final, and told once', async () => {
+  const { bank, holder, log, fault } = await startHolder();
+  const next = await bank.issueClient('renewed');
+  fault.code = 'EMFILE';
+  writeFileSync(bank.files.passcode, next.passcode);
+  writeFileSync(bank.files.pfx, next.pfx);
+  await until(() => fault.reads >= 4, 20_000);
+  expect(log.lines('certificate.refused')).toMatchObject([{ level: 'error', code: 'certificate-unusable' }]);
+  expect(holder.status().refused?.detail).toContain('(EMFILE) They are read again every second.');
+  fault.code = null;
+  await until(() => log.lines('certificate.replaced').length === 1, 20_000);
+  expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, refused: null });
+});
+
+it('its twin: bad content is final, and not read again until it changes', async () => {
+  const { bank, holder, log, fault } = await startHolder();
+  writeFileSync(bank.files.pfx, 'no PFX');
+  await until(() => log.lines('certificate.refused').length === 1, 20_000);
+  const { reads } = fault;
+  await delay(2500);
+  expect(fault.reads).toBe(reads);
+  const next = await bank.issueClient('renewed');
+  writeFileSync(bank.files.passcode, next.passcode);
+  writeFileSync(bank.files.pfx, next.pfx);
+  await until(() => holder.status().thumbprint === next.thumbprint, 20_000);
+});
+
+it('a file that is touched again and again does not keep another from being taken', async () => {
+  const { bank, holder, log, fault } = await startHolder();
+  const touching = setInterval(() => utimesSync(bank.files.username, new Date(), new Date()), 300);
+  try {
+    await until(() => fault.reads >= 2, 20_000);
+    // what is in use is not announced each time
+    expect(log.lines('certificate.unchanged')).toEqual([]);
+    const next = await bank.issueClient('renewed');
+    writeFileSync(bank.files.passcode, next.passcode);
+    writeFileSync(bank.files.pfx, next.pfx);
+    await until(() => holder.status().thumbprint === next.thumbprint, 20_000);
+  } finally {
+    clearInterval(touching);
+  }
+});
+
+it('once closed it reads nothing more, and may be closed again', async () => {
+  const { bank, holder, log } = await startHolder();
+  const next = await bank.issueClient('renewed');
+  writeFileSync(bank.files.passcode, next.passcode);
+  writeFileSync(bank.files.pfx, next.pfx);
+  const reloading = holder.reload();
+  holder.close();
+  await reloading;
+  holder.onApplicationShutdown();
+  expect(log.lines('certificate.replaced')).toEqual([]);
+  expect(log.lines('certificate.refused')).toEqual([]);
+});

@@ -1,0 +1,34 @@
+import type { FastifyReply } from 'fastify';
+import type { Logger } from 'pino';
+import '../logging/request-fields.js';
+
+/** Stands in the log for a caller who left before the answer was out. */
+export const CALLER_LEFT = 499;
+
+/** Writes the one line of a request (docs/operations.md, Logs). */
+export function logRequest(logger: Logger, reply: FastifyReply, status: number): void {
+  const { request } = reply;
+  const { raw, logFields } = request;
+  const { origin, 'x-client-name': clientName } = raw.headers;
+  logger.info(
+    {
+      event: 'request',
+      requestId: request.id,
+      method: raw.method,
+      // the router finds routes for addresses that name none
+      route: (raw.url?.startsWith('/') && request.routeOptions.url) || null,
+      status,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      cache: logFields.cache,
+      readingId: logFields.readingId,
+      code: logFields.code,
+      client: raw.socket.remoteAddress,
+      origin: origin === undefined ? undefined : toLogged(origin),
+      clientName: clientName === undefined ? undefined : toLogged(String(clientName)),
+    },
+    'request',
+  );
+}
+
+/** A header of the caller for the log: one line, no control characters, not too long. */
+const toLogged = (header: string): string => header.replace(/[^\x20-\x7e]/g, '?').slice(0, 100);

@@ -1,0 +1,50 @@
+import { METHODS } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { GatewayError } from '../problems/gateway-error.js';
+
+/** What Node parses; CONNECT never becomes a request. */
+const ALL = METHODS.filter((method) => method !== 'CONNECT');
+
+/** Says for each address that can be read which methods it takes: 405 for the others (RFC 9110 §15.5.6), 204 for OPTIONS. */
+export class RouteMethods {
+  readonly #fastify: FastifyInstance;
+  readonly #byUrl = new Map<string, Set<string>>();
+
+  constructor(fastify: FastifyInstance) {
+    this.#fastify = fastify;
+    fastify.addHook('onRoute', ({ url, method }) => {
+      const methods = this.#byUrl.get(url) ?? new Set<string>();
+      for (const each of [method].flat()) methods.add(each);
+      this.#byUrl.set(url, methods);
+    });
+  }
+
+  /** Makes the routes for all other methods, where there is one for GET; to be called when the app has made its own. */
+  complete(): void {
+    const fastify = this.#fastify;
+    for (const method of ALL) if (!fastify.supportedMethods.includes(method)) fastify.addHttpMethod(method);
+    // behind the plugins that still wait to be loaded
+    fastify.register(async (instance) => {
+      for (const [url, methods] of this.#byUrl) if (methods.has('GET')) answerOthers(instance, url, methods);
+    });
+    // last of its kind, so that others have seen the request; a body that nobody wants is not waited for
+    fastify.addHook('onRequest', (request, _reply, done) => {
+      done(request.is404 ? new GatewayError('not-found', 'No route has this path.') : undefined);
+    });
+  }
+}
+
+function answerOthers(fastify: FastifyInstance, url: string, methods: ReadonlySet<string>): void {
+  const allow = [...new Set([...methods, 'HEAD', 'OPTIONS'])].join(', ');
+  fastify.route({
+    url,
+    method: ALL.filter((method) => !methods.has(method)),
+    // before a body is read
+    onRequest: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+      if (request.method === 'OPTIONS') reply.code(204).header('allow', allow).send();
+      else
+        done(new GatewayError('method-not-allowed', `${request.method} is not allowed here.`, { headers: { allow } }));
+    },
+    handler: () => undefined,
+  });
+}

@@ -1,0 +1,337 @@
+import { connect, type AddressInfo } from 'node:net';
+import {
+  Controller,
+  ForbiddenException,
+  Get,
+  HttpException,
+  Injectable,
+  Module,
+  NotFoundException,
+  Query,
+  UnauthorizedException,
+  UseGuards,
+  UseInterceptors,
+  type CallHandler,
+  type CanActivate,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { GUARDS_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { AppModule } from '../../src/app.module.js';
+import { AccountsController } from '../../src/accounts/accounts.controller.js';
+import { BalancesController } from '../../src/accounts/balances.controller.js';
+import { problemSchema } from '../../src/problems/problem-document.js';
+import { closeGateways, get, prepareGateway, startGateway, type Answer, type Gateway } from '../support/gateway.js';
+import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { faultOf, sendRaw } from '../support/raw-connection.js';
+import { listSample } from '../support/sample-accounts.js';
+import { until } from '../support/until.js';
+
+const PATH = '/api/v1/accounts';
+const CONTROLLERS = [AccountsController, BalancesController];
+
+let bank: PretendBank;
+beforeEach(async () => {
+  bank = await startPretendBank();
+  bank.onAccounts = listSample();
+});
+afterEach(async () => {
+  for (const controller of CONTROLLERS) {
+    Reflect.deleteMetadata(GUARDS_METADATA, controller);
+    Reflect.deleteMetadata(INTERCEPTORS_METADATA, controller);
+  }
+  await closeGateways();
+  await closePretendBanks();
+});
+
+/** What the guards and interceptors below have seen, as method, URL and client. */
+const seen: string[] = [];
+let refusal: Error | null = null;
+beforeEach(() => {
+  seen.length = 0;
+  refusal = null;
+});
+
+function note(by: string, { method, url, headers }: FastifyRequest | FastifyRequest['raw']): void {
+  seen.push(`${by} ${method} ${url} ${String(headers['x-client-name'])}`);
+}
+
+@Injectable()
+class Watchman implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    note('guard', context.switchToHttp().getRequest<FastifyRequest>());
+    if (refusal) throw refusal;
+    return true;
+  }
+}
+
+@Injectable()
+class Witness implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler) {
+    note('interceptor', context.switchToHttp().getRequest<FastifyRequest>());
+    if (refusal) throw refusal;
+    return next.handle();
+  }
+}
+
+/** As a developer writes it above the class. */
+function decorate(...decorators: ClassDecorator[]): void {
+  for (const controller of CONTROLLERS) for (const each of decorators) each(controller);
+}
+
+interface Shape {
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly status: number;
+}
+
+/** Every way an answer is made: the first asks the bank, those after it could come from a cache. */
+async function askInEveryShape({ port, get }: Gateway, status = 200): Promise<Shape[]> {
+  const cold = await get(PATH, { 'x-client-name': 'cold' });
+  expect(cold.status).toBe(status);
+  const { etag } = cold.headers;
+  const shapes: Shape[] = [
+    { name: 'hot', method: 'GET', path: PATH, headers: {}, status },
+    { name: 'hot-again', method: 'GET', path: PATH, headers: {}, status },
+    { name: 'compressed', method: 'GET', path: PATH, headers: { 'accept-encoding': 'br' }, status },
+    {
+      name: 'not-modified',
+      method: 'GET',
+      path: PATH,
+      headers: { 'if-none-match': etag ?? '*' },
+      status: status === 200 ? 304 : status,
+    },
+    { name: 'head', method: 'HEAD', path: PATH, headers: {}, status },
+    { name: 'csv', method: 'GET', path: `${PATH}?format=csv`, headers: {}, status },
+    { name: 'balances', method: 'GET', path: '/api/v1/balances', headers: {}, status },
+    { name: 'balances-again', method: 'GET', path: '/api/v1/balances', headers: {}, status },
+  ];
+  for (const { name, method, path, headers, status: expected } of shapes) {
+    const lines = Object.entries({ host: 'localhost', connection: 'close', 'x-client-name': name, ...headers });
+    const heard = await ask(port, `${method} ${path}`, lines);
+    expect([name, heard]).toEqual([name, expected]);
+  }
+  return [{ name: 'cold', method: 'GET', path: PATH, headers: {}, status }, ...shapes];
+}
+
+/** The status of one answer, whatever its body is. */
+function ask(port: number, line: string, headers: [string, string][]): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  let text = '';
+  const socket = connect(port, '127.0.0.1', () =>
+    socket.write(`${line} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`),
+  );
+  socket.on('data', (chunk) => (text += chunk.toString('latin1')));
+  socket.on('error', reject);
+  socket.on('close', () => resolve(Number(text.split(' ')[1])));
+  return promise;
+}
+
+const asSeenBy = (by: string, shapes: readonly Shape[]) =>
+  shapes.map(({ name, method, path }) => `${by} ${method} ${path} ${name}`);
+
+function expectProblem(answer: Answer, status: number, code: string): void {
+  expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  expect(problemSchema.parse(answer.json)).toMatchObject({ status, code });
+  expect(answer.status).toBe(status);
+  expect(answer.headers['x-request-id']).toBe((answer.json as { requestId: string }).requestId);
+}
+
+describe('a guard and an interceptor on the controllers', () => {
+  beforeEach(() => decorate(UseGuards(Watchman), UseInterceptors(Witness)));
+
+  it('see every request, however its answer comes', async () => {
+    const gateway = await startGateway(bank);
+    const shapes = await askInEveryShape(gateway);
+    expect(seen.filter((each) => each.startsWith('guard'))).toEqual(asSeenBy('guard', shapes));
+    expect(seen.filter((each) => each.startsWith('interceptor'))).toEqual(asSeenBy('interceptor', shapes));
+  });
+
+  it('refuse each of them, also when its answer is there already', async () => {
+    const gateway = await startGateway(bank);
+    await askInEveryShape(gateway);
+    refusal = new ForbiddenException('Treasury only.');
+    await askInEveryShape(gateway, 403);
+    const answer = await gateway.get(PATH);
+    expectProblem(answer, 403, 'client-not-allowed');
+    expect(answer.json.detail).toBe('Treasury only.');
+  });
+
+  it('the twin: without them nobody is seen, and nobody refused', async () => {
+    for (const controller of CONTROLLERS) {
+      Reflect.deleteMetadata(GUARDS_METADATA, controller);
+      Reflect.deleteMetadata(INTERCEPTORS_METADATA, controller);
+    }
+    refusal = new ForbiddenException();
+    await askInEveryShape(await startGateway(bank));
+    expect(seen).toEqual([]);
+  });
+
+  it.each([
+    [401, 'client-not-allowed', new UnauthorizedException('Log in first.')],
+    [403, 'client-not-allowed', new ForbiddenException()],
+    [404, 'not-found', new NotFoundException('Not for you.')],
+    [429, 'invalid-request', new HttpException('Later, please.', 429)],
+  ])('may refuse with %i, which becomes %s and keeps its status', async (status, code, thrown) => {
+    refusal = thrown;
+    const gateway = await startGateway(bank);
+    expectProblem(await gateway.get(PATH), status, code);
+    expect(gateway.events('internal-error')).toEqual([]);
+    await until(() => gateway.events('request').length === 1);
+    expect(gateway.events('request')[0]).toMatchObject({ status, code, route: PATH });
+  });
+
+  it('the twin: what is no exception of HTTP is a fault of the service, and its message stays inside', async () => {
+    refusal = new Error('hunter2');
+    const gateway = await startGateway(bank);
+    const answer = await gateway.get(PATH);
+    expectProblem(answer, 500, 'internal-error');
+    expect(answer.text + gateway.lines.join('')).not.toContain('hunter2');
+    expect(gateway.events('internal-error')).toHaveLength(1);
+  });
+});
+
+describe('what is added to the app before it listens', () => {
+  it('a global guard and interceptor see every request', async () => {
+    const { app, listen } = await prepareGateway(bank);
+    app.useGlobalGuards(new Watchman());
+    app.useGlobalInterceptors(new Witness());
+    const shapes = await askInEveryShape(await listen());
+    expect(seen.filter((each) => each.startsWith('guard'))).toEqual(asSeenBy('guard', shapes));
+    expect(seen.filter((each) => each.startsWith('interceptor'))).toEqual(asSeenBy('interceptor', shapes));
+  });
+
+  it('a global guard that refuses is answered with a problem document, every time', async () => {
+    const { app, listen } = await prepareGateway(bank);
+    app.useGlobalGuards(new Watchman());
+    refusal = new ForbiddenException();
+    const gateway = await listen();
+    await askInEveryShape(gateway, 403);
+    expectProblem(await gateway.get(PATH), 403, 'client-not-allowed');
+    expect(bank.requests.filter(({ path }) => path.startsWith(PATH))).toEqual([]);
+  });
+
+  it('hooks of Fastify see every request, those without a route and of other methods as well', async () => {
+    const { app, listen } = await prepareGateway(bank);
+    const fastify = app.getHttpAdapter().getInstance();
+    fastify.addHook('onRequest', (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+      note('onRequest', request);
+      done();
+    });
+    fastify.addHook('onResponse', (request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+      note('onResponse', request);
+      done();
+    });
+    const gateway = await listen();
+    const shapes = await askInEveryShape(gateway);
+    await gateway.get('/nothing', { 'x-client-name': 'unknown' });
+    await sendRaw(gateway.port, `PURGE ${PATH} HTTP/1.1\r\nHost: localhost\r\nX-Client-Name: purge\r\n\r\n`);
+    const all = [
+      ...shapes,
+      { name: 'unknown', method: 'GET', path: '/nothing' } as Shape,
+      { name: 'purge', method: 'PURGE', path: PATH } as Shape,
+    ];
+    await until(() => seen.length === 2 * all.length);
+    expect(seen.filter((each) => each.startsWith('onRequest'))).toEqual(asSeenBy('onRequest', all));
+    expect(seen.filter((each) => each.startsWith('onResponse'))).toEqual(asSeenBy('onResponse', all));
+  });
+
+  it('a hook that refuses is obeyed, and the twin that the guard of the edge refuses never gets there', async () => {
+    const { app, listen } = await prepareGateway(bank);
+    const fastify = app.getHttpAdapter().getInstance();
+    fastify.addHook('onRequest', (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
+      note('onRequest', request);
+      done(refusal ?? undefined);
+    });
+    const gateway = await listen();
+    expect((await gateway.get(PATH)).status).toBe(200);
+    refusal = new UnauthorizedException();
+    expectProblem(await gateway.get(PATH), 401, 'client-not-allowed');
+    expect(seen).toHaveLength(2);
+    expectProblem(await gateway.get(PATH, { host: 'evil.example' }), 421, 'host-not-allowed');
+    expect(seen).toHaveLength(2);
+  });
+
+  it('middleware sees every request, and one that throws is answered with a problem document', async () => {
+    const { app, listen } = await prepareGateway(bank);
+    app.use((request: FastifyRequest['raw'], _response: unknown, next: (error?: Error) => void) => {
+      note('middleware', request);
+      next(refusal ?? undefined);
+    });
+    const gateway = await listen();
+    const shapes = await askInEveryShape(gateway);
+    expect(seen).toEqual(asSeenBy('middleware', shapes));
+    refusal = new ForbiddenException();
+    expectProblem(await gateway.get(PATH), 403, 'client-not-allowed');
+  });
+});
+
+describe('a controller that is added', () => {
+  @Controller('added')
+  class AddedController {
+    @Get()
+    read(@Query('a') a: unknown) {
+      return { a };
+    }
+  }
+  @Module({ controllers: [AddedController] })
+  class AddedModule {}
+  beforeEach(() => void Module({ imports: [AddedModule] })(AppModule));
+  afterEach(() => void Reflect.deleteMetadata('imports', AppModule));
+
+  it('is guarded, logged and tells its methods like all others', async () => {
+    const gateway = await startGateway(bank);
+    expect((await gateway.get('/added?a=1&a=2')).json).toEqual({ a: ['1', '2'] });
+    expectProblem(await gateway.get('/added', { host: 'evil.example' }), 421, 'host-not-allowed');
+    const { answers } = await sendRaw(gateway.port, 'DELETE /added HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    expect(answers.map((each) => [each.status, each.headers['allow'], faultOf(each)])).toEqual([
+      [405, 'GET, HEAD, OPTIONS', null],
+    ]);
+    await until(() => gateway.events('request').length === 3);
+    expect(gateway.events('request').map(({ route, status }) => [route, status])).toEqual([
+      ['/added', 200],
+      ['/added', 421],
+      ['/added', 405],
+    ]);
+  });
+});
+
+describe('a bare close of the app', () => {
+  /** What keeps or may keep the process, as Node names it. */
+  const resources = () => process.getActiveResourcesInfo().sort();
+
+  it.each([
+    ['that never was started', async () => undefined],
+    ['that was started and never listened', (app: NestFastifyApplication) => app.init()],
+    [
+      'that served',
+      async (app: NestFastifyApplication) => {
+        await app.listen(0, '127.0.0.1');
+        const { port } = app.getHttpServer().address() as AddressInfo;
+        for (const path of [PATH, PATH, '/health', '/nothing']) await get(`http://127.0.0.1:${port}${path}`);
+        // stays open, and has never sent anything
+        connect(port, '127.0.0.1').on('error', () => undefined);
+      },
+    ],
+  ])('%s leaves no timer, socket or worker', async (_name, use) => {
+    const before = resources();
+    const { app } = await prepareGateway(bank);
+    await use(app);
+    await app.close();
+    await until(() => resources().join() === before.join());
+    await until(() => bank.sockets.size === 0);
+  });
+
+  it('the twin: while it serves there is more', async () => {
+    const before = resources();
+    const gateway = await startGateway(bank);
+    expect(resources().length).toBeGreaterThan(before.length);
+    await gateway.close();
+    await until(() => resources().join() === before.join());
+  });
+});
