@@ -19,17 +19,17 @@ export interface AppParts {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
-  /** Ask for a token as soon as the app is started, so that the first caller does not wait for it. */
-  readonly tokenAtStart: boolean;
+  /** Read the accounts as soon as the app is started: it is not ready before. */
+  readonly readAtStart: boolean;
 }
 
 @Injectable()
-class TokenAtStart implements OnApplicationBootstrap {
-  constructor(private readonly identities: IdentityHolder) {}
+class ReadAtStart implements OnApplicationBootstrap {
+  constructor(private readonly keeper: SnapshotKeeper) {}
 
   onApplicationBootstrap(): void {
     // what goes wrong is logged there
-    this.identities.current.tokens.get().catch(() => undefined);
+    this.keeper.probe()?.catch(() => undefined);
   }
 }
 
@@ -41,7 +41,7 @@ export class AppModule {
     private readonly identities: IdentityHolder,
   ) {}
 
-  static register({ settings, clock, log, tokenAtStart }: AppParts, edge: HttpEdge): DynamicModule {
+  static register({ settings, clock, log, readAtStart }: AppParts, edge: HttpEdge): DynamicModule {
     const parts = [
       { provide: Settings, useValue: settings },
       { provide: Clock, useValue: clock },
@@ -61,7 +61,7 @@ export class AppModule {
         HealthModule,
       ],
       controllers: [ProblemsController, RootController],
-      providers: tokenAtStart ? [TokenAtStart] : [],
+      providers: readAtStart ? [ReadAtStart] : [],
     };
   }
 

@@ -61,12 +61,14 @@ describe('where nothing fails', () => {
 describe('the state', () => {
   it('says when it last went well and badly', () => {
     const { clock, condition } = begin();
-    expect(condition.status()).toEqual({ failing: false, lastSuccessAt: null, lastError: null });
+    const none = { token: null, reading: null };
+    expect(condition.status()).toEqual({ failing: false, failures: none, lastSuccessAt: null, lastError: null });
     condition.succeeded('token');
     clock.advance(1000);
     condition.failed('reading', down);
     expect(condition.status()).toEqual({
       failing: true,
+      failures: { token: null, reading: { error: down, at: '2026-11-21T08:00:01.000Z' } },
       lastSuccessAt: '2026-11-21T08:00:00.000Z',
       lastError: { code: 'bank-unavailable', at: '2026-11-21T08:00:01.000Z' },
     });

@@ -1,9 +1,14 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { GatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
 
 export type BankWork = 'token' | 'reading';
+
+interface Failure {
+  readonly error: GatewayError;
+  /** ISO. */
+  readonly at: string;
+}
 
 /**
  * How the bank does, seen over all we ask of it. A series of failures begins with the first and ends when each kind of
@@ -12,9 +17,9 @@ export type BankWork = 'token' | 'reading';
 export class BankCondition {
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #failing = new Set<BankWork>();
+  readonly #failing = new Map<BankWork, Failure>();
   #lastSuccessAt: string | null = null;
-  #lastError: { readonly code: ProblemCode; readonly at: string } | null = null;
+  #lastFailure: Failure | null = null;
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock;
@@ -22,9 +27,9 @@ export class BankCondition {
   }
 
   failed(work: BankWork, error: GatewayError): void {
-    this.#lastError = { code: error.code, at: this.#at() };
+    this.#lastFailure = { error, at: this.#at() };
     const first = this.#failing.size === 0;
-    this.#failing.add(work);
+    this.#failing.set(work, this.#lastFailure);
     if (first) {
       this.#logger[error.needsSomeone ? 'error' : 'warn'](
         { event: 'bank.unavailable', code: error.code, owner: error.owner, detail: error.detail, work },
@@ -41,7 +46,14 @@ export class BankCondition {
   }
 
   status() {
-    return { failing: this.#failing.size > 0, lastSuccessAt: this.#lastSuccessAt, lastError: this.#lastError };
+    const last = this.#lastFailure;
+    return {
+      failing: this.#failing.size > 0,
+      /** What fails now, by the kind of work. */
+      failures: { token: this.#failing.get('token') ?? null, reading: this.#failing.get('reading') ?? null },
+      lastSuccessAt: this.#lastSuccessAt,
+      lastError: last && { code: last.error.code, at: last.at },
+    };
   }
 
   #at(): string {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toStatusError, toText } from '../egress/answer.js';
+import { pageHint, toPageRejection, toStatusError, toText } from '../egress/answer.js';
 import type { WireAnswer } from '../egress/egress.js';
 import { GatewayError } from '../problems/gateway-error.js';
 
@@ -33,7 +33,7 @@ export interface TokenAnswer {
 
 /**
  * Reads the answer of the token endpoint (docs/bank.md).
- * @throws GatewayError credentials-rejected (400, 401), address-not-allowed (403), bank-refused, bank-rate-limited,
+ * @throws GatewayError credentials-rejected (400, 401), certificate-rejected (a page of 400), address-not-allowed (403), bank-refused, bank-rate-limited,
  * bank-unavailable, bank-response-invalid
  */
 export function readTokenAnswer(answer: WireAnswer, nowWallMs: number): TokenAnswer {
@@ -42,14 +42,17 @@ export function readTokenAnswer(answer: WireAnswer, nowWallMs: number): TokenAns
       return readToken(answer);
     case 400:
     case 401:
-      throw new GatewayError(
-        'credentials-rejected',
-        `The token endpoint answered ${answer.status}: user name or password is wrong, or our address is not white-listed at the bank.`,
+      throw (
+        toPageRejection(answer, 'The token endpoint') ??
+        new GatewayError(
+          'credentials-rejected',
+          `The token endpoint answered ${answer.status}: user name or password is wrong, or our address is not white-listed at the bank.${pageHint(answer)}`,
+        )
       );
     case 403:
       throw new GatewayError(
         'address-not-allowed',
-        'The token endpoint answered 403: most likely the address we leave by is not white-listed at the bank.',
+        `The token endpoint answered 403: most likely the address we leave by is not white-listed at the bank.${pageHint(answer)}`,
       );
     default:
       throw toStatusError(answer, 'The token endpoint', nowWallMs);

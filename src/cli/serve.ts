@@ -5,7 +5,7 @@ import { AppModule } from '../app.module.js';
 import { createApp } from '../app.setup.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
 import { SystemClock } from '../clock.js';
-import { describeRoutes } from '../egress/egress.js';
+import { describeRoutes } from '../egress/route.js';
 import { createLogger, Log } from '../logging/logging.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
@@ -45,7 +45,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
 
     if (bank === null) sandbox = await startSandbox(common.sandbox, { fresh: options.fresh });
     const settings: Settings = { ...common, bank: bank ?? toSandboxBank(sandbox as Sandbox) };
-    app = await createApp({ settings, clock: new SystemClock(), log: new Log(logger), tokenAtStart: true });
+    app = await createApp({ settings, clock: new SystemClock(), log: new Log(logger), readAtStart: true });
     // told to stop while starting, it never opens
     if (stop.signal === null) {
       await app.listen(settings.http.port, toAddress(settings.http.host));

@@ -130,8 +130,10 @@ export const proxyAddress = z
     if (text.toLowerCase() === 'direct') return null;
     const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
     const url = URL.canParse(full) ? new URL(full) : null;
-    if (!url || !url.hostname) {
-      context.addIssue({ code: 'custom', message: 'is not the address of a proxy' });
+    // what follows the / or # of a password looks like a path
+    if (!url || !url.hostname || `${url.pathname}${url.search}${url.hash}`.includes('@')) {
+      const encode = '; user and password must be percent-encoded (@ as %40, / as %2F, # as %23, ? as %3F, % as %25)';
+      context.addIssue({ code: 'custom', message: `is not the address of a proxy${text.includes('@') ? encode : ''}` });
       return z.NEVER;
     }
     if (url.protocol !== 'http:' && url.protocol !== 'https:') {

@@ -58,6 +58,7 @@ describe('settings that are all given', () => {
       production: false,
       logLevel: 'info',
       egress: {
+        tlsMaxVersion: '1.3',
         connectTimeoutMs: 3000,
         requestTimeoutMs: 10_000,
         maxConcurrentRequests: 6,

@@ -30,6 +30,8 @@ export interface BankSettings {
 }
 
 export interface EgressSettings {
+  /** The highest version of TLS spoken with the bank. */
+  readonly tlsMaxVersion: '1.2' | '1.3';
   readonly connectTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly maxConcurrentRequests: number;

@@ -8,6 +8,7 @@ export function toCommonSettings(env: Environment, values: Values, sandbox: bool
     production: env['NODE_ENV'] === 'production',
     logLevel: values.LOG_LEVEL,
     egress: {
+      tlsMaxVersion: values.BANK_TLS_MAX_VERSION,
       connectTimeoutMs: values.BANK_CONNECT_TIMEOUT_MS,
       requestTimeoutMs: values.BANK_REQUEST_TIMEOUT_MS,
       maxConcurrentRequests: values.BANK_MAX_CONCURRENT_REQUESTS,

@@ -97,6 +97,13 @@ const TABLE = {
     example: '/etc/accounts-gateway/bank-ca.pem',
     meaning: 'The only roots trusted for the servers of the bank.',
   },
+  BANK_TLS_MAX_VERSION: {
+    group: 'bank',
+    schema: kinds.oneOf(['1.2', '1.3']),
+    default: '1.3',
+    example: '1.2',
+    meaning: '`1.2` for a bank that asks for the client certificate only after the handshake.',
+  },
   BANK_CONNECT_TIMEOUT_MS: {
     group: 'calls',
     schema: kinds.wholeNumber(1, 300_000),

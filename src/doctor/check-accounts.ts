@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthorizedCall } from '../auth/authorized-call.js';
 import { AccountReader, type AccountList } from '../bank/account-reader.js';
+import { describeShape } from '../bank/describe-shape.js';
 import { PageReader } from '../bank/page-reader.js';
 import { PageSource } from '../bank/page-source.js';
 import type { Clock } from '../clock.js';
@@ -9,13 +10,13 @@ import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';
 import type { Findings } from './walk.js';
 
-/** What the bank gave: the text of its first page, and why the list can't be read, if it can't. */
+/** What the bank gave: the text of its first page, and why the list cannot be read, if it cannot. */
 export interface Listed {
   readonly text: string;
   readonly failure: GatewayError | null;
 }
 
-/** Reads the whole list as the gateway does; an answer that can't be read is the matter of the step after. */
+/** Reads the whole list as the gateway does; an answer that cannot be read is the matter of the step after. */
 export async function checkAccounts(
   call: AuthorizedCall,
   clock: Clock,
@@ -24,11 +25,13 @@ export async function checkAccounts(
 ): Promise<Listed> {
   const { pageSize, readTimeoutMs } = snapshot;
   const signal = AbortSignal.timeout(readTimeoutMs);
+  const requestId = randomUUID();
+  findings.facts['requestId'] = requestId;
   let text: string | null = null;
   let list: AccountList;
   try {
     const reader = new AccountReader(new PageSource(call, clock), { pageSize, maxConcurrentRequests });
-    list = await reader.readAll(randomUUID(), signal, () => {
+    list = await reader.readAll(requestId, signal, () => {
       const pages = new PageReader();
       return async (pageNumber, body) => {
         if (pageNumber === 1) text = toText({ body }, 'the account list');
@@ -68,4 +71,18 @@ function judge({ accounts, pages, complete }: AccountList, findings: Findings): 
     findings.remedy = 'If there should be accounts, ask the bank which ones are granted to this M2M user.';
     findings.owner = 'bank';
   }
+}
+
+/** Compares the bank's answer with what the gateway knows of it. @throws GatewayError bank-response-invalid */
+export async function checkShape({ text, failure }: Listed, findings: Findings): Promise<void> {
+  const shape = describeShape(text);
+  const { list, unknownFields, missingFields } = shape;
+  Object.assign(findings.facts, shape);
+  findings.lines.push(`the accounts stand in ${list}`);
+  if (missingFields.length > 0) findings.lines.push(`not sent: ${missingFields.join(', ')}`);
+  // on a later page than the one described
+  if (failure) throw failure;
+  if (unknownFields.length === 0) return;
+  findings.problem = `The bank sends fields that the gateway does not know: ${unknownFields.join(', ')}.`;
+  findings.remedy = 'Nothing is broken; they are left out of the answers. Tell those who maintain the gateway.';
 }

@@ -19,7 +19,7 @@ const EXPORT_WHOLE =
 const PFX_REMEDIES: Readonly<Record<PfxFault, string>> = {
   file: 'Put the PFX that the bank issued at that path, readable by the user that the gateway runs as.',
   passcode:
-    'Ask whoever exported the PFX for its passcode, and give it as BANK_PFX_PASSCODE or BANK_PFX_PASSCODE_FILE.',
+    'Ask those who exported the PFX for its passcode, and give it as BANK_PFX_PASSCODE or BANK_PFX_PASSCODE_FILE.',
   'not-pfx': FETCH_AGAIN,
   'cut-off': FETCH_AGAIN,
   damaged: FETCH_AGAIN,

@@ -1,10 +1,14 @@
-import { describeRoute, type Egress } from '../egress/egress.js';
-import type { ConnectionFacts } from '../egress/probe.js';
+import { X509Certificate } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { isIP } from 'node:net';
+import type { Egress } from '../egress/egress.js';
+import type { ConnectionFacts } from '../egress/probe-connection.js';
+import { describeRoute } from '../egress/route.js';
 import { toGatewayError, type GatewayError } from '../problems/gateway-error.js';
 import type { EgressSettings } from '../config/settings.js';
 import { toRouteFailure, toTlsFailure, type Attempt } from './connection-failure.js';
 import { lineFor, type BankHost } from './hosts.js';
-import { sourceAddressTowards } from './source-address.js';
 import { failTogether } from './step-failed.js';
 import type { Findings } from './walk.js';
 
@@ -16,6 +20,8 @@ export interface ConnectionCheckOptions {
   readonly settings: EgressSettings;
   /** Of our certificate. */
   readonly thumbprint: string;
+  /** PEM of the only roots trusted for the bank, or null for the runtime's own. */
+  readonly ca: string | null;
 }
 
 /** One connection to each host, made as every call makes it; looked at twice, for the way and for TLS. */
@@ -45,19 +51,32 @@ export class ConnectionCheck {
     }
     const shown = this.#attempts.some(({ source }) => source);
     if (shown) findings.lines.push(`(${LOCAL})`);
-    failTogether(this.#attempts.map((attempt) => toRouteFailure(attempt)));
+    failTogether(this.#attempts.map((attempt) => [attempt.host, toRouteFailure(attempt)]));
   }
 
   /** The handshake, the server's certificate, and whether ours was accepted. */
   async checkTls(findings: Findings): Promise<void> {
-    const { thumbprint } = this.#options;
+    const { thumbprint, ca } = this.#options;
+    const roots = ca === null ? null : subjectsOf(ca);
     findings.ms = Math.max(...this.#attempts.map(({ seen }) => seen.tlsMs ?? 0));
     for (const { host, seen } of this.#attempts) {
       const { tlsVersion, cipher, serverChain, tlsMs } = seen;
-      findings.facts[host.name] = { tlsVersion, cipher, serverChain, ourThumbprint: thumbprint, ms: tlsMs };
+      findings.facts[host.name] = {
+        tlsVersion,
+        cipher,
+        serverChain,
+        ourThumbprint: thumbprint,
+        trustedRoots: roots,
+        ms: tlsMs,
+      };
       findings.lines.push(...toTlsLines(seen).map((line) => lineFor(host, line)));
     }
-    failTogether(this.#attempts.map((attempt) => toTlsFailure(attempt, thumbprint)));
+    failTogether(this.#attempts.map((attempt) => [attempt.host, toTlsFailure(attempt, { thumbprint, roots })]));
+  }
+
+  /** Whether a host speaks TLS 1.3 with us, over which no bank can ask for the certificate late. */
+  get spokeTls13(): boolean {
+    return this.#attempts.some(({ seen }) => seen.tlsVersion === 'TLSv1.3');
   }
 
   async #attempt(host: BankHost): Promise<Attempt> {
@@ -83,6 +102,12 @@ function toRouteLine({ host, seen, source }: Pick<Attempt, 'host' | 'seen' | 'so
   return source ? `from ${source} to ${to}` : `to ${to}`;
 }
 
+/** The subjects of PEM certificates. */
+const subjectsOf = (pem: string): string[] =>
+  (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((each) =>
+    new X509Certificate(each).subject.replaceAll('\n', ', '),
+  );
+
 const toAddress = (address: string, port: number | undefined) =>
   `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
@@ -102,4 +127,21 @@ function toTlsLines({ tlsVersion, cipher, serverChain = [] }: ConnectionFacts): 
 function shortened(names: string): string {
   const all = names.split(', ');
   return all.length <= 5 ? names : `${all.slice(0, 5).join(', ')} and ${all.length - 5} more`;
+}
+
+/**
+ * The local address that this machine would leave by towards a host, by its routing table; null when it has none.
+ * A UDP socket is pointed there and asked: nothing is sent.
+ */
+async function sourceAddressTowards(host: string, port: number): Promise<string | null> {
+  const socket = createSocket(isIP(host) === 6 ? 'udp6' : 'udp4');
+  try {
+    socket.connect(port, host);
+    await once(socket, 'connect');
+    return socket.address().address;
+  } catch {
+    return null;
+  } finally {
+    socket.close();
+  }
 }

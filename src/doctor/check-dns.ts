@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { TIMED_OUT, within } from '../deadline.js';
 import { lineFor, type BankHost } from './hosts.js';
 import { failTogether, StepFailed } from './step-failed.js';
 import type { Findings } from './walk.js';
@@ -17,16 +18,17 @@ export async function checkDns(
   resolve: Resolve = asConnectionsDo,
 ): Promise<void> {
   const failures = await Promise.all(
-    hosts.map(async (host): Promise<StepFailed | null> => {
+    hosts.map(async (host): Promise<readonly [BankHost, StepFailed | null]> => {
       const { name, hostname, proxy } = host;
       const fact = { host: hostname, ...(proxy && { note: 'the proxy; it resolves the name of the bank itself' }) };
       facts[name] = fact;
       try {
-        const addresses = isIP(hostname) ? [hostname] : await withinTime(resolve(hostname), timeoutMs);
-        facts[name] = { ...fact, addresses };
-        return null;
+        const found = isIP(hostname) ? [{ address: hostname }] : await within(resolve(hostname), timeoutMs);
+        if (found === TIMED_OUT) return [host, toFailure(host, `no answer within ${timeoutMs} ms`)];
+        facts[name] = { ...fact, addresses: found.map(({ address }) => address) };
+        return [host, null];
       } catch (error) {
-        return toFailure(host, (error as NodeJS.ErrnoException).code ?? 'unknown');
+        return [host, toFailure(host, (error as NodeJS.ErrnoException).code ?? 'unknown')];
       }
     }),
   );
@@ -36,17 +38,6 @@ export async function checkDns(
     lines.push(lineFor(host, `${host.hostname}: ${found}${host.proxy ? ' (the proxy)' : ''}`));
   }
   failTogether(failures);
-}
-
-async function withinTime(found: ReturnType<Resolve>, timeoutMs: number): Promise<string[]> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const code = `no answer within ${timeoutMs} ms`;
-  const timer = setTimeout(() => reject(Object.assign(new Error('too slow'), { code })), timeoutMs);
-  try {
-    return (await Promise.race([found, promise])).map(({ address }) => address);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function toFailure({ hostname, proxy, variable }: BankHost, code: string): StepFailed {

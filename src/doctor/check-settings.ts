@@ -1,4 +1,4 @@
-import { describeRoute } from '../egress/egress.js';
+import { describeRoute } from '../egress/route.js';
 import { SettingsInvalid } from '../config/read-settings.js';
 import type { Settings } from '../config/settings.js';
 import { StepFailed } from './step-failed.js';
@@ -7,7 +7,7 @@ import type { Findings } from './walk.js';
 /** Reads the settings and says which bank they lead to. @throws SettingsInvalid */
 export type SettingsSource = () => Promise<{ readonly settings: Settings; readonly warnings: readonly string[] }>;
 
-/** The first step: all settings, read as the gateway reads them. */
+/** The first step: all settings, read as the gateway reads them. An example is given as it would stand in .env. */
 export async function checkSettings(source: SettingsSource, findings: Findings): Promise<Settings> {
   try {
     const { settings, warnings } = await source();

@@ -1,4 +1,5 @@
-import type { ConnectionFacts } from '../egress/probe.js';
+import type { ConnectionFacts } from '../egress/probe-connection.js';
+import { isTrustFailure } from '../egress/wire-failure.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import type { BankHost } from './hosts.js';
 import { remedyFor } from './remedies.js';
@@ -25,18 +26,61 @@ export function toRouteFailure(attempt: Attempt): StepFailed | null {
     return new StepFailed(
       'config-invalid',
       'operator',
-      `EGRESS_LOCAL_ADDRESS is ${localAddress}, from which ${host.hostname} can not be reached (${cause}): it is no address of this machine, or of another family.`,
+      `EGRESS_LOCAL_ADDRESS is ${localAddress}, from which ${host.hostname} cannot be reached (${cause}): it is no address of this machine, or of another family.`,
       'Set EGRESS_LOCAL_ADDRESS to an address of this machine (ip address show), or leave it out.',
     );
+  }
+  const { proxy, address } = host;
+  if (proxy && failure.code === 'proxy-refused' && (seen.proxyStatus === 407 || seen.proxyStatus === 401)) {
+    return toAuthenticationFailure(proxy, address, seen.proxyStatus);
   }
   return toFailed(attempt, failure, routeRemedy(attempt, failure.code, cause));
 }
 
-/** Why the connection did not become a trusted one, to each other's liking; null when it did. */
-export function toTlsFailure(attempt: Attempt, thumbprint: string): StepFailed | null {
-  const { failure } = attempt;
-  return failure && toFailed(attempt, failure, tlsRemedy(attempt, failure, thumbprint));
+const PERCENT_ENCODING =
+  'percent-encoded but for letters, digits and -._~ (@ as %40, : as %3A, / as %2F, # as %23, % as %25)';
+
+/** A matter of EGRESS_PROXY_URL, and so of the operator, whether it has credentials or none. */
+function toAuthenticationFailure(proxy: URL, address: string, status: number): StepFailed {
+  const [problem, remedy] =
+    proxy.username === '' && proxy.password === ''
+      ? [
+          `asks for a user and password, and EGRESS_PROXY_URL has none (it answered ${status})`,
+          `Set user and password of the proxy in EGRESS_PROXY_URL=http://user:password@host:port, ${PERCENT_ENCODING}; the network team gives out accounts.`,
+        ]
+      : [
+          `does not accept the user and password in EGRESS_PROXY_URL (it answered ${status})`,
+          `Check user and password in EGRESS_PROXY_URL (or HTTPS_PROXY): they must be ${PERCENT_ENCODING}. If they are right, ask the network team about this account.`,
+        ];
+  return new StepFailed('proxy-refused', 'operator', `${address}: The egress proxy ${problem}.`, remedy);
 }
+
+/** What we bring into the handshake. */
+export interface OwnTrust {
+  /** Of our certificate. */
+  readonly thumbprint: string;
+  /** Subjects of the roots in BANK_CA_FILE, or null when it is not set. */
+  readonly roots: readonly string[] | null;
+}
+
+/** Why the two sides did not come to trust each other; null when they did. */
+export function toTlsFailure(attempt: Attempt, own: OwnTrust): StepFailed | null {
+  const { failure } = attempt;
+  if (!failure) return null;
+  const failed = toFailed(attempt, failure, tlsRemedy(attempt, failure, own.thumbprint));
+  if (failure.code !== 'bank-untrusted' || OTHER_DISTRUST.has(causeOf(failure))) return failed;
+  const { code, owner, problem, remedy } = failed;
+  return new StepFailed(code, owner, `${problem} ${describeRoots(own.roots)}`, remedy);
+}
+
+function describeRoots(roots: OwnTrust['roots']): string {
+  if (roots === null) return 'BANK_CA_FILE is not set, so only the roots of Node count.';
+  const more = roots.length > 5 ? ` and ${roots.length - 5} more` : '';
+  return `BANK_CA_FILE holds no root of it, only: ${roots.slice(0, 5).join('; ')}${more}.`;
+}
+
+/** Codes of a server certificate whose root is not what is wrong. */
+const OTHER_DISTRUST = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_TLS_CERT_ALTNAME_INVALID']);
 
 function toFailed({ host }: Attempt, { code, owner, detail }: GatewayError, remedy: string): StepFailed {
   return new StepFailed(code, owner, `${host.address}: ${capital(detail)}`, remedy);
@@ -45,14 +89,12 @@ function toFailed({ host }: Attempt, { code, owner, detail }: GatewayError, reme
 /** The runtime's own code of what happened, which egress keeps as the cause. */
 const causeOf = ({ cause }: GatewayError): string => (cause instanceof Error ? cause.message : 'unknown');
 
-const isTrust = (cause: string) => /CERT|SIGNED|ISSUER|VERIFY/.test(cause);
-
 function routeRemedy({ host, source, seen }: Attempt, code: GatewayError['code'], cause: string): string {
   const { address, proxy, variable, hostname, port } = host;
   const from = source ?? 'this machine';
   if (code === 'proxy-refused') return refusalRemedy(address, seen.proxyStatus);
   if (code === 'proxy-unavailable') {
-    if (isTrust(cause)) {
+    if (isTrustFailure(cause)) {
       return 'Give the root of the certificate of the proxy as EGRESS_PROXY_CA_FILE (ask the network team for it), and check that EGRESS_PROXY_URL names the proxy as its certificate does.';
     }
     return `Check EGRESS_PROXY_URL (or HTTPS_PROXY); if it is right, ask the network team whether ${from} may connect to ${hostname}:${port}, and whether the proxy reaches ${address}.`;
@@ -68,9 +110,6 @@ function routeRemedy({ host, source, seen }: Attempt, code: GatewayError['code']
 
 function refusalRemedy(address: string, status: number | undefined): string {
   switch (status) {
-    case 401:
-    case 407:
-      return 'Set user and password of the proxy in EGRESS_PROXY_URL=http://user:password@host:port (percent-encoded), or ask the network team for an account.';
     case 403:
     case 404:
     case 405:
@@ -78,7 +117,7 @@ function refusalRemedy(address: string, status: number | undefined): string {
     case 502:
     case 503:
     case 504:
-      return `Ask the network team why the proxy can not reach ${address} (its DNS, its firewall, or the bank itself).`;
+      return `Ask the network team why the proxy cannot reach ${address} (its DNS, its firewall, or the bank itself).`;
     default:
       return `Check that EGRESS_PROXY_URL names a CONNECT proxy; then ask the network team what it does with CONNECT to ${address}.`;
   }
@@ -120,6 +159,6 @@ function trustRemedy({ address, variable }: BankHost, cause: string, issuer: str
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return `Check the name in ${variable}: the server at ${address} shows a certificate for other names (above). If the name is right, ask the network team where it leads.`;
     default:
-      return `If the bank uses a private root, ask it for the certificate of ${issuer} and give it as BANK_CA_FILE (when that is set, only its roots are trusted). If that is not the bank's issuer, ask the network team to exempt ${address} from TLS inspection.`;
+      return `If the bank uses a private root, ask it for the certificate of ${issuer} and give it as BANK_CA_FILE, whose roots alone are trusted then. If that is not the bank's issuer, ask the network team to exempt ${address} from TLS inspection.`;
   }
 }

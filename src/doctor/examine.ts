@@ -1,10 +1,20 @@
+import { AuthorizedCall } from '../auth/authorized-call.js';
+import { BankIdentity } from '../auth/bank-identity.js';
+import type { IdentityMaterial } from '../auth/identity-material.js';
+import { PageSource } from '../bank/page-source.js';
 import type { Clock } from '../clock.js';
 import type { Settings } from '../config/settings.js';
+import { createLogger } from '../logging/logging.js';
+import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkCertificate } from './check-certificate.js';
+import { ConnectionCheck } from './check-connection.js';
+import { checkDns } from './check-dns.js';
 import { checkSettings, type SettingsSource } from './check-settings.js';
-import { examineBank } from './examine-bank.js';
+import { rejectionRemedy } from './connection-failure.js';
+import { toHosts } from './hosts.js';
 import type { DoctorReport } from './report.js';
-import { Walk, type OnStep } from './walk.js';
+import { StepFailed, toStepFailed } from './step-failed.js';
+import { Walk, type Findings, type OnStep } from './walk.js';
 
 export interface ExamineOptions {
   readonly mode: Settings['bank']['mode'];
@@ -16,8 +26,8 @@ export interface ExamineOptions {
 }
 
 /**
- * Walks the way to the bank hop by hop, by the gateway's own rooms, and stops at the first that is broken (contract §9).
- * Facts hold names, addresses, dates, counts and fingerprints: never a secret, never an amount.
+ * Walks the way to the bank hop by hop, by the gateway's own rooms, and stops at the first that is broken
+ * (docs/troubleshooting.md). Facts hold names, addresses, dates, counts and fingerprints: never a secret, never an amount.
  */
 export async function examine(options: ExamineOptions): Promise<DoctorReport> {
   const { mode, offline, settings: source, clock } = options;
@@ -25,7 +35,131 @@ export async function examine(options: ExamineOptions): Promise<DoctorReport> {
   const settings = await walk.step('settings', (findings) => checkSettings(source, findings));
   const material =
     settings && (await walk.step('certificate', (findings) => checkCertificate(settings, clock, findings)));
-  if (settings && material && !offline) await examineBank({ walk, settings, material, clock });
+  if (settings && material && !offline) await examineBank(walk, { settings, material, clock });
   const steps = walk.reports;
   return { ok: steps.every(({ status }) => status !== 'failed'), mode, steps };
+}
+
+interface Parts {
+  readonly settings: Settings;
+  readonly material: IdentityMaterial;
+  readonly clock: Clock;
+}
+
+type LoggedLine = { readonly event?: string; readonly msg?: string; readonly status?: number };
+
+/** The steps that leave this machine. */
+async function examineBank(walk: Walk, parts: Parts): Promise<void> {
+  const { settings, material, clock } = parts;
+  const { bank, egress } = settings;
+  const { thumbprint } = material.certificate;
+  const logged: LoggedLine[] = [];
+  const identity = createIdentity(parts, egress, logged);
+  const hosts = toHosts(bank, egress);
+  const connection = new ConnectionCheck({
+    egress: identity.egress,
+    hosts,
+    settings: egress,
+    thumbprint,
+    ca: material.ca,
+  });
+  const call = new AuthorizedCall({ current: identity }, bank);
+
+  /** A step that asks the bank for something, with what a refusal means; `askAgain` is the least that shows it gone. */
+  const asking = async <T>(
+    step: 'token' | 'accounts',
+    findings: Findings,
+    work: () => Promise<T>,
+    askAgain: (older: BankIdentity) => Promise<unknown>,
+  ): Promise<T> => {
+    try {
+      return await work();
+    } catch (thrown) {
+      const failure = toStepFailed(thrown, step);
+      const { code, owner, problem } = failure;
+      // a refusal of our certificate belongs to the TLS step, however late it came
+      if (code === 'certificate-rejected') {
+        throw new StepFailed(code, owner, problem, rejectionRemedy(thumbprint), 'tls');
+      }
+      const status = logged.findLast(({ event }) => event === 'bank.call')?.status;
+      if ((status !== 401 && status !== 403) || !connection.spokeTls13) throw failure;
+      const older = createIdentity(parts, { ...egress, tlsMaxVersion: '1.2' }, []);
+      const accepted = await askAgain(older).then(
+        () => true,
+        () => false,
+      );
+      older.retire();
+      findings.facts['overTls12'] = accepted ? 'accepted' : 'refused';
+      throw accepted ? toLateCertificate(failure) : failure;
+    }
+  };
+
+  try {
+    await walk.step('dns', (findings) => checkDns(hosts, egress.connectTimeoutMs, findings));
+    await walk.step('route', (findings) => connection.checkRoute(findings));
+    await walk.step('tls', (findings) => connection.checkTls(findings));
+    await walk.step('token', (findings) =>
+      asking(
+        'token',
+        findings,
+        () => checkToken(identity, logged, findings),
+        (older) => older.tokens.get(),
+      ),
+    );
+    const listed = await walk.step('accounts', (findings) =>
+      asking(
+        'accounts',
+        findings,
+        () => checkAccounts(call, clock, settings, findings),
+        (older) => askFirstPage(new AuthorizedCall({ current: older }, bank), parts),
+      ),
+    );
+    if (listed) await walk.step('shape', (findings) => checkShape(listed, findings));
+  } finally {
+    identity.retire();
+  }
+}
+
+/** Logs into `logged` what would be logged while serving: the report is made of it. */
+function createIdentity({ settings, material, clock }: Parts, egress: Settings['egress'], logged: LoggedLine[]) {
+  return new BankIdentity({
+    material,
+    bank: settings.bank,
+    egress,
+    clock,
+    logger: createLogger({
+      level: 'debug',
+      pretty: false,
+      destination: { write: (line) => void logged.push(JSON.parse(line) as LoggedLine) },
+    }),
+    condition: { failed: () => undefined, succeeded: () => undefined },
+    oneAtATime: (work) => work(),
+  });
+}
+
+async function checkToken({ tokens }: BankIdentity, logged: readonly LoggedLine[], findings: Findings): Promise<void> {
+  const { lifetimeMs } = await tokens.get();
+  const lifetimeSeconds = lifetimeMs / 1000;
+  findings.facts['lifetimeSeconds'] = lifetimeSeconds;
+  findings.lines.push(`lives ${lifetimeSeconds} s`);
+  const unknown = logged.find(({ event }) => event === 'token.lifetime-unknown');
+  if (!unknown) return;
+  findings.problem = `The bank does not say how long its token lives: ${unknown.msg}.`;
+  findings.remedy = 'The gateway works, but asks for tokens more often; tell the bank that expires_in cannot be used.';
+  findings.owner = 'bank';
+}
+
+function askFirstPage(call: AuthorizedCall, { settings, clock }: Parts): Promise<unknown> {
+  const signal = AbortSignal.timeout(settings.snapshot.readTimeoutMs);
+  return new PageSource(call, clock).get({ pageNumber: 1, pageSize: 1, readingId: crypto.randomUUID(), signal });
+}
+
+/** The refusal of a bank that asks for the certificate once it has seen the request (docs/troubleshooting.md). */
+function toLateCertificate({ code, problem }: StepFailed): StepFailed {
+  return new StepFailed(
+    code,
+    'operator',
+    `${problem} But over TLS 1.2 the same request goes well: the bank asks for our certificate after the handshake, which Node cannot answer over TLS 1.3.`,
+    'Set BANK_TLS_MAX_VERSION=1.2, or ask the bank to ask for the client certificate within the handshake.',
+  );
 }

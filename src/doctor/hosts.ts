@@ -1,4 +1,4 @@
-import { goesDirect } from '../egress/egress.js';
+import { goesDirect } from '../egress/route.js';
 import type { BankSettings, EgressSettings } from '../config/settings.js';
 
 export interface BankHost {

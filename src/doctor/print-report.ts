@@ -23,14 +23,14 @@ export function printVerdict(report: DoctorReport, version: string, at: Date, of
     const warned = report.steps.some(({ status }) => status === 'warning');
     return `\n${asked} in order${warned ? '; look at the warnings (!)' : ''}.\n`;
   }
-  const title = `accounts-gateway ${version} (${report.mode}) can not read the accounts: step "${failed.name}" failed`;
+  const title = `accounts-gateway ${version} (${report.mode}) cannot read the accounts: step "${failed.name}" failed`;
   const rows = toTicket(report, failed, at).flatMap(([name, text]) =>
     wrapped(text, NAME_WIDTH).map((line, index) => `${(index === 0 ? name : '').padEnd(NAME_WIDTH)}${line}`),
   );
   return `\n${[RULE, title, '', ...rows, RULE].join('\n')}\n`;
 }
 
-/** What one can paste into a ticket, whoever it goes to. */
+/** What one can paste into a ticket, whomever it goes to. */
 function toTicket({ steps }: DoctorReport, failed: StepReport, at: Date): [string, string][] {
   const fact = (step: string, name: string) => steps.find((each) => each.name === step)?.facts[name];
   const rows: [string, unknown][] = [
@@ -40,6 +40,7 @@ function toTicket({ steps }: DoctorReport, failed: StepReport, at: Date): [strin
     ['What to do', failed.remedy],
     ['Not looked at', STEPS.slice(STEPS.indexOf(failed.name) + 1).join(', ')],
     ['Time', at.toISOString()],
+    ['Request id', withNote(fact('accounts', 'requestId'), 'X-Request-Id')],
     ['Token service', fact('settings', 'authUrl')],
     ['Account service', fact('settings', 'baseUrl')],
     ['Route', fact('settings', 'route')],

@@ -1,5 +1,6 @@
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Owner } from '../problems/problem-table.js';
+import type { BankHost } from './hosts.js';
 import { remedyFor } from './remedies.js';
 import type { DoctorCode, StepName } from './report.js';
 
@@ -18,7 +19,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** What went wrong in `step` as the doctor tells it; what nobody foresaw is a fault of ours, told without its message. */
+/** What went wrong in `step` as the doctor tells it; what nobody foresaw is our own fault, reported without its message. */
 export function toStepFailed(thrown: unknown, step: StepName): StepFailed {
   if (thrown instanceof StepFailed) return thrown;
   if (thrown instanceof GatewayError && thrown.code !== 'internal-error') {
@@ -33,19 +34,37 @@ export function toStepFailed(thrown: unknown, step: StepName): StepFailed {
   );
 }
 
-/** With two hosts: fails by the first failure there is, telling all of them. */
-export function failTogether(failures: readonly (StepFailed | null)[]): void {
-  const found = failures.filter((failure) => failure !== null);
+/** With two hosts: fails by the first failure there is, with all problems, and advice that holds for both given once. */
+export function failTogether(outcomes: readonly (readonly [BankHost, StepFailed | null])[]): void {
+  const found = outcomes.flatMap(([host, failure]) => (failure ? [{ host, failure }] : []));
   const [first] = found;
   if (!first) return;
-  const all = (texts: readonly string[]) => [...new Set(texts)].join(' ');
+  const { code, owner } = first.failure;
+  const advice = new Map<string, BankHost[]>();
+  for (const { host, failure } of found) {
+    const open = OWN_WORDS.reduce((text, word, index) => text.replaceAll(word(host), `\0${index}\0`), failure.remedy);
+    advice.set(open, [...(advice.get(open) ?? []), host]);
+  }
+  const named = ([open, hosts]: [string, BankHost[]]) =>
+    OWN_WORDS.reduce(
+      (text, word, index) => text.replaceAll(`\0${index}\0`, [...new Set(hosts.map(word))].join(' and ')),
+      open,
+    );
   throw new StepFailed(
-    first.code,
-    first.owner,
-    all(found.map(({ problem }) => problem)),
-    all(found.map(({ remedy }) => remedy)),
+    code,
+    owner,
+    [...new Set(found.map(({ failure }) => failure.problem))].join(' '),
+    [...advice].map(named).join(' '),
   );
 }
+
+/** What differs between pieces of advice that are the same for two hosts. */
+const OWN_WORDS: readonly ((host: BankHost) => string)[] = [
+  ({ hostname, port }) => `${hostname}:${port}`,
+  ({ address }) => address,
+  ({ hostname }) => `nslookup ${hostname}`,
+  ({ variable }) => variable,
+];
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 

@@ -1,8 +1,22 @@
 import type { RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
-import type { ClientTls } from './client-tls.js';
+
+/**
+ * What egress needs to speak TLS as us: a value handed down by auth. Egress never knows where it came from, and shows
+ * it to the bank only, never to a proxy.
+ */
+export interface ClientTls {
+  /** PEM, PKCS#8, unencrypted. */
+  readonly key: string;
+  /** PEM, the leaf first, then its intermediates. */
+  readonly cert: string;
+  /** PEM of the only roots trusted for the bank; null for the runtime's own. */
+  readonly ca: string | null;
+}
 
 export interface AgentOptions {
+  /** The highest version of TLS spoken with the bank. */
+  readonly tlsMaxVersion: '1.2' | '1.3';
   /** For DNS, TCP, proxy and TLS together. */
   readonly connectTimeoutMs: number;
   /** The source address, or null for the machine's choice. */
@@ -21,13 +35,17 @@ export interface CallOptions extends RequestOptions {
  */
 export const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 } as const;
 
-/** The TLS options of every connection to the bank: our certificate, its roots, TLS 1.2 or later, HTTP/1.1, never unverified. */
-export function bankTlsOptions(tls: ClientTls) {
+/**
+ * The TLS options of every connection to the bank: our certificate, its roots, TLS 1.2 up to `tlsMaxVersion`, HTTP/1.1,
+ * never unverified. Up to TLS 1.2 the bank may ask for the certificate after the handshake, by renegotiation.
+ */
+export function bankTlsOptions(tls: ClientTls, { tlsMaxVersion }: Pick<AgentOptions, 'tlsMaxVersion'>) {
   return {
     key: tls.key,
     cert: tls.cert,
     ...(tls.ca !== null && { ca: tls.ca }),
     minVersion: 'TLSv1.2' as const,
+    maxVersion: `TLSv${tlsMaxVersion}` as const,
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
   };

@@ -3,7 +3,7 @@ import type { WireAnswer } from './wire-client.js';
 
 /**
  * The error for an answer whose status is not 200, by what a status means wherever it comes from; the token endpoint
- * and the account list look first at what it means there.
+ * and the account list look first at what it means there (docs/errors.md).
  */
 export function toStatusError(answer: WireAnswer, target: string, nowWallMs: number): GatewayError {
   const { status } = answer;
@@ -14,8 +14,38 @@ export function toStatusError(answer: WireAnswer, target: string, nowWallMs: num
   if (status >= 300 && status < 400 && status !== 304) {
     return new GatewayError('bank-refused', `${target} answered with a redirect (${status}), which is not followed.`);
   }
-  if (status >= 400) return new GatewayError('bank-refused', `${target} answered ${status}.`);
+  if (status >= 400) {
+    return (
+      toPageRejection(answer, target) ??
+      new GatewayError('bank-refused', `${target} answered ${status}.${pageHint(answer)}`)
+    );
+  }
   return new GatewayError('bank-response-invalid', `${target} answered ${status} where 200 is expected.`);
+}
+
+/**
+ * certificate-rejected for a 400 with a page about the SSL certificate: so nginx with ssl_verify_client answers a client
+ * certificate that it does not accept, and one that was not shown; null for any other answer.
+ */
+export function toPageRejection(answer: WireAnswer, target: string): GatewayError | null {
+  if (answer.status !== 400 || !/SSL certificate/i.test(pageOf(answer))) return null;
+  return new GatewayError(
+    'certificate-rejected',
+    `${target} answered 400 with a page that says that our client certificate was not accepted, or did not arrive.`,
+  );
+}
+
+/** A sentence to add to the detail of a 400 or 403 whose body is a page: it may not come from the service itself. */
+export function pageHint(answer: WireAnswer): string {
+  if ((answer.status !== 400 && answer.status !== 403) || pageOf(answer) === '') return '';
+  return ' The answer is an HTML page, so the server in front of the service may have refused our client certificate, or a firewall in front of it the request.';
+}
+
+/** The beginning of an HTML page; empty when the answer is none. */
+function pageOf({ contentType, body }: WireAnswer): string {
+  const text = body.toString('latin1', 0, 4096);
+  const isPage = /^(text\/html|application\/xhtml)/i.test(contentType) || /^\s*<(!doctype html|html)/i.test(text);
+  return isPage ? text : '';
 }
 
 /** Milliseconds from a Retry-After header in seconds or as a date (RFC 9110 §10.2.3); undefined when it says nothing. */

@@ -1,6 +1,10 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, unzip } from 'node:zlib';
-import { AnswerTooLarge } from './answer-too-large.js';
+
+/** The answer has, or announces, more bytes than BANK_MAX_RESPONSE_BYTES. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+}
 
 /** What `decompress` understands, for Accept-Encoding. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';

@@ -1,8 +1,7 @@
 import { Agent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import { bankTlsOptions, dialOptions, KEEP_ALIVE, type AgentOptions } from './agent-options.js';
-import type { ClientTls } from './client-tls.js';
+import { bankTlsOptions, dialOptions, KEEP_ALIVE, type AgentOptions, type ClientTls } from './agent-options.js';
 import { secureInTime } from './secure-in-time.js';
 
 /** Connections straight to the bank, kept alive and resumed; DNS, TCP and TLS share one deadline. */
@@ -10,7 +9,7 @@ export class DirectAgent extends Agent {
   readonly #connectTimeoutMs: number;
 
   constructor(tls: ClientTls, options: AgentOptions) {
-    super({ ...KEEP_ALIVE, ...bankTlsOptions(tls), ...dialOptions(options) });
+    super({ ...KEEP_ALIVE, ...bankTlsOptions(tls, options), ...dialOptions(options) });
     this.#connectTimeoutMs = options.connectTimeoutMs;
   }
 

@@ -4,17 +4,15 @@ import type { Logger } from 'pino';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { EgressSettings } from '../config/settings.js';
 import { readSmallFile } from '../config/small-file.js';
-import { CallFailed } from './call-failed.js';
-import type { ClientTls } from './client-tls.js';
+import type { ClientTls } from './agent-options.js';
 import { DirectAgent } from './direct-agent.js';
-import { probeConnection, type ConnectionFacts } from './probe.js';
+import { probeConnection, type ConnectionFacts } from './probe-connection.js';
 import { orAborted } from '../deadline.js';
 import { goesDirect } from './route.js';
 import { TunnelAgent } from './tunnel-agent.js';
-import { WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
+import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError, type FailureContext } from './wire-failure.js';
 
-export { describeRoute, describeRoutes, goesDirect } from './route.js';
 export type { WireAnswer, WireRequest } from './wire-client.js';
 
 /**
@@ -33,7 +31,7 @@ export class Egress {
   #everAnswered = false;
   #retired = false;
 
-  /** @throws FileUnusable when EGRESS_PROXY_CA_FILE can't be read */
+  /** @throws FileUnusable when EGRESS_PROXY_CA_FILE cannot be read */
   constructor(settings: EgressSettings, tls: ClientTls, logger: Logger) {
     this.#settings = settings;
     this.#tls = tls;

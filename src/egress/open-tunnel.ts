@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { isNativeError } from 'node:util/types';
 import { HttpsProxyAgent, type HttpsProxyAgentOptions } from 'https-proxy-agent';
+import { orAborted } from '../deadline.js';
 import { ConnectFailure } from './connect-failure.js';
 
 /** What a proxy may send before the tunnel stands. */
@@ -12,7 +13,7 @@ const MAX_CONNECT_ANSWER_BYTES = 65_536;
 export interface TunnelRequest {
   /** Without credentials. */
   readonly proxy: URL;
-  /** How to reach the proxy, and what to tell it. Nothing of ours towards the bank. */
+  /** How to reach the proxy, and what to tell it. Nothing that is meant for the bank. */
   readonly proxyOptions: HttpsProxyAgentOptions<string>;
   readonly request: ClientRequest;
   /** Host, port and TLS options of the bank. */
@@ -42,6 +43,7 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Tunnel> {
   if (signal?.aborted) giveUp();
   abort.signal.throwIfAborted();
   signal?.addEventListener('abort', giveUp, { once: true });
+  // not `within`: what is late must be ended, and leave no socket
   const timer = setTimeout(() => end('proxy-timeout', `no tunnel within ${timeoutMs} ms`), timeoutMs);
 
   let proxyStatus: number | undefined;
@@ -58,7 +60,7 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Tunnel> {
   proxySocket?.on('readable', limit);
   proxySocket?.on('error', () => undefined);
   try {
-    const socket = await Promise.race([connecting, rejectOn(abort.signal)]);
+    const socket = await orAborted(connecting, abort.signal);
     abort.signal.throwIfAborted();
     if (!(socket instanceof TLSSocket)) {
       throw new ConnectFailure('proxy-refused', 'the proxy did not open a tunnel', { proxyStatus });
@@ -80,14 +82,8 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Tunnel> {
 function toFailure(error: unknown, proxySocket: Socket | undefined): ConnectFailure {
   const answered = isNativeError(error) && !('code' in error) && proxySocket?.readableEnded !== true;
   return answered
-    ? new ConnectFailure('proxy-refused', 'the answer of the proxy can not be read', { cause: error })
+    ? new ConnectFailure('proxy-refused', 'the answer of the proxy cannot be read', { cause: error })
     : new ConnectFailure('proxy-unavailable', 'the connection to the proxy failed', { cause: error });
-}
-
-function rejectOn(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  return promise;
 }
 
 /**

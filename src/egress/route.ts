@@ -1,5 +1,5 @@
+import { BlockList, isIP } from 'node:net';
 import type { BankSettings, EgressSettings } from '../config/settings.js';
-import { matchesNoProxy } from './no-proxy.js';
 
 /** The way to `baseUrl` in words, without credentials: `direct`, `direct from 192.0.2.1`, `proxy http://host:3128`. */
 export function describeRoute(settings: EgressSettings, baseUrl: string): string {
@@ -19,4 +19,44 @@ export function goesDirect(settings: EgressSettings, baseUrl: string): boolean {
   if (!settings.proxy) return true;
   const url = new URL(baseUrl);
   return matchesNoProxy(settings.noProxy, url.hostname, Number(url.port || 443));
+}
+
+/**
+ * Whether `host:port` goes direct by a NO_PROXY list: names match themselves and their subdomains (with or without a
+ * leading dot or `*.`), `name:port` only that port, addresses and CIDRs by value, `*` everything.
+ */
+export function matchesNoProxy(list: string, host: string, port: number): boolean {
+  const name = host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => matches(entry, name, port));
+}
+
+function matches(entry: string, name: string, port: number): boolean {
+  if (entry === '*') return true;
+  // an IPv6 address can have a port only in brackets: 2001:db8::1 is one whole
+  const [, bracketed, bare, wantedPort] = /^(?:\[(.+)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
+  const pattern = bracketed ?? bare ?? entry;
+  if (wantedPort !== undefined && Number(wantedPort) !== port) return false;
+  const family = isIP(name);
+  if (family !== 0) return matchesAddress(pattern, name, family);
+  const suffix = pattern.replace(/^\*?\./, '').replace(/\.$/, '');
+  return suffix !== '' && (name === suffix || name.endsWith(`.${suffix}`));
+}
+
+function matchesAddress(pattern: string, address: string, family: number): boolean {
+  const [network = '', prefix] = pattern.split('/');
+  if (isIP(network) === 0) return false;
+  const list = new BlockList();
+  const type = isIP(network) === 4 ? 'ipv4' : 'ipv6';
+  if (prefix === undefined) list.addAddress(network, type);
+  else if (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (type === 'ipv4' ? 32 : 128))
+    list.addSubnet(network, Number(prefix), type);
+  else return false;
+  return list.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }

@@ -11,6 +11,7 @@ export function secureInTime(
   deadlineMs: number,
   explain: (error: Error) => Error = (error) => error,
 ): TLSSocket {
+  // not `within`: the deadline ends the socket itself, which the agent has handed out long since
   const timer = setTimeout(() => {
     socket.destroy(new ConnectFailure('connect-timeout', `no TLS connection within ${deadlineMs} ms`));
   }, deadlineMs);

@@ -1,8 +1,14 @@
 import type { ClientRequest } from 'node:http';
 import { checkServerIdentity, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { HttpsProxyAgent } from 'https-proxy-agent';
-import { bankTlsOptions, dialOptions, KEEP_ALIVE, type AgentOptions, type CallOptions } from './agent-options.js';
-import type { ClientTls } from './client-tls.js';
+import {
+  bankTlsOptions,
+  dialOptions,
+  KEEP_ALIVE,
+  type AgentOptions,
+  type CallOptions,
+  type ClientTls,
+} from './agent-options.js';
 import { ConnectFailure } from './connect-failure.js';
 import { openTunnel, type Tunnel, type TunnelRequest } from './open-tunnel.js';
 import { secureInTime } from './secure-in-time.js';
@@ -21,7 +27,7 @@ export class TunnelAgent extends HttpsProxyAgent<string> {
     super(withoutCredentials(proxy), KEEP_ALIVE);
     // the library drops all options of the pool
     this.options.timeout = KEEP_ALIVE.timeout;
-    this.#tls = bankTlsOptions(clientTls);
+    this.#tls = bankTlsOptions(clientTls, options);
     this.#connectTimeoutMs = options.connectTimeoutMs;
     this.#proxyOptions = {
       keepAlive: true,

@@ -1,10 +1,9 @@
 import { request as openRequest, type RequestOptions } from 'node:https';
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import { isNativeError } from 'node:util/types';
 import axios, { AxiosError, type AxiosInstance, type AxiosResponse } from 'axios';
 import type { CallOptions } from './agent-options.js';
-import { AnswerTooLarge } from './answer-too-large.js';
-import { CallFailed } from './call-failed.js';
-import { ACCEPTED_ENCODINGS, decompress } from './decompress.js';
+import { ACCEPTED_ENCODINGS, AnswerTooLarge, decompress } from './decompress.js';
 
 export interface WireRequest {
   /** Whom we talk to, in words for messages: "the token endpoint". */
@@ -30,6 +29,28 @@ export interface WireAnswer {
   readonly body: Buffer;
 }
 
+/** A call that failed below HTTP, and how far it had come. Egress-internal: its cause may be an AxiosError, full of secrets. */
+export class CallFailed extends Error {
+  override readonly name = 'CallFailed';
+  /** The status line of an answer had arrived. */
+  readonly answered: boolean;
+  /** The connection had served a call before. */
+  readonly reusedSocket: boolean;
+
+  constructor(cause: unknown, { answered, reusedSocket }: { answered: boolean; reusedSocket: boolean }) {
+    super('the call failed', { cause });
+    this.answered = answered;
+    this.reusedSocket = reusedSocket;
+  }
+
+  /** The bank, or someone on the way, had closed the kept connection just as it was used again. */
+  get diedIdle(): boolean {
+    if (!this.reusedSocket || this.answered || !isNativeError(this.cause)) return false;
+    const { code } = this.cause as NodeJS.ErrnoException;
+    return code === 'ECONNRESET' || code === 'EPIPE';
+  }
+}
+
 /** One GET over a given agent: no redirects, no absolute addresses, no environment, a size limit before and after decompression. */
 export class WireClient {
   readonly #axios: AxiosInstance;
@@ -39,7 +60,7 @@ export class WireClient {
     this.#maxBytes = maxResponseBytes;
     this.#axios = axios.create({
       adapter: 'http',
-      // an agent of ours decides the route; axios would otherwise read HTTPS_PROXY by itself
+      // the agent decides the route; axios would otherwise read HTTPS_PROXY by itself
       proxy: false,
       maxRedirects: 0,
       allowAbsoluteUrls: false,

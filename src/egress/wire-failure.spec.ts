@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AnswerTooLarge } from './answer-too-large.js';
+import { AnswerTooLarge } from './decompress.js';
 import { ConnectFailure } from './connect-failure.js';
 import { toWireError, type FailureContext } from './wire-failure.js';
 

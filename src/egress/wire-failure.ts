@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../problems/gateway-error.js';
-import { AnswerTooLarge } from './answer-too-large.js';
+import { AnswerTooLarge } from './decompress.js';
 import { ConnectFailure } from './connect-failure.js';
 
 /** What is known about a call that failed below HTTP. */
@@ -19,14 +19,17 @@ export interface FailureContext {
   readonly maxResponseBytes: number;
 }
 
-/** The proxy was silent until the connect deadline: not worth a repetition, as no timeout is (contract §6). */
+/** The proxy was silent until the connect deadline: not worth a repetition, as no timeout is (docs/architecture.md, repeats). */
 export class ProxyTimedOut extends GatewayError {}
+
+/** Whether a code of the runtime says that a server's certificate is not trusted. */
+export const isTrustFailure = (code: string): boolean => /^(?!ERR_SSL_).*(CERT|SIGNED|ISSUER|VERIFY)/.test(code);
 
 /** TLS alerts by which a server says that it does not like the client's certificate (RFC 8446 §6.2). */
 const CERTIFICATE_ALERTS = new Set([40, 42, 43, 44, 45, 46, 47, 48, 116]);
 
 /**
- * Turns what went wrong on the wire into an error of ours. Judged by TLS alert number and by what had happened before,
+ * Turns what went wrong on the wire into a GatewayError. Judged by TLS alert number and by what had happened before,
  * since the names of such errors differ between versions of Node. The cause is replaced by its bare code: an AxiosError
  * carries password, token and body along.
  */
@@ -106,12 +109,18 @@ function toConnectError(failure: ConnectFailure, context: FailureContext, fail: 
       const code = causesOf(failure)
         .map((error) => (error as NodeJS.ErrnoException).code)
         .find((each) => each !== undefined);
-      return fail('proxy-unavailable', `The egress proxy can not be reached${code ? ` (${code})` : ''}.`);
+      if (code !== undefined && isTrustFailure(code)) {
+        return fail('proxy-unavailable', `The certificate of the egress proxy is not trusted (${code}).`, {
+          // roots and name are settings; a proxy that has let its certificate expire is not ours
+          owner: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/.test(code) ? 'network' : 'operator',
+        });
+      }
+      return fail('proxy-unavailable', `The egress proxy cannot be reached${code ? ` (${code})` : ''}.`);
     }
     case 'proxy-timeout':
       return new ProxyTimedOut(
         'proxy-unavailable',
-        `The egress proxy opened no tunnel to ${context.target} within BANK_CONNECT_TIMEOUT_MS; either it can not be reached, or it can not reach the bank.`,
+        `The egress proxy opened no tunnel to ${context.target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`,
         { cause: new Error(failure.stage) },
       );
     case 'tunnel-closed':

@@ -10,7 +10,9 @@ import type { FastifyReply } from 'fastify';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
-import { describeRoutes } from '../egress/egress.js';
+import { describeRoutes } from '../egress/route.js';
+import type { GatewayError } from '../problems/gateway-error.js';
+import { isProblemCode, PROBLEMS } from '../problems/problem-table.js';
 import { Settings } from '../config/settings.js';
 import { VERSION } from '../version.js';
 import { Readiness } from './readiness.js';
@@ -19,7 +21,7 @@ const DEGRADED_UNDER_DAYS = 30;
 /** Probes come again by themselves; who asks by hand may as well wait for a retry step. */
 const RETRY_AFTER_SECONDS = '5';
 
-/** Health for balancers and people (contract §5). It reads what the rooms say of themselves. */
+/** Health for balancers and people (docs/operations.md). It reads what the rooms say of themselves. */
 @ApiTags('health')
 @Controller('health')
 export class HealthController {
@@ -52,69 +54,115 @@ export class HealthController {
   @ApiResponse({ status: 503, description: 'not ready; the whole picture' })
   async all(@Res() reply: FastifyReply) {
     const ready = await this.readiness.check();
-    const { info, error, details } = await this.#check(ready);
+    const { info = {}, error = {}, details } = await this.#check(ready);
     const allUp = Object.values(details).every((detail) => detail?.status === 'up');
     const status = !ready ? 'error' : allUp ? 'ok' : 'degraded';
-    return send(reply, ready ? 200 : 503, { status, info, error, details, version: VERSION });
+    const parts = { error: worstFirst(error), details: worstFirst(details), info: worstFirst(info) };
+    return send(reply, ready ? 200 : 503, { status, ...parts, version: VERSION });
   }
 
+  /** Every part, in the order of the way to the bank: what fails first is the cause of what follows. */
   async #check(ready: boolean): Promise<HealthCheckResult> {
     try {
       return await this.health.check([
+        ...(this.readiness.stopping ? [() => this.#part('instance', 'down', STOPPING, {})] : []),
         () => this.#certificate(),
+        () => this.#egress(ready),
         () => this.#token(),
         () => this.#bank(ready),
-        () => this.#snapshot(),
-        () => this.#egress(ready),
+        () => this.#snapshot(ready),
       ]);
     } catch (error) {
-      // terminus tells of a failed check by throwing it
+      // terminus reports a failed check by throwing it
       if (error instanceof ServiceUnavailableException) return error.getResponse() as HealthCheckResult;
       throw error;
     }
   }
 
+  /** A part that is not well says what is wrong, who must act and what to do, before its data. */
+  #part(name: string, status: Status, trouble: Trouble | null, data: Record<string, unknown>): HealthIndicatorResult {
+    const check = this.indicators.check(name);
+    if (status === 'up' || !trouble) return check.up(data);
+    const { code, owner, detail } = trouble;
+    const told = { code, owner, detail, remedy: PROBLEMS[code].remedy, ...data };
+    return status === 'down' ? check.down(told) : check.degraded(told);
+  }
+
   #certificate(): HealthIndicatorResult {
     const { fault, ...data } = this.identities.status();
-    const check = this.indicators.check('certificate');
-    if (fault !== null) return check.down({ ...data, problem: fault });
-    return data.refused !== null || data.daysLeft < DEGRADED_UNDER_DAYS ? check.degraded(data) : check.up(data);
-  }
-
-  #token(): HealthIndicatorResult {
-    const { state, expiresInSeconds, lastError, renewalFailed } = this.identities.current.tokens.status();
-    const data = { state, expiresInSeconds, lastError };
-    const check = this.indicators.check('token');
-    if (!renewalFailed) return check.up(data);
-    return state === 'usable' ? check.degraded(data) : check.down(data);
-  }
-
-  #bank(ready: boolean): HealthIndicatorResult {
-    const { failing, lastSuccessAt, lastError } = this.condition.status();
-    const circuits = [this.identities.current.tokens.status().circuit, this.keeper.status().circuit];
-    const circuit =
-      circuits.find((each) => each === 'open') ?? circuits.find((each) => each === 'half-open') ?? 'closed';
-    const data = { mode: this.settings.bank.mode, lastSuccessAt, lastError, circuit };
-    const check = this.indicators.check('bank');
-    if (!failing) return check.up(data);
-    return ready ? check.degraded(data) : check.down(data);
-  }
-
-  #snapshot(): HealthIndicatorResult {
-    const { asOf, ageMs, accounts, stale } = this.keeper.status();
-    const data = { asOf, ageSeconds: ageMs === null ? null : Math.floor(ageMs / 1000), accounts, stale };
-    const check = this.indicators.check('snapshot');
-    return stale ? check.degraded(data) : check.up(data);
+    const { refused, daysLeft, notAfter } = data;
+    if (fault !== null) return this.#part('certificate', 'down', unusable(fault), data);
+    if (refused !== null) {
+      const code = isProblemCode(refused.code) ? refused.code : 'internal-error';
+      const detail = `A newer certificate, or other credentials, were not taken, and the old ones stay: ${refused.detail}`;
+      return this.#part('certificate', 'degraded', { code, owner: PROBLEMS[code].owner, detail }, data);
+    }
+    const ends = `The client certificate ends on ${notAfter}, in ${daysLeft} days or less; nothing can be read from then on.`;
+    return this.#part('certificate', daysLeft < DEGRADED_UNDER_DAYS ? 'degraded' : 'up', unusable(ends), data);
   }
 
   #egress(ready: boolean): HealthIndicatorResult {
     const { bank, egress } = this.settings;
-    const data = { route: describeRoutes(egress, bank) };
-    const { failing, lastError } = this.condition.status();
-    const check = this.indicators.check('egress');
-    if (!failing || !lastError?.code.startsWith('proxy-')) return check.up(data);
-    return ready ? check.degraded(data) : check.down(data);
+    const failure = this.#failure;
+    const blamed = failure?.code.startsWith('proxy-') === true;
+    const status = blamed ? (ready ? 'degraded' : 'down') : 'up';
+    return this.#part('egress', status, failure, { route: describeRoutes(egress, bank) });
   }
+
+  #token(): HealthIndicatorResult {
+    const { state, expiresInSeconds, renewalFailed, lastError: code } = this.identities.current.tokens.status();
+    const { token: failure } = this.condition.status().failures;
+    const lastError = failure && { code: failure.error.code, at: failure.at };
+    const status = !renewalFailed ? 'up' : state === 'usable' ? 'degraded' : 'down';
+    // that of an identity which has taken over unproved is none of the bank's
+    const unproved = code && { code, owner: PROBLEMS[code].owner, detail: 'The last request for a token failed.' };
+    return this.#part('token', status, failure?.error ?? unproved, { state, expiresInSeconds, lastError });
+  }
+
+  #bank(ready: boolean): HealthIndicatorResult {
+    const { lastSuccessAt, lastError } = this.condition.status();
+    const circuits = [this.identities.current.tokens.status().circuit, this.keeper.status().circuit];
+    const circuit =
+      circuits.find((each) => each === 'open') ?? circuits.find((each) => each === 'half-open') ?? 'closed';
+    const data = { mode: this.settings.bank.mode, lastSuccessAt, lastError, circuit };
+    return this.#part('bank', ready ? 'degraded' : 'down', this.#failure, data);
+  }
+
+  #snapshot(ready: boolean): HealthIndicatorResult {
+    const { asOf, ageMs, accounts, stale, servable } = this.keeper.status();
+    const { fault } = this.identities.status();
+    const data = { asOf, ageSeconds: ageMs === null ? null : Math.floor(ageMs / 1000), accounts, stale };
+    const cause = (fault === null ? null : unusable(fault)) ?? this.#failure;
+    if (stale) return this.#part('snapshot', 'degraded', cause ?? slow(SLOW), data);
+    return this.#part('snapshot', ready || servable ? 'up' : 'down', cause ?? slow(NOTHING_YET), data);
+  }
+
+  /** Why the bank cannot be used now: without a token there is no reading, so what fails with it comes first. */
+  get #failure(): GatewayError | null {
+    const { token, reading } = this.condition.status().failures;
+    return (token ?? reading)?.error ?? null;
+  }
+}
+
+type Status = 'up' | 'degraded' | 'down';
+
+/** What is wrong, in the terms of a problem document. */
+type Trouble = Pick<GatewayError, 'code' | 'owner' | 'detail'>;
+
+const STOPPING: Trouble = { code: 'stopping', owner: 'operator', detail: 'This instance is stopping.' };
+const SLOW = 'Answers are older than they should be: the bank takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.';
+const NOTHING_YET = 'There are no accounts to serve yet; the bank is being asked.';
+
+const unusable = (detail: string): Trouble => ({ code: 'certificate-unusable', owner: 'operator', detail });
+const slow = (detail: string): Trouble => ({ code: 'bank-timeout', owner: 'bank', detail });
+
+const SEVERITY: readonly Status[] = ['down', 'degraded', 'up'];
+
+/** By severity, and each with its status first, which terminus puts last. */
+function worstFirst(parts: Partial<HealthIndicatorResult>): Record<string, object> {
+  const all = Object.entries(parts).flatMap(([name, part]) => (part ? [[name, part] as const] : []));
+  const sorted = all.toSorted(([, a], [, b]) => SEVERITY.indexOf(a.status) - SEVERITY.indexOf(b.status));
+  return Object.fromEntries(sorted.map(([name, { status, ...data }]) => [name, { status, ...data }]));
 }
 
 function send(reply: FastifyReply, status: number, body: object) {

@@ -4,6 +4,7 @@ import { keepLines } from '../../test/support/log-lines.js';
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import type { AccessToken } from '../auth/access-token.js';
 import { AccessTokenProvider } from '../auth/access-token-provider.js';
+import { NoToken } from '../auth/authorized-call.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import type { IdentityHolder } from '../auth/identity-holder.js';
 import { snapshotOf } from '../snapshot/sample-account.test-support.js';
@@ -45,7 +46,11 @@ class Scene {
         return this.onToken();
       },
     });
-    const read = () => {
+    // as AuthorizedCall does: without a token the bank is not asked, and the reading is no failure of the bank's
+    const read = async () => {
+      await this.tokens.get().catch((error: GatewayError) => {
+        throw new NoToken(error.code, error.detail, error);
+      });
       this.counts.readings += 1;
       return this.onReading();
     };
@@ -79,11 +84,19 @@ class Scene {
 }
 
 describe('ready is', () => {
-  it('a process with nothing yet, once the probe has got a token', async () => {
+  it('a process with nothing yet, once the probe has read the accounts', async () => {
     const scene = new Scene();
     expect(scene.readiness.ready).toBe(false);
     expect(await scene.readiness.check()).toBe(true);
-    expect(scene.counts).toEqual({ tokens: 1, readings: 0 });
+    expect(scene.counts).toEqual({ tokens: 1, readings: 1 });
+  });
+
+  it('a process whose snapshot is too old, while nothing has failed', async () => {
+    const scene = new Scene();
+    await scene.readiness.check();
+    scene.clock.advance(400_000);
+    expect(await scene.readiness.check()).toBe(true);
+    expect(scene.counts).toEqual({ tokens: 2, readings: 1 });
   });
 
   it('a process with a snapshot that is young enough, whatever the bank does', async () => {
@@ -103,6 +116,13 @@ describe('ready is', () => {
 });
 
 describe('not ready is', () => {
+  it('a process with a token that has never read the accounts', async () => {
+    const scene = new Scene();
+    scene.onReading = () => new Promise(() => undefined);
+    expect(await scene.readiness.check()).toBe(false);
+    expect(scene.tokens.usable).not.toBeNull();
+  });
+
   it('a process that gets no token', async () => {
     const scene = new Scene();
     scene.onToken = () => Promise.reject(DOWN);
@@ -129,16 +149,16 @@ describe('not ready is', () => {
 
   it('a process with a token whose last reading failed, until one goes well', async () => {
     const scene = new Scene();
-    await scene.readiness.check();
     scene.onReading = () => Promise.reject(DOWN);
     await expect(scene.keeper.get(ANY)).rejects.toThrow('down');
+    expect(scene.tokens.usable).not.toBeNull();
     expect(await scene.readiness.check()).toBe(false);
     scene.onReading = () => Promise.resolve(scene.empty());
     scene.clock.advance(1000);
     expect(await scene.readiness.check()).toBe(true);
   });
 
-  it('a process whose certificate can not be used; nobody is asked then', async () => {
+  it('a process whose certificate cannot be used; nobody is asked then', async () => {
     const scene = new Scene();
     scene.fault = 'expired';
     expect(await scene.readiness.check()).toBe(false);
@@ -149,8 +169,10 @@ describe('not ready is', () => {
     const scene = new Scene();
     await scene.keeper.get(ANY);
     scene.edge.stopping = true;
+    const before = { ...scene.counts };
+    scene.clock.advance(400_000);
     expect(await scene.readiness.check()).toBe(false);
-    expect(scene.counts.tokens).toBe(0);
+    expect(scene.counts).toEqual(before);
   });
 });
 
@@ -161,7 +183,7 @@ describe('asking for health', () => {
       expect(await scene.readiness.check()).toBe(true);
       scene.clock.advance(10_000);
     }
-    expect(scene.counts).toEqual({ tokens: 3, readings: 0 });
+    expect(scene.counts).toEqual({ tokens: 3, readings: 1 });
   });
 
   it('costs one request however many ask at once', async () => {
@@ -182,7 +204,6 @@ describe('asking for health', () => {
 
   it('costs no reading while one is waited for', async () => {
     const scene = new Scene();
-    await scene.readiness.check();
     scene.onReading = () => Promise.reject(DOWN);
     await expect(scene.keeper.get(ANY)).rejects.toThrow('down');
     await scene.readiness.check();

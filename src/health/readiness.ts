@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
+import { within } from '../deadline.js';
 import { HttpEdge } from '../http/http-edge.js';
 
 const PROBE_WAITS_MS = 500;
 
-/** Whether a call for accounts would be answered now (contract §5). */
+/**
+ * Whether a call for accounts would be answered now (docs/operations.md): what is held may be served, or the last thing
+ * asked of the bank went well, and accounts have been read at least once.
+ */
 @Injectable()
 export class Readiness {
   constructor(
@@ -16,31 +20,29 @@ export class Readiness {
 
   /** Looks, and where there is nothing to answer with asks the bank in the background, waiting 500 ms at most for it. */
   async check(): Promise<boolean> {
-    const asked = this.#askInBackground();
-    if (asked && !this.ready) await withinMs(asked, PROBE_WAITS_MS);
-    // nobody may be waiting for it; what goes wrong is logged where it does
-    asked?.catch(() => undefined);
+    // what goes wrong is logged where it does
+    const asked = this.#askInBackground()?.catch(() => undefined);
+    if (asked && !this.ready) await within(asked, PROBE_WAITS_MS);
     return this.ready;
   }
 
   get ready(): boolean {
-    if (this.edge.stopping) return false;
-    const { servable, failing } = this.keeper.status();
+    if (this.stopping) return false;
+    const { servable, failing, asOf } = this.keeper.status();
     if (servable) return true;
-    return !failing && this.identities.status().fault === null && this.identities.current.tokens.usable !== null;
+    const { fault } = this.identities.status();
+    return asOf !== null && !failing && fault === null && this.identities.current.tokens.usable !== null;
   }
 
-  /** A token when there is none usable; a reading when one has failed and its waiting is over. */
+  /** This instance is being stopped, and so is not ready, whatever it holds. */
+  get stopping(): boolean {
+    return this.edge.stopping;
+  }
+
+  /** A reading when none was ever made, or one has failed and its waiting is over; else a token when none is usable. */
   #askInBackground(): Promise<unknown> | null {
-    if (this.edge.stopping || this.identities.status().fault !== null) return null;
+    if (this.stopping || this.identities.status().fault !== null) return null;
     const { tokens } = this.identities.current;
-    return tokens.usable ? this.keeper.probe() : tokens.get();
+    return this.keeper.probe() ?? (tokens.usable ? null : tokens.get());
   }
-}
-
-async function withinMs(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise((resolve) => (timer = setTimeout(resolve, ms)));
-  await Promise.race([work.catch(() => undefined), timeout]);
-  clearTimeout(timer);
 }

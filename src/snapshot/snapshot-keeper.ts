@@ -123,10 +123,15 @@ export class SnapshotKeeper {
     return { ...this.#serve(held, HIT), stale: ageMs > freshMs };
   }
 
-  /** A background reading when failures have been waited out, so that readiness comes back without a caller. */
+  /**
+   * A background reading when none has gone well yet, or when failures have been waited out, so that readiness comes
+   * without a caller.
+   */
   probe(): Promise<unknown> | null {
     if (this.#reading) return this.#reading.result;
-    return this.#backOff.circuit === 'half-open' ? this.#startReading().result : null;
+    const { circuit } = this.#backOff;
+    const due = circuit === 'half-open' || (circuit === 'closed' && this.#held === null);
+    return due ? this.#startReading().result : null;
   }
 
   /** Lets the next caller ask at once. */

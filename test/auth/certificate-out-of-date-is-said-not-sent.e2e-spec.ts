@@ -35,7 +35,7 @@ describe('a certificate out of date is said, not sent', () => {
       error: { certificate: { status: 'down' } },
       details: { certificate: { status: 'down', thumbprint: expect.stringMatching(/^[0-9A-F]{40}$/) } },
     });
-    expect(health.json.details.certificate.problem).toMatch(reason);
+    expect(health.json.details.certificate.detail).toMatch(reason);
     // the bank is not bothered with it
     expect(bank.requests).toEqual([]);
     expect(bank.sockets.size).toBe(0);

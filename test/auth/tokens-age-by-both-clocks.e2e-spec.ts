@@ -98,7 +98,11 @@ describe('tokens age by both clocks', () => {
     expect(lastSent()).toBe(1);
     const health = (await gateway.get('/health')).json;
     expect(health.status).toBe('degraded');
-    expect(health.details.token).toMatchObject({ status: 'degraded', state: 'usable', lastError: 'bank-unavailable' });
+    expect(health.details.token).toMatchObject({
+      status: 'degraded',
+      state: 'usable',
+      lastError: { code: 'bank-unavailable' },
+    });
 
     // over the next 30 s of its life: after 1, 2, 4, 8 and 16 s with jitter of a fifth, however many ask
     for (let second = 0; second < 30; second++) {

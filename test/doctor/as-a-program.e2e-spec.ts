@@ -7,13 +7,9 @@ import { expectWellFormed } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
 import { closePretendBanks, issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { endPrograms, startProgram } from '../support/program.js';
-import {
-  closeProxies,
-  startConnectProxy,
-  startRawServer,
-  temporaryDirectory,
-  withCredentials,
-} from '../support/proxies.js';
+import { closeAll, temporaryDirectory } from '../support/closing.js';
+import { startConnectProxy, withCredentials } from '../support/connect-proxy.js';
+import { startRawServer } from '../support/servers.js';
 import { listSample, PLANTED } from '../support/sample-accounts.js';
 
 interface RunOptions {
@@ -60,7 +56,7 @@ describe('node dist/main.js doctor', () => {
     bank.onToken = issueToken(bank);
     bank.onAccounts = listSample();
     await endPrograms();
-    await closeProxies();
+    await closeAll();
   });
   afterAll(async () => {
     rmSync(sandboxDirectory, { recursive: true, force: true });
@@ -173,7 +169,7 @@ describe('node dist/main.js doctor', () => {
     expect(ms).toBeLessThan(3000);
   });
 
-  it('names the setting when the sandbox can not be started', async () => {
+  it('names the setting when the sandbox cannot be started', async () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'file'), '');
     const { code, stdout } = await doctor(['--sandbox', '--json'], { SANDBOX_DIRECTORY: join(directory, 'file') });

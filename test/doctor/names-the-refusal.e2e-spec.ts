@@ -12,7 +12,7 @@ import {
   type Handler,
   type PretendBank,
 } from '../support/pretend-bank.js';
-import { expired } from '../support/proxies.js';
+import { expired } from '../support/authority.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 
 type Env = Record<string, string>;
@@ -51,7 +51,7 @@ const CASES: readonly Case[] = [
     env: () => ({ BANK_BASE_URL: '' }),
     ...settings,
     problem: /^BANK_BASE_URL is missing\.$/,
-    remedy: /environment or in \.env.*https:\/\/api\.bank\.example/,
+    remedy: /environment or in \.env.*BANK_BASE_URL=https:\/\/api\.bank\.example/,
   },
   {
     name: 'a CA file that does not exist, and another fault',
@@ -60,6 +60,24 @@ const CASES: readonly Case[] = [
     problem: /(?=.*BANK_CA_FILE names \/no\/such\/ca\.pem)(?=.*BANK_PAGE_SIZE)/,
     remedy: /BANK_PAGE_SIZE=1000; BANK_CA_FILE=\//,
   },
+  {
+    name: 'a password whose example names its file',
+    env: () => ({ BANK_PASSWORD_FILE: '' }),
+    ...settings,
+    problem: /^BANK_PASSWORD is missing\.$/,
+    remedy: /for example BANK_PASSWORD_FILE=\/run/,
+  },
+  ...[
+    'http://user:secret-#x@proxy.example:3128',
+    'http://user:secret-/x@proxy.example:3128',
+    'http://user:1/secret-@proxy.example',
+  ].map((url) => ({
+    name: `a proxy password that wants percent-encoding (${url})`,
+    env: () => ({ EGRESS_PROXY_URL: url }),
+    ...settings,
+    problem: /EGRESS_PROXY_URL is not the address of a proxy.*user and password must be percent-encoded.*# as %23/,
+    remedy: /EGRESS_PROXY_URL=http/,
+  })),
   {
     name: 'a CA file that is none',
     env: (bank) => ({ BANK_CA_FILE: file(bank, 'not-ca.pem', 'hello') }),
@@ -328,7 +346,7 @@ describe('the doctor names the refusal', () => {
     bank.onAccounts = onAccounts ?? listSample();
     const examination = await examineWith({ ...toEnvironment(bank), ...(await env?.(bank)) });
     expectFailed(examination, expected);
-    expect(examination.ms).toBeLessThan(2500);
+    expect(examination.ms).toBeLessThan(5000);
     const secrets = [bank.username, bank.password, 'secret-', ...bank.tokens, ...Object.values(PLANTED)];
     for (const secret of secrets) expect([name, examination.everything]).not.toContain(secret);
     for (const secret of secrets) expect(examination.everything.includes(secret)).toBe(false);

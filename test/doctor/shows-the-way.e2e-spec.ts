@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import forge from 'node-forge';
-import { checkShape } from '../../src/doctor/check-shape.js';
+import { checkShape } from '../../src/doctor/check-accounts.js';
 import { toKeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { createPfx, openPfx } from '../../src/sandbox/identity/pfx.js';
 import { examineWith, expectWellFormed, type Examination } from '../support/examination.js';
@@ -18,14 +18,11 @@ import {
   startPretendBank,
   type PretendBank,
 } from '../support/pretend-bank.js';
-import {
-  closeProxies,
-  createAuthority,
-  hasOpenssl,
-  openSockets,
-  socketsLeft,
-  startConnectProxy,
-} from '../support/proxies.js';
+import { createAuthority } from '../support/authority.js';
+import { closeAll } from '../support/closing.js';
+import { startConnectProxy } from '../support/connect-proxy.js';
+import { openSockets, socketsLeft } from '../support/egress.js';
+import { hasOpenssl } from '../support/tools.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { cleanUp, start } from '../support/sandbox.js';
 
@@ -49,7 +46,7 @@ describe('the doctor, where all is well', () => {
   afterEach(async () => {
     bank.onToken = issueToken(bank);
     bank.onAccounts = listSample();
-    await closeProxies();
+    await closeAll();
     await cleanUp();
   });
   afterAll(closePretendBanks);
@@ -91,7 +88,12 @@ describe('the doctor, where all is well', () => {
       ourThumbprint: thumbprint,
     });
     expect(step('token').facts).toEqual({ lifetimeSeconds: 300 });
-    expect(step('accounts').facts).toEqual({ accounts: 3, pages: 1, complete: true });
+    expect(step('accounts').facts).toEqual({
+      requestId: bank.requests.at(-1)?.headers['x-request-id'],
+      accounts: 3,
+      pages: 1,
+      complete: true,
+    });
     expect(step('shape').facts).toMatchObject({ list: 'result[]', unknownFields: [] });
     expect(text).toMatch(/^✓ settings +\d+ ms {3}https:/m);
     expect(text).toMatch(new RegExp(`^ {26}thumbprint {2}${String(thumbprint)}`, 'm'));

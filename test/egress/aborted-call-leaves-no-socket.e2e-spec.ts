@@ -1,28 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { closePretendBanks, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import {
-  accountsAt,
-  closeProxies,
-  createAuthority,
-  createEgress,
-  identityFor,
-  openSockets,
-  socketsLeft,
-  startConnectProxy,
-  startRawServer,
-  type Connect,
-} from '../support/proxies.js';
+import { describe, expect, test } from '@jest/globals';
+import { listAccounts } from '../support/pretend-bank.js';
+import { ROUTES, startRoute, type Connect } from '../support/connect-proxy.js';
+import { bankForFile, accountsAt, createEgress, identityFor, openSockets, socketsLeft } from '../support/egress.js';
+import { startRawServer } from '../support/servers.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(async () => {
-  await closeProxies();
-  bank.onAccounts = listAccounts([]);
-});
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
 const GONE = new Error('the caller has gone');
 const CALLS = 12;
@@ -50,18 +33,13 @@ const MOMENTS: readonly (readonly [string, ((connect: Connect) => void) | undefi
   ['while the bank is silent', undefined, 150],
 ];
 
-describe.each(['http', 'https'] as const)('over an %s proxy a call given up', (kind) => {
+describe.each(['http proxy', 'https proxy'] as const)('over an %s a call given up', (route) => {
   test.each(MOMENTS)('%s', async (_name, onConnect, afterMs) => {
     bank.onAccounts = () => undefined;
-    const authority = await createAuthority('Proxy CA');
-    const proxy = await startConnectProxy({
-      ...(onConnect && { onConnect }),
-      ...(kind === 'https' && { tls: authority.server(['localhost']) }),
-    });
+    const { proxy, settings } = await startRoute(route, { ...(onConnect && { onConnect }) });
     const before = openSockets();
     const egress = createEgress(identityFor(bank), {
-      proxy: proxy.url,
-      proxyCaFile: kind === 'https' ? authority.file : null,
+      ...settings,
       connectTimeoutMs: 60_000,
       requestTimeoutMs: 60_000,
       maxConcurrentRequests: CALLS,
@@ -94,9 +72,9 @@ describe('directly a call given up', () => {
   });
 });
 
-test.each(['direct', 'proxy'])('%s: a call that was given up takes no other with it', async (route) => {
-  const proxy = await startConnectProxy();
-  const egress = createEgress(identityFor(bank), { proxy: route === 'proxy' ? proxy.url : null });
+test.each(ROUTES)('%s: a call that was given up takes no other with it', async (route) => {
+  const { settings } = await startRoute(route);
+  const egress = createEgress(identityFor(bank), settings);
   const gone = new AbortController();
   await egress.get(accountsAt(bank.url, { signal: gone.signal }));
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,27 +1,29 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { closeDeafServers, startDeafServer } from '../support/deaf-server.js';
+import { closedPort } from '../support/servers.js';
+import { createAuthority } from '../support/authority.js';
+import { closeAll } from '../support/closing.js';
+import { startConnectProxy } from '../support/connect-proxy.js';
 import {
   accountsAt,
-  closeProxies,
-  createAuthority,
+  type ClientIdentity,
   createEgress,
   failureOf,
   openSockets,
   socketsLeft,
-  startConnectProxy,
-  startRawServer,
-  type ClientIdentity,
-} from '../support/proxies.js';
+} from '../support/egress.js';
+import { startRawServer } from '../support/servers.js';
 
 let identity: ClientIdentity;
 beforeAll(async () => {
   const authority = await createAuthority('Bank CA');
   identity = { ...authority.client('a client'), ca: authority.pem };
 });
-afterEach(closeProxies);
-afterAll(closeProxies);
+afterEach(async () => {
+  closeDeafServers();
+  await closeAll();
+});
+afterAll(closeAll);
 
 const HTTP = 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n';
 
@@ -42,9 +44,9 @@ test.each([
 });
 
 test('a closed port', async () => {
-  const closed = await startRawServer();
-  await closed.close();
-  expect(await failureOf(createEgress(identity).get(accountsAt(`https://localhost:${closed.port}`)))).toMatchObject({
+  expect(
+    await failureOf(createEgress(identity).get(accountsAt(`https://localhost:${await closedPort()}`))),
+  ).toMatchObject({
     code: 'bank-unavailable',
     detail: expect.stringContaining('ECONNREFUSED'),
   });
@@ -69,31 +71,12 @@ test.each(['direct', 'proxy'])('%s: TCP without a TLS answer ends with the conne
   expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
 });
 
-/** Listens, with the shortest queue there is; stopped, it accepts nothing. */
-const LISTENS = `require('net').createServer().listen(0, '127.0.0.1', 1, function () { console.log(this.address().port) })`;
-
-describe('a listener that never accepts', () => {
-  const fillers: Socket[] = [];
-  afterEach(() => fillers.splice(0).forEach((socket) => socket.destroy()));
-
-  test('ends with the connect deadline', async () => {
-    const child = spawn(process.execPath, ['-e', LISTENS], { stdio: ['ignore', 'pipe', 'inherit'] });
-    try {
-      const [line] = (await once(child.stdout, 'data')) as [Buffer];
-      const port = Number(line.toString());
-      child.kill('SIGSTOP');
-      for (let count = 0; count < 8; count += 1) fillers.push(connect(port, '127.0.0.1').on('error', () => undefined));
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      // its queue is full: what comes now is dropped, as by a firewall
-      expect(fillers.some((socket) => socket.connecting)).toBe(true);
-      const before = openSockets();
-      const egress = createEgress(identity, { connectTimeoutMs: 400 });
-      const failure = await failureOf(egress.get(accountsAt(`https://127.0.0.1:${port}`)));
-      expect(failure).toMatchObject({ code: 'bank-timeout' });
-      expect(failure.ms).toBeLessThan(2000);
-      expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
-    } finally {
-      child.kill('SIGKILL');
-    }
-  });
+test('a listener that never accepts, as where packets are dropped, ends with the connect deadline', async () => {
+  const port = await startDeafServer();
+  const before = openSockets();
+  const egress = createEgress(identity, { connectTimeoutMs: 400 });
+  const failure = await failureOf(egress.get(accountsAt(`https://127.0.0.1:${port}`)));
+  expect(failure).toMatchObject({ code: 'bank-timeout' });
+  expect(failure.ms).toBeLessThan(2000);
+  expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
 });

@@ -1,18 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { closePretendBanks, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { accountsAt, closeProxies, createEgress, failureOf, identityFor } from '../support/proxies.js';
+import { expect, test } from '@jest/globals';
+import { listAccounts } from '../support/pretend-bank.js';
+import { bankForFile, accountsAt, createEgress, failureOf, identityFor } from '../support/egress.js';
 import { until } from '../support/until.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(async () => {
-  await closeProxies();
-  bank.onAccounts = listAccounts([]);
-});
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
 test('never more calls than allowed are at the bank, and all of them get there', async () => {
   let now = 0;

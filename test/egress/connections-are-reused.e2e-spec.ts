@@ -1,39 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { TLSSocket } from 'node:tls';
 import { DirectAgent } from '../../src/egress/direct-agent.js';
 import { TunnelAgent } from '../../src/egress/tunnel-agent.js';
 import { WireClient } from '../../src/egress/wire-client.js';
-import { closePretendBanks, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import {
-  accountsAt,
-  closeProxies,
-  createAuthority,
-  createEgress,
-  identityFor,
-  startConnectProxy,
-  startTlsServer,
-} from '../support/proxies.js';
+import { listAccounts, startPretendBank } from '../support/pretend-bank.js';
+import { createAuthority } from '../support/authority.js';
+import { ROUTES, startRoute, startConnectProxy } from '../support/connect-proxy.js';
+import { bankForFile, accountsAt, createEgress, identityFor } from '../support/egress.js';
+import { startTlsServer } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(async () => {
-  await closeProxies();
-  bank.onAccounts = listAccounts([]);
-});
-afterAll(closePretendBanks);
-
-const ROUTES = ['direct', 'http proxy', 'https proxy'] as const;
-
-async function startRoute(route: (typeof ROUTES)[number]) {
-  const authority = await createAuthority('Proxy CA');
-  const https = route === 'https proxy';
-  const proxy = await startConnectProxy(https ? { tls: authority.server(['localhost']) } : {});
-  const settings = { proxy: route === 'direct' ? null : proxy.url, proxyCaFile: https ? authority.file : null };
-  return { proxy, settings };
-}
+const bank = await bankForFile();
 
 describe.each(ROUTES)('%s', (route) => {
   test('one connection serves calls one after the other, and six serve 200 at once', async () => {
@@ -128,11 +105,11 @@ test('a call is not repeated over a fresh connection that dies', async () => {
 test.each(['direct', 'proxy'])('%s: an idle connection is closed in good time', async (route) => {
   const proxy = await startConnectProxy();
   const tls = identityFor(bank);
-  const options = { connectTimeoutMs: 1000, localAddress: null, proxyCa: null };
+  const options = { tlsMaxVersion: '1.3' as const, connectTimeoutMs: 1000, localAddress: null, proxyCa: null };
   const agent = route === 'proxy' ? new TunnelAgent(proxy.url, tls, options) : new DirectAgent(tls, options);
   expect(agent.options.timeout).toBe(30_000);
   agent.options.timeout = 100;
-  const client = new WireClient(1000);
+  const client = new WireClient(1_000_000);
   const call = () => client.get(accountsAt(bank.url), agent, AbortSignal.timeout(3000));
   await call();
   expect(bank.sockets.size).toBe(1);

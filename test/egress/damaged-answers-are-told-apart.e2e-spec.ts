@@ -3,24 +3,17 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { TLSSocket } from 'node:tls';
 import type { Egress } from '../../src/egress/egress.js';
-import {
-  accountsAt,
-  closeProxies,
-  createAuthority,
-  createEgress,
-  failureOf,
-  openSockets,
-  socketsLeft,
-  startTlsServer,
-  type Authority,
-} from '../support/proxies.js';
+import { type Authority, createAuthority } from '../support/authority.js';
+import { closeAll } from '../support/closing.js';
+import { accountsAt, createEgress, failureOf, openSockets, socketsLeft } from '../support/egress.js';
+import { startTlsServer } from '../support/servers.js';
 
 let authority: Authority;
 beforeAll(async () => {
   authority = await createAuthority('Bank CA');
 });
-afterEach(closeProxies);
-afterAll(closeProxies);
+afterEach(closeAll);
+afterAll(closeAll);
 
 const BODY = JSON.stringify({ result: [], text: 'x'.repeat(5000) });
 const PACKED = gzipSync(BODY);
@@ -44,7 +37,10 @@ async function startBank(
     });
   });
   const url = `https://localhost:${server.port}`;
-  const egress = createEgress({ ...authority.client('a client'), ca: authority.pem }, { maxResponseBytes });
+  const egress = createEgress(
+    { ...authority.client('a client'), ca: authority.pem },
+    { maxResponseBytes, requestTimeoutMs: 15_000 },
+  );
   await egress.get(accountsAt(url));
   return { url, egress };
 }

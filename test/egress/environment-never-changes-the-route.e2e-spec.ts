@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from '@jest/globals';
 import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
-import { closeProxies, identityFor, startConnectProxy, temporaryDirectory } from '../support/proxies.js';
+import { closeAll, temporaryDirectory } from '../support/closing.js';
+import { startConnectProxy } from '../support/connect-proxy.js';
+import { identityFor } from '../support/egress.js';
 
 afterEach(async () => {
-  await closeProxies();
+  await closeAll();
   await closePretendBanks();
 });
 
@@ -36,6 +38,7 @@ async function runWith(env: Record<string, string>, settings: object, tls: objec
   const script = join(temporaryDirectory(), 'run.mjs');
   writeFileSync(script, SCRIPT);
   const all = {
+    tlsMaxVersion: '1.3',
     connectTimeoutMs: 1000,
     requestTimeoutMs: 3000,
     maxConcurrentRequests: 6,

@@ -1,24 +1,16 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { expect, test } from '@jest/globals';
+import { startRoute, type Connect, startConnectProxy } from '../support/connect-proxy.js';
 import {
+  bankForFile,
   accountsAt,
-  closeProxies,
-  createAuthority,
   createEgress,
   failureOf,
   identityFor,
   openSockets,
   socketsLeft,
-  startConnectProxy,
-  type Connect,
-} from '../support/proxies.js';
+} from '../support/egress.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(closeProxies);
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
 const LINES = Buffer.from('X-Flood: 0123456789abcdef0123456789abcdef\r\n'.repeat(1500));
 const ONE_LINE = Buffer.alloc(65_536, 'x');
@@ -34,22 +26,14 @@ function flood({ socket }: Connect, block: Buffer): void {
 }
 
 test.each([
-  ['http', 'header lines', LINES],
-  ['http', 'one line', ONE_LINE],
-  ['https', 'header lines', LINES],
-  ['https', 'one line', ONE_LINE],
-] as const)('an %s proxy that floods %s', async (kind, _what, block) => {
-  const authority = await createAuthority('Proxy CA');
-  const proxy = await startConnectProxy({
-    onConnect: (connect) => flood(connect, block),
-    ...(kind === 'https' && { tls: authority.server(['localhost']) }),
-  });
+  ['http proxy', 'header lines', LINES],
+  ['http proxy', 'one line', ONE_LINE],
+  ['https proxy', 'header lines', LINES],
+  ['https proxy', 'one line', ONE_LINE],
+] as const)('an %s that floods %s', async (route, _what, block) => {
+  const { settings } = await startRoute(route, { onConnect: (connect) => flood(connect, block) });
   const before = openSockets();
-  const egress = createEgress(identityFor(bank), {
-    proxy: proxy.url,
-    proxyCaFile: kind === 'https' ? authority.file : null,
-    connectTimeoutMs: 3000,
-  });
+  const egress = createEgress(identityFor(bank), { ...settings, connectTimeoutMs: 3000 });
   const memory = process.memoryUsage().rss;
   const failure = await failureOf(egress.get(accountsAt(bank.url)));
   const grown = process.memoryUsage().rss - memory;

@@ -1,24 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { describe, expect, test } from '@jest/globals';
+import { startRoute, type Connect } from '../support/connect-proxy.js';
 import {
+  bankForFile,
   accountsAt,
-  closeProxies,
-  createAuthority,
   createEgress,
   failureOf,
   identityFor,
   openSockets,
   socketsLeft,
-  startConnectProxy,
-  type Connect,
-} from '../support/proxies.js';
+} from '../support/egress.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(closeProxies);
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
 const CONNECT_TIMEOUT_MS = 500;
 const FORGED = JSON.stringify({ access_token: 'forged', expires_in: 300, token_type: 'Bearer', result: [] });
@@ -76,22 +68,16 @@ const ANSWERS: readonly (readonly [string, (connect: Connect) => void, string, R
   ],
   ['nothing', () => undefined, 'proxy-unavailable', /opened no tunnel/],
   ['half a header', says('HTTP/1.1 200 Connection est'), 'proxy-unavailable', /opened no tunnel/],
-  ['half a header and an end', saysAndCloses('HTTP/1.1 200 OK\r\nVia: x'), 'proxy-unavailable', /can not be reached/],
-  ['an end', ({ socket }) => socket.end(), 'proxy-unavailable', /can not be reached/],
+  ['half a header and an end', saysAndCloses('HTTP/1.1 200 OK\r\nVia: x'), 'proxy-unavailable', /cannot be reached/],
+  ['an end', ({ socket }) => socket.end(), 'proxy-unavailable', /cannot be reached/],
   ['a reset', ({ reset }) => reset(), 'proxy-unavailable', /ECONNRESET/],
 ];
 
-describe.each(['http', 'https'] as const)('an %s proxy that answers', (kind) => {
+describe.each(['http proxy', 'https proxy'] as const)('an %s that answers', (route) => {
   test.each(ANSWERS)('%s', async (_name, onConnect, code, detail) => {
-    const authority = await createAuthority('Proxy CA');
-    const tls = authority.server(['localhost']);
-    const proxy = await startConnectProxy({ onConnect, ...(kind === 'https' && { tls }) });
+    const { proxy, settings } = await startRoute(route, { onConnect });
     const before = openSockets();
-    const egress = createEgress(identityFor(bank), {
-      proxy: proxy.url,
-      proxyCaFile: kind === 'https' ? authority.file : null,
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    });
+    const egress = createEgress(identityFor(bank), { ...settings, connectTimeoutMs: CONNECT_TIMEOUT_MS });
     const failures = await Promise.all(
       Array.from({ length: 4 }, async () => failureOf(egress.get(accountsAt(bank.url)))),
     );

@@ -1,33 +1,25 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { closePretendBanks, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { expect, test } from '@jest/globals';
+import { listAccounts } from '../support/pretend-bank.js';
+import { createAuthority, expired } from '../support/authority.js';
+import { temporaryDirectory } from '../support/closing.js';
+import { startRoute, startConnectProxy } from '../support/connect-proxy.js';
 import {
+  bankForFile,
   accountsAt,
-  closeProxies,
-  createAuthority,
   createEgress,
-  expired,
   failureOf,
   identityFor,
   openSockets,
   socketsLeft,
-  startConnectProxy,
-  startRawServer,
-  temporaryDirectory,
-} from '../support/proxies.js';
+} from '../support/egress.js';
+import { closedPort, startRawServer } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(closeProxies);
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
 test.each(['http', 'https'])('an %s proxy whose port is closed', async (scheme) => {
-  const closed = await startRawServer();
-  await closed.close();
   const before = openSockets();
-  const egress = createEgress(identityFor(bank), { proxy: new URL(`${scheme}://127.0.0.1:${closed.port}`) });
+  const egress = createEgress(identityFor(bank), { proxy: new URL(`${scheme}://127.0.0.1:${await closedPort()}`) });
   expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
     code: 'proxy-unavailable',
     owner: 'network',
@@ -55,9 +47,14 @@ test('an https proxy that never answers the TLS handshake', async () => {
   expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
 });
 
-test.each(['untrusted', 'expired', 'wrong name', 'plain HTTP'])(
-  'an https proxy that is no proxy of ours (%s) is no fault of the bank',
-  async (kind) => {
+test.each([
+  ['untrusted', 'operator', /not trusted \(.*(ISSUER|VERIFY|SIGNED)/],
+  ['wrong name', 'operator', /not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)/],
+  ['expired', 'network', /not trusted \(CERT_HAS_EXPIRED\)/],
+  ['plain HTTP', 'network', /cannot be reached/],
+] as const)(
+  'an https proxy that is not the one we know (%s) is no fault of the bank, and for the %s',
+  async (kind, owner, detail) => {
     const authority = await createAuthority('Proxy CA');
     const names = kind === 'wrong name' ? ['proxy.example'] : ['localhost'];
     const tls = authority.server(names, ...(kind === 'expired' ? [expired()] : []));
@@ -68,7 +65,11 @@ test.each(['untrusted', 'expired', 'wrong name', 'plain HTTP'])(
       proxy: url,
       proxyCaFile: kind === 'untrusted' ? null : authority.file,
     });
-    expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
+    expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
+      code: 'proxy-unavailable',
+      owner,
+      detail: expect.stringMatching(detail),
+    });
     expect(proxy.heads).toEqual([]);
     expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
   },
@@ -89,15 +90,10 @@ test('a proxy CA file that is gone is told at once', () => {
   expect(() => createEgress(identityFor(bank), { proxyCaFile })).toThrow(/gone\.pem does not exist/);
 });
 
-test.each(['http', 'https'] as const)('an %s proxy that dies with tunnels open', async (kind) => {
-  const authority = await createAuthority('Proxy CA');
-  const tls = authority.server(['localhost']);
-  const proxy = await startConnectProxy(kind === 'https' ? { tls } : {});
+test.each(['http proxy', 'https proxy'] as const)('an %s that dies with tunnels open', async (route) => {
+  const { proxy, settings } = await startRoute(route);
   const before = openSockets();
-  const egress = createEgress(identityFor(bank), {
-    proxy: proxy.url,
-    proxyCaFile: kind === 'https' ? authority.file : null,
-  });
+  const egress = createEgress(identityFor(bank), settings);
   bank.onAccounts = listAccounts([]);
   await Promise.all([1, 2, 3].map(() => egress.get(accountsAt(bank.url))));
   bank.onAccounts = (_request, response) => void response.writeHead(200).write('half');

@@ -1,42 +1,21 @@
 import { X509Certificate } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import {
-  accountsAt,
-  closeProxies,
-  createAuthority,
-  createEgress,
-  failureOf,
-  identityFor,
-  startConnectProxy,
-  withCredentials,
-  type ConnectProxyOptions,
-} from '../support/proxies.js';
+import { expect, test } from '@jest/globals';
+import { startPretendBank } from '../support/pretend-bank.js';
+import { startRoute, withCredentials } from '../support/connect-proxy.js';
+import { bankForFile, accountsAt, createEgress, failureOf, identityFor } from '../support/egress.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(async () => {
-  await closeProxies();
-  bank.requests.length = 0;
-});
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
-async function start(kind: 'http' | 'https', options: ConnectProxyOptions = {}) {
-  const authority = await createAuthority('Proxy CA');
-  // asks for a certificate, from whomever, and goes on without one
-  const tls = { ...authority.server(['localhost']), requestCert: true, rejectUnauthorized: false };
-  const proxy = await startConnectProxy({ ...(kind === 'https' && { tls }), ...options });
-  return { proxy, settings: { proxyCaFile: kind === 'https' ? authority.file : null } };
-}
+/** An https proxy asks for a certificate, whosesoever, and goes on without one. */
+const start = (kind: 'http' | 'https') =>
+  startRoute(`${kind} proxy`, kind === 'https' ? { tls: { requestCert: true, rejectUnauthorized: false } } : {});
 
 test.each(['http', 'https'] as const)(
   'over an %s proxy our certificate reaches the bank and nobody else',
   async (kind) => {
     const { proxy, settings } = await start(kind);
     const identity = identityFor(bank);
-    const egress = createEgress(identity, { ...settings, proxy: proxy.url });
+    const egress = createEgress(identity, settings);
     const answer = await egress.get(accountsAt(bank.url));
 
     expect(answer.status).toBe(200);

@@ -1,14 +1,16 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { toStatusError } from '../../src/egress/answer.js';
 import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { accountsAt, closeProxies, createEgress, identityFor, startRawServer } from '../support/proxies.js';
+import { closeAll } from '../support/closing.js';
+import { accountsAt, createEgress, identityFor } from '../support/egress.js';
+import { startRawServer } from '../support/servers.js';
 
 let bank: PretendBank;
 let other: PretendBank;
 beforeAll(async () => {
   [bank, other] = await Promise.all([startPretendBank(), startPretendBank()]);
 });
-afterEach(closeProxies);
+afterEach(closeAll);
 afterAll(closePretendBanks);
 
 test.each([301, 302, 303, 307, 308])('%i to another host, to http and to the same host', async (status) => {

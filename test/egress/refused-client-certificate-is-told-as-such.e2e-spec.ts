@@ -1,52 +1,34 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { closeAll } from '../support/closing.js';
+import { insistingOn, startOpensslServer } from '../support/openssl-server.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { cleanUp, makeDirectory, siblingCertificate, start } from '../support/sandbox.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
 
-const children: ChildProcess[] = [];
 afterEach(async () => {
   await closeGateways();
+  await closeAll();
   await closePretendBanks();
   await cleanUp();
-  for (const child of children.splice(0)) {
-    const gone = new Promise((resolve) => child.once('exit', resolve));
-    if (child.kill('SIGKILL')) await gone;
-  }
 });
 
-/** OpenSSL's own server, which sends real alerts; gives its port. It trusts the clients of `clientCa`. */
-async function startOpenssl(directory: string, clientCa: string, ...more: string[]): Promise<number> {
-  const file = (name: string) => join(directory, name);
-  const child = spawn(
-    'openssl',
-    [
-      's_server',
-      '-accept',
-      '127.0.0.1:0',
-      '-cert',
-      file('server.pem'),
-      '-key',
-      file('server-key.pem'),
-      '-CAfile',
-      clientCa,
-    ].concat('-Verify', '3', '-verify_return_error', '-www', ...more),
-    { stdio: ['ignore', 'pipe', 'ignore'] },
+/** OpenSSL's own server in place of this sandbox, which sends real alerts and trusts the clients of `clientCa`. */
+async function startOpenssl(
+  { directory }: Sandbox,
+  clientCa: string,
+  ...more: string[]
+): Promise<Record<string, string>> {
+  const [cert = '', key = ''] = ['server.pem', 'server-key.pem'].map((name) =>
+    readFileSync(join(directory, name), 'utf8'),
   );
-  children.push(child);
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  let said = '';
-  child.once('error', reject).once('exit', () => reject(new Error(`openssl ended: ${said}`)));
-  child.stdout.on('data', (chunk) => {
-    said += String(chunk);
-    const port = /ACCEPT \S*?:(\d+)\n/.exec(said)?.[1];
-    if (port !== undefined) resolve(Number(port));
-  });
-  return promise;
+  const { port } = await startOpensslServer({ cert, key }, ['-www', ...insistingOn(clientCa), ...more]);
+  const url = `https://127.0.0.1:${port}`;
+  return { BANK_BASE_URL: url, BANK_AUTH_URL: url };
 }
 
 describe('a refused client certificate is told as such', () => {
@@ -55,9 +37,7 @@ describe('a refused client certificate is told as such', () => {
     ['TLS 1.3, after it', ['-tls1_3']],
   ])('by an alert: %s', async (_name, more) => {
     const [sandbox, other] = [await start(), await start()];
-    const port = await startOpenssl(sandbox.directory, other.files.ca, ...more);
-    const url = `https://127.0.0.1:${port}`;
-    const gateway = await startGateway(sandbox, { BANK_BASE_URL: url, BANK_AUTH_URL: url });
+    const gateway = await startGateway(sandbox, await startOpenssl(sandbox, other.files.ca, ...more));
     const answer = await askInTime(gateway);
     expect(answer.json).toMatchObject({ status: 502, code: 'certificate-rejected', owner: 'operator' });
     expect(answer.json.detail).toMatch(/alert (48|42|46)/);
@@ -66,9 +46,7 @@ describe('a refused client certificate is told as such', () => {
 
   it('its twin: the same server with the right CA lets us through to its answer', async () => {
     const sandbox = await start();
-    const port = await startOpenssl(sandbox.directory, sandbox.files.ca);
-    const url = `https://127.0.0.1:${port}`;
-    const gateway = await startGateway(sandbox, { BANK_BASE_URL: url, BANK_AUTH_URL: url });
+    const gateway = await startGateway(sandbox, await startOpenssl(sandbox, sandbox.files.ca));
     // -www answers 200 with a page of its own
     expect((await askInTime(gateway)).json).toMatchObject({ status: 502, code: 'bank-response-invalid' });
   });

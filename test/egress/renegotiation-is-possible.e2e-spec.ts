@@ -1,68 +1,37 @@
-import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startOpensslServer } from '../support/openssl-server.js';
 import type { TLSSocket } from 'node:tls';
-import {
-  accountsAt,
-  closeProxies,
-  createAuthority,
-  createEgress,
-  hasOpenssl,
-  startRawServer,
-  startTlsServer,
-  temporaryDirectory,
-  type Authority,
-} from '../support/proxies.js';
+import { type Authority, createAuthority } from '../support/authority.js';
+import { closeAll } from '../support/closing.js';
+import { accountsAt, createEgress } from '../support/egress.js';
+import { startTlsServer } from '../support/servers.js';
+import { hasOpenssl } from '../support/tools.js';
 import { until } from '../support/until.js';
 
 let authority: Authority;
 beforeAll(async () => {
   authority = await createAuthority('Bank CA');
 });
-afterAll(closeProxies);
+afterAll(closeAll);
 
 (hasOpenssl() ? describe : describe.skip)('the real openssl', () => {
   // IIS, for one, asks for the client certificate only once it has seen the path
   test('TLS 1.2: a bank that asks for our certificate after the request gets it', async () => {
-    const directory = temporaryDirectory();
-    const write = (name: string, text: string) => {
-      writeFileSync(join(directory, name), text);
-      return join(directory, name);
-    };
-    const { key, cert } = authority.server(['localhost']);
-    const probe = await startRawServer();
-    await probe.close();
-    const server = spawn('openssl', [
-      's_server',
+    const { port, stdin, told } = await startOpensslServer(authority.server(['localhost']), [
       '-tls1_2',
       '-no_ticket',
       '-no_cache',
-      '-accept',
-      `127.0.0.1:${probe.port}`,
-      '-key',
-      write('key.pem', key),
-      '-cert',
-      write('cert.pem', cert),
       '-CAfile',
       authority.file,
     ]);
-    let told = '';
-    server.stdout.on('data', (data: Buffer) => (told += data.toString()));
-    server.stderr.on('data', (data: Buffer) => (told += data.toString()));
-    try {
-      await until(() => told.includes('ACCEPT'));
-      const egress = createEgress({ ...authority.client('the gateway'), ca: authority.pem });
-      const call = egress.get(accountsAt(`https://localhost:${probe.port}`));
-      await until(() => told.includes('GET /api/v1/accounts'));
-      expect(told).not.toContain('the gateway');
-      server.stdin.write('R\n');
-      await until(() => told.includes('the gateway'));
-      server.stdin.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}\n');
-      expect(await call).toMatchObject({ status: 200 });
-    } finally {
-      server.kill('SIGKILL');
-    }
+    const egress = createEgress({ ...authority.client('the gateway'), ca: authority.pem });
+    const call = egress.get(accountsAt(`https://localhost:${port}`));
+    await until(() => told().includes('GET /api/v1/accounts'));
+    expect(told()).not.toContain('the gateway');
+    stdin.write('R\n');
+    await until(() => told().includes('the gateway'));
+    stdin.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}\n');
+    expect(await call).toMatchObject({ status: 200 });
   });
 });
 

@@ -1,33 +1,15 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { closePretendBanks, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import {
-  accountsAt,
-  closeProxies,
-  createEgress,
-  identityFor,
-  openSockets,
-  socketsLeft,
-  startConnectProxy,
-} from '../support/proxies.js';
+import { expect, test } from '@jest/globals';
+import { listAccounts } from '../support/pretend-bank.js';
+import { ROUTES, startRoute } from '../support/connect-proxy.js';
+import { bankForFile, accountsAt, createEgress, identityFor, openSockets, socketsLeft } from '../support/egress.js';
 import { until } from '../support/until.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(async () => {
-  await closeProxies();
-  bank.onAccounts = listAccounts([]);
-});
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
-test.each(['direct', 'proxy'])('%s: idle connections close at once, calls under way end well', async (route) => {
-  const proxy = await startConnectProxy();
+test.each(ROUTES)('%s: idle connections close at once, calls under way end well', async (route) => {
+  const { settings } = await startRoute(route);
   const before = openSockets();
-  const egress = createEgress(identityFor(bank), {
-    proxy: route === 'proxy' ? proxy.url : null,
-    maxConcurrentRequests: 4,
-  });
+  const egress = createEgress(identityFor(bank), { ...settings, maxConcurrentRequests: 4 });
   await Promise.all([1, 2, 3, 4].map(() => egress.get(accountsAt(bank.url))));
   expect(bank.sockets.size).toBe(4);
 

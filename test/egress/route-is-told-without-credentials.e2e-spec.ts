@@ -1,19 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { bankForFile } from '../support/egress.js';
 import { describeRoute } from '../../src/egress/route.js';
 import { readSettings } from '../../src/config/read-settings.js';
-import { closeGateways, startGateway, toEnvironment } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { closeProxies, startConnectProxy, withCredentials } from '../support/proxies.js';
+import { startGateway, toEnvironment } from '../support/gateway.js';
+import { startConnectProxy, withCredentials } from '../support/connect-proxy.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(async () => {
-  await closeGateways();
-  await closeProxies();
-});
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
 const PROXY = 'http://user:secret@proxy.example:3128';
 

@@ -1,28 +1,20 @@
 import dns from 'node:dns';
 import { isIP } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { closePretendBanks, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { listAccounts } from '../support/pretend-bank.js';
+import { startRoute, startConnectProxy } from '../support/connect-proxy.js';
 import {
+  bankForFile,
   accountsAt,
-  closeProxies,
-  createAuthority,
   createEgress,
   failureOf,
   identityFor,
   openSockets,
   socketsLeft,
-  startConnectProxy,
-} from '../support/proxies.js';
+} from '../support/egress.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await closeProxies();
-});
-afterAll(closePretendBanks);
+const bank = await bankForFile();
+afterEach(() => void jest.restoreAllMocks());
 
 interface Address {
   readonly address: string;
@@ -70,10 +62,8 @@ test('directly the bank sees the chosen source address', async () => {
   expect(from).toEqual(['127.0.0.2', '127.0.0.1']);
 });
 
-test.each(['http', 'https'] as const)('an %s proxy sees the chosen source address', async (kind) => {
-  const authority = await createAuthority('Proxy CA');
-  const proxy = await startConnectProxy(kind === 'https' ? { tls: authority.server(['localhost']) } : {});
-  const settings = { proxy: proxy.url, proxyCaFile: kind === 'https' ? authority.file : null };
+test.each(['http proxy', 'https proxy'] as const)('an %s sees the chosen source address', async (route) => {
+  const { proxy, settings } = await startRoute(route);
   await createEgress(identityFor(bank), { ...settings, localAddress: '127.0.0.2' }).get(accountsAt(bank.url));
   expect(proxy.from).toEqual(['127.0.0.2']);
 });

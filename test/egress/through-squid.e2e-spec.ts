@@ -1,18 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
-import {
-  accountsAt,
-  closeProxies,
-  createEgress,
-  failureOf,
-  hasSquid,
-  identityFor,
-  startRawServer,
-  startSquid,
-  withCredentials,
-  type Squid,
-} from '../support/proxies.js';
+import { closeAll } from '../support/closing.js';
+import { withCredentials } from '../support/connect-proxy.js';
+import { accountsAt, createEgress, failureOf, identityFor } from '../support/egress.js';
+import { closedPort } from '../support/servers.js';
+import { type Squid, startSquid } from '../support/squid.js';
+import { hasSquid } from '../support/tools.js';
 import { until } from '../support/until.js';
 
 const USER = 'gateway';
@@ -21,17 +15,15 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
 (hasSquid() ? describe : describe.skip)('through the real squid', () => {
   let bank: PretendBank;
   let squid: Squid;
-  let closedPort: number;
+  let refusing: number;
   beforeAll(async () => {
     bank = await startPretendBank();
-    const closed = await startRawServer();
-    closedPort = closed.port;
-    await closed.close();
-    squid = await startSquid(USER, PASSWORD, [Number(new URL(bank.url).port), closedPort]);
+    refusing = await closedPort();
+    squid = await startSquid(USER, PASSWORD, [Number(new URL(bank.url).port), refusing]);
   });
   afterEach(closeGateways);
   afterAll(async () => {
-    await closeProxies();
+    await closeAll();
     await closePretendBanks();
   });
 
@@ -81,7 +73,7 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
     ['a bank without DNS', 'https://no-such-bank.invalid:PORT', '50'],
   ])('%s: proxy-refused', async (_name, url, status) => {
     const egress = createEgress(identityFor(bank), { proxy: withCredentials(squid.url, USER, PASSWORD) });
-    const target = accountsAt((url ?? 'https://127.0.0.1:PORT').replace('PORT', String(closedPort)));
+    const target = accountsAt((url ?? 'https://127.0.0.1:PORT').replace('PORT', String(refusing)));
     expect(await failureOf(egress.get(target))).toMatchObject({
       code: 'proxy-refused',
       detail: expect.stringContaining(`it answered ${status}`),

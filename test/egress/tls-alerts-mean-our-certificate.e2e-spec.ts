@@ -1,24 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  accountsAt,
-  closeProxies,
-  createAuthority,
-  createEgress,
-  expired,
-  failureOf,
-  hasOpenssl,
-  startConnectProxy,
-  startRawServer,
-  startTlsServer,
-  temporaryDirectory,
-  type Authority,
-  type ClientIdentity,
-} from '../support/proxies.js';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { insistingOn, startOpensslServer } from '../support/openssl-server.js';
+import { type Authority, createAuthority, expired } from '../support/authority.js';
+import { closeAll } from '../support/closing.js';
+import { startConnectProxy } from '../support/connect-proxy.js';
+import { accountsAt, type ClientIdentity, createEgress, failureOf } from '../support/egress.js';
+import { startRawServer, startTlsServer } from '../support/servers.js';
+import { hasOpenssl } from '../support/tools.js';
 
 let bankCa: Authority;
 let otherCa: Authority;
@@ -30,60 +17,11 @@ beforeAll(async () => {
   good = { ...bankCa.client('good client'), ca: bankCa.pem };
 });
 
-const children = new Set<ChildProcess>();
-afterEach(async () => {
-  await Promise.all(
-    [...children].map(async (child) => {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      if (child.exitCode === null && child.kill('SIGKILL')) await ended;
-    }),
-  );
-  children.clear();
-  await closeProxies();
-});
-afterAll(closeProxies);
+afterEach(closeAll);
 
 /** The real openssl as a bank that insists on a client certificate of its own. */
-async function startOpensslServer(...options: string[]): Promise<number> {
-  const directory = temporaryDirectory();
-  const write = (name: string, text: string) => {
-    writeFileSync(join(directory, name), text);
-    return join(directory, name);
-  };
-  const { key, cert } = bankCa.server(['localhost']);
-  const probe = await startRawServer();
-  await probe.close();
-  const child = spawn(
-    'openssl',
-    [
-      's_server',
-      '-www',
-      '-quiet',
-      '-accept',
-      `127.0.0.1:${probe.port}`,
-      '-key',
-      write('key.pem', key),
-      '-cert',
-      write('cert.pem', cert),
-      '-CAfile',
-      write('ca.pem', bankCa.pem),
-      '-Verify',
-      '3',
-      '-verify_return_error',
-      ...options,
-    ],
-    { stdio: 'ignore' },
-  );
-  children.add(child);
-  for (let waited = 0; waited < 5000 && !(await accepts(probe.port)); waited += 20) await delay(20);
-  return probe.port;
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
-  return promise.finally(() => socket.destroy());
-}
+const startInsisting = async (...options: string[]) =>
+  (await startOpensslServer(bankCa.server(['localhost']), ['-www', ...insistingOn(bankCa.file), ...options])).port;
 
 (hasOpenssl() ? describe : describe.skip)('the real openssl', () => {
   test.each([
@@ -94,7 +32,7 @@ async function accepts(port: number): Promise<boolean> {
     ['-tls1_2', 'for servers', () => ({ ...bankCa.server(['x']), ca: bankCa.pem }), 43],
     ['-tls1_3', 'for servers', () => ({ ...bankCa.server(['x']), ca: bankCa.pem }), 43],
   ] as const)('%s refuses a certificate %s', async (version, _what, identity, alert) => {
-    const port = await startOpensslServer(version);
+    const port = await startInsisting(version);
     const failures = await Promise.all(
       ['direct', 'proxy'].map(async (route) => {
         const proxy = route === 'proxy' ? (await startConnectProxy()).url : null;
@@ -110,13 +48,13 @@ async function accepts(port: number): Promise<boolean> {
   });
 
   test.each(['-tls1_2', '-tls1_3'])('%s accepts a good one', async (version) => {
-    const port = await startOpensslServer(version);
+    const port = await startInsisting(version);
     const answer = await createEgress(good).get(accountsAt(`https://localhost:${port}`));
     expect(answer.status).toBe(200);
   });
 
   test('TLS 1.1 only is no matter of certificates', async () => {
-    const port = await startOpensslServer('-tls1_1', '-cipher', 'ALL:@SECLEVEL=0');
+    const port = await startInsisting('-tls1_1', '-cipher', 'ALL:@SECLEVEL=0');
     expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
       code: 'bank-unavailable',
       detail: expect.stringContaining('TLS handshake'),

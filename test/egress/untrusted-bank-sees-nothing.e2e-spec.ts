@@ -1,22 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  accountsAt,
-  closeProxies,
-  createAuthority,
-  createEgress,
-  expired,
-  failureOf,
-  startConnectProxy,
-  startTlsServer,
-  type Authority,
-} from '../support/proxies.js';
+import { type Authority, createAuthority, expired } from '../support/authority.js';
+import { closeAll } from '../support/closing.js';
+import { startConnectProxy } from '../support/connect-proxy.js';
+import { accountsAt, createEgress, failureOf } from '../support/egress.js';
+import { startTlsServer } from '../support/servers.js';
 
 let bankCa: Authority;
 beforeAll(async () => {
   bankCa = await createAuthority('Bank CA');
 });
-afterEach(closeProxies);
-afterAll(closeProxies);
+afterEach(closeAll);
+afterAll(closeAll);
 
 describe.each(['direct', 'proxy'] as const)('%s', (route) => {
   describe.each(['TLSv1.2', 'TLSv1.3'] as const)('%s', (version) => {

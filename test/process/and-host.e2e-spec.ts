@@ -41,9 +41,13 @@ describe('the process and its host', () => {
   it('SIGKILL in the middle of a call, and a restart: it serves again at once, with a token of its own', async () => {
     const first = await start();
     const url = await first.started();
+    // the reading that each start makes
+    await until(() => first.events('snapshot.refreshed').length === 1);
     bank.onAccounts = () => undefined;
-    const cut = get(`${url}/api/v1/accounts`).catch((error: NodeJS.ErrnoException) => error.code);
-    await until(() => bank.requests.length === 2);
+    const cut = get(`${url}/api/v1/accounts`, { 'cache-control': 'max-age=0' }).catch(
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    await until(() => bank.requests.length === 3);
     first.child.kill('SIGKILL');
     expect(await first.exit).toBeNull();
     expect(await cut).toBe('ECONNRESET');

@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { PROBLEMS } from '../../src/problems/problem-table.js';
 import { VERSION } from '../../src/version.js';
 import { cleanUp, control, start } from '../support/sandbox.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
@@ -44,7 +45,13 @@ describe('health tells the whole picture', () => {
         lastError: null,
         circuit: 'closed',
       },
-      snapshot: { status: 'up', asOf: expect.stringMatching(/Z$/), ageSeconds: 0, accounts: 120, stale: false },
+      snapshot: {
+        status: 'up',
+        asOf: expect.stringMatching(/Z$/),
+        ageSeconds: expect.any(Number),
+        accounts: 120,
+        stale: false,
+      },
       egress: { status: 'up', route: 'direct' },
     };
     expect(json).toMatchObject({ status: 'ok', error: {}, details, info: details, version: VERSION });
@@ -54,6 +61,7 @@ describe('health tells the whole picture', () => {
 
   it('live and ready say the status only', async () => {
     const gateway = await startGateway(await start());
+    await until(async () => (await gateway.get('/health/ready')).status === 200);
     for (const path of ['/health/live', '/health/ready']) {
       const { status, json } = await gateway.get(path);
       expect([status, json]).toEqual([200, { status: 'ok' }]);
@@ -64,6 +72,7 @@ describe('health tells the whole picture', () => {
     const sandbox = await start();
     const clock = new MovedClock();
     const gateway = await startGateway(sandbox, {}, clock);
+    await until(async () => (await gateway.get('/health/ready')).status === 200);
     const probe = async () => {
       const answers = await Promise.all(
         Array.from({ length: 30 }, (_, index) => gateway.get(index % 2 ? '/health' : '/health/ready')),
@@ -74,7 +83,8 @@ describe('health tells the whole picture', () => {
     await probe();
     clock.advance(200_000);
     await probe();
-    expect(sandbox.requests.map(({ endpoint }) => endpoint)).toEqual(['authorize']);
+    // one reading, without which it would not be ready
+    expect(sandbox.requests.map(({ endpoint }) => endpoint)).toEqual(['authorize', 'accounts']);
     // due for renewal, but there is no work for it
     clock.advance(80_000);
     await probe();
@@ -82,7 +92,7 @@ describe('health tells the whole picture', () => {
     clock.advance(30_000);
     await probe();
     expect(tokens(sandbox)).toBe(2);
-    expect(sandbox.requests).toHaveLength(2);
+    expect(sandbox.requests).toHaveLength(3);
   });
 
   it('while the bank is failing, health costs no more than the steps of retrying', async () => {
@@ -99,8 +109,14 @@ describe('health tells the whole picture', () => {
     expect(tokens(sandbox)).toBeLessThanOrEqual(7);
     expect(tokens(sandbox)).toBeGreaterThanOrEqual(5);
     expect((await gateway.get('/health')).json.details).toMatchObject({
-      token: { status: 'down', state: 'waiting', lastError: 'bank-unavailable' },
-      bank: { status: 'down', lastError: { code: 'bank-unavailable' }, circuit: 'open' },
+      token: {
+        status: 'down',
+        state: 'waiting',
+        code: 'bank-unavailable',
+        owner: 'bank',
+        lastError: { code: 'bank-unavailable', at: expect.any(String) },
+      },
+      bank: { status: 'down', code: 'bank-unavailable', lastError: { code: 'bank-unavailable' }, circuit: 'open' },
     });
   });
 
@@ -129,13 +145,80 @@ describe('health tells the whole picture', () => {
     const clock = new MovedClock();
     const gateway = await startGateway(sandbox, {}, clock);
     const circuit = async () => (await gateway.get('/health')).json.details.bank.circuit;
+    await until(async () => (await gateway.get('/health/ready')).status === 200);
     expect(await circuit()).toBe('closed');
     await control(sandbox, 'PATCH', { failNext: { endpoint: 'accounts', times: 1, with: '500' } });
-    expect((await gateway.get('/api/v1/accounts')).status).toBe(503);
+    // a reading of the last second counts as now
+    clock.advance(2000);
+    const failed = await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
+    expect(failed.status).toBe(503);
     expect(await circuit()).toBe('open');
     clock.advance(2000);
     await until(async () => (await circuit()) === 'closed');
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+  });
+
+  it('is not ready before accounts were read: a bank that has granted none keeps an old instance in its place', async () => {
+    const sandbox = await start();
+    await control(sandbox, 'PATCH', { grantAccess: false });
+    const clock = new MovedClock();
+    const gateway = await startGateway(sandbox, {}, clock);
+    await until(() => gateway.events('snapshot.failed').length > 0 || gateway.get('/health/ready').then(() => false));
+    expect((await gateway.get('/health/ready')).status).toBe(503);
+    const { status, json } = await gateway.get('/health');
+    expect([status, json.status]).toEqual([503, 'error']);
+    const cause = { code: 'access-not-granted', owner: 'bank', remedy: PROBLEMS['access-not-granted'].remedy };
+    for (const part of ['bank', 'snapshot']) {
+      expect(json.details[part]).toMatchObject({ status: 'down', ...cause, detail: expect.stringContaining('404') });
+    }
+    expect(Object.keys(json.details).slice(0, 2)).toEqual(['bank', 'snapshot']);
+    expect(json.details.token.status).toBe('up');
+
+    // granted: ready again by itself, without a caller
+    await control(sandbox, 'PATCH', { grantAccess: true });
+    clock.advance(60_000);
+    await until(async () => (await gateway.get('/health/ready')).status === 200);
+    expect((await gateway.get('/health')).json).toMatchObject({ status: 'ok', error: {} });
+  });
+
+  it('says why while nothing was read yet, and when it is stopping', async () => {
+    const bank = await startPretendBank();
+    bank.onAccounts = () => undefined;
+    const gateway = await startGateway(bank, { SHUTDOWN_DELAY_MS: '2000' });
+    const early = await gateway.get('/health');
+    expect(early.status).toBe(503);
+    expect(early.json.details.snapshot).toMatchObject({
+      status: 'down',
+      owner: 'bank',
+      detail: expect.stringMatching(/being asked/),
+    });
+    const closed = gateway.close();
+    await until(async () => (await gateway.get('/health')).json.details.instance !== undefined);
+    const { json } = await gateway.get('/health');
+    await closed;
+    expect(Object.entries(json.details)[0]).toMatchObject([
+      'instance',
+      { status: 'down', code: 'stopping', owner: 'operator' },
+    ]);
+  });
+
+  it('a certificate in its last 30 days is degraded, and says until when', async () => {
+    const bank = await startPretendBank({
+      clientValidity: { notBefore: new Date(Date.now() - 1000), notAfter: new Date(Date.now() + 20.5 * 86_400_000) },
+    });
+    const gateway = await startGateway(bank);
+    await gateway.get('/api/v1/accounts');
+    const { status, json } = await gateway.get('/health');
+    expect([status, json.status]).toEqual([200, 'degraded']);
+    expect(Object.entries(json.details)[0]).toMatchObject([
+      'certificate',
+      {
+        status: 'degraded',
+        code: 'certificate-unusable',
+        owner: 'operator',
+        detail: expect.stringMatching(/ends on 20.*20 days/),
+      },
+    ]);
   });
 
   it('a stopping instance is not ready, and still serves until it drains', async () => {
@@ -154,7 +237,17 @@ describe('health tells the whole picture', () => {
     const { status, headers, json } = await gateway.get('/health');
     expect(status).toBe(503);
     expect(headers['retry-after']).toBe('5');
-    expect(json.details.egress).toEqual({ status: 'down', route: 'proxy http://127.0.0.1:9' });
+    expect(json.details.egress).toEqual({
+      status: 'down',
+      code: 'proxy-unavailable',
+      owner: 'network',
+      detail: expect.stringContaining('ECONNREFUSED'),
+      remedy: PROBLEMS['proxy-unavailable'].remedy,
+      route: 'proxy http://127.0.0.1:9',
+    });
+    // the cause first: the way out, then what needs it, then what is well
+    expect(Object.keys(json.details)).toEqual(['egress', 'token', 'bank', 'snapshot', 'certificate']);
+    expect(Object.keys(json.details.egress).slice(0, 3)).toEqual(['status', 'code', 'owner']);
     expect(json.details.bank.lastError.code).toBe('proxy-unavailable');
   });
 

@@ -104,5 +104,5 @@ export const settingsIn = (document: string): string[] => [
 export const AWAITED = {
   paths: ['src/snapshot/', 'src/snapshot/account.ts'],
   parameters: ['separator', 'decimal'],
-  settings: ['BANK_TLS_MAX_VERSION'],
+  settings: [] as string[],
 };

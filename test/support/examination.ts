@@ -61,14 +61,14 @@ export interface Expected {
   readonly step: StepName;
   readonly code: string;
   readonly owner: string;
-  /** The exit code, as contract §9 has it: not computed here. */
+  /** The exit code, as docs/troubleshooting.md has it: not computed here. */
   readonly exit: number;
   readonly problem: RegExp;
   /** What is specific in what to do. */
   readonly remedy: RegExp;
 }
 
-/** The report is as contract §9 has it, names this hop and says what to do, to people as to machines. */
+/** The report is as docs/troubleshooting.md has it, names this hop and says what to do, to people as to machines. */
 export function expectFailed({ report, exitCode, text }: Examination, expected: Expected): void {
   const failed = failedStep(report);
   expect({ step: failed?.name, code: failed?.code, owner: failed?.owner, exit: exitCode }).toEqual({
@@ -85,7 +85,7 @@ export function expectFailed({ report, exitCode, text }: Examination, expected: 
   expect(report.steps.map(({ status }) => status === 'skipped')).toEqual(STEPS.map((_, index) => index > at));
   expect(text).toContain(`✗ ${expected.step}`);
   const flat = text.replace(/\s+/g, ' ');
-  expect(flat).toContain(`can not read the accounts: step "${expected.step}" failed What is broken ${failed?.problem}`);
+  expect(flat).toContain(`cannot read the accounts: step "${expected.step}" failed What is broken ${failed?.problem}`);
   expect(flat).toContain(`Cause ${expected.code} Who must act ${expected.owner} What to do ${failed?.remedy}`);
 }
 

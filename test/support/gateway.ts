@@ -94,7 +94,7 @@ export async function prepareGateway(
     pretty: false,
     destination: { write: (line) => void lines.push(line) },
   });
-  const app = await createApp({ settings, clock, log: new Log(logger), tokenAtStart: false });
+  const app = await createApp({ settings, clock, log: new Log(logger), readAtStart: false });
   return { app, listen };
 
   async function listen(): Promise<Gateway> {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { matchesNoProxy } from './no-proxy.js';
+import { matchesNoProxy } from './route.js';
 
 test.each([
   ['', 'bank.example', false],

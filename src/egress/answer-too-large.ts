@@ -1,4 +1,0 @@
-/** The answer has, or announces, more bytes than BANK_MAX_RESPONSE_BYTES. */
-export class AnswerTooLarge extends Error {
-  override readonly name = 'AnswerTooLarge';
-}

@@ -1,0 +1,59 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import forge from 'node-forge';
+import { createCertificate, type Validity } from '../../src/sandbox/identity/certificate.js';
+import { createKeyPair, type KeyPair } from '../../src/sandbox/identity/key-pair.js';
+import { temporaryDirectory } from './closing.js';
+
+export interface ServerIdentity {
+  readonly key: string;
+  readonly cert: string;
+}
+
+export interface Authority {
+  readonly pem: string;
+  /** A new PEM file, which lasts until the next `closeAll`. */
+  readonly file: string;
+  /** The root itself as a server: a self-signed certificate. */
+  readonly self: ServerIdentity;
+  server(names: readonly string[], validity?: Validity): ServerIdentity;
+  client(name: string, validity?: Validity): ServerIdentity;
+}
+
+const keyPairs = new Map<string, Promise<KeyPair>>();
+
+/** Made once for each name, since it takes a while. */
+function keyPairOf(name: string): Promise<KeyPair> {
+  const made = keyPairs.get(name) ?? createKeyPair();
+  keyPairs.set(name, made);
+  return made;
+}
+
+/** A root of this name; the leaves of all of them share one key pair, which is no matter here. */
+export async function createAuthority(name: string): Promise<Authority> {
+  const [caKey, leafKey] = await Promise.all([keyPairOf(name), keyPairOf('a leaf')]);
+  const root = createCertificate(name, caKey, { use: 'root' });
+  const issuer = { certificate: root, key: caKey };
+  const toIdentity = (certificate: forge.pki.Certificate) => ({
+    key: leafKey.pem,
+    cert: forge.pki.certificateToPem(certificate),
+  });
+  return {
+    pem: forge.pki.certificateToPem(root),
+    get file() {
+      const file = join(temporaryDirectory(), 'ca.pem');
+      writeFileSync(file, forge.pki.certificateToPem(root));
+      return file;
+    },
+    self: { key: caKey.pem, cert: forge.pki.certificateToPem(root) },
+    server: (names, validity) =>
+      toIdentity(createCertificate('a server', leafKey, { use: 'server', issuer, names }, validity)),
+    client: (common, validity) => toIdentity(createCertificate(common, leafKey, { use: 'client', issuer }, validity)),
+  };
+}
+
+/** A validity that ended yesterday. */
+export function expired(): Validity {
+  const day = 86_400_000;
+  return { notBefore: new Date(Date.now() - 2 * day), notAfter: new Date(Date.now() - day) };
+}

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach } from '@jest/globals';
+import { pino } from 'pino';
+import type { EgressSettings } from '../../src/config/settings.js';
+import { Egress } from '../../src/egress/egress.js';
+import type { WireRequest } from '../../src/egress/wire-client.js';
+import { GatewayError } from '../../src/problems/gateway-error.js';
+import { openPfx } from '../../src/sandbox/identity/pfx.js';
+import { closeAll, onClose } from './closing.js';
+import { closeGateways } from './gateway.js';
+import {
+  closePretendBanks,
+  issueToken,
+  startPretendBank,
+  type PretendBank,
+  type PretendBankOptions,
+} from './pretend-bank.js';
+import { listSample } from './sample-accounts.js';
+
+/**
+ * One bank for the tests of a file, to be awaited at its top. After each test what it started is closed, and the bank
+ * is again as it was.
+ */
+export async function bankForFile(options: PretendBankOptions = {}): Promise<PretendBank> {
+  const bank = await startPretendBank(options);
+  const reset = () => {
+    bank.onToken = issueToken(bank);
+    bank.onAccounts = listSample();
+    bank.requests.length = 0;
+  };
+  reset();
+  afterEach(async () => {
+    await closeGateways();
+    await closeAll();
+    reset();
+  });
+  afterAll(closePretendBanks);
+  return bank;
+}
+
+export interface ClientIdentity {
+  readonly key: string;
+  readonly cert: string;
+  readonly ca: string | null;
+}
+
+/** What the gateway would hand to egress for this bank. */
+export function identityFor({ files }: PretendBank): ClientIdentity {
+  const { keyPem, certificatePems } = openPfx(readFileSync(files.pfx), readFileSync(files.passcode, 'utf8'));
+  return { key: keyPem, cert: certificatePems.join('\n'), ca: readFileSync(files.ca, 'utf8') };
+}
+
+/** An egress of its own with short deadlines; its log lines of all levels go to `lines`. */
+export function createEgress(tls: ClientIdentity, change: Partial<EgressSettings> = {}, lines: string[] = []): Egress {
+  const egress = new Egress(
+    {
+      tlsMaxVersion: '1.3',
+      connectTimeoutMs: 1000,
+      requestTimeoutMs: 3000,
+      maxConcurrentRequests: 6,
+      maxResponseBytes: 33_554_432,
+      proxy: null,
+      noProxy: '',
+      proxyCaFile: null,
+      localAddress: null,
+      ...change,
+    },
+    tls,
+    pino({ level: 'trace' }, { write: (line) => void lines.push(line) }),
+  );
+  onClose(async () => egress.retire());
+  return egress;
+}
+
+/** A call for the account list. */
+export function accountsAt(baseUrl: string, change: Partial<WireRequest> = {}): WireRequest {
+  const headers = { Accept: 'application/json', Authorization: 'Bearer secret-token' };
+  return { target: 'the account list', baseUrl, path: '/api/v1/accounts', headers, ...change };
+}
+
+/** What a call that has to fail fails with, and how long it took; everything the error holds is looked through for secrets. */
+export async function failureOf(call: Promise<unknown>): Promise<GatewayError & { readonly ms: number }> {
+  const started = performance.now();
+  const error: unknown = await call.then(
+    (value) => new Error(`no failure but ${JSON.stringify(value).slice(0, 200)}`),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof GatewayError)) throw error;
+  const told = [error.detail, error.message, String(error.stack), String(error.cause), JSON.stringify(error)].join(' ');
+  if (/secret|BEGIN|Basic |Bearer /.test(told)) throw new Error(`a secret in ${told}`);
+  return Object.assign(error, { ms: performance.now() - started });
+}
+
+/** TCP connections of this process, at either end. */
+export function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap' || name === 'TLSWrap').length;
+}
+
+/** Waits at most two seconds until no more than `allowed` connections are left; gives how many there are. */
+export async function socketsLeft(allowed: number): Promise<number> {
+  for (let waited = 0; waited < 2000 && openSockets() > allowed; waited += 25) await delay(25);
+  return openSockets();
+}

@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryDirectory } from './closing.js';
+import { closedPort } from './servers.js';
+import { NCSA_AUTH, SQUID, startTool } from './tools.js';
+
+export interface Squid {
+  /** Without credentials. */
+  readonly url: URL;
+  /** Its access log so far. */
+  log(): string;
+}
+
+/** The real squid on a free port of 127.0.0.1, which wants Basic authentication and lets through CONNECT to `ports` only. */
+export async function startSquid(user: string, password: string, ports: readonly number[]): Promise<Squid> {
+  const directory = temporaryDirectory();
+  const port = await closedPort();
+  const file = (name: string) => join(directory, name);
+  const hash = execFileSync('openssl', ['passwd', '-apr1', '-stdin'], { input: password, encoding: 'utf8' }).trim();
+  writeFileSync(file('users'), `${user}:${hash}\n`);
+  writeFileSync(
+    file('squid.conf'),
+    [
+      `http_port 127.0.0.1:${port}`,
+      `auth_param basic program ${NCSA_AUTH} ${file('users')}`,
+      'auth_param basic children 1',
+      'auth_param basic utf8 on',
+      'acl known proxy_auth REQUIRED',
+      'acl CONNECT method CONNECT',
+      `acl banks port ${ports.join(' ')}`,
+      'http_access deny !known',
+      'http_access deny !CONNECT',
+      'http_access deny !banks',
+      'http_access allow all',
+      'cache deny all',
+      'workers 1',
+      'shutdown_lifetime 0 seconds',
+      'pinger_enable off',
+      'logfile_rotate 0',
+      `pid_filename ${file('squid.pid')}`,
+      `coredump_dir ${directory}`,
+      `cache_log ${file('cache.log')}`,
+      `access_log stdio:${file('access.log')}`,
+      '',
+    ].join('\n'),
+  );
+  // it gives up root for the user `proxy`, who must be able to write here
+  if (process.getuid?.() === 0) execFileSync('chown', ['-R', 'proxy:proxy', directory]);
+  await startTool(SQUID, ['-N', '-f', file('squid.conf')], port);
+  return { url: new URL(`http://127.0.0.1:${port}`), log: () => readFileSync(file('access.log'), 'utf8') };
+}
