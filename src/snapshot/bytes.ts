@@ -1,27 +1,38 @@
 import type { Writable } from './layout.js';
 
-const FIRST_BYTES = 65_536;
+const CHUNK_BYTES = 4 * 1024 * 1024;
 /** UTF-8 takes at most this for each unit of a JavaScript text. */
 const MAX_BYTES_PER_UNIT = 3;
 
-/** Texts as UTF-8, one after the other as they come, in a buffer that grows. */
+/** Texts as UTF-8, one after the other as they come, in chunks of memory, so that none is copied to make room. */
 export class TextPile {
-  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  readonly #ends = [0];
+  readonly #chunks: Buffer<ArrayBuffer>[] = [];
+  #used = CHUNK_BYTES;
+  /** For each text: its chunk, where it begins there, how long it is. */
+  readonly #chunkOf: number[] = [];
+  readonly #starts: number[] = [];
+  readonly #lengths: number[] = [];
 
   push(text: string): void {
-    const start = this.#ends.at(-1) as number;
-    const most = start + text.length * MAX_BYTES_PER_UNIT;
-    if (most > this.#bytes.length) this.#grow(most, start);
-    this.#ends.push(start + this.#bytes.write(text, start));
+    const most = text.length * MAX_BYTES_PER_UNIT;
+    let chunk = this.#chunks.at(-1);
+    if (!chunk || this.#used + most > chunk.length) {
+      chunk = Buffer.allocUnsafeSlow(Math.max(most, CHUNK_BYTES));
+      this.#chunks.push(chunk);
+      this.#used = 0;
+    }
+    const length = chunk.write(text, this.#used);
+    this.#chunkOf.push(this.#chunks.length - 1);
+    this.#starts.push(this.#used);
+    this.#lengths.push(length);
+    this.#used += length;
   }
 
   /** Some of the texts, in the order given, as sections. The pile is gone when `bytes` has been written. */
   take(indexes: Uint32Array): { readonly bytes: Writable; readonly offsets: Uint32Array } {
     const offsets = new Uint32Array(indexes.length + 1);
     indexes.forEach((index, position) => {
-      const length = (this.#ends[index + 1] as number) - (this.#ends[index] as number);
-      offsets[position + 1] = (offsets[position] as number) + length;
+      offsets[position + 1] = (offsets[position] as number) + (this.#lengths[index] as number);
     });
     return {
       offsets,
@@ -29,25 +40,16 @@ export class TextPile {
         byteLength: offsets[indexes.length] as number,
         writeInto: (place) => {
           indexes.forEach((index, position) => {
-            this.#bytes.copy(place, offsets[position], this.#ends[index], this.#ends[index + 1]);
+            const start = this.#starts[index] as number;
+            const chunk = this.#chunks[this.#chunkOf[index] as number] as Buffer;
+            chunk.copy(place, offsets[position], start, start + (this.#lengths[index] as number));
           });
-          release(this.#bytes);
+          // memory is given back now, not when the collector finds time
+          for (const { buffer } of this.#chunks.splice(0)) buffer.transfer(0);
         },
       },
     };
   }
-
-  #grow(least: number, used: number): void {
-    const old = this.#bytes;
-    this.#bytes = Buffer.allocUnsafeSlow(Math.max(least, old.length * 2));
-    old.copy(this.#bytes, 0, 0, used);
-    release(old);
-  }
-}
-
-/** Gives memory back now, not when the collector finds time. */
-function release(bytes: Buffer<ArrayBuffer>): void {
-  bytes.buffer.transfer(0);
 }
 
 /** Many texts in one piece: text `i` lies from `offsets[i]` to `offsets[i + 1]`. */

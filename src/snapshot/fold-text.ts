@@ -34,8 +34,9 @@ export function toNumbersText({ ibans, identifiers }: Account): string {
 export const asWhole = (folded: string): string => `${BETWEEN}${folded}${BETWEEN}`;
 
 function toLines(texts: readonly (string | null)[], fold: (text: string) => string): string {
-  const different = new Set(texts.map((text) => text && fold(text)).filter(Boolean));
-  return `${BETWEEN}${[...different].join(BETWEEN)}${BETWEEN}`;
+  let lines = BETWEEN;
+  for (const text of texts) if (text) lines += fold(text) + BETWEEN;
+  return lines;
 }
 
 function isAscii(text: string): boolean {

@@ -47,7 +47,7 @@ export class SnapshotBuilder {
     this.#json.push(JSON.stringify(account));
     this.#search.push(toSearchText(account));
     this.#numbers.push(toNumbersText(account));
-    for (const field of SORT_FIELDS) this.#sortTexts[field].push(this.#share(toSortText(field, account)));
+    for (const field of SORT_FIELDS) this.#sortTexts[field].push(toSortText(field, account));
     for (const field of COLUMN_FIELDS) {
       const value = COLUMN_VALUES[field](account);
       this.#columns[field].push(this.#share(value && foldValue(value)));
