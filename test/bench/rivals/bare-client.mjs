@@ -7,16 +7,18 @@ let agent;
 process.on('message', ({ url, token, tls, pageSize, concurrent }) => {
   agent ??= new Agent({ keepAlive: true, maxSockets: concurrent, ...tls, pfx: Buffer.from(tls.pfx, 'base64') });
   const headers = { accept: 'application/json', authorization: `Bearer ${token}` };
-  const page = (number) =>
+  const page = (number, again = true) =>
     new Promise((resolve, reject) => {
-      request(`${url}/api/v1/accounts?PageNumber=${number}&PageSize=${pageSize}`, { agent, headers }, (response) => {
+      const address = `${url}/api/v1/accounts?PageNumber=${number}&PageSize=${pageSize}`;
+      const asked = request(address, { agent, headers }, (response) => {
         const chunks = [];
         response.on('data', (chunk) => chunks.push(chunk));
         response.on('error', reject);
         response.on('end', () => resolve(JSON.parse(Buffer.concat(chunks).toString('utf8'))));
-      })
-        .on('error', reject)
-        .end();
+      });
+      // the server may have closed a kept connection just now
+      asked.on('error', (error) => (again && asked.reusedSocket ? resolve(page(number, false)) : reject(error)));
+      asked.end();
     });
   const readAll = async () => {
     const startedAt = performance.now();
