@@ -1,3 +1,4 @@
+import type { Account } from './account.js';
 import { SORT_FIELDS } from './sort-order.js';
 
 /** What a snapshot says of itself, beside its accounts. */
@@ -8,8 +9,15 @@ export interface SnapshotHeader {
   readonly complete: boolean | null;
 }
 
-export const COLUMN_FIELDS = ['status', 'currency', 'ownerId'] as const;
-export type ColumnField = (typeof COLUMN_FIELDS)[number];
+/** The filters that compare one value of an account, without letter case; a filter of this kind is added here. */
+export const COLUMNS = {
+  status: (account: Account) => account.status,
+  currency: (account: Account) => account.currency,
+  ownerId: (account: Account) => account.owner.id,
+} satisfies Readonly<Record<string, (account: Account) => string | null>>;
+
+export type ColumnField = keyof typeof COLUMNS;
+export const COLUMN_FIELDS = Object.keys(COLUMNS) as ColumnField[];
 
 export const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
 export type AmountField = (typeof AMOUNT_FIELDS)[number];

@@ -1,18 +1,12 @@
 import { asBuffer, type Texts } from './bytes.js';
 import { asWhole, foldNumber, foldText, foldValue } from './fold-text.js';
-import { COLUMN_FIELDS } from './sections.js';
+import { COLUMN_FIELDS, type ColumnField } from './sections.js';
 import type { Snapshot } from './snapshot.js';
 import type { SortField } from './sort-order.js';
 import { codeOf } from './value-column.js';
 
 /** Which accounts are wanted; all that is given must match (docs/api.md, Filters). */
-export interface Filters {
-  readonly status?: string | undefined;
-  readonly currency?: string | undefined;
-  readonly ownerId?: string | undefined;
-  readonly iban?: string | undefined;
-  readonly q?: string | undefined;
-}
+export type Filters = { readonly [K in ColumnField | 'iban' | 'q']?: string | undefined };
 
 export interface Sort {
   readonly field: SortField;

@@ -6,7 +6,14 @@ import { compareTexts } from './compare-decimals.js';
 import { foldValue, toNumbersText, toSearchText } from './fold-text.js';
 import { compareInstants, parseInstant, type BankInstant } from './instant.js';
 import { pack, type Section } from './layout.js';
-import { AMOUNT_FIELDS, COLUMN_FIELDS, type AmountField, type ColumnField, type SnapshotHeader } from './sections.js';
+import {
+  AMOUNT_FIELDS,
+  COLUMN_FIELDS,
+  COLUMNS,
+  type AmountField,
+  type ColumnField,
+  type SnapshotHeader,
+} from './sections.js';
 import { SORT_FIELDS, toOrder, toSortText, type SortField } from './sort-order.js';
 import { toColumn } from './value-column.js';
 
@@ -14,12 +21,6 @@ import { toColumn } from './value-column.js';
 const MAX_SHARED = 5000;
 /** SHA-256. */
 const DIGEST_BYTES = 32;
-
-const COLUMN_VALUES: Record<ColumnField, (account: Account) => string | null> = {
-  status: ({ status }) => status,
-  currency: ({ currency }) => currency,
-  ownerId: ({ owner }) => owner.id,
-};
 
 /** Takes accounts in any order and makes the bytes of a snapshot of them. Knows no threads. */
 export class SnapshotBuilder {
@@ -49,7 +50,7 @@ export class SnapshotBuilder {
     this.#numbers.push(toNumbersText(account));
     for (const field of SORT_FIELDS) this.#sortTexts[field].push(toSortText(field, account));
     for (const field of COLUMN_FIELDS) {
-      const value = COLUMN_VALUES[field](account);
+      const value = COLUMNS[field](account);
       this.#columns[field].push(this.#share(value && foldValue(value)));
     }
     for (const balance of account.balances) {
