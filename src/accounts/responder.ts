@@ -66,9 +66,13 @@ export class Responder {
     if (body.format !== 'json') {
       reply.header('content-disposition', `attachment; filename="accounts.${body.format}"`);
     }
-    reply
-      .header('content-type', `${MEDIA_TYPES[body.format]}; charset=utf-8`)
-      .send(request.method === 'HEAD' ? Readable.from([]) : createBodyStream(body.parts, encoding));
+    reply.header('content-type', `${MEDIA_TYPES[body.format]}; charset=utf-8`);
+    if (request.method === 'HEAD') {
+      reply.send(Readable.from([]));
+      return;
+    }
+    const release = served.snapshot.hold();
+    reply.send(createBodyStream(body.parts, encoding).once('close', release));
   }
 
   #send(

@@ -1,8 +1,19 @@
 import { Big } from 'big.js';
 
+/** So many digits and decimal places, scaled to whole numbers and added, are exact as doubles. */
+const EXACT_LENGTH = 13;
+const EXACT_PLACES = 2;
+
 /** The exact sum of two decimals, with the most decimal places of what was added: 1.10 + 0.1 = 1.20. */
 export function addDecimals(a: string, b: string): string {
-  return toDecimal(new Big(a).plus(b), Math.max(decimalPlaces(a), decimalPlaces(b)));
+  const places = Math.max(decimalPlaces(a), decimalPlaces(b));
+  if (a.length <= EXACT_LENGTH && b.length <= EXACT_LENGTH && places <= EXACT_PLACES) {
+    const scale = 10 ** places;
+    const sum = Math.round(Number(a) * scale) + Math.round(Number(b) * scale);
+    // no sign for a zero
+    return ((sum || 0) / scale).toFixed(places);
+  }
+  return toDecimal(new Big(a).plus(b), places);
 }
 
 /** Written out with `places` decimal places. */

@@ -7,9 +7,9 @@ export function foldText(text: string): string {
   return text.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '');
 }
 
-/** An IBAN or identifier as it is compared: without spaces as well. */
+/** An IBAN or identifier as it is compared: without spaces, letter case and accents. */
 export function foldNumber(text: string): string {
-  return foldText(text).replace(/\s+/g, '');
+  return foldText(text.replace(/\s+/g, ''));
 }
 
 /** A status, a currency or an id as it is compared: without letter case. */
@@ -22,21 +22,25 @@ const BETWEEN = '\n';
 
 /** What `q` searches as it stands: name, description and owner, folded. */
 export function toSearchText({ name, description, owner }: Account): string {
-  return toLines([name, description, owner.id, owner.name, owner.number], foldText);
+  return foldText(toLines([name, description, owner.id, owner.name, owner.number]));
 }
 
 /** All IBANs and identifiers, folded; what `iban` and `q` search. */
 export function toNumbersText({ ibans, identifiers }: Account): string {
-  return toLines([...ibans, ...identifiers.map(({ account }) => account)], foldNumber);
+  return foldText(toLines([...ibans, ...identifiers.map(({ account }) => account)].map(withoutSpaces)));
 }
 
 /** A folded value as a whole one in the lines of a search text. */
 export const asWhole = (folded: string): string => `${BETWEEN}${folded}${BETWEEN}`;
 
-function toLines(texts: readonly (string | null)[], fold: (text: string) => string): string {
+function toLines(texts: readonly (string | null)[]): string {
   let lines = BETWEEN;
-  for (const text of texts) if (text) lines += fold(text) + BETWEEN;
+  for (const text of texts) if (text) lines += text + BETWEEN;
   return lines;
+}
+
+function withoutSpaces(text: string | null): string | null {
+  return text !== null && /\s/.test(text) ? text.replace(/\s+/g, '') : text;
 }
 
 function isAscii(text: string): boolean {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Account } from './account.js';
 import { AmountColumnBuilder } from './amount-column.js';
 import { TextPile, toByteOrder, toTexts } from './bytes.js';
-import { compareTexts } from './compare-decimals.js';
 import { foldValue, toNumbersText, toSearchText } from './fold-text.js';
 import { compareInstants, parseInstant, type BankInstant } from './instant.js';
 import { pack, type Section } from './layout.js';
@@ -24,7 +23,7 @@ const DIGEST_BYTES = 32;
 
 /** Takes accounts in any order and makes the bytes of a snapshot of them. Knows no threads. */
 export class SnapshotBuilder {
-  /** By id, the place of an account in all that follows, which is in the order of coming. */
+  /** By the key of its id, the place of an account in all that follows, which is in the order of coming. */
   readonly #rows = new Map<string, number>();
   readonly #pages: number[] = [];
   readonly #json = new TextPile();
@@ -42,9 +41,10 @@ export class SnapshotBuilder {
 
   /** An account that came before is replaced, unless it came from a later page of the bank's. */
   add(account: Account, page: number): void {
-    const before = this.#rows.get(account.id);
+    const key = toIdKey(account.id);
+    const before = this.#rows.get(key);
     if (before !== undefined && page < (this.#pages[before] as number)) return;
-    this.#rows.set(account.id, this.#pages.push(page) - 1);
+    this.#rows.set(key, this.#pages.push(page) - 1);
     this.#json.push(JSON.stringify(account));
     this.#search.push(toSearchText(account));
     this.#numbers.push(toNumbersText(account));
@@ -100,14 +100,11 @@ export class SnapshotBuilder {
     });
   }
 
-  /** By the bytes of the JSON text of the id, with which the text of an account begins; so an id is found by halving. */
   #orderById(): Uint32Array {
-    const keys = Array.from(this.#rows, ([id, row]) => ({ key: toByteOrder(JSON.stringify(id)), row }));
+    const keys = [...this.#rows.keys()].sort();
+    const order = Uint32Array.from(keys, (key) => this.#rows.get(key) as number);
     this.#rows.clear();
-    return Uint32Array.from(
-      keys.sort((a, b) => compareTexts(a.key, b.key)),
-      ({ row }) => row,
-    );
+    return order;
   }
 
   #share(text: string | null): string | null {
@@ -175,6 +172,9 @@ function toDates(texts: readonly (string | null)[]) {
     ranks,
   };
 }
+
+/** Orders ids by the bytes of their JSON text, with which the text of an account begins: so one is found by halving. */
+const toIdKey = (id: string): string => toByteOrder(JSON.stringify(id));
 
 function forEachOf<K extends string, V>(names: readonly K[], make: () => V): Readonly<Record<K, V>> {
   return Object.fromEntries(names.map((name) => [name, make()])) as Record<K, V>;

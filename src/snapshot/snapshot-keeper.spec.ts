@@ -571,12 +571,23 @@ describe('too many callers', () => {
 });
 
 describe('the probe of health', () => {
-  it('asks nothing while nothing failed, or while it is waited', async () => {
+  it('asks when nothing was ever read, and once for all who ask', async () => {
     const scene = new Scene();
-    expect(scene.keeper.probe()).toBeNull();
-    await scene.beginFailing();
-    expect(scene.keeper.probe()).toBeNull();
+    const probes = [scene.keeper.probe(), scene.keeper.probe()];
+    scene.answer();
+    await Promise.all(probes);
     expect(scene.asked).toHaveLength(1);
+  });
+
+  it('asks nothing while a reading is held, or while it is waited', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(STALE_MS + 1);
+    expect(scene.keeper.probe()).toBeNull();
+    const other = new Scene();
+    await other.beginFailing();
+    expect(other.keeper.probe()).toBeNull();
+    expect([scene.asked.length, other.asked.length]).toEqual([1, 1]);
   });
 
   it('asks once when the wait is over', async () => {

@@ -318,6 +318,7 @@ export class SnapshotKeeper {
   #accept({ snapshot, pages }: ReadSnapshot, readingId: string): void {
     const before = this.#held;
     this.#held = snapshot;
+    before?.replace();
     this.#servedStale = false;
     this.#backOff.succeeded();
     this.#condition.succeeded('reading');
@@ -341,7 +342,10 @@ export class SnapshotKeeper {
 
   #noteFailure(error: GatewayError, readingId: string): GatewayError {
     if (error.code === 'stopping' || error instanceof NoToken) return error;
-    if (error.code === 'access-not-granted') this.#held = null;
+    if (error.code === 'access-not-granted') {
+      this.#held?.replace();
+      this.#held = null;
+    }
     if (error.code === 'internal-error')
       this.#logger.error({ event: 'snapshot.failed', readingId, err: error }, 'reading failed by a fault of ours');
     const waiting = this.#backOff.failed(error);

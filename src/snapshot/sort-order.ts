@@ -89,21 +89,30 @@ interface Ranks {
 
 /** Only texts that differ are compared with each other. */
 function toRanks<K>(texts: readonly (string | null)[], { read, compare }: SortKey<K>): Ranks {
-  const different: { readonly text: string; readonly key: K }[] = [];
-  for (const text of new Set(texts)) {
-    const key = text === null ? null : read(text);
-    if (text !== null && key !== null) different.push({ text, key });
-  }
-  different.sort((a, b) => compare(a.key, b.key));
-  const rankOf = new Map<string | null, number>();
-  let count = 0;
-  different.forEach(({ text, key }, index) => {
-    const before = different[index - 1];
-    if (before && compare(before.key, key) !== 0) count += 1;
-    rankOf.set(text, count);
+  const codeOf = new Map<string, number>();
+  const codes = new Int32Array(texts.length).fill(-1);
+  texts.forEach((text, index) => {
+    if (text === null) return;
+    let code = codeOf.get(text);
+    if (code === undefined) codeOf.set(text, (code = codeOf.size));
+    codes[index] = code;
   });
-  if (different.length > 0) count += 1;
-  return { ranks: Uint32Array.from(texts, (text) => rankOf.get(text) ?? count), count };
+  const keys = Array.from(codeOf.keys(), read);
+  const sorted = [...keys.keys()].filter((code) => keys[code] !== null);
+  const order = (a: number, b: number) => compare(keys[a] as K, keys[b] as K);
+  sorted.sort(order);
+  const rankOf = new Int32Array(keys.length).fill(-1);
+  let count = 0;
+  sorted.forEach((code, index) => {
+    if (index > 0 && order(sorted[index - 1] as number, code) !== 0) count += 1;
+    rankOf[code] = count;
+  });
+  if (sorted.length > 0) count += 1;
+  const ranks = Uint32Array.from(codes, (code) => {
+    const rank = code === -1 ? -1 : (rankOf[code] as number);
+    return rank === -1 ? count : rank;
+  });
+  return { ranks, count };
 }
 
 /** Positions by rank, those of one rank in their order: a counting sort. */

@@ -56,3 +56,31 @@ describe('a caller who leaves in the middle of a stream', () => {
     expect(all.text.trimEnd().split('\n')).toHaveLength(format === 'csv' ? 8001 : 8000);
   });
 });
+
+describe('a caller who takes a stream slowly', () => {
+  it.each(['csv', 'ndjson'])(
+    '%s gets all of the list as it was, though it has been read anew twice',
+    async (format) => {
+      const bank = await startPretendBank();
+      bank.onAccounts = listAccounts(sampleAccounts(8000));
+      const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0', LOG_LEVEL: 'info' });
+      const whole = await gateway.get(`/api/v1/accounts?format=${format}`);
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      request(`${gateway.url}/api/v1/accounts?format=${format}`, { agent: false }, (response) => {
+        response.once('readable', async () => {
+          bank.onAccounts = listAccounts(sampleAccounts(3));
+          for (let reading = 0; reading < 2; reading++) {
+            const { json } = await gateway.get('/api/v1/accounts', { 'cache-control': 'max-age=0' });
+            expect(json.page.total).toBe(3);
+          }
+          response.setEncoding('utf8');
+          resolve((await response.toArray()).join(''));
+        });
+      })
+        .on('error', reject)
+        .end();
+      const withoutTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z\r$/gm, '');
+      expect(withoutTimes(await promise)).toBe(withoutTimes(whole.text));
+    },
+  );
+});
