@@ -26,6 +26,8 @@ export interface BuilderThreadOptions {
 const ANSWER_WITHIN_MS = 45_000;
 /** For half a million accounts; what needs more is no list of accounts, and ends the thread instead of the process. */
 const MAX_HEAP_MB = 1024;
+/** A thread that has made so much is ended: its heap would stay as large as it grew, and the next is quickly there. */
+const LARGE_BYTES = 32 * 1024 * 1024;
 /** More saves little time and costs its size. */
 const MAX_YOUNG_MB = 32;
 
@@ -61,7 +63,11 @@ export class BuilderThread {
         const body = owned(bytes);
         return (await this.#ask(worker, { kind: 'page', pageNumber, body }, [body.buffer])) as PageFacts;
       },
-      finish: async (header) => (await this.#ask(worker, { kind: 'finish', header })) as ArrayBuffer,
+      finish: async (header) => {
+        const buffer = (await this.#ask(worker, { kind: 'finish', header })) as ArrayBuffer;
+        if (buffer.byteLength > LARGE_BYTES) void this.#end(ended());
+        return buffer;
+      },
     };
   }
 
