@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { foldNumber, foldText } from '../snapshot/fold-text.js';
-import type { Sort } from '../snapshot/select.js';
+import type { Filters, Sort } from '../snapshot/select.js';
 import { SORT_FIELDS, type SortField } from '../snapshot/sort-order.js';
 
 const error = (issue: { readonly input?: unknown }) =>
@@ -49,14 +49,14 @@ const filters = {
     .refine((value) => value === '' || foldNumber(value) !== '', 'has nothing to compare: spaces are ignored')
     .optional()
     .describe('the account with this IBAN or identifier; spaces and letter case are ignored'),
-  ownerId: text(100).optional().describe('accounts of the owner with this id'),
+  ownerId: text(100).optional().describe('accounts of the owner with this id, in any letter case'),
   q: text(100)
     .refine((value) => value === '' || foldText(value) !== '', 'has nothing to search for: accents are ignored')
     .optional()
     .describe(
       'part of name, description, IBAN, identifier or owner; letter case and accents are ignored, and spaces in IBANs and identifiers',
     ),
-};
+} satisfies Readonly<Record<keyof Filters, z.ZodType>>;
 
 const parameters = {
   ...filters,

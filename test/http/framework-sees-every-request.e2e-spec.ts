@@ -8,6 +8,7 @@ import {
   Module,
   NotFoundException,
   Query,
+  SetMetadata,
   UnauthorizedException,
   UseGuards,
   UseInterceptors,
@@ -19,10 +20,11 @@ import {
 import { GUARDS_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AppModule } from '../../src/app.module.js';
 import { AccountsController } from '../../src/accounts/accounts.controller.js';
 import { BalancesController } from '../../src/accounts/balances.controller.js';
+import { Responder } from '../../src/accounts/responder.js';
 import { problemSchema } from '../../src/problems/problem-document.js';
 import { closeGateways, get, prepareGateway, startGateway, type Answer, type Gateway } from '../support/gateway.js';
 import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
@@ -193,6 +195,62 @@ describe('a guard and an interceptor on the controllers', () => {
     expectProblem(answer, 500, 'internal-error');
     expect(answer.text + gateway.lines.join('')).not.toContain('hunter2');
     expect(gateway.events('internal-error')).toHaveLength(1);
+  });
+});
+
+/** Replaces a handler by one of its own that keeps its metadata, as decorators for tracing and transactions do. */
+function wrap(name: 'list' | 'one'): () => void {
+  const { prototype } = AccountsController;
+  const whole = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
+  const handler = whole.value as (...args: unknown[]) => unknown;
+  const wrapper = function (this: unknown, ...args: unknown[]): unknown {
+    return handler.apply(this, args);
+  };
+  for (const key of Reflect.getMetadataKeys(handler)) {
+    Reflect.defineMetadata(key, Reflect.getMetadata(key, handler), wrapper);
+  }
+  Object.defineProperty(prototype, name, { ...whole, value: wrapper });
+  return () => Object.defineProperty(prototype, name, whole);
+}
+
+describe('a handler that another decorator has wrapped', () => {
+  it('has its guard asked for every request', async () => {
+    const restore = wrap('list');
+    try {
+      decorate(UseGuards(Watchman));
+      const gateway = await startGateway(bank);
+      const shapes = await askInEveryShape(gateway);
+      expect(seen).toEqual(asSeenBy('guard', shapes));
+      refusal = new ForbiddenException();
+      await askInEveryShape(gateway, 403);
+    } finally {
+      restore();
+    }
+  });
+});
+
+describe('where nothing stands on the route', () => {
+  const readyAnswers = (gateway: Gateway) => jest.spyOn(gateway.app.get(Responder), 'sendReady');
+
+  it('an answer that was given before leaves from memory', async () => {
+    const gateway = await startGateway(bank);
+    await gateway.get(PATH);
+    const sent = readyAnswers(gateway);
+    for (let nth = 0; nth < 3; nth++) expect((await gateway.get(PATH)).status).toBe(200);
+    expect(sent).toHaveBeenCalledTimes(3);
+  });
+
+  it('its twin: metadata that a guard could read sends every request to the controller', async () => {
+    decorate(SetMetadata('roles', ['treasury']));
+    try {
+      const gateway = await startGateway(bank);
+      await gateway.get(PATH);
+      const sent = readyAnswers(gateway);
+      for (let nth = 0; nth < 3; nth++) expect((await gateway.get(PATH)).status).toBe(200);
+      expect(sent).not.toHaveBeenCalled();
+    } finally {
+      for (const controller of CONTROLLERS) Reflect.deleteMetadata('roles', controller);
+    }
   });
 });
 
