@@ -53,6 +53,7 @@ const filters = {
   currency: text(10).optional().describe('accounts in this currency, in any letter case'),
   iban: text(100)
     .refine((value) => value === '' || foldNumber(value) !== '', 'has nothing to compare: spaces are ignored')
+    .meta({ pattern: `^[^${UNFIT}]*[^${UNFIT}\\s][^${UNFIT}]*$` })
     .optional()
     .describe('the account with this IBAN or identifier; spaces and letter case are ignored'),
   ownerId: text(100).optional().describe('accounts of the owner with this id'),
