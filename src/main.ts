@@ -1,9 +1,9 @@
-// Nothing is imported before the version is looked at: an older Node can't even read the rest.
+// Nothing is imported before the version is looked at: an older Node cannot even read the rest.
 const OLDEST_NODE = 24;
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
   process.stderr.write(
-    `accounts-gateway needs Node ${OLDEST_NODE} or later (this is ${process.versions.node}): older ones can not keep the digits of amounts.\n` +
+    `accounts-gateway needs Node ${OLDEST_NODE} or later (this is ${process.versions.node}): older ones lack what it is built on.\n` +
       'Start it by its npm scripts (npm start, npm run start:prod), which use the Node that npm ci installed, or install Node 24 LTS.\n',
   );
   process.exitCode = 1;

@@ -1,11 +1,13 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiProblems } from '../openapi/api-problems.js';
+import { refTo } from '../openapi/schemas.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { select } from '../snapshot/select.js';
 import type { ServedSnapshot } from '../snapshot/snapshot-keeper.js';
 import { sizeOf, toCsvParts, toNdjsonParts, toPageParts } from './account-bodies.js';
-import { ApiProblems } from './api-problems.js';
+import { ApiNotModified, SNAPSHOT_HEADERS } from './api-responses.js';
 import { CachedResponses } from './cached-responses.js';
 import { MayBeCached } from './cached-routes.js';
 import { chooseJson, chooseListFormat, MEDIA_TYPES, toFormat } from './content-negotiation.js';
@@ -13,10 +15,11 @@ import { CSV_COLUMNS } from './csv.js';
 import { toEntityTag } from './encoded-response.js';
 import { listQuerySchema, noQuerySchema, toSort, type ListQuery } from './list-query.js';
 import { Responder } from './responder.js';
-import { accountAnswerSchema, accountListSchema, toOpenApiSchema } from './response-schemas.js';
+import { accountAnswerSchema, accountListSchema } from './response-schemas.js';
 
 /** The accounts as internal web apps see them, from one complete snapshot. */
 @ApiTags('accounts')
+@ApiNotModified()
 @ApiProblems()
 @Controller('api/v1/accounts')
 export class AccountsController {
@@ -27,10 +30,17 @@ export class AccountsController {
 
   @Get()
   @MayBeCached()
+  @ApiOperation({
+    operationId: 'listAccounts',
+    summary: 'The accounts, filtered, sorted, paged',
+    description:
+      'One page as JSON. By `format`, or by `Accept`, every match as CSV or NDJSON instead. Parameter names match in any letter case.',
+  })
   @ApiOkResponse({
     description: 'one page of the accounts that match; as CSV or NDJSON all of them',
+    headers: SNAPSHOT_HEADERS,
     content: {
-      [MEDIA_TYPES.json]: { schema: toOpenApiSchema(accountListSchema) },
+      [MEDIA_TYPES.json]: { schema: refTo(accountListSchema) },
       [MEDIA_TYPES.csv]: { schema: { type: 'string', description: `with the columns ${CSV_COLUMNS.join(', ')}` } },
       [MEDIA_TYPES.ndjson]: { schema: { type: 'string', description: 'an Account on each line' } },
     },
@@ -49,7 +59,16 @@ export class AccountsController {
   @Get(':accountId')
   @MayBeCached()
   @ApiParam({ name: 'accountId', description: 'the `id` of an account' })
-  @ApiOkResponse({ description: 'one account', standardSchema: accountAnswerSchema })
+  @ApiOperation({
+    operationId: 'getAccount',
+    summary: 'One account by its id',
+    description: 'The account as the list has it. 404 `account-not-found` when the last reading had none with this id.',
+  })
+  @ApiOkResponse({
+    description: 'one account',
+    headers: SNAPSHOT_HEADERS,
+    content: { [MEDIA_TYPES.json]: { schema: refTo(accountAnswerSchema) } },
+  })
   async one(
     @Param('accountId') accountId: string,
     @Query({ schema: noQuerySchema }) _query: object,

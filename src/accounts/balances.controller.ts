@@ -1,18 +1,21 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiProblems } from '../openapi/api-problems.js';
+import { refTo } from '../openapi/schemas.js';
 import { matchAccounts } from '../snapshot/select.js';
 import { toTotals } from '../snapshot/totals.js';
-import { ApiProblems } from './api-problems.js';
+import { ApiNotModified, SNAPSHOT_HEADERS } from './api-responses.js';
 import { CachedResponses } from './cached-responses.js';
 import { MayBeCached } from './cached-routes.js';
-import { chooseJson, toFormat } from './content-negotiation.js';
+import { chooseJson, MEDIA_TYPES, toFormat } from './content-negotiation.js';
 import { filtersSchema, type FilterQuery } from './list-query.js';
 import { Responder } from './responder.js';
 import { balancesAnswerSchema } from './response-schemas.js';
 
 /** What there is in each currency, over the accounts that match. */
 @ApiTags('accounts')
+@ApiNotModified()
 @ApiProblems()
 @Controller('api/v1/balances')
 export class BalancesController {
@@ -23,9 +26,16 @@ export class BalancesController {
 
   @Get()
   @MayBeCached()
+  @ApiOperation({
+    operationId: 'getBalances',
+    summary: 'What there is in each currency',
+    description:
+      'The CurrentBalance entries of the accounts that match, added exactly by their own currency; never a sum across currencies.',
+  })
   @ApiOkResponse({
-    description: 'the CurrentBalance entries, added exactly for each currency of theirs, ordered by it',
-    standardSchema: balancesAnswerSchema,
+    description: 'the totals, ordered by currency',
+    headers: SNAPSHOT_HEADERS,
+    content: { [MEDIA_TYPES.json]: { schema: refTo(balancesAnswerSchema) } },
   })
   async totals(
     @Query({ schema: filtersSchema }) filters: FilterQuery,

@@ -14,17 +14,23 @@ const wholeNumber = (min: number, max: number) =>
     .pipe(z.number().min(min).max(max, `must be at most ${max}`));
 
 /** A number for readers of the OpenAPI, though in an address it is a text. */
-const documented = (minimum: number, maximum?: number) => ({ type: 'integer', minimum, maximum, pattern: undefined });
+const documented = (shown: { minimum: number; maximum?: number; example: number }) => ({
+  type: 'integer',
+  maximum: undefined,
+  pattern: undefined,
+  ...shown,
+});
 
-/** Control characters, and what is left of bytes that are no UTF-8. */
-const UNFIT = /[\p{Cc}\uFFFD]/u;
+/** Control characters, and what is left of bytes that are no UTF-8; written so that any reader of patterns takes it. */
+const UNFIT = '\\u0000-\\u001F\\u007F-\\u009F\\uFFFD';
+const FIT = new RegExp(`^[^${UNFIT}]*$`);
 
 const text = (maxLength: number) =>
   z
     .string({ error })
     .refine((value) => value !== '' && [...value].length <= maxLength, `must have 1 to ${maxLength} characters`)
-    .refine((value) => !UNFIT.test(value), 'must be proper UTF-8 without control characters')
-    .meta({ minLength: 1, maxLength });
+    .refine((value) => FIT.test(value), 'must be proper UTF-8 without control characters')
+    .meta({ minLength: 1, maxLength, pattern: FIT.source });
 
 const oneOf = <const T extends string>(values: readonly [T, ...T[]]) =>
   z.enum(values, {
@@ -47,6 +53,7 @@ const filters = {
   currency: text(10).optional().describe('accounts in this currency, in any letter case'),
   iban: text(100)
     .refine((value) => value === '' || foldNumber(value) !== '', 'has nothing to compare: spaces are ignored')
+    .meta({ pattern: `^[^${UNFIT}]*[^${UNFIT}\\s][^${UNFIT}]*$` })
     .optional()
     .describe('the account with this IBAN or identifier; spaces and letter case are ignored'),
   ownerId: text(100).optional().describe('accounts of the owner with this id, in any letter case'),
@@ -66,8 +73,11 @@ const parameters = {
   pageNumber: wholeNumber(1, Number.MAX_SAFE_INTEGER)
     .default(1)
     .describe('page of the list, from 1; past the end is empty')
-    .meta(documented(1)),
-  pageSize: wholeNumber(1, 1000).default(50).describe('accounts on a page').meta(documented(1, 1000)),
+    .meta(documented({ minimum: 1, example: 1 })),
+  pageSize: wholeNumber(1, 1000)
+    .default(50)
+    .describe('accounts on a page')
+    .meta(documented({ minimum: 1, maximum: 1000, example: 50 })),
   separator: oneOf(['comma', 'semicolon', 'tab']).default('comma').describe('what stands between columns of CSV'),
   decimal: oneOf(['point', 'comma']).default('point').describe('how amounts are written in CSV'),
   format: oneOf(FORMATS).optional().describe('wins over Accept; csv and ndjson give every match, not one page'),

@@ -26,7 +26,9 @@ export async function runSandbox(process: NodeJS.Process, options: { readonly fr
     }
     throw error;
   }
-  process.stdout.write(`${sandboxGreeting(sandbox)}\n`);
+  process.stdout.write(
+    `${sandboxGreeting(sandbox)}\nA gateway waits after the failures it is shown; SIGHUP ends that: kill -HUP <its pid>\n\n`,
+  );
   await stop.received;
   await sandbox.close();
   return EXIT.stopped;

@@ -26,12 +26,13 @@ export interface ServeOptions {
 /** Serves the internal API until it is told to stop; gives the exit code. Every failed start ends in one clear message. */
 export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
   const stop = listenForStop(process);
-  // by default it would end the process, even while it starts
-  process.on('SIGHUP', () => {
+  const reload = (why: string) => {
     if (app === null) return;
-    logger.info({ event: 'config.reload' }, 'SIGHUP: looking at certificate and credentials again');
+    logger.info({ event: 'config.reload' }, `${why}: looking at certificate and credentials again`);
     app.get(AppModule).reload();
-  });
+  };
+  // by default it would end the process, even while it starts
+  process.on('SIGHUP', () => reload('SIGHUP'));
   const forPeople = process.stdout.isTTY === true;
   let logger = createLogger({ level: 'info', pretty: forPeople });
   let sandbox: Sandbox | null = null;
@@ -43,7 +44,11 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     exitOnFault(process, logger);
     for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
 
-    if (bank === null) sandbox = await startSandbox(common.sandbox, { fresh: options.fresh });
+    if (bank === null) {
+      // what was shown by its switches is over: nobody wants to wait out the failures
+      const onReset = () => reload('the switches of the sandbox are set back');
+      sandbox = await startSandbox(common.sandbox, { fresh: options.fresh, onReset });
+    }
     const settings: Settings = { ...common, bank: bank ?? toSandboxBank(sandbox as Sandbox) };
     app = await createApp({ settings, clock: new SystemClock(), log: new Log(logger), readAtStart: true });
     // told to stop while starting, it never opens
@@ -78,11 +83,20 @@ function announce(
     { event: 'gateway.started', url, mode: bank.mode, route, version: VERSION, commit },
     `serving on ${url} (${bank.mode}, ${route})`,
   );
-  if (sandbox) {
-    process.stderr.write(
-      `\naccounts-gateway ${VERSION} with the SANDBOX bank (made-up accounts, no real bank)\n\n  open       ${url}/api/v1/accounts\n  docs       ${url}/docs\n  health     ${url}/health\n\n${sandboxGreeting(sandbox)}\n\n`,
-    );
-  }
+  if (sandbox) process.stderr.write(`\n${greeting(url)}\n${sandboxGreeting(sandbox)}\n\n`);
+}
+
+/** What a developer of a web app needs first. */
+function greeting(url: string): string {
+  return `accounts-gateway ${VERSION} with the SANDBOX bank (made-up accounts, no real bank)
+
+  open       ${url}/api/v1/accounts
+  docs       ${url}/docs
+  health     ${url}/health
+
+  in a page  await (await fetch('${url}/api/v1/accounts?pageSize=5')).json()
+  with Vite  server: { proxy: { '/api': '${url}' } }
+`;
 }
 
 /** One address, since the HTTP edge watches one server: `localhost` may have two. */

@@ -62,6 +62,7 @@ export interface HttpSettings {
   readonly allowedClients: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   readonly maxConnections: number;
+  /** `:*` at the end of one stands for any port. */
   readonly corsOrigins: readonly string[];
   readonly shutdownDelayMs: number;
   readonly shutdownGraceMs: number;

@@ -2,6 +2,9 @@ import { isSet, secretSource, type Environment } from './environment.js';
 import type { BankSettings, CommonSettings } from './settings.js';
 import { VARIABLES, type Values } from './variables.js';
 
+/** Every port of this machine, where dev servers run; `*` is for this default alone, not for operators. */
+const LOCAL_ORIGINS = ['http://localhost:*', 'http://127.0.0.1:*'];
+
 /** The values as each room wants them. With `sandbox`, calls go direct whatever proxy or address is set. */
 export function toCommonSettings(env: Environment, values: Values, sandbox: boolean): CommonSettings {
   return {
@@ -37,7 +40,7 @@ export function toCommonSettings(env: Environment, values: Values, sandbox: bool
           ? { certFile: values.TLS_CERT_FILE, keyFile: values.TLS_KEY_FILE }
           : null,
       maxConnections: values.MAX_CONNECTIONS,
-      corsOrigins: values.CORS_ORIGINS ?? [],
+      corsOrigins: values.CORS_ORIGINS ?? (sandbox ? LOCAL_ORIGINS : []),
       shutdownDelayMs: values.SHUTDOWN_DELAY_MS,
       shutdownGraceMs: values.SHUTDOWN_GRACE_MS,
     },

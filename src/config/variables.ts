@@ -249,7 +249,7 @@ const TABLE = {
   CORS_ORIGINS: {
     group: 'http',
     schema: kinds.origins,
-    unset: 'none',
+    unset: 'none; with `--sandbox` any port of `http://localhost` and `http://127.0.0.1`',
     example: 'https://treasury.example',
     meaning: 'Web apps whose pages may call it from a browser.',
   },

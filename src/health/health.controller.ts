@@ -1,5 +1,5 @@
 import { Controller, Get, Res, ServiceUnavailableException } from '@nestjs/common';
-import { ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import {
   HealthCheckService,
   HealthIndicatorService,
@@ -11,18 +11,28 @@ import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import { describeRoutes } from '../egress/route.js';
+import { ApiProblems } from '../openapi/api-problems.js';
+import { headersNamed } from '../openapi/response-headers.js';
+import { refTo } from '../openapi/schemas.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import { isProblemCode, PROBLEMS } from '../problems/problem-table.js';
 import { Settings } from '../config/settings.js';
 import { VERSION } from '../version.js';
+import { healthSchema, healthStatusSchema } from './health-schemas.js';
 import { Readiness } from './readiness.js';
 
 const DEGRADED_UNDER_DAYS = 30;
 /** Probes come again by themselves; who asks by hand may as well wait for a retry step. */
 const RETRY_AFTER_SECONDS = '5';
 
+const whole = { 'application/json': { schema: refTo(healthSchema) } };
+const statusOnly = { 'application/json': { schema: refTo(healthStatusSchema) } };
+const ok = headersNamed('Cache-Control');
+const unavailable = headersNamed('Cache-Control', 'Retry-After');
+
 /** Health for balancers and people (docs/operations.md). It reads what the rooms say of themselves. */
 @ApiTags('health')
+@ApiProblems()
 @Controller('health')
 export class HealthController {
   constructor(
@@ -36,22 +46,37 @@ export class HealthController {
   ) {}
 
   @Get('live')
-  @ApiResponse({ status: 200, description: 'the process can answer' })
+  @ApiOperation({
+    operationId: 'getLiveness',
+    summary: 'Whether the process can answer',
+    description: 'Looks at nothing else. Open to any address and any `Host`.',
+  })
+  @ApiResponse({ status: 200, description: 'the process can answer', headers: ok, content: statusOnly })
   live(@Res() reply: FastifyReply) {
     return send(reply, 200, { status: 'ok' });
   }
 
   @Get('ready')
-  @ApiResponse({ status: 200, description: 'a call for accounts would be answered now' })
-  @ApiResponse({ status: 503, description: 'it would not' })
+  @ApiOperation({
+    operationId: 'getReadiness',
+    summary: 'Whether a call for accounts would be answered now',
+    description: 'Open to any address and any `Host`.',
+  })
+  @ApiResponse({ status: 200, description: 'it would', headers: ok, content: statusOnly })
+  @ApiResponse({ status: 503, description: 'it would not', headers: unavailable, content: statusOnly })
   async ready(@Res() reply: FastifyReply) {
     const ready = await this.readiness.check();
     return send(reply, ready ? 200 : 503, { status: ready ? 'ok' : 'error' });
   }
 
   @Get()
-  @ApiResponse({ status: 200, description: 'ready; the whole picture' })
-  @ApiResponse({ status: 503, description: 'not ready; the whole picture' })
+  @ApiOperation({
+    operationId: 'getHealth',
+    summary: 'The whole picture',
+    description: 'Every part of the way to the bank; what is not well says who must act and what to do.',
+  })
+  @ApiResponse({ status: 200, description: 'ready; the whole picture', headers: ok, content: whole })
+  @ApiResponse({ status: 503, description: 'not ready; the whole picture', headers: unavailable, content: whole })
   async all(@Res() reply: FastifyReply) {
     const ready = await this.readiness.check();
     const { info = {}, error = {}, details } = await this.#check(ready);

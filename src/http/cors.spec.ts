@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { Cors } from './cors.js';
+import { createOriginCheck } from './origins.js';
 
 const TREASURY = 'https://treasury.example';
 const cors = new Cors([TREASURY, 'https://other.example']);
@@ -46,6 +47,32 @@ describe('an answer to a call', () => {
   it('gives nobody leave where no origin is listed', () => {
     expect(added(TREASURY, new Cors([]))).toEqual({});
   });
+});
+
+describe('origins of this machine', () => {
+  const isLocal = createOriginCheck(['http://localhost:*', 'http://127.0.0.1:*']);
+
+  it.each(['http://localhost:5173', 'http://127.0.0.1:1', 'http://localhost', 'http://127.0.0.1:65535'])(
+    'hold %s',
+    (origin) => expect(isLocal(origin)).toBe(true),
+  );
+
+  it.each([
+    'https://localhost:5173',
+    'http://localhost:5173.evil.example',
+    'http://localhost.evil.example:5173',
+    'http://evil.example/http://localhost:5173',
+    'http://localhost:123456',
+    'http://localhost:',
+    'http://localhost:*',
+    'http://localhost:51:73',
+    'http://127.0.0.2:5173',
+    'http://[::1]:5173',
+    'http://LOCALHOST:5173',
+    'null',
+    '',
+    undefined,
+  ])('do not hold %s', (origin) => expect(isLocal(origin)).toBe(false));
 });
 
 describe('a preflight', () => {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../problems/gateway-error.js';
+import { createOriginCheck } from './origins.js';
 
 const REQUEST_HEADERS = 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name';
 const EXPOSED_HEADERS =
@@ -10,26 +11,22 @@ type Headers = Readonly<Record<string, string>>;
 
 /** CORS for exactly the listed origins (the Fetch standard's preflight included). */
 export class Cors {
-  readonly #listed: ReadonlyMap<string, Headers>;
+  readonly #isListed: (origin: string | undefined) => boolean;
   readonly #others: Headers;
 
   constructor(origins: readonly string[]) {
     this.#others = origins.length === 0 ? {} : { vary: 'Origin' };
-    this.#listed = new Map(
-      origins.map((origin) => [
-        origin,
-        {
-          ...this.#others,
-          'access-control-allow-origin': origin,
-          'access-control-expose-headers': EXPOSED_HEADERS,
-        },
-      ]),
-    );
+    this.#isListed = createOriginCheck(origins);
   }
 
   /** What belongs on every answer to a caller with this origin. */
   headersFor(origin: string | undefined): Headers {
-    return (origin !== undefined && this.#listed.get(origin)) || this.#others;
+    if (origin === undefined || !this.#isListed(origin)) return this.#others;
+    return {
+      ...this.#others,
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': EXPOSED_HEADERS,
+    };
   }
 
   isPreflight({ origin, 'access-control-request-method': method }: IncomingHttpHeaders): boolean {
@@ -41,7 +38,7 @@ export class Cors {
    * @throws GatewayError client-not-allowed for one from elsewhere
    */
   preflightHeaders({ origin = '' }: IncomingHttpHeaders): Headers {
-    if (!this.#listed.has(origin)) {
+    if (!this.#isListed(origin)) {
       throw new GatewayError('client-not-allowed', 'This origin is not in CORS_ORIGINS.');
     }
     return {

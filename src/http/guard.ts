@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { HttpSettings } from '../config/settings.js';
 import type { Connection } from './connection.js';
+import { createOriginCheck } from './origins.js';
 
 /** Open to probes of any kind; they tell the status only. */
 const EXEMPT = new Set(['/health/live', '/health/ready']);
@@ -17,7 +18,7 @@ const MAX_BODY_BYTES = 1024;
 export function createGuard(
   settings: HttpSettings,
 ): (request: IncomingMessage, path: string, connection: Connection) => void {
-  const origins = new Set(settings.corsOrigins);
+  const isListed = createOriginCheck(settings.corsOrigins);
   const isAllowedHost = createHostCheck(settings.allowedHosts);
 
   /** @throws GatewayError malformed-request, request-too-large, overloaded, host-not-allowed, client-not-allowed */
@@ -33,7 +34,7 @@ export function createGuard(
       throw new GatewayError('client-not-allowed', 'The address of this connection is not in ALLOWED_CLIENTS.');
     }
     const site = headers['sec-fetch-site'];
-    if (site !== undefined && isCrossSite(site) && isApi(path) && !origins.has(headers.origin ?? '')) {
+    if (site !== undefined && isCrossSite(site) && isApi(path) && !isListed(headers.origin)) {
       throw new GatewayError(
         'client-not-allowed',
         'A page of another site made this call, and its origin is not in CORS_ORIGINS.',

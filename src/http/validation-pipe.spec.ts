@@ -11,7 +11,7 @@ const schema = z.strictObject({
 function problemOf(query: object) {
   const { issues } = schema['~standard'].validate(query) as { issues?: Parameters<typeof toInvalidRequest>[0] };
   if (!issues) throw new Error('nothing was refused');
-  return toInvalidRequest(issues);
+  return toInvalidRequest(issues, ['size', 'pageSize', 'pageNumber', 'ownerId', 'q']);
 }
 
 describe('parameters that are refused', () => {
@@ -29,12 +29,29 @@ describe('parameters that are refused', () => {
     ]);
   });
 
+  it.each([
+    ['pagesiez', 'pageSize'],
+    ['page', 'pageSize or pageNumber'],
+    ['Number', 'pageNumber'],
+    ['owner', 'ownerId'],
+    ['owner_id', 'ownerId'],
+    ['siz', 'size or pageSize'],
+  ])('are told what may have been meant by %s', (given, meant) => {
+    const reason = `is not a parameter of this route; did you mean ${meant}?`;
+    expect(problemOf({ [given]: '1' }).errors).toEqual([{ name: given, reason }]);
+  });
+
+  it.each(['x', 'qq', 'limit', 'a[]', '__proto__x', 'constructor', 'pagination', 'z'.repeat(100)])(
+    'are told nothing where nothing is near: %s',
+    (given) => expect(problemOf({ [given]: '1' }).errors?.[0]?.reason).toBe('is not a parameter of this route'),
+  );
+
   it('are named by their path', () => {
     expect(problemOf({ nested: { part: 1 } }).errors?.[0]?.name).toBe('nested.part');
   });
 
   it('are named by path segments that are objects, as the standard allows', () => {
-    expect(toInvalidRequest([{ message: 'is wrong', path: [{ key: 'size' }] }]).detail).toBe('size is wrong.');
+    expect(toInvalidRequest([{ message: 'is wrong', path: [{ key: 'size' }] }], []).detail).toBe('size is wrong.');
   });
 
   it('are cut when their name is long', () => {

@@ -1,11 +1,21 @@
 import { StandardSchemaValidationPipe } from '@nestjs/common';
-import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
+import { distance } from 'fastest-levenshtein';
 import { GatewayError } from '../problems/gateway-error.js';
+
+const SHOWN_LENGTH = 60;
 
 /** Checks what callers send by the schema of the route; what it refuses is an `invalid-request` that names each fault. */
 export class ValidationPipe extends StandardSchemaValidationPipe {
-  constructor() {
-    super({ exceptionFactory: toInvalidRequest });
+  /** @throws GatewayError invalid-request */
+  protected override async validate<T = unknown>(
+    value: unknown,
+    schema: StandardSchemaV1,
+    options?: Record<string, unknown>,
+  ): Promise<StandardSchemaV1.Result<T>> {
+    const result = await super.validate<T>(value, schema, options);
+    if (result.issues) throw toInvalidRequest(result.issues, namesOf(schema));
+    return result;
   }
 
   /** Nest drops `__proto__`, `constructor` and `prototype` silently; here they are refused by name like any unknown parameter. */
@@ -14,11 +24,16 @@ export class ValidationPipe extends StandardSchemaValidationPipe {
   }
 }
 
-/** The problem for parameters that a schema refused; each is named as the caller wrote it. */
-export function toInvalidRequest(issues: readonly StandardSchemaV1.Issue[]): GatewayError {
+/** The problem for parameters that a schema refused; each is named as the caller wrote it, with what may have been meant. */
+export function toInvalidRequest(issues: readonly StandardSchemaV1.Issue[], known: readonly string[]): GatewayError {
   const errors = issues.flatMap((issue) => {
     const unknown = (issue as { keys?: readonly string[] }).keys;
-    if (unknown) return unknown.map((name) => ({ name: toShown(name), reason: 'is not a parameter of this route' }));
+    if (unknown) {
+      return unknown.map((name) => ({
+        name: toShown(name),
+        reason: `is not a parameter of this route${toHint(name, known)}`,
+      }));
+    }
     const name = issue.path?.map((part) => String(typeof part === 'object' ? part.key : part)).join('.') ?? '';
     return [{ name: toShown(name), reason: issue.message }];
   });
@@ -26,4 +41,27 @@ export function toInvalidRequest(issues: readonly StandardSchemaV1.Issue[]): Gat
   return new GatewayError('invalid-request', `${detail}.`, { errors });
 }
 
-const toShown = (name: string) => (name.length > 60 ? `${name.slice(0, 60)}…` : name);
+const toShown = (name: string) => (name.length > SHOWN_LENGTH ? `${name.slice(0, SHOWN_LENGTH)}…` : name);
+
+/** Names that hold the given one (`size`, `page`), else those it is a slip of. */
+function toHint(name: string, known: readonly string[]): string {
+  const given = name.toLowerCase();
+  if (given.length < 3 || given.length > SHOWN_LENGTH) return '';
+  const holding = known.filter((each) => each.toLowerCase().includes(given));
+  const slips = Math.min(2, Math.floor(given.length / 3));
+  const meant = holding.length > 0 ? holding : known.filter((each) => distance(given, each.toLowerCase()) <= slips);
+  return meant.length === 0 ? '' : `; did you mean ${meant.join(' or ')}?`;
+}
+
+const names = new WeakMap<StandardSchemaV1, readonly string[]>();
+
+/** The parameters of a schema; none where it cannot tell. */
+function namesOf(schema: StandardSchemaV1): readonly string[] {
+  let known = names.get(schema);
+  if (known === undefined) {
+    const { jsonSchema } = schema['~standard'] as Partial<StandardJSONSchemaV1.Props>;
+    const { properties = {} } = jsonSchema?.input({ target: 'draft-2020-12' }) ?? {};
+    names.set(schema, (known = Object.keys(properties as object)));
+  }
+  return known;
+}

@@ -1,17 +1,40 @@
 import { z } from 'zod';
-import { PROBLEM_CODES, PROBLEMS, type ProblemCode } from './problem-table.js';
+import { OWNERS, PROBLEM_CODES, PROBLEMS, type ProblemCode } from './problem-table.js';
 import type { GatewayError } from './gateway-error.js';
 
+const codeSchema = z.enum(PROBLEM_CODES as [ProblemCode, ...ProblemCode[]]);
+const ownerSchema = z.enum(OWNERS);
+
+/** The trouble of a problem, in the words of its document, for schemas of other answers. */
+export const troubleShape = { code: codeSchema, owner: ownerSchema, detail: z.string() };
+
+/** An entry of the table of errors, as /problems gives it. */
+export const problemEntrySchema = z
+  .object({
+    code: codeSchema.meta({ example: 'bank-timeout' }),
+    status: z.int().min(400).max(599).meta({ example: 504 }),
+    owner: ownerSchema.meta({ example: 'bank' }).describe('who must act'),
+    title: z.string().meta({ example: PROBLEMS['bank-timeout'].title }),
+    when: z.string().meta({ example: PROBLEMS['bank-timeout'].meaning }),
+    remedy: z.string().meta({ example: PROBLEMS['bank-timeout'].remedy }),
+  })
+  .meta({ id: 'ProblemEntry' });
+
+export type ProblemEntry = z.infer<typeof problemEntrySchema>;
+
+export const problemListSchema = z.array(problemEntrySchema).meta({ id: 'ProblemList' });
+
+/** The body of every error answer (RFC 9457). */
 export const problemSchema = z
   .object({
     type: z.string().meta({ example: '/problems/bank-timeout' }),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    instance: z.string().describe('the path of the request, without its query'),
-    code: z.enum(PROBLEM_CODES as [ProblemCode, ...ProblemCode[]]),
-    owner: z.enum(['caller', 'operator', 'network', 'bank']).describe('who must act'),
-    requestId: z.string(),
+    title: z.string().meta({ example: PROBLEMS['bank-timeout'].title }),
+    status: z.int().min(400).max(599).meta({ example: 504 }),
+    detail: z.string().describe('a sentence for people'),
+    instance: z.string().meta({ example: '/api/v1/accounts' }).describe('the path of the request, without its query'),
+    code: codeSchema.meta({ example: 'bank-timeout' }),
+    owner: ownerSchema.meta({ example: 'bank' }).describe('who must act'),
+    requestId: z.string().describe('finds the log line'),
     errors: z
       .array(z.object({ name: z.string(), reason: z.string() }))
       .optional()

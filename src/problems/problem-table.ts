@@ -1,6 +1,7 @@
-export type Owner = 'caller' | 'operator' | 'network' | 'bank';
+export const OWNERS = ['caller', 'operator', 'network', 'bank'] as const;
+export type Owner = (typeof OWNERS)[number];
 
-export interface ProblemEntry {
+interface ProblemEntry {
   readonly status: number;
   readonly owner: Owner;
   readonly title: string;

@@ -1,35 +1,89 @@
-import { Controller, Get, Header, Param } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Negotiator from 'negotiator';
+import { ApiProblems } from '../openapi/api-problems.js';
+import { headersNamed } from '../openapi/response-headers.js';
+import { refTo } from '../openapi/schemas.js';
 import { GatewayError } from './gateway-error.js';
-import { isProblemCode, PROBLEM_CODES, PROBLEMS } from './problem-table.js';
+import { problemEntrySchema, problemListSchema, type ProblemEntry } from './problem-document.js';
+import { isProblemCode, PROBLEM_CODES, PROBLEMS, type ProblemCode } from './problem-table.js';
 
-/** What each error means, who must act and what to do: the pages that `type` in a problem document leads to. */
-@ApiExcludeController()
+const [HTML, JSON_TYPE] = ['text/html', 'application/json'];
+const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a page for people' } } };
+
+/** What each error means, who must act and what to do: what `type` in a problem document leads to. */
+@ApiTags('problems')
+@ApiProblems()
 @Controller('problems')
 export class ProblemsController {
   @Get()
-  @Header('content-type', 'text/html; charset=utf-8')
-  @Header('cache-control', 'public, max-age=3600')
-  all(): string {
-    const rows = PROBLEM_CODES.map((code) => {
-      const { status, owner, title } = PROBLEMS[code];
-      return `<tr><td><a href="/problems/${code}">${code}</a></td><td>${status}</td><td>${owner}</td><td>${escape(title)}</td></tr>`;
-    });
-    return page('Problems', `<table><tr><th>code<th>status<th>who must act<th></tr>${rows.join('')}</table>`);
+  @ApiOperation({
+    operationId: 'listProblems',
+    summary: 'Every error there is',
+    description: 'A page for people; with `Accept: application/json` the same as JSON.',
+  })
+  @ApiOkResponse({
+    description: 'all codes',
+    headers: headersNamed('Cache-Control'),
+    content: { [JSON_TYPE]: { schema: refTo(problemListSchema) }, ...page200 },
+  })
+  all(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const entries = PROBLEM_CODES.map(toEntry);
+    send(request, reply, entries, () => toListPage(entries));
   }
 
   @Get(':code')
-  @Header('content-type', 'text/html; charset=utf-8')
-  @Header('cache-control', 'public, max-age=3600')
-  one(@Param('code') code: string): string {
+  @ApiParam({ name: 'code', description: 'the `code` of a problem document', example: 'bank-timeout' })
+  @ApiOperation({
+    operationId: 'getProblem',
+    summary: 'One error: when it happens, who must act, what to do',
+    description: 'A page for people; with `Accept: application/json` the same as JSON.',
+  })
+  @ApiOkResponse({
+    description: 'the error with this code',
+    headers: headersNamed('Cache-Control'),
+    content: { [JSON_TYPE]: { schema: refTo(problemEntrySchema) }, ...page200 },
+  })
+  one(@Param('code') code: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (!isProblemCode(code))
       throw new GatewayError('not-found', 'There is no problem with this code; /problems lists all.');
-    const { status, owner, title, meaning, remedy } = PROBLEMS[code];
-    return page(
-      title,
-      `<p><code>${code}</code> · status ${status} · who must act: <b>${owner}</b></p><h2>When</h2><p>${escape(meaning)}</p><h2>What to do</h2><p>${escape(remedy)}</p><p><a href="/problems">all problems</a></p>`,
-    );
+    const entry = toEntry(code);
+    send(request, reply, entry, () => toEntryPage(entry));
   }
+}
+
+function toEntry(code: ProblemCode): ProblemEntry {
+  const { status, owner, title, meaning, remedy } = PROBLEMS[code];
+  return { code, status, owner, title, when: meaning, remedy };
+}
+
+/** A page for people, unless the caller likes JSON better. */
+function send(request: FastifyRequest, reply: FastifyReply, entries: object, toPage: () => string): void {
+  const type = new Negotiator({ headers: { accept: request.headers.accept } }).mediaType([HTML, JSON_TYPE]);
+  if (type === undefined) {
+    throw new GatewayError('not-acceptable', 'The Accept header excludes text/html and application/json.');
+  }
+  reply
+    .header('content-type', `${type}; charset=utf-8`)
+    .header('cache-control', 'public, max-age=3600')
+    .header('vary', 'Accept')
+    .send(type === HTML ? toPage() : JSON.stringify(entries));
+}
+
+function toListPage(entries: readonly ProblemEntry[]): string {
+  const rows = entries.map(
+    ({ code, status, owner, title }) =>
+      `<tr><td><a href="/problems/${code}">${code}</a></td><td>${status}</td><td>${owner}</td><td>${escape(title)}</td></tr>`,
+  );
+  return page('Problems', `<table><tr><th>code<th>status<th>who must act<th></tr>${rows.join('')}</table>`);
+}
+
+function toEntryPage({ code, status, owner, title, when, remedy }: ProblemEntry): string {
+  return page(
+    title,
+    `<p><code>${code}</code> · status ${status} · who must act: <b>${owner}</b></p><h2>When</h2><p>${escape(when)}</p><h2>What to do</h2><p>${escape(remedy)}</p><p><a href="/problems">all problems</a></p>`,
+  );
 }
 
 const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -2,7 +2,7 @@
 export const ENDPOINTS = ['authorize', 'accounts'] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
-/** What `failNext` can order in place of the answer (contract §8). */
+/** What `failNext` can order in place of the answer (docs/sandbox.md). */
 export const FAULTS = ['401', '404', '429', '500', '503', 'html', 'truncate', 'reset', 'hang', 'malformed'] as const;
 export type Fault = (typeof FAULTS)[number];
 

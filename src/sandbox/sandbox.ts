@@ -15,9 +15,7 @@ import { createBankServer } from './service/bank-server.js';
 import type { BankState } from './service/bank-state.js';
 import { Switches } from './switches.js';
 
-export { sandboxGreeting } from './sandbox-greeting.js';
-
-/** The SANDBOX_* settings (contract §2). Port 0 picks a free one. */
+/** The SANDBOX_* settings (docs/settings.md). Port 0 picks a free one. */
 export interface SandboxSettings {
   readonly host: string;
   readonly port: number;
@@ -51,12 +49,13 @@ export interface Sandbox {
 }
 
 /**
- * Starts the pretend bank. `fresh` renews its identity even if a valid one is there. Rejects with SandboxNotStarted, in one line
+ * Starts the pretend bank. `fresh` renews its identity even if a valid one is there; `onReset` is called when somebody
+ * sets all switches back. Rejects with SandboxNotStarted, in one line
  * that names the setting, if a port is taken, the directory can't be written or the white-list is wrong.
  */
 export async function startSandbox(
   settings: SandboxSettings,
-  options: { readonly fresh?: boolean } = {},
+  options: { readonly fresh?: boolean; readonly onReset?: () => void } = {},
 ): Promise<Sandbox> {
   const { host } = settings;
   const directory = resolve(settings.directory);
@@ -90,7 +89,7 @@ export async function startSandbox(
   const auth = own
     ? createBankServer(bank, { endpoints: ['authorize'], insistOnCertificate: true, tls, closing: closing.signal })
     : null;
-  const control = createControlServer(bank, names);
+  const control = createControlServer(bank, names, options.onReset);
   const close = async (): Promise<void> => {
     closing.abort();
     await Promise.all([base, auth, control].map((server) => server && stop(server)));

@@ -8,19 +8,21 @@ type Field<From> = readonly [schema: z.ZodType, from: (bank: From) => unknown];
 type FieldTable<From> = Readonly<Record<string, Field<From>>>;
 
 const text = z.string().nullable();
-const decimal = z.string().nullable().describe('a decimal with the digits that the bank sent');
+/** `format: decimal` tells generators and people that a text is a number of any length. */
+const decimalOf = (example: string, description = 'a decimal with the digits that the bank sent') =>
+  z.string().nullable().meta({ format: 'decimal', example, description });
 
 const BALANCE = {
   type: [text.meta({ example: 'CurrentBalance' }), (bank) => bank.type],
   currency: [text.meta({ example: 'EUR' }), (bank) => bank.currency],
-  beginOfDay: [decimal, (bank) => bank.beginOfDayAmount],
-  intraDay: [decimal.describe('change since the start of the day'), (bank) => bank.intraDayAmount],
+  beginOfDay: [decimalOf('19435.50'), (bank) => bank.beginOfDayAmount],
+  intraDay: [decimalOf('-12.05', 'change since the start of the day'), (bank) => bank.intraDayAmount],
   current: [
-    decimal.describe('beginOfDay + intraDay, added exactly; null if either is missing; blocked is not taken off'),
+    decimalOf('19423.45', 'beginOfDay + intraDay, added exactly; null if either is missing; blocked is not taken off'),
     ({ beginOfDayAmount, intraDayAmount }) =>
       beginOfDayAmount === null || intraDayAmount === null ? null : addDecimals(beginOfDayAmount, intraDayAmount),
   ],
-  blocked: [decimal, (bank) => bank.blockedBalanceAmount],
+  blocked: [decimalOf('0'), (bank) => bank.blockedBalanceAmount],
   financialDate: [text, (bank) => bank.financialDate],
   lastTransactionAt: [text, (bank) => bank.lastTransactionTimestamp],
 } satisfies FieldTable<BankBalance>;
@@ -60,11 +62,11 @@ const ACCOUNT = {
   closedAt: [text, (bank) => bank.closingDate],
   balances: [z.array(balanceSchema), (bank) => bank.balances.map(toBalance)],
   interest: [
-    z.object({ netRate: decimal, calcMethod: text }),
+    z.object({ netRate: decimalOf('1.25'), calcMethod: text }),
     (bank) => ({ netRate: bank.netInterestRate, calcMethod: bank.interestCalcMethod }),
   ],
   overdraft: [
-    z.object({ rate: decimal, calcMethod: text }),
+    z.object({ rate: decimalOf('9.5'), calcMethod: text }),
     (bank) => ({ rate: bank.overdraftRate, calcMethod: bank.overdraftRateCalcMethod }),
   ],
 } satisfies FieldTable<BankAccount>;

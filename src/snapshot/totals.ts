@@ -5,7 +5,11 @@ import { AMOUNT_FIELDS } from './sections.js';
 import type { Mask } from './select.js';
 import type { Snapshot } from './snapshot.js';
 
-const sum = z.string().nullable().describe('the exact sum as a decimal; null when an entry lacks the amount');
+const sum = z
+  .string()
+  .nullable()
+  .meta({ format: 'decimal', example: '70432.10' })
+  .describe('the exact sum as a decimal; null when an entry lacks the amount');
 const date = z.string().nullable().describe("the bank's text, unchanged");
 
 export const totalSchema = z
@@ -15,8 +19,8 @@ export const totalSchema = z
       .nullable()
       .meta({ example: 'EUR' })
       .describe("the entries' own; never added across currencies"),
-    accounts: z.int().describe('accounts with an entry in this currency'),
-    missing: z.int().describe('entries that lack an amount'),
+    accounts: z.int().min(0).meta({ example: 7 }).describe('accounts with an entry in this currency'),
+    missing: z.int().min(0).meta({ example: 0 }).describe('entries that lack an amount'),
     beginOfDay: sum,
     intraDay: sum,
     current: sum,

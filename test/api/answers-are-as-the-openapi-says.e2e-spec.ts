@@ -8,13 +8,21 @@ import { sampleAccount } from '../support/sample-accounts.js';
 
 interface Operation {
   readonly parameters?: readonly { name: string; in: string; schema: Schema; required?: boolean }[];
-  readonly responses: Record<string, { description: string; content?: Record<string, { schema?: Schema }> }>;
+  readonly operationId: string;
+  readonly responses: Record<
+    string,
+    { description: string; headers?: Record<string, unknown>; content?: Record<string, { schema?: Schema }> }
+  >;
 }
 interface Document {
   readonly openapi: string;
   readonly info: { title: string; version: string };
   readonly paths: Record<string, Record<string, Operation>>;
-  readonly components: { readonly schemas: Record<string, Schema> };
+  readonly components: {
+    readonly schemas: Record<string, Schema>;
+    readonly headers: Record<string, { schema: Schema }>;
+  };
+  readonly servers: readonly { url: string }[];
 }
 
 let gateway: Gateway;
@@ -52,10 +60,128 @@ describe('answers are as the OpenAPI says', () => {
     );
     for (const operations of Object.values(document.paths)) expect(Object.keys(operations)).toEqual(['get']);
     // every reference leads somewhere
-    const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
-      ([, name]) => name,
+    const references = [...JSON.stringify(document).matchAll(/"#\/components\/(schemas|headers)\/([^"]+)"/g)];
+    for (const [, kind, name] of references) {
+      expect(Object.keys(document.components[kind as 'schemas' | 'headers'])).toContain(name);
+    }
+    expect(references.length).toBeGreaterThan(50);
+  });
+
+  it('generators find names for operations and schemas, and an address', () => {
+    const operations = Object.entries(document.paths).map(([path, { get }]) => [path, get?.operationId]);
+    expect(Object.fromEntries(operations)).toEqual({
+      '/api/v1/accounts': 'listAccounts',
+      '/api/v1/accounts/{accountId}': 'getAccount',
+      '/api/v1/balances': 'getBalances',
+      '/health': 'getHealth',
+      '/health/ready': 'getReadiness',
+      '/health/live': 'getLiveness',
+      '/problems': 'listProblems',
+      '/problems/{code}': 'getProblem',
+    });
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining(['Account', 'AccountList', 'Balance', 'Health', 'Problem', 'Snapshot', 'Total']),
     );
-    for (const name of references) expect(Object.keys(document.components.schemas)).toContain(name);
+    expect(document.servers.map(({ url }) => url)).toEqual(['/']);
+  });
+
+  it('the list is JSON first, by name; a generator that takes one format takes this', () => {
+    const { content = {} } = document.paths['/api/v1/accounts']?.['get']?.responses['200'] ?? {};
+    expect(Object.entries(content)[0]).toEqual([
+      'application/json',
+      { schema: { $ref: '#/components/schemas/AccountList' } },
+    ]);
+    expect(Object.keys(content)).toEqual(['application/json', 'text/csv', 'application/x-ndjson']);
+  });
+
+  it('whole numbers have the bounds they have, and decimals say that they are such', () => {
+    expect(JSON.stringify(document)).not.toMatch(/9007199254740991/);
+    const { Balance, Problem } = document.components.schemas;
+    expect(Balance?.properties?.['current']).toMatchObject({ format: 'decimal', example: '19423.45' });
+    expect(Problem?.properties?.['status']).toMatchObject({
+      type: 'integer',
+      minimum: 400,
+      maximum: 599,
+      example: 504,
+    });
+  });
+
+  it('a parameter says its default, and a text filter what it may hold', async () => {
+    const { parameters = [] } = document.paths['/api/v1/accounts']?.['get'] ?? {};
+    const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
+    const defaults = Object.fromEntries(
+      ['sort', 'pageNumber', 'pageSize', 'separator', 'decimal'].map((name) => [name, schemas[name]]),
+    );
+    expect(defaults).toMatchObject({
+      sort: { default: 'name' },
+      pageNumber: { type: 'integer', default: 1 },
+      pageSize: { type: 'integer', default: 50 },
+      separator: { default: 'comma' },
+      decimal: { default: 'point' },
+    });
+    for (const name of ['status', 'currency', 'iban', 'ownerId', 'q']) {
+      const pattern = new RegExp(schemas[name]?.pattern ?? '(?!)');
+      const statuses: Record<string, number> = {};
+      for (const value of ['a', 'é b', '\u00ad', '😀', '\n', 'a\u0000', ' a ', '\u0085b', '\ufffd', '\u007f']) {
+        const { status } = await gateway.get(`/api/v1/accounts?${name}=${encodeURIComponent(value)}`);
+        statuses[value] = status;
+        expect({ name, value, status }).toEqual({ name, value, status: pattern.test(value) ? 200 : 400 });
+      }
+      if (name === 'iban') expect(pattern.test(' ')).toBe(false);
+      expect(new Set(Object.values(statuses))).toEqual(new Set([200, 400]));
+    }
+  });
+
+  it('answers have the headers that are described, and each is as its schema says', async () => {
+    const id = (await gateway.get('/api/v1/accounts?pageSize=1')).json.accounts[0].id as string;
+    for (const [template, { get }] of Object.entries(document.paths)) {
+      const path = template.replace('{accountId}', id).replace('{code}', 'bank-timeout');
+      const { status, headers } = await gateway.get(path);
+      const described = Object.keys(get?.responses[status]?.headers ?? {});
+      expect(described).toContain('X-Request-Id');
+      for (const name of described) {
+        const { schema } = document.components.headers[name] as { schema: Schema };
+        const text = headers[name.toLowerCase()];
+        const value = schema.type === 'integer' ? Number(text) : text;
+        expect({ path, name, faults: faults(value, schema) }).toEqual({ path, name, faults: [] });
+      }
+    }
+  });
+
+  it('health, well and not, and what the probes get', async () => {
+    for (const path of ['/health', '/health/ready', '/health/live']) {
+      expect(faults((await gateway.get(path)).json, schemaOf(path, '200'))).toEqual([]);
+    }
+    const bank = await startPretendBank();
+    bank.onToken = (_request, response) => json(response, 401, {});
+    const other = await startGateway(bank);
+    for (const path of ['/health', '/health/ready']) {
+      const { status, json: body } = await other.get(path);
+      expect([status, faults(body, schemaOf(path, '503'))]).toEqual([503, []]);
+    }
+    const broken = (await other.get('/health')).json;
+    broken.details.token.owner = 'nobody';
+    expect(faults(broken, schemaOf('/health', '503'))).not.toEqual([]);
+  });
+
+  it('/problems as JSON for who asks for it, as a page for all others', async () => {
+    const accept = { accept: 'application/json' };
+    const all = await gateway.get('/problems', accept);
+    expect([all.status, all.headers['content-type'], all.headers['vary']]).toEqual([
+      200,
+      'application/json; charset=utf-8',
+      'Accept',
+    ]);
+    expect(faults(all.json, schemaOf('/problems', '200'))).toEqual([]);
+    expect(all.json.map(({ code }: { code: string }) => code)).toEqual(PROBLEM_CODES);
+    const one = await gateway.get('/problems/bank-timeout', accept);
+    expect(faults(one.json, schemaOf('/problems/{code}', '200'))).toEqual([]);
+    const { status, owner, title, meaning, remedy } = PROBLEMS['bank-timeout'];
+    expect(one.json).toEqual({ code: 'bank-timeout', status, owner, title, when: meaning, remedy });
+    for (const other of ['*/*', 'text/html,application/xhtml+xml,*/*;q=0.8']) {
+      expect((await gateway.get('/problems', { accept: other })).headers['content-type']).toContain('text/html');
+    }
+    expect((await gateway.get('/problems', { accept: 'image/png' })).json).toMatchObject({ code: 'not-acceptable' });
   });
 
   it('its parameters are those that are taken', async () => {

@@ -88,6 +88,15 @@ describe('parameters are strict', () => {
     expect((await names(query)).sort()).toEqual([...expected].sort());
   });
 
+  it('a misspelt one is told what may have been meant, on the routes that have such a one', async () => {
+    const reasonOf = async (path: string) => (await gateway.get(path)).json.errors[0].reason as string;
+    expect(await reasonOf('/api/v1/accounts?pagsize=5')).toContain('did you mean pageSize?');
+    expect(await reasonOf('/api/v1/balances?curency=EUR')).toContain('did you mean currency?');
+    for (const path of ['/api/v1/balances?pagsize=5', '/api/v1/accounts/some-id?curency=EUR']) {
+      expect(await reasonOf(path)).toBe('is not a parameter of this route');
+    }
+  });
+
   it('an account takes none', async () => {
     const { status, json } = await askInTime(gateway, '/api/v1/accounts/some-id?pageNumber=1');
     expect(status).toBe(400);

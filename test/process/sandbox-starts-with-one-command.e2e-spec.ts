@@ -43,6 +43,58 @@ describe('the sandbox starts with one command', () => {
     expect(readdirSync(cwd)).toEqual(['.sandbox']);
   });
 
+  it('pages of a dev server may call it, whatever its port; others may not', async () => {
+    const program = await startProgram({ args: ['serve', '--sandbox'], env: FREE, cwd: makeDirectory() });
+    const url = await program.started();
+    // from http://localhost, http://127.0.0.1 is another site
+    const site = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' };
+    for (const origin of ['http://localhost:5173', 'http://127.0.0.1:4200', 'http://localhost']) {
+      const { status, headers } = await get(`${url}/api/v1/accounts?pageSize=1`, { origin, ...site });
+      expect([origin, status, headers['access-control-allow-origin']]).toEqual([origin, 200, origin]);
+    }
+    for (const origin of [
+      'https://localhost:5173',
+      'http://localhost.evil.example',
+      'http://localhost:5173.evil.example',
+    ]) {
+      const { status, headers } = await get(`${url}/api/v1/accounts?pageSize=1`, { origin, ...site });
+      expect([origin, status, headers['access-control-allow-origin']]).toEqual([origin, 403, undefined]);
+    }
+    // and how to call it is said where it started
+    const lines = program.stderr();
+    expect(lines).toContain(`fetch('${url}/api/v1/accounts?pageSize=5')`);
+    expect(lines).toContain(`proxy: { '/api': '${url}' }`);
+  });
+
+  it('its twin: origins that are listed replace those', async () => {
+    const env = { ...FREE, CORS_ORIGINS: 'http://localhost:4200' };
+    const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd: makeDirectory() });
+    const url = await program.started();
+    const allowed = async (origin: string) =>
+      (await get(`${url}/api/v1/accounts?pageSize=1`, { origin })).headers['access-control-allow-origin'];
+    expect(await allowed('http://localhost:4200')).toBe('http://localhost:4200');
+    expect(await allowed('http://localhost:5173')).toBeUndefined();
+  });
+
+  it('setting the switches back ends the waiting after the failures they made', async () => {
+    const env = { ...FREE, SNAPSHOT_FRESH_MS: '0', SNAPSHOT_STALE_MS: '0' };
+    const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd: makeDirectory() });
+    const url = await program.started();
+    const control = `${/http:\/\/[\d.:]+(?=\/control)/.exec(program.stderr())?.[0]}/control`;
+    const ask = async () => (await get(`${url}/api/v1/accounts`)).json.code as string | undefined;
+    expect(await ask()).toBeUndefined();
+    await fetch(control, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ revokeTokens: true, failNext: { endpoint: 'authorize', times: 1, with: '401' } }),
+    });
+    await until(async () => (await ask()) === 'credentials-rejected', 10_000);
+    // the bank would give a token again, but is not asked for at least half a minute
+    expect(await ask()).toBe('credentials-rejected');
+    await fetch(control, { method: 'DELETE' });
+    await until(async () => (await ask()) === undefined, 5000);
+  });
+
   it('settings of a bank are ignored, with one warning that names them; a proxy is not used', async () => {
     const env = {
       ...FREE,
@@ -70,6 +122,8 @@ describe('the sandbox starts with one command', () => {
     await until(() => /\/control/.test(said()), 10_000);
     const control = /http:\/\/[\d.:]+(?=\/control)/.exec(said())?.[0] ?? '';
     expect((await get(`${control}/control`)).json).toMatchObject({ accounts: 120, tokensIssued: 0 });
+    // it cannot reach the gateway that it shows failures to
+    expect(said()).toContain('SIGHUP');
     program.child.kill('SIGTERM');
     expect(await program.exit).toBe(0);
   });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { isAbsolute, join } from 'node:path';
-import { sandboxGreeting } from '../../src/sandbox/sandbox.js';
+import { sandboxGreeting } from '../../src/sandbox/sandbox-greeting.js';
 import { askToken, cleanUp, makeDirectory, start } from '../support/sandbox.js';
 
 const read = (directory: string, name: string): string => readFileSync(join(directory, name), 'base64');

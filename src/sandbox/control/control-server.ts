@@ -14,12 +14,16 @@ interface Reply {
 }
 
 /**
- * The switches (contract §8), plain HTTP, not yet listening: GET, PATCH and DELETE of /control. Pages in a browser are kept out:
+ * The switches (docs/sandbox.md), plain HTTP, not yet listening: GET, PATCH and DELETE of /control. Pages in a browser are kept out:
  * Host must be an IP address or one of `names`, and a PATCH must be application/json.
  */
-export function createControlServer(bank: BankState, names: readonly string[]): Server {
+export function createControlServer(
+  bank: BankState,
+  names: readonly string[],
+  onReset: () => void = () => undefined,
+): Server {
   const server = createServer((request, response) => {
-    reply(request, bank, names).then(
+    reply(request, bank, names, onReset).then(
       (answer) => send(response, answer),
       () => response.destroy(),
     );
@@ -31,7 +35,12 @@ export function createControlServer(bank: BankState, names: readonly string[]): 
   return server;
 }
 
-async function reply(request: IncomingMessage, bank: BankState, names: readonly string[]): Promise<Reply> {
+async function reply(
+  request: IncomingMessage,
+  bank: BankState,
+  names: readonly string[],
+  onReset: () => void,
+): Promise<Reply> {
   if (!isKnownHost(request.headers.host, names)) return failed(421, 'This Host is not served here.');
   if (request.url?.split('?', 1)[0] !== '/control') return failed(404, 'There is only /control.');
   switch (request.method) {
@@ -41,6 +50,7 @@ async function reply(request: IncomingMessage, bank: BankState, names: readonly 
       return patch(request, bank);
     case 'DELETE':
       bank.switches.reset();
+      onReset();
       return { status: 200, body: toState(bank) };
     default:
       return { ...failed(405, 'GET, PATCH or DELETE.'), headers: { allow: 'GET, PATCH, DELETE' } };

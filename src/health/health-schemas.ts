@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { troubleShape } from '../problems/problem-document.js';
+
+const status = z.enum(['up', 'degraded', 'down']).meta({ example: 'up' });
+const { code, owner, detail } = troubleShape;
+const instant = z.iso.datetime().nullable().meta({ example: '2026-11-21T08:00:00.000Z' });
+const lastError = z
+  .object({ code, at: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }) })
+  .nullable()
+  .describe('null when the last call went well');
+
+/** A part of the way to the bank: what is not well says who must act and what to do, before its data. */
+const partOf = <T extends z.ZodRawShape>(data: T) =>
+  z.object({
+    status,
+    code: code.optional().describe('what is wrong; as in problem documents'),
+    owner: owner.optional().describe('who must act'),
+    detail: detail.optional(),
+    remedy: z.string().optional().describe('what to do about it'),
+    ...data,
+  });
+
+const details = z.object({
+  instance: partOf({}).optional().describe('while it is stopping'),
+  certificate: partOf({
+    subject: z.string().meta({ example: 'O=Example, CN=m2m' }),
+    thumbprint: z.string().meta({ example: '4F7A86156DF1FE6FFB82BF2FF75F399656BE83BD' }).describe('SHA-1'),
+    notAfter: z.iso.datetime().meta({ example: '2027-11-21T08:00:00.000Z' }),
+    daysLeft: z.int().meta({ example: 364 }),
+    refused: z
+      .object({ code: z.string(), detail: z.string(), at: z.iso.datetime() })
+      .nullable()
+      .describe('why newer files were not taken; null when they were'),
+  }),
+  egress: partOf({ route: z.string().meta({ example: 'direct' }) }),
+  token: partOf({
+    state: z.string().meta({ example: 'usable' }),
+    expiresInSeconds: z.int().nullable().meta({ example: 240 }),
+    lastError,
+  }),
+  bank: partOf({
+    mode: z.enum(['live', 'sandbox']),
+    lastSuccessAt: instant,
+    lastError,
+    circuit: z.enum(['closed', 'open', 'half-open']).describe('read off the waiting after failures'),
+  }),
+  snapshot: partOf({
+    asOf: instant,
+    ageSeconds: z.int().min(0).nullable().meta({ example: 3 }),
+    accounts: z.int().min(0).nullable().meta({ example: 120 }),
+    stale: z.boolean(),
+  }),
+});
+
+/** The body of /health. */
+export const healthSchema = z
+  .object({
+    status: z.enum(['ok', 'degraded', 'error']).meta({ example: 'ok' }),
+    error: details.partial().describe('the parts that are down'),
+    details: details.describe('every part, the worst first'),
+    info: details.partial().describe('the parts that are not down'),
+    version: z.string().meta({ example: '1.0.0' }),
+  })
+  .meta({ id: 'Health' });
+
+/** The body of /health/live and /health/ready. */
+export const healthStatusSchema = z
+  .object({ status: z.enum(['ok', 'error']).meta({ example: 'ok' }) })
+  .meta({ id: 'HealthStatus' });

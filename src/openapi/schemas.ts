@@ -1,0 +1,46 @@
+import type { ApiResponseSchemaHost } from '@nestjs/swagger';
+import { z } from 'zod';
+
+type OpenApiSchema = ApiResponseSchemaHost['schema'];
+
+const toReference = (id: string): string => `#/components/schemas/${id}`;
+
+/** A reference to a schema with an id, for the `content` of a response; `namedSchemas` holds what it leads to. */
+export function refTo(schema: z.ZodType): { readonly $ref: string } {
+  const id = schema.meta()?.id;
+  if (id === undefined) throw new Error('a schema without an id cannot be referred to');
+  return { $ref: toReference(id) };
+}
+
+/** The schema of a query, with each default as a caller would mean it. */
+export function toParameterSchema(schema: z.ZodType): object {
+  return z.toJSONSchema(schema, {
+    target: 'openapi-3.0',
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => {
+      // zod leaves it out of what is transformed, here from text to number
+      if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
+    },
+  });
+}
+
+/** Every schema with an id, as OpenAPI 3.0 has it. */
+export function namedSchemas(): Record<string, OpenApiSchema> {
+  const { schemas } = z.toJSONSchema(z.globalRegistry, {
+    target: 'openapi-3.0',
+    uri: toReference,
+    override: ({ jsonSchema }) => {
+      // fields may be added to answers (docs/api.md), so no schema closes its objects
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      // what zod sets on every integer says nothing, and generators take it for an example
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  for (const schema of Object.values(schemas)) {
+    // those of JSON Schema: the name stands in the key
+    delete schema.$id;
+    delete schema['id'];
+  }
+  return schemas as Record<string, OpenApiSchema>;
+}

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { KNOWN_NAMES } from '../../src/config/variables.js';
+import { readSettings, SettingsInvalid } from '../../src/config/read-settings.js';
+import { read } from '../support/documents.js';
+
+interface Service {
+  readonly user: string;
+  readonly mem_limit: string;
+  readonly command?: readonly string[];
+  readonly environment: Record<string, string>;
+  readonly ports: readonly string[];
+  readonly depends_on?: Record<string, unknown>;
+}
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** As compose reads it: merge keys, and the defaults of ${NAME:-default}. */
+function readCompose(text: string): Record<string, Service> {
+  const plain = text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1');
+  return (parse(plain, { merge: true }) as { services: Record<string, Service> }).services;
+}
+
+/** What the program finds wrong with the environment of a service, but for files that only its container has. */
+function faultsOf({ command = [], environment }: Service): string[] {
+  const unknown = Object.keys(environment).filter((name) => !KNOWN_NAMES.includes(name));
+  try {
+    readSettings(environment, { sandbox: command.includes('sandbox'), sandboxAlone: command.includes('sandbox') });
+    return unknown;
+  } catch (error) {
+    if (!(error instanceof SettingsInvalid)) throw error;
+    const faults = error.faults.filter(({ problem }) => !problem.includes('does not exist'));
+    return [...unknown, ...faults.map(({ variable, problem }) => `${variable} ${problem}`)];
+  }
+}
+
+describe('docker-compose.yml', () => {
+  const text = read('docker-compose.yml');
+  const services = readCompose(text);
+
+  it('sets what the program knows, to values that it takes', () => {
+    expect(Object.keys(services)).toEqual(['gateway', 'sandbox']);
+    for (const [name, service] of Object.entries(services)) {
+      expect({ name, faults: faultsOf(service) }).toEqual({ name, faults: [] });
+    }
+  });
+
+  it.each([
+    ['a misspelt name', 'ALLOWED_CLIENTS:', 'ALLOWED_CLIENT:', 'ALLOWED_CLIENT'],
+    ['a value that is not taken', "PORT: '3000'", "PORT: 'three'", 'PORT'],
+    ['one that is missing', /^ +BANK_USERNAME_FILE:.*\n/m, '', 'BANK_USERNAME'],
+  ])('its twin: %s is found', (_name, from, to, fault) => {
+    const { gateway } = readCompose(text.replace(from, to));
+    expect(faultsOf(gateway as Service).some((each) => each.startsWith(fault))).toBe(true);
+  });
+
+  it('has memory for 100 000 accounts, a user by number, and ports on this machine alone', () => {
+    for (const { user, mem_limit: memory, ports } of Object.values(services)) {
+      expect([user, memory]).toEqual(['1000:1000', '768m']);
+      expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+    }
+  });
+});
+
+describe('Dockerfile', () => {
+  const lines = read('Dockerfile')
+    .replaceAll(/\\\n/g, ' ')
+    .split('\n')
+    .filter((line) => /^[A-Z]/.test(line));
+  const of = (word: string) =>
+    lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
+
+  it('is based on the very version of Node that package-lock.json has, in every step', () => {
+    const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version: string }> };
+    expect(of('ARG')[0]).toBe(`NODE_IMAGE=node:${lock.packages['node_modules/node']?.version}-bookworm-slim`);
+    expect(of('FROM').map((from) => from.split(' ')[0])).toEqual(['${NODE_IMAGE}', '${NODE_IMAGE}', '${NODE_IMAGE}']);
+  });
+
+  it('runs as a user by number, and takes the commit after the large layers', () => {
+    expect(of('USER')).toEqual(['1000:1000']);
+    const place = (start: string) => lines.findLastIndex((line) => line.startsWith(start));
+    expect(place('ARG GIT_COMMIT')).toBeGreaterThan(place('COPY'));
+    expect(place('USER')).toBeGreaterThan(place('RUN'));
+  });
+
+  it('copies what there is, and .dockerignore lets it through', () => {
+    const copied = of('COPY')
+      .filter((line) => !line.startsWith('--from'))
+      .flatMap((line) => line.split(' ').slice(0, -1));
+    expect(copied.length).toBeGreaterThan(5);
+    const included = read('.dockerignore').split('\n');
+    for (const name of copied) {
+      expect({ name, there: existsSync(join(ROOT, name)) }).toEqual({ name, there: true });
+      expect(included).toContain(`!${name}`.replace('./', ''));
+    }
+  });
+
+  it('its health check reads settings that there are', () => {
+    const names = [...new Set([...read('Dockerfile').matchAll(/\be\.([A-Z_]+)/g)].map(([, name = '']) => name))];
+    expect(names.toSorted()).toEqual(['HOST', 'PORT', 'TLS_CERT_FILE']);
+    expect(names.filter((name) => !KNOWN_NAMES.includes(name))).toEqual([]);
+  });
+});
