@@ -10,7 +10,7 @@ export abstract class Clock {
 
   /**
    * Milliseconds since `then`: the greater of what the two clocks say. A wall clock set back or a machine that slept
-   * (the monotonic clock stands still) can so make a thing look older, never younger (docs/bank.md).
+   * (the monotonic clock stands still) can so make a thing look older, never younger (docs/bank.md#token-rules, docs/api.md#freshness).
    */
   since(then: Instant): number {
     const now = this.now();

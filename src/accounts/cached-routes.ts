@@ -33,7 +33,7 @@ const isHarmless = (key: string): boolean =>
   HARMLESS.has(key) || HARMLESS_PREFIXES.some((prefix) => key.startsWith(prefix));
 
 /**
- * The cache before the routes (docs/architecture.md, The response cache): a Fastify hook of the route, the last before its
+ * The cache before the routes (docs/architecture.md#the-response-cache): a Fastify hook of the route, the last before its
  * handler, so that every hook of Fastify's has run. Which routes have it is decided when Nest makes them, out of the same
  * configuration that Nest makes them from.
  */

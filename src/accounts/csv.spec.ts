@@ -23,7 +23,7 @@ const read = (accounts: readonly Account[], dialect = PLAIN) =>
   }) as Record<string, string>[];
 
 describe('CSV', () => {
-  it('begins with a byte order mark and the columns of the contract', () => {
+  it('begins with a byte order mark and the documented columns', () => {
     expect(csvHead(PLAIN)).toBe(
       '\uFEFFid,name,description,status,currency,iban,ownerId,ownerName,ownerNumber,openedAt,closedAt,balanceType,balanceCurrency,beginOfDay,intraDay,current,blocked,financialDate,lastTransactionAt,asOf\r\n',
     );

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Account, Balance } from '../snapshot/account.js';
 
-/** In this order (docs/api.md, CSV). */
+/** In this order (docs/api.md#csv-and-ndjson). */
 export const CSV_COLUMNS = [
   'id',
   'name',

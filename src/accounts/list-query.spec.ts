@@ -7,7 +7,7 @@ const faults = (query: object) =>
   );
 
 describe('the query of the list', () => {
-  it('takes what the contract names, in any letter case', () => {
+  it('takes the documented parameters, in any letter case', () => {
     expect(
       listQuerySchema.parse({
         PAGENUMBER: '2',

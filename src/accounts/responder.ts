@@ -101,7 +101,7 @@ export class Responder {
   }
 }
 
-/** The headers by which an answer tells its age (docs/api.md, Freshness). Age in whole seconds. */
+/** The headers by which an answer tells its age (docs/api.md#headers). Age in whole seconds. */
 function toSnapshotHeaders(served: ServedSnapshot, freshMs: number): Record<string, string> {
   const { snapshot, ageMs, stale } = served;
   const leftSeconds = Math.floor((freshMs - ageMs) / 1000);

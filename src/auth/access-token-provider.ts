@@ -17,7 +17,7 @@ export interface AccessTokenProviderOptions {
 }
 
 /**
- * Holds the access token of one client certificate by the rules of docs/bank.md: one request in flight whoever asks,
+ * Holds the access token of one client certificate by the rules of docs/bank.md#token-rules: one request in flight, whatever asks,
  * renewed in the background from 80 % of its life when there is work for it, never used in its last seconds, an older
  * answer never overwrites a newer, and waiting after failures.
  */

@@ -32,7 +32,7 @@ export interface AuthorizedRequest {
 }
 
 /**
- * GET with our certificate and token. A 401 is healed once with another token (docs/bank.md); nothing else handles tokens.
+ * GET with our certificate and token. A 401 is healed once with another token (docs/bank.md#token-rules); nothing else handles tokens.
  * @throws NoToken with certificate-unusable or a code of the token provider; GatewayError as `Egress.get`; or the
  * signal's reason
  */

@@ -13,7 +13,7 @@ import { FileWatch } from './file-watch.js';
 import { mayPass, readIdentityMaterial, type IdentityMaterial } from './identity-material.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
 
-/** Files are looked at this often: a change is taken up within 5 s, as docs/certificates.md promises. */
+/** Files are looked at this often: a change is taken up within 5 s, as docs/certificates.md#renewal promises. */
 const LOOK_EVERY_MS = 1000;
 
 /** Failures of a proof that say nothing about the new identity: the bank cannot be reached, or does not answer properly. */

@@ -32,7 +32,7 @@ export interface TokenAnswer {
 }
 
 /**
- * Reads the answer of the token endpoint (docs/bank.md).
+ * Reads the answer of the token endpoint (docs/bank.md#token-endpoint).
  * @throws GatewayError credentials-rejected (400, 401), certificate-rejected (a page of 400), address-not-allowed (403), bank-refused, bank-rate-limited,
  * bank-unavailable, bank-response-invalid
  */

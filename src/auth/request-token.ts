@@ -4,7 +4,7 @@ import type { Egress } from '../egress/egress.js';
 import type { AccessToken } from './access-token.js';
 import { readTokenAnswer, TOKEN_ENDPOINT } from './read-token-answer.js';
 
-/** Path of the token endpoint below {auth_url} (docs/bank.md). */
+/** Path of the token endpoint below {auth_url} (docs/bank.md#token-endpoint). */
 const AUTHORIZE_PATH = '/api/v1/authorizations/authorize';
 
 export interface TokenRequest {
@@ -16,7 +16,7 @@ export interface TokenRequest {
 }
 
 /**
- * Asks the bank for one access token, just as its document says.
+ * Asks the bank for one access token, as docs/bank.md#token-endpoint says.
  * @throws GatewayError as `Egress.get` and `readTokenAnswer`
  */
 export async function requestToken({

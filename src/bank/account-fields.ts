@@ -49,7 +49,7 @@ const requiredText: Kind<string> = {
   },
 };
 
-/** With the digits that the bank sent; an exponent is written out (docs/bank.md, Amounts). */
+/** With the digits that the bank sent; an exponent is written out (docs/bank.md#amounts). */
 const decimal: Kind<string | null> = {
   read: (value) => {
     if (value === null || value === undefined || value === '') return null;
@@ -98,7 +98,7 @@ const BALANCE_FIELDS = {
   lastTransactionTimestamp: text,
 };
 
-/** Every field of the bank's account that we know (docs/bank.md, Account): the one place where a field is added. */
+/** Every field of the bank's account that we know (docs/bank.md#fields-of-an-account): the one place where a field is added. */
 export const ACCOUNT_FIELDS = {
   accountId: requiredText,
   accountDescription: text,

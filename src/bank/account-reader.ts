@@ -5,7 +5,7 @@ import type { PageAnswer, PageSource } from './page-source.js';
 /** A complete reading of the bank's list. */
 export interface AccountList {
   readonly accounts: number;
-  /** Whether the bank's own count agrees; null when it gives none to check by (docs/api.md, Freshness). */
+  /** Whether the bank's own count agrees; null when it gives none to check by (docs/api.md#freshness). */
   readonly complete: boolean | null;
   readonly pages: number;
   /** True when the list changed under the first pass and was read again. */

@@ -2,7 +2,7 @@ import { ACCOUNT_FIELDS, fieldsWithin, readBankAccount } from './account-fields.
 import { quoteNumbers } from './quote-numbers.js';
 import { readPage } from './read-page.js';
 
-/** What stands around the list (docs/bank.md, The list). */
+/** What stands around the list (docs/bank.md#envelope-and-paging). */
 const ENVELOPE_FIELDS = new Set(['pageInfo', 'currentPage', 'pageSize', 'rowCount']);
 
 const MAX_NAMES = 50;
@@ -19,7 +19,7 @@ export interface Shape {
 }
 
 /**
- * How the text of a page of the bank's compares with what we know of it (docs/bank.md, Account); names
+ * How the text of a page of the bank's compares with what we know of it (docs/bank.md#fields-of-an-account); names
  * only, never a value.
  * @throws GatewayError bank-response-invalid when the page or an account can't be read
  */

@@ -6,7 +6,7 @@ import type { WireAnswer } from '../egress/egress.js';
 import { ProxyTimedOut } from '../egress/wire-failure.js';
 import { GatewayError } from '../problems/gateway-error.js';
 
-/** Path of the account list below {base_url} (docs/bank.md, The list). */
+/** Path of the account list below {base_url} (docs/bank.md#account-list). */
 const ACCOUNTS_PATH = '/api/v1/accounts';
 const ACCOUNT_LIST = 'the account list';
 const REPEAT_AFTER_MS = { min: 100, spread: 200 };
@@ -46,7 +46,7 @@ export class PageSource {
   }
 
   /**
-   * One page as it came, asked for a second time after a connection failure, a 502, 503 or 504 (docs/architecture.md, Repeats).
+   * One page as it came, asked for a second time after a connection failure, a 502, 503 or 504 (docs/architecture.md#every-repeat).
    * @throws GatewayError as `AuthorizedCall.get`; bank-refused, bank-rate-limited, bank-unavailable, bank-response-invalid
    */
   async get(request: PageRequest): Promise<PageAnswer> {

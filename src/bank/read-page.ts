@@ -20,7 +20,7 @@ const isObject = (value: unknown): value is Row => typeof value === 'object' && 
 const invalid = (detail: string) => new GatewayError('bank-response-invalid', `In the account list, ${detail}.`);
 
 /**
- * Reads a page of the account list as docs/bank.md says (The list): the array is `result`, else the only property that is an
+ * Reads a page of the account list as docs/bank.md#envelope-and-paging says: the array is `result`, else the only property that is an
  * array of objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first.
  * @throws GatewayError bank-response-invalid, naming the place and never a value
  */

@@ -45,7 +45,7 @@ function faultsOf(env: Record<string, string>, options = LIVE, base: Record<stri
 const named = (faults: readonly Fault[]) => faults.map(({ variable }) => variable);
 
 describe('settings that are all given', () => {
-  it('the bank alone is enough, and the rest has the values of the contract', () => {
+  it('the bank alone is enough, and the rest has the documented values', () => {
     const { common, bank, warnings } = read({});
     expect(warnings).toEqual([]);
     expect(bank).toMatchObject({

@@ -27,7 +27,7 @@ export interface ExamineOptions {
 
 /**
  * Walks the way to the bank hop by hop, by the gateway's own rooms, and stops at the first that is broken
- * (docs/troubleshooting.md). Facts hold names, addresses, dates, counts and fingerprints: never a secret, never an amount.
+ * (docs/troubleshooting.md#steps-and-exit-codes). Facts hold names, addresses, dates, counts and fingerprints: never a secret, never an amount.
  */
 export async function examine(options: ExamineOptions): Promise<DoctorReport> {
   const { mode, offline, settings: source, clock } = options;
@@ -154,7 +154,7 @@ function askFirstPage(call: AuthorizedCall, { settings, clock }: Parts): Promise
   return new PageSource(call, clock).get({ pageNumber: 1, pageSize: 1, readingId: crypto.randomUUID(), signal });
 }
 
-/** The refusal of a bank that asks for the certificate once it has seen the request (docs/troubleshooting.md). */
+/** The refusal of a bank that asks for the certificate once it has seen the request (docs/bank.md#tls). */
 function toLateCertificate({ code, problem }: StepFailed): StepFailed {
   return new StepFailed(
     code,

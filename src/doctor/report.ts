@@ -1,6 +1,6 @@
 import type { Owner, ProblemCode } from '../problems/problem-table.js';
 
-/** The steps, in the order in which they are taken; the exit code of a failed one follows from its place (docs/troubleshooting.md). */
+/** The steps, in the order in which they are taken; the exit code of a failed one follows from its place (docs/troubleshooting.md#steps-and-exit-codes). */
 export const STEPS = ['settings', 'certificate', 'dns', 'route', 'tls', 'token', 'accounts', 'shape'] as const;
 
 export type StepName = (typeof STEPS)[number];

@@ -3,7 +3,7 @@ import type { WireAnswer } from './wire-client.js';
 
 /**
  * The error for an answer whose status is not 200, by what a status means wherever it comes from; the token endpoint
- * and the account list look first at what it means there (docs/errors.md).
+ * and the account list look first at what it means there (docs/bank.md#errors-of-the-bank).
  */
 export function toStatusError(answer: WireAnswer, target: string, nowWallMs: number): GatewayError {
   const { status } = answer;

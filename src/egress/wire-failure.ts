@@ -19,7 +19,7 @@ export interface FailureContext {
   readonly maxResponseBytes: number;
 }
 
-/** The proxy was silent until the connect deadline: not worth a repetition, as no timeout is (docs/architecture.md, repeats). */
+/** The proxy was silent until the connect deadline: not worth a repetition, as no timeout is (docs/architecture.md#every-repeat). */
 export class ProxyTimedOut extends GatewayError {}
 
 /** Whether a code of the runtime says that a server's certificate is not trusted. */

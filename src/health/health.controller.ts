@@ -30,7 +30,7 @@ const statusOnly = { 'application/json': { schema: refTo(healthStatusSchema) } }
 const ok = headersNamed('Cache-Control');
 const unavailable = headersNamed('Cache-Control', 'Retry-After');
 
-/** Health for balancers and people (docs/operations.md). It reads what the rooms say of themselves. */
+/** Health for balancers and people (docs/operations.md#health). It reads what the rooms say of themselves. */
 @ApiTags('health')
 @ApiProblems()
 @Controller('health')

@@ -39,7 +39,7 @@ export class GatewayError extends Error {
     this.headers = options.headers;
   }
 
-  /** Whether it stays until someone acts: then it is logged as an error (docs/operations.md, Logs). */
+  /** Whether it stays until someone acts: then it is logged as an error (docs/operations.md#logs). */
   get needsSomeone(): boolean {
     return this.owner === 'operator' || this.code === 'access-not-granted' || this.code === 'proxy-refused';
   }

@@ -4,7 +4,7 @@ import { problemSchema, toProblemDocument, toProblemHeaders } from './problem-do
 import { PROBLEM_CODES, PROBLEMS } from './problem-table.js';
 
 describe('a problem document', () => {
-  it('is as RFC 9457 and the contract have it', () => {
+  it('is as RFC 9457 and docs/errors.md have it', () => {
     const error = new GatewayError('bank-timeout', 'The bank was slow.', { cause: new Error('hunter2') });
     expect(toProblemDocument(error, '/api/v1/accounts', 'r-1')).toEqual({
       type: '/problems/bank-timeout',

@@ -19,7 +19,7 @@ const entry = (status: number, owner: Owner, title: string, meaning: string, rem
   remedy,
 });
 
-/** Every error this service answers with (docs/errors.md). The pages under /problems and the OpenAPI are made from it. */
+/** Every error this service answers with (docs/errors.md#the-codes). The pages under /problems and the OpenAPI are made from it. */
 export const PROBLEMS = {
   'invalid-request': entry(
     400,

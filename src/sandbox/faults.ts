@@ -1,8 +1,8 @@
-/** The two endpoints of bank-interface.md §4. */
+/** The two endpoints of docs/bank.md. */
 export const ENDPOINTS = ['authorize', 'accounts'] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
-/** What `failNext` can order in place of the answer (docs/sandbox.md). */
+/** What `failNext` can order in place of the answer (docs/sandbox.md#its-switches). */
 export const FAULTS = ['401', '404', '429', '500', '503', 'html', 'truncate', 'reset', 'hang', 'malformed'] as const;
 export type Fault = (typeof FAULTS)[number];
 

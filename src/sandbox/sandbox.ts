@@ -15,7 +15,7 @@ import { createBankServer } from './service/bank-server.js';
 import type { BankState } from './service/bank-state.js';
 import { Switches } from './switches.js';
 
-/** The SANDBOX_* settings (docs/settings.md). Port 0 picks a free one. */
+/** The SANDBOX_* settings (docs/settings.md#the-sandbox-bank). Port 0 picks a free one. */
 export interface SandboxSettings {
   readonly host: string;
   readonly port: number;

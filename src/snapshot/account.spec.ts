@@ -48,7 +48,7 @@ describe('an account in our words', () => {
     ['ownedByCompanyNumber', { owner: { ...EMPTY.owner, number: 'x' } }],
     ['interestCalcMethod', { interest: { ...EMPTY.interest, calcMethod: 'x' } }],
     ['overdraftRateCalcMethod', { overdraft: { ...EMPTY.overdraft, calcMethod: 'x' } }],
-  ])('takes %s of the bank to where the contract has it, and nowhere else', (name, change) => {
+  ])('takes %s of the bank to where docs/api.md has it, and nowhere else', (name, change) => {
     expect(account({ [name]: 'x' })).toEqual({ ...EMPTY, ...change });
   });
 
@@ -117,7 +117,7 @@ describe('the IBAN', () => {
 });
 
 describe('a balance', () => {
-  it('takes each field of the bank to where the contract has it', () => {
+  it('takes each field of the bank to where docs/api.md has it', () => {
     expect(
       balance({
         type: 'CurrentBalance',

@@ -30,7 +30,7 @@ const BALANCE = {
 export const balanceSchema = z.object(schemasOf(BALANCE)).meta({ id: 'Balance' });
 
 /**
- * An account as internal web apps get it (docs/api.md, Account): the one place where a field of it is added. Every field
+ * An account as internal web apps get it (docs/api.md#account): the one place where a field of it is added. Every field
  * is always there; dates are the bank's text, unchanged.
  */
 const ACCOUNT = {

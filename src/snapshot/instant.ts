@@ -10,7 +10,7 @@ const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+?)0*)?)?(?:[Zz]|([+-])(\d\d):?(\d\d)?)?)?$/;
 
 /**
- * The instant that a text names (ISO 8601 as docs/bank.md has it, Dates: date alone, any fraction, any offset); null for what
+ * The instant that a text names (ISO 8601 as docs/bank.md#dates has it: date alone, any fraction, any offset); null for what
  * is no such text. What gives no offset counts as UTC.
  */
 export function parseInstant(text: string): BankInstant | null {

@@ -14,7 +14,7 @@ const ask = (snapshot: Snapshot, filters: Filters, sort: Sort, start = 0, size =
   };
 };
 
-// the model: one plain pass over all accounts, told from the contract with other means than the code
+// the model: one plain pass over all accounts, written from docs/api.md by other means than the code
 const fold = (text: string) => text.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '');
 const same = (value: string | null, wanted: string | undefined) =>
   wanted === undefined || value?.toUpperCase() === wanted.toUpperCase();

@@ -5,7 +5,7 @@ import type { Snapshot } from './snapshot.js';
 import type { SortField } from './sort-order.js';
 import { codeOf } from './value-column.js';
 
-/** Which accounts are wanted; all that is given must match (docs/api.md, Filters). */
+/** Which accounts are wanted; all that is given must match (docs/api.md#query). */
 export type Filters = { readonly [K in ColumnField | 'iban' | 'q']?: string | undefined };
 
 export interface Sort {
@@ -49,7 +49,7 @@ export function matchAccounts(snapshot: Snapshot, filters: Filters): Mask {
 
 /** Marks every account in whose text `needle` stands. */
 function markMatches({ bytes, offsets }: Texts, needle: string, mask: Uint8Array): void {
-  // every text holds it; a caller is refused before (docs/api.md, Filters)
+  // every text holds it; a caller is refused before (docs/api.md#query)
   if (needle === '') throw new RangeError('nothing to search for');
   const text = asBuffer(bytes);
   const wanted = Buffer.from(needle);

@@ -61,7 +61,7 @@ class CallerLeft extends GatewayError {
 const NOW_MEANS_MS = 1000;
 
 /**
- * Keeps the last complete reading and says who gets it (docs/api.md, Freshness): one reading in flight no matter how many ask; a
+ * Keeps the last complete reading and says who gets it (docs/api.md#freshness): one reading in flight no matter how many ask; a
  * fresh copy without asking; an older one, marked stale, while the bank is slow or failing; nothing past its last age.
  */
 export class SnapshotKeeper {

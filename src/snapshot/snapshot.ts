@@ -18,7 +18,7 @@ export interface SnapshotTimes {
 
 /**
  * One complete reading of the bank's accounts: a single buffer, made in a worker, never changed. It holds the finished
- * JSON of each account, and what filters, sorts and totals look at (docs/architecture.md, The snapshot).
+ * JSON of each account, and what filters, sorts and totals look at (docs/architecture.md#the-snapshot).
  */
 export class Snapshot {
   readonly askedAt: Instant;

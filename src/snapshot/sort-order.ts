@@ -5,7 +5,7 @@ import type { Account } from './account.js';
 export const SORT_FIELDS = ['name', 'currency', 'status', 'openedAt', 'current'] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 
-/** How accounts are sorted (docs/api.md, Sort): by a text of each, and by an order of what the texts stand for. */
+/** How accounts are sorted (docs/api.md#query): by a text of each, and by an order of what the texts stand for. */
 interface SortKey<K> {
   /** Equal for all that are equal to the letter; null comes last. */
   readonly text: (account: Account) => string | null;

@@ -29,7 +29,7 @@ function parseKeepingDigits(text: string): { result: RawAccount[] } {
   ) as { result: RawAccount[] };
 }
 
-/** 1.5E3 → 1500, as contract §3 writes exponents out. */
+/** 1.5E3 → 1500, with the exponent written out (docs/bank.md#amounts). */
 const writtenOut = (digits: string) => (/e/i.test(digits) ? new Big(digits).toFixed() : digits);
 
 describe("accounts keep the bank's digits", () => {

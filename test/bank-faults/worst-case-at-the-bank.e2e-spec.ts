@@ -32,7 +32,7 @@ async function costOf(statuses: readonly number[], { callers = 20, env = {} as R
   return { calls: calls(), tokens: bank.tokens.length, statuses: [...new Set(answers.map(({ status }) => status))] };
 }
 
-describe('what one reading costs the bank at most (docs/architecture.md, Repeats)', () => {
+describe('what one reading costs the bank at most (docs/architecture.md#every-repeat)', () => {
   it.each([
     ['all is well', [200], { calls: 1, tokens: 1, statuses: [200] }],
     ['it answers 500', [500], { calls: 1, tokens: 1, statuses: [503] }],

@@ -35,7 +35,7 @@ describe('one list for everybody', () => {
     );
     expect(asked(sandbox, 'authorize')).toBe(1);
     expect(asked(sandbox, 'accounts')).toBe(3);
-    // the certificate is shown at both hosts (contract §6)
+    // the certificate is shown at both hosts (docs/bank.md#account-list)
     const thumbprints = new Set(sandbox.requests.map(({ thumbprint }) => thumbprint));
     expect(thumbprints.size).toBe(1);
     expect(thumbprints).not.toContain(null);

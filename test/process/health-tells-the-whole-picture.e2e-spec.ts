@@ -20,7 +20,7 @@ afterEach(async () => {
 const tokens = (sandbox: Sandbox) => sandbox.requests.filter(({ endpoint }) => endpoint === 'authorize').length;
 
 describe('health tells the whole picture', () => {
-  it('ok: every part with what the contract promises of it', async () => {
+  it('ok: every part with what is documented of it', async () => {
     const sandbox = await start();
     const gateway = await startGateway(sandbox);
     await gateway.get('/api/v1/accounts');

@@ -61,7 +61,7 @@ export function judge(call: Call, versions: readonly Version[], limits: Limits, 
   const readMeanwhile = version.lastServedAt >= call.sentAt - slackMs;
   const ageMs = call.sentAt - asOf;
   const nowMs = Math.max(1000, version.lastServedAt - asOf);
-  // a reading of the last second counts as one of now (contract §3)
+  // a reading of the last second counts as one of now (docs/api.md#freshness)
   const freshMs = call.cacheControl === 'no-cache' ? Math.max(limits.freshMs, nowMs) : limits.freshMs;
   if (!snapshot.stale && ageMs > freshMs + slackMs && !readMeanwhile) return `${ageMs} ms old and not marked stale`;
   if (snapshot.stale && call.receivedAt - asOf < limits.freshMs) return 'marked stale while fresh';

@@ -10,7 +10,7 @@ import type { PretendBank } from './pretend-bank.js';
 import { PLANTED } from './sample-accounts.js';
 import { until } from './until.js';
 
-/** What a call may take beyond REQUEST_DEADLINE_MS (faults.md). */
+/** What a call may take beyond REQUEST_DEADLINE_MS (test/README.md#tests). */
 const GRACE_MS = 500;
 /** Statuses of codes that have several. */
 const OTHER_STATUSES: Partial<Record<ProblemCode, readonly number[]>> = { 'request-too-large': [414, 431] };
@@ -67,7 +67,7 @@ export function expectNoSecret(text: string, secrets: readonly string[]): void {
 }
 
 /**
- * The conditions that hold under every fault (faults.md), looked at after one: nothing secret in log lines, errors and
+ * The conditions that hold under every fault (test/README.md#tests), looked at after one: nothing secret in log lines, errors and
  * health; never two token requests in flight; the process lives; nothing of the wire is left open beyond the idle
  * connections of the pool, and none once the gateway has stopped; file descriptors are back to what they were before it,
  * within 10 s. A rejection that nobody handles fails the test by itself: jest listens for it.

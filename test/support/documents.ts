@@ -71,11 +71,38 @@ export function brokenLinks(path: string, document: string): string[] {
     .map(([, link = '']) => link)
     .filter((link) => {
       const [file = '', anchor] = link.split('#');
-      const target = file === '' ? path : posix.normalize(posix.join(posix.dirname(path), file));
-      if (!existsSync(join(ROOT, target))) return true;
-      return anchor !== undefined && !anchorsOf(file === '' ? document : read(target)).has(anchor);
+      if (file === '') return anchor !== undefined && !anchorsOf(document).has(anchor);
+      return !exists(posix.normalize(posix.join(posix.dirname(path), file)), anchor);
     });
 }
+
+function exists(path: string, anchor: string | undefined): boolean {
+  if (!existsSync(join(ROOT, path))) return false;
+  return anchor === undefined || anchorsOf(read(path)).has(anchor);
+}
+
+/** Every source file of the program and its tests, by its path. */
+export const sourcePaths = (): string[] =>
+  ['src', 'test'].flatMap((directory) =>
+    readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.(?:ts|tsx|mjs)$/.test(path))
+      .map((path) => posix.join(directory, path)),
+  );
+
+/** The documents, with their headings, that the comments of a source file name. */
+export function citations(source: string): string[] {
+  const comments = source.match(/^\s*(?:\/?\*|\/\/).*|\s\/\/\s.*/gm) ?? [];
+  return comments
+    .flatMap((comment) => [...comment.matchAll(/(?<![\w./-])(?:docs|test)\/[\w./-]+\.md(?:#[\p{L}\p{N}_-]*)?/gu)])
+    .map(([citation]) => citation);
+}
+
+/** Citations in a source file that lead nowhere: to no document, or to no heading of one. */
+export const brokenCitations = (source: string): string[] =>
+  citations(source).filter((citation) => {
+    const [file = '', anchor] = citation.split('#');
+    return !exists(file, anchor);
+  });
 
 /** Files and folders of the project that a document names, and that do not exist. A test may be named without its ending. */
 export function missingPaths(path: string, document: string): string[] {

@@ -61,7 +61,7 @@ export interface Expected {
   readonly step: StepName;
   readonly code: string;
   readonly owner: string;
-  /** The exit code, as docs/troubleshooting.md has it: not computed here. */
+  /** The exit code, as docs/troubleshooting.md#steps-and-exit-codes has it: not computed here. */
   readonly exit: number;
   readonly problem: RegExp;
   /** What is specific in what to do. */

@@ -27,7 +27,7 @@ export interface FaultSeen {
 /** Quick enough for a test; what is waited for in vain ends soon. */
 const ENV = { BANK_REQUEST_TIMEOUT_MS: '400', REQUEST_DEADLINE_MS: '1500' };
 
-/** The longest that any failure is waited out (contract §6). */
+/** The longest that any failure is waited out (docs/bank.md#token-rules). */
 export const LONGEST_WAIT_MS = 361_000;
 
 /** The bank as it is on a good day, as if it had just been started. */
@@ -37,7 +37,7 @@ export function mend(bank: PretendBank): void {
 }
 
 /**
- * A cold gateway against a bank with a fault: the answer must be the contract's, other callers meanwhile get one as
+ * A cold gateway against a bank with a fault: the answer must be the documented one, other callers meanwhile get one as
  * well without the bank being asked more, and once the fault is gone it works again by itself.
  */
 export async function runFault(bank: PretendBank, fault: FaultCase): Promise<FaultSeen> {

@@ -66,7 +66,7 @@ export function issueToken(bank: PretendBank, change: Record<string, unknown> = 
   };
 }
 
-/** Answers the list with these accounts, paged as asked, by the envelope of bank-in-practice.md. */
+/** Answers the list with these accounts, paged as asked, in the envelope of docs/bank.md#envelope-and-paging. */
 export function listAccounts(accounts: readonly object[]): Handler {
   return (_request, response, url) => {
     const number = Number(url.searchParams.get('PageNumber') ?? 1);

@@ -1,6 +1,6 @@
 import type { Digits } from './digits.js';
 
-/** One entry of the account list, as the bank sends it (bank-interface.md §2, with the nulls of bank-in-practice.md). */
+/** One entry of the account list, as the bank sends it (docs/bank.md#fields-of-an-account). */
 export interface BankAccount {
   accountId: string;
   accountDescription: string | null;
@@ -35,6 +35,6 @@ export interface BankBalance {
   financialDate: string;
   intraDayAmount: Digits;
   lastTransactionTimestamp: string | null;
-  /** Not in the document; the real service sends a number, null, or leaves it out. */
+  /** Not documented; the real service sends a number, null, or leaves it out. */
   blockedBalanceAmount?: Digits | null;
 }

@@ -14,7 +14,7 @@ interface Reply {
 }
 
 /**
- * The switches (docs/sandbox.md), plain HTTP, not yet listening: GET, PATCH and DELETE of /control. Pages in a browser are kept out:
+ * The switches (docs/sandbox.md#its-switches), plain HTTP, not yet listening: GET, PATCH and DELETE of /control. Pages in a browser are kept out:
  * Host must be an IP address or one of `names`, and a PATCH must be application/json.
  */
 export function createControlServer(
