@@ -67,7 +67,7 @@ export class AppModule {
 
   /** Looks at certificate and credentials again, and ends any waiting after a failure. */
   reload(): void {
-    this.keeper.endWait();
+    this.keeper.resetBackOff();
     void this.identities.reload();
   }
 }

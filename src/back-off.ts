@@ -14,7 +14,7 @@ const RETRY_AFTER_MAX_MS = 300_000;
 const JITTER = 0.2;
 
 /**
- * The waiting after failures, which is also the circuit breaker: while it lasts nobody asks. 1 s, 2 s, 4 s … 30 s after
+ * The waiting after failures, which is also the circuit breaker: while it lasts nothing is asked. 1 s, 2 s, 4 s … 30 s after
  * a failure; 30 s … 300 s after a refusal of credentials, certificate or address; a Retry-After of the bank's rules, up
  * to 300 s. Jitter makes a step up to a fifth longer, never shorter.
  */
@@ -50,7 +50,7 @@ export class BackOff {
     this.#last = null;
   }
 
-  /** Lets the next one ask at once, as an operator may wish after correcting something. */
+  /** Ends the waiting: the next attempt may be made at once, as after a correction by the operator. */
   resetBackOff(): void {
     if (this.#last) this.#last = { ...this.#last, waitMs: 0 };
   }
@@ -68,7 +68,7 @@ export class BackOff {
     return this.#last?.error ?? null;
   }
 
-  /** `open` while nobody asks, `half-open` when the next one is a probe. */
+  /** `open` while nothing is asked, `half-open` when the next one is a probe. */
   get circuit(): 'closed' | 'open' | 'half-open' {
     if (!this.#last) return 'closed';
     return this.waiting ? 'open' : 'half-open';

@@ -14,7 +14,7 @@ export async function within<T>(work: Promise<T>, ms: number): Promise<T | typeo
 
 /** What `work` gives, or a rejection with the signal's reason when that comes first; `work` goes on. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // nobody may be left to look at its failure
+  // its failure must not become an unhandled rejection
   work.catch(() => undefined);
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();

@@ -6,7 +6,7 @@ import { CachedResponses } from './cached-responses.js';
 import { CachedRoutes } from './cached-routes.js';
 import { Responder } from './responder.js';
 
-/** Our words: what internal web apps ask, answered from the snapshot. */
+/** The API for internal web apps, answered from the snapshot. */
 @Module({
   imports: [SnapshotModule],
   controllers: [AccountsController, BalancesController],

@@ -14,8 +14,8 @@ describe('what Cache-Control asks of us', () => {
     [' no-cache ,max-age=5,  only-if-cached', { noCache: true, maxAge: 5, onlyIfCached: true }],
     ['no-store, no-cache', { ...NOTHING, noCache: true }],
     ['max-age=999999999999', { ...NOTHING, maxAge: 999_999_999_999 }],
-  ])('%j', (header, wish) => {
-    expect(readCacheDirectives(header)).toEqual(wish);
+  ])('%j', (header, expected) => {
+    expect(readCacheDirectives(header)).toEqual(expected);
   });
 
   it.each([undefined, '', 'no-store', 'no-transform', 'max-stale=60', 'nocache', 'x-max-age=5', 'no-cached'])(

@@ -23,7 +23,7 @@ export interface CachedAnswer {
   readonly make: () => { readonly parts: Iterable<Buffer>; readonly bytes: number };
 }
 
-/** Answers that are made once for each snapshot, and given from memory to all who ask the same. */
+/** Responses that are made once for each snapshot, and served from memory to all equal requests. */
 @Injectable()
 export class CachedResponses {
   readonly #cache = new ResponseCache();

@@ -39,7 +39,7 @@ describe('CSV', () => {
     ['\u0000=1+1', "'\u0000=1+1"],
     ['\u0001\u001f@x', "'\u0001\u001f@x"],
     ['\u0000x', '\u0000x'],
-    ['say "hi", he said', 'say "hi", he said'],
+    ['say "hi", they said', 'say "hi", they said'],
     ['two\nlines', 'two\nlines'],
     ['two\r\nlines', 'two\r\nlines'],
     ['lone\rreturn', 'lone\rreturn'],

@@ -21,18 +21,18 @@ class Scene {
     condition: new BankCondition(this.clock, this.log.logger),
     random: () => 0,
     request: () => {
-      const question = { ...Promise.withResolvers<AccessToken>(), at: this.clock.now() };
-      this.asked.push(question);
-      return question.promise;
+      const request = { ...Promise.withResolvers<AccessToken>(), at: this.clock.now() };
+      this.asked.push(request);
+      return request.promise;
     },
   });
 
   /** The bank answers the last request with a token. */
   async issue(value = `token-${this.asked.length}`, lifetimeMs = LIFE_MS): Promise<AccessToken> {
-    const question = this.asked.at(-1);
-    if (!question) throw new Error('nothing was asked');
-    const token = { value, requestedAt: question.at, lifetimeMs, renewAfterMs: lifetimeMs * 0.8 };
-    question.resolve(token);
+    const request = this.asked.at(-1);
+    if (!request) throw new Error('nothing was asked');
+    const token = { value, requestedAt: request.at, lifetimeMs, renewAfterMs: lifetimeMs * 0.8 };
+    request.resolve(token);
     await settle();
     return token;
   }

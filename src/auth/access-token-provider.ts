@@ -81,7 +81,7 @@ export class AccessTokenProvider {
     return this.#backOff.waiting !== null;
   }
 
-  /** Lets the next call ask at once. */
+  /** Ends the waiting after failures: the next call may ask for a token at once. */
   resetBackOff(): void {
     this.#backOff.resetBackOff();
   }

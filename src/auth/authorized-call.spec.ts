@@ -117,7 +117,7 @@ describe('without a token', () => {
     ]);
   });
 
-  it('with a certificate that can not be used nothing is asked at all', async () => {
+  it('with a certificate that cannot be used the bank is not asked at all', async () => {
     const { get, sent, counts } = begin([], { certificate: new GatewayError('certificate-unusable', 'expired') });
     const error = await refusalOf(get);
     expect(error).toBeInstanceOf(NoToken);

@@ -50,7 +50,7 @@ export class AuthorizedCall {
       try {
         return await this.#getOnce(request);
       } catch (error) {
-        // each such failure takes the rest of a token's life, so that this ends
+        // each such failure uses up the rest of a token's life, so that this ends
         if (!(error instanceof TokenAged)) throw error;
       }
     }

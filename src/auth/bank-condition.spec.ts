@@ -13,7 +13,7 @@ function begin() {
 }
 
 describe('a series of failures', () => {
-  it('is told of once, at the first', () => {
+  it('is reported once, at the first', () => {
     const { log, condition } = begin();
     condition.failed('token', down);
     condition.failed('token', down);
@@ -23,13 +23,13 @@ describe('a series of failures', () => {
     ]);
   });
 
-  it('is told of as an error when the operator must act', () => {
+  it('is reported as an error when the operator must act', () => {
     const { log, condition } = begin();
     condition.failed('token', new GatewayError('credentials-rejected', 'no'));
     expect(log.lines('bank.unavailable')).toEqual([expect.objectContaining({ level: 'error' })]);
   });
 
-  it('ends, told of once, when each kind of work that failed has gone well', () => {
+  it('ends, reported once, when each kind of work that failed has gone well', () => {
     const { log, condition } = begin();
     condition.failed('token', down);
     condition.failed('reading', down);

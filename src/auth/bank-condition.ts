@@ -11,7 +11,7 @@ interface Failure {
 }
 
 /**
- * How the bank does, seen over all we ask of it. A series of failures begins with the first and ends when each kind of
+ * The condition of the bank, over all that is asked of it. A series of failures begins with the first and ends when each kind of
  * work that failed has gone well again; each end is logged once.
  */
 export class BankCondition {
@@ -33,7 +33,7 @@ export class BankCondition {
     if (first) {
       this.#logger[error.needsSomeone ? 'error' : 'warn'](
         { event: 'bank.unavailable', code: error.code, owner: error.owner, detail: error.detail, work },
-        'the bank can not be used',
+        'the bank cannot be used',
       );
     }
   }

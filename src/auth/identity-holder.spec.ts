@@ -32,7 +32,7 @@ async function startHolder() {
       fault.reads += 1;
       if (fault.code === null) return password.read();
       const cause = Object.assign(new Error(fault.code), { code: fault.code, errno: -24 });
-      throw new FileUnusable(bank.files.password, `can not be read (${fault.code})`, { cause });
+      throw new FileUnusable(bank.files.password, `cannot be read (${fault.code})`, { cause });
     },
   };
   const clock = new SystemClock();

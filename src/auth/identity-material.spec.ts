@@ -8,7 +8,7 @@ const systemError = (code: string) => Object.assign(new Error(`${code}: open`), 
 
 describe('a failed reading may pass', () => {
   it.each(['EMFILE', 'ENFILE', 'EIO', 'ESTALE', 'EACCES', 'EAGAIN'])('when the system could not read (%s)', (code) => {
-    const unusable = new FileUnusable('/run/client.pfx', 'can not be read', { cause: systemError(code) });
+    const unusable = new FileUnusable('/run/client.pfx', 'cannot be read', { cause: systemError(code) });
     expect(mayPass(unusable)).toBe(true);
     expect(mayPass(new PfxUnreadable('file', 'BANK_PFX_FILE names it', { cause: unusable }))).toBe(true);
   });

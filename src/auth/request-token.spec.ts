@@ -62,7 +62,7 @@ describe('asking for a token', () => {
     expect(Math.max(...parts) - Math.min(...parts)).toBeGreaterThan(0.02);
   });
 
-  it('a life that can not be used is 60 s, with a warning', async () => {
+  it('a lifetime that cannot be used is taken as 60 s, with a warning', async () => {
     const { token, log } = await ask('soon');
     expect(token.lifetimeMs).toBe(60_000);
     expect(log.lines('token.lifetime-unknown')).toEqual([expect.objectContaining({ level: 'warn' })]);

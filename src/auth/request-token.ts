@@ -38,7 +38,7 @@ export async function requestToken({
   if (!answer.lifetimeKnown) {
     logger.warn(
       { event: 'token.lifetime-unknown' },
-      `expires_in of the token can not be used; taking ${answer.lifetimeSeconds} s`,
+      `expires_in of the token cannot be used; taking ${answer.lifetimeSeconds} s`,
     );
   }
   const lifetimeMs = answer.lifetimeSeconds * 1000;

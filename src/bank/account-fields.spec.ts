@@ -102,7 +102,7 @@ describe('an account of the bank', () => {
   });
 });
 
-describe('an account that can not be read', () => {
+describe('an account that cannot be read', () => {
   it.each([undefined, null, ''])('without id (%j) is refused', async (accountId) => {
     expect(await detailOf({ accountId })).toBe('In the account list, result[3].accountId is missing.');
   });

@@ -22,7 +22,7 @@ export type TakePage = (pageNumber: number, body: Buffer) => Promise<PageFacts>;
 
 /** A list that goes on past this is taken for one that never ends. */
 const MAX_ACCOUNTS = 500_000;
-/** As many accounts of 1.2 KB; fatter ones without end would fill the memory sooner. */
+/** As many accounts of 1.2 KB; larger ones without end would fill the memory sooner. */
 const MAX_BYTES = 600_000_000;
 /** Below this, a refused page size is no longer taken for the reason. */
 const DEFAULT_PAGE_SIZE = 50;

@@ -6,7 +6,7 @@ import { Settings } from '../config/settings.js';
 import { AccountReader } from './account-reader.js';
 import { PageSource } from './page-source.js';
 
-/** The bank's words: the only place that knows its paths, its paging and the shape of its answers. */
+/** The bank's interface: the only place that knows its paths, its paging and the shape of its answers. */
 @Module({
   imports: [AuthModule],
   providers: [

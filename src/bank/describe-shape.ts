@@ -21,7 +21,7 @@ export interface Shape {
 /**
  * How the text of a page of the bank's compares with what we know of it (docs/bank.md#fields-of-an-account); names
  * only, never a value.
- * @throws GatewayError bank-response-invalid when the page or an account can't be read
+ * @throws GatewayError bank-response-invalid when the page or an account cannot be read
  */
 export function describeShape(text: string): Shape {
   const page = readPage(text, 1);

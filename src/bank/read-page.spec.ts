@@ -65,7 +65,7 @@ describe('the rows of a page', () => {
   });
 });
 
-describe('a page that can not be used', () => {
+describe('a page that cannot be used', () => {
   it.each([
     ['nothing', '', 'is not JSON'],
     ['HTML', '<html>hunter2</html>', 'is not JSON'],

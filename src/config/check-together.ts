@@ -43,7 +43,7 @@ function checkInheritedProxy(env: Environment): Fault[] {
   return [{ ...toFault('EGRESS_PROXY_URL', problem), variable }];
 }
 
-/** Beyond this machine nobody is let in by default. */
+/** By default only this machine may call. */
 function checkListener(env: Environment, { HOST: host }: Partial<Values>): Fault[] {
   if (host === undefined || isLoopback(host)) return [];
   return (['ALLOWED_HOSTS', 'ALLOWED_CLIENTS'] as const)

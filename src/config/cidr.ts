@@ -8,7 +8,7 @@ export type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 export function toCidr(text: string): Cidr | null {
   const [address = ''] = text.split('/');
   const family = isIP(address);
-  // asked first, since the library reads 10.1 as 10.0.0.1, as inet_aton does
+  // checked first, since the library reads 10.1 as 10.0.0.1, as inet_aton does
   if (family === 0 || address.includes('%')) return null;
   const full = address === text ? `${text}/${family === 4 ? 32 : 128}` : text;
   if (!ipaddr.isValidCIDR(full)) return null;

@@ -61,7 +61,7 @@ describe('settings in .env', () => {
     expect((await loadSettings({ sandbox: false })).warnings).toEqual([]);
   });
 
-  it('that are wrong are told of with all faults', async () => {
+  it('that are wrong are reported with all faults', async () => {
     writeEnv({ ...FILE, BANK_BASE_URL: 'http://x', PORT: 'abc' });
     await expect(loadSettings({ sandbox: false })).rejects.toThrow(SettingsInvalid);
     await expect(loadSettings({ sandbox: false })).rejects.toMatchObject({

@@ -508,7 +508,7 @@ describe('the route', () => {
     expect(proxyOf(env as Record<string, string>)).toBe(proxy);
   });
 
-  it('a bad inherited proxy is no fault when a setting of ours overrides it', () => {
+  it('a bad inherited proxy is no fault when EGRESS_PROXY_URL overrides it', () => {
     expect(faultsOf({ EGRESS_PROXY_URL: 'direct', HTTPS_PROXY: 'socks5://proxy.example' })).toEqual([]);
   });
 

@@ -56,11 +56,11 @@ describe('a variable that is not a setting', () => {
     'DISPLAY',
     'KUBERNETES_PORT',
     'REDIS_HOST',
-  ])('%s is none of ours, and nothing is said', (name) => {
+  ])('%s belongs to something else, and causes no warning', (name) => {
     expect(unknownNames({ [name]: 'x' })).toEqual([]);
   });
 
-  it('no setting of ours is called unknown', () => {
+  it('no setting of the gateway is called unknown', () => {
     expect(unknownNames(Object.fromEntries(KNOWN_NAMES.map((name) => [name, 'x'])))).toEqual([]);
   });
 });

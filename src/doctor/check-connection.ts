@@ -24,7 +24,7 @@ export interface ConnectionCheckOptions {
   readonly ca: string | null;
 }
 
-/** One connection to each host, made as every call makes it; looked at twice, for the way and for TLS. */
+/** One connection to each host, made as every call makes it; looked at twice, for the route and for TLS. */
 export class ConnectionCheck {
   readonly #options: ConnectionCheckOptions;
   #attempts: Attempt[] = [];

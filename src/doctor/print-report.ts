@@ -30,7 +30,7 @@ export function printVerdict(report: DoctorReport, version: string, at: Date, of
   return `\n${[RULE, title, '', ...rows, RULE].join('\n')}\n`;
 }
 
-/** What one can paste into a ticket, whomever it goes to. */
+/** The part to paste into a ticket, the same for every recipient. */
 function toTicket({ steps }: DoctorReport, failed: StepReport, at: Date): [string, string][] {
   const fact = (step: string, name: string) => steps.find((each) => each.name === step)?.facts[name];
   const rows: [string, unknown][] = [

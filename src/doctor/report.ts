@@ -31,7 +31,7 @@ export function failedStep({ steps }: DoctorReport): StepReport | null {
   return steps.find(({ status }) => status === 'failed') ?? null;
 }
 
-/** 0 when all is well, 1 for a fault of our own, else by the step that failed: 2 for settings … 9 for shape. */
+/** 0 when all is well, 1 for a fault of the doctor itself, else by the step that failed: 2 for settings … 9 for shape. */
 export function toExitCode(report: DoctorReport): number {
   const failed = failedStep(report);
   if (!failed) return 0;

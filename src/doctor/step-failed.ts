@@ -19,7 +19,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** What went wrong in `step` as the doctor tells it; what nobody foresaw is our own fault, reported without its message. */
+/** What went wrong in `step`, as the doctor reports it; an unforeseen error is a fault of the doctor, reported without its message. */
 export function toStepFailed(thrown: unknown, step: StepName): StepFailed {
   if (thrown instanceof StepFailed) return thrown;
   if (thrown instanceof GatewayError && thrown.code !== 'internal-error') {

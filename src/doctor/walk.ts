@@ -16,7 +16,7 @@ export interface Findings {
   ms?: number;
 }
 
-/** Is told of each step as it ends, with its lines for people. */
+/** Called with each step as it ends, and its lines for people. */
 export type OnStep = (report: StepReport, lines: readonly string[]) => void;
 
 interface Taken {

@@ -9,7 +9,7 @@ export type ConnectStage =
   | 'tunnel-closed'
   /** The proxy said 200, and what came through the tunnel is not TLS. */
   | 'tunnel-noise'
-  /** Nobody waits for it any more. */
+  /** The call that asked for it has ended. */
   | 'given-up';
 
 export class ConnectFailure extends Error {

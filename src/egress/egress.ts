@@ -16,7 +16,7 @@ import { toWireError, type FailureContext } from './wire-failure.js';
 export type { WireAnswer, WireRequest } from './wire-client.js';
 
 /**
- * The one way out: GET over mutual TLS to the configured hosts, directly or through the egress proxy. Whole-call and
+ * All calls to the bank: GET over mutual TLS to the configured hosts, directly or through the egress proxy. Whole-call and
  * connect deadlines, no redirects, no absolute addresses, a size limit, at most BANK_MAX_CONCURRENT_REQUESTS at a time.
  */
 export class Egress {

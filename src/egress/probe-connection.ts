@@ -3,7 +3,7 @@ import type { Agent } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { toServerChain, type ServerCertificate } from './server-chain.js';
 
-/** What was learned of a connection on the way to its end, good or bad. */
+/** What was learned of a connection until it stood or failed. */
 export interface ConnectionFacts {
   /** The connection to the bank, or the tunnel through the proxy, stood. */
   reached: boolean;

@@ -147,7 +147,7 @@ describe('an answer that does not come whole', () => {
   });
 });
 
-describe('what is told of a failure', () => {
+describe('what is reported of a failure', () => {
   const thrown: [string, unknown][] = [
     ['an AxiosError', wrapped(withCode('ECONNREFUSED'))],
     ['an alert', wrapped(alert(46))],

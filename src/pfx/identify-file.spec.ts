@@ -24,7 +24,7 @@ describe('a file that is no PFX is named', () => {
     ['a ZIP archive', Buffer.from('504b030414000000', 'hex')],
     ['saved as text', Buffer.from(Buffer.from('308203e5020103', 'hex').toString('utf8'))],
     ['nothing else we know', Buffer.from('c0ffee00c0ffee', 'hex')],
-    ["of a kind we don't know", Buffer.from('30030101ff', 'hex')],
+    ['of an unknown kind', Buffer.from('30030101ff', 'hex')],
   ])('%s', (what, bytes) => {
     expect(said(bytes)).toContain(what);
     expect(said(bytes)).not.toContain('\n');

@@ -63,7 +63,7 @@ function identifyDer(bytes: Buffer): PfxUnreadable | undefined {
   if (isSequence(first) && isInteger(childrenOrNone(first)[0])) {
     return refuse('a certificate request', 'give the certificate that was made for it, with its key, as a PFX');
   }
-  return refuse("of a kind we don't know", 'give the PFX (.pfx or .p12) that the bank or Windows exported');
+  return refuse('of an unknown kind', 'give the PFX (.pfx or .p12) that the bank or Windows exported');
 }
 
 function parseRoot(bytes: Buffer): Asn1 | PfxUnreadable {

@@ -70,7 +70,7 @@ describe('the headers of a problem', () => {
   });
 });
 
-describe('an error of ours', () => {
+describe('a GatewayError', () => {
   it('that waits is the same but for the time', () => {
     const options = { cause: new Error('c'), owner: 'bank', status: 599, headers: { a: 'b' }, errors: [] } as const;
     const waiting = new GatewayError('bank-unavailable', 'd', options).waiting(5);

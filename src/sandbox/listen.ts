@@ -14,7 +14,7 @@ export interface Place {
   readonly variable: 'SANDBOX_PORT' | 'SANDBOX_AUTH_PORT' | 'SANDBOX_CONTROL_PORT';
 }
 
-/** Listens and gives the port. Rejects with SandboxNotStarted if the place can't be had. */
+/** Listens and gives the port. Rejects with SandboxNotStarted if the address and port cannot be had. */
 export async function listen(server: Server, place: Place): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
@@ -48,6 +48,6 @@ function explain({ code, message }: NodeJS.ErrnoException, { host, port, variabl
     case 'ENOTFOUND':
       return `${host} is no address of this machine (SANDBOX_HOST): set SANDBOX_HOST to one that is, such as 127.0.0.1.`;
     default:
-      return `Can't listen on port ${port} of ${host} (SANDBOX_HOST, ${variable}): ${message}`;
+      return `Cannot listen on port ${port} of ${host} (SANDBOX_HOST, ${variable}): ${message}`;
   }
 }

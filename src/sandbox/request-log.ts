@@ -22,9 +22,9 @@ export interface SeenRequest {
   readonly pageSize: number | null;
   /** Its X-Request-Id, at most 128 characters. */
   readonly requestId: string | null;
-  /** Which token, counted from 1, was issued to it or presented by it; null if none or none of ours. */
+  /** Which token, counted from 1, was issued to it or presented by it; null if none, or one that this sandbox did not issue. */
   readonly tokenNumber: number | null;
-  /** Names of the headers it carried, lower case. */
+  /** Names of its headers, lower case. */
   readonly headerNames: readonly string[];
 }
 
@@ -33,7 +33,7 @@ type Draft = { -readonly [K in keyof SeenRequest]: SeenRequest[K] };
 /** The requests seen, oldest first; beyond ten thousand the oldest are forgotten. */
 export class RequestLog {
   readonly #seen: Draft[] = [];
-  /** TLS handshakes that failed: mostly clients without our certificate, or that don't trust ours. */
+  /** TLS handshakes that failed: mostly clients without a certificate of the sandbox, or clients that do not trust the server's. */
   handshakesFailed = 0;
 
   get all(): readonly SeenRequest[] {

@@ -50,8 +50,8 @@ export interface Sandbox {
 
 /**
  * Starts the pretend bank. `fresh` renews its identity even if a valid one is there; `onReset` is called when somebody
- * sets all switches back. Rejects with SandboxNotStarted, in one line
- * that names the setting, if a port is taken, the directory can't be written or the white-list is wrong.
+ * sets all switches back. Rejects with SandboxNotStarted,
+ * in one line that names the setting, if a port is taken, the directory cannot be written or the white-list is wrong.
  */
 export async function startSandbox(
   settings: SandboxSettings,
@@ -130,7 +130,7 @@ async function loadOrExplain(directory: string, names: readonly string[], fresh:
   } catch (cause) {
     const reason = (cause as Error).message;
     throw new SandboxNotStarted(
-      `The sandbox's identity can't be kept in ${directory} (SANDBOX_DIRECTORY): ${reason}. Name a directory that this user may write.`,
+      `The sandbox's identity cannot be kept in ${directory} (SANDBOX_DIRECTORY): ${reason}. Name a directory that this user may write.`,
       { cause },
     );
   }

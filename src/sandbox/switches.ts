@@ -43,7 +43,7 @@ export class Switches {
     return this.#whiteList.admits(address);
   }
 
-  /** For how many whole seconds balances have been moving; null while they don't. */
+  /** For how many whole seconds balances have been moving; null while they do not. */
   movingSeconds(): number | null {
     return this.#movingSince === null ? null : Math.floor((performance.now() - this.#movingSince) / 1000);
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { BankAccount, BankBalance } from '../bank/account-fields.js';
 import { addDecimals } from './decimal.js';
 
-/** A field of ours: its schema, and how it comes from what the bank sent. */
+/** A field of the API's account: its schema, and how it comes from what the bank sent. */
 type Field<From> = readonly [schema: z.ZodType, from: (bank: From) => unknown];
 type FieldTable<From> = Readonly<Record<string, Field<From>>>;
 
@@ -79,7 +79,7 @@ export type Account = z.infer<typeof accountSchema>;
 const balanceFields: readonly (readonly [string, Field<BankBalance>])[] = Object.entries(BALANCE);
 const accountFields: readonly (readonly [string, Field<BankAccount>])[] = Object.entries(ACCOUNT);
 
-/** The bank's account as ours. */
+/** The bank's account as an account of the API. */
 export function toAccount(bank: BankAccount): Account {
   const account: Record<string, unknown> = {};
   for (const [name, [, from]] of accountFields) account[name] = from(bank);

@@ -21,7 +21,7 @@ function start(options?: BuilderThreadOptions): BuilderThread {
   return thread;
 }
 
-/** A thread that does what `script` says with each order, in the place of ours. */
+/** A thread that does what `script` says with each order, in place of the real one. */
 function startOther(script: string, answerWithinMs = 60_000): BuilderThread {
   const file = join(directory, `${threads.length}-${Date.now()}.mjs`);
   writeFileSync(

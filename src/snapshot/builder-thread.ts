@@ -123,7 +123,7 @@ export class BuilderThread {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     for (const { promise, reject } of pending) {
-      // whoever asked may have left
+      // the caller may have left
       promise.catch(() => undefined);
       reject(error);
     }

@@ -81,7 +81,7 @@ function model(accounts: readonly Account[], filters: Filters, { field, descendi
 }
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
-const questions: fc.Arbitrary<Filters> = fc.record({
+const filterSets: fc.Arbitrary<Filters> = fc.record({
   status: optional(fc.constantFrom('ACTIVE', 'closed', 'ødelagt', 'none')),
   currency: optional(fc.constantFrom('eur', 'Usd', 'xxx')),
   ownerId: optional(fc.constantFrom('OWNER-1', 'owner-2', 'owner')),
@@ -92,12 +92,12 @@ const questions: fc.Arbitrary<Filters> = fc.record({
 });
 const sorts: fc.Arbitrary<Sort> = fc.record({ field: fc.constantFrom(...SORT_FIELDS), descending: fc.boolean() });
 
-describe('questions to a snapshot', () => {
+describe('queries of a snapshot', () => {
   it('are answered as by a plain pass over all accounts, page by page', () => {
     fc.assert(
       fc.property(
         readings,
-        questions,
+        filterSets,
         sorts,
         fc.nat({ max: 45 }),
         fc.integer({ min: 1, max: 50 }),

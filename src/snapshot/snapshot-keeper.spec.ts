@@ -31,7 +31,7 @@ const NO_CACHE: Freshness = { ...PLAIN, noCache: true };
 const ONLY_IF_CACHED: Freshness = { ...PLAIN, onlyIfCached: true };
 const maxAge = (seconds: number): Freshness => ({ ...PLAIN, maxAge: seconds });
 
-type Question = PromiseWithResolvers<ReadSnapshot> & {
+type PendingReading = PromiseWithResolvers<ReadSnapshot> & {
   readonly readingId: string;
   readonly signal: AbortSignal;
   readonly askedAt: Instant;
@@ -47,17 +47,17 @@ afterEach(() => {
 class Scene {
   readonly clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
   readonly log = keepLines();
-  readonly asked: Question[] = [];
+  readonly asked: PendingReading[] = [];
   readonly keeper: SnapshotKeeper;
 
   constructor(settings: Partial<typeof SETTINGS> = {}) {
     scenes.push(this);
     const reader = {
       read: (readingId: string, signal: AbortSignal) => {
-        const question = { ...Promise.withResolvers<ReadSnapshot>(), readingId, signal, askedAt: this.clock.now() };
-        signal.addEventListener('abort', () => question.reject(signal.reason));
-        this.asked.push(question);
-        return question.promise;
+        const reading = { ...Promise.withResolvers<ReadSnapshot>(), readingId, signal, askedAt: this.clock.now() };
+        signal.addEventListener('abort', () => reading.reject(signal.reason));
+        this.asked.push(reading);
+        return reading.promise;
       },
     };
     this.keeper = new SnapshotKeeper({
@@ -70,14 +70,14 @@ class Scene {
   }
 
   answer(count = 3, complete: boolean | null = true): void {
-    const question = this.asked.at(-1);
-    if (!question) throw new Error('nothing was asked');
+    const reading = this.asked.at(-1);
+    if (!reading) throw new Error('nothing was asked');
     const builder = new SnapshotBuilder();
     for (let index = 0; index < count; index++) builder.add(account({ id: `a-${index}` }), 1);
-    const { askedAt } = question;
+    const { askedAt } = reading;
     const buffer = builder.finish({ asOf: new Date(askedAt.wall).toISOString(), complete });
     const snapshot = new Snapshot(buffer, { askedAt, durationMs: this.clock.since(askedAt) });
-    question.resolve({ snapshot, pages: 1 });
+    reading.resolve({ snapshot, pages: 1 });
   }
 
   fail(code: ProblemCode = 'bank-unavailable', options?: GatewayErrorOptions): void {
@@ -217,7 +217,7 @@ describe('a bank that is slow', () => {
     expect((await refusalOf(() => scene.keeper.get(PLAIN))).code).toBe('bank-timeout');
   });
 
-  it('serves nobody a copy that grew past its last age while he waited', async () => {
+  it('serves no copy that grew past its last age while a caller waited', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(STALE_MS);
@@ -238,7 +238,7 @@ describe('a bank that is slow', () => {
     expect([served.snapshot.size, served.stale]).toEqual([7, false]);
   });
 
-  it('with nothing held lets a caller go at his deadline, and is still being asked', async () => {
+  it('with nothing held lets a caller go at their deadline, and is still being asked', async () => {
     const scene = new Scene();
     const started = performance.now();
     const error = await refusalOf(() => scene.keeper.get(PLAIN));
@@ -322,7 +322,7 @@ describe('a bank that fails', () => {
   it('is asked at once when an operator ends the wait', async () => {
     const scene = new Scene();
     await scene.beginFailing();
-    scene.keeper.endWait();
+    scene.keeper.resetBackOff();
     await scene.begin();
     expect(scene.asked).toHaveLength(2);
   });
@@ -527,11 +527,11 @@ describe('only-if-cached', () => {
   it.each([
     ['what is held is past its last age', ONLY_IF_CACHED, STALE_MS + 1],
     ['what is held is older than max-age', { ...ONLY_IF_CACHED, maxAge: 5 }, 5001],
-  ])('is told that %s', async (_name, wish, ageMs) => {
+  ])('is told that %s', async (_name, freshness, ageMs) => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(ageMs);
-    const error = await refusalOf(() => scene.keeper.get(wish));
+    const error = await refusalOf(() => scene.keeper.get(freshness));
     expect([error.code, error.status]).toEqual(['not-cached', 504]);
     expect(scene.asked).toHaveLength(1);
   });
@@ -698,7 +698,7 @@ describe('the log', () => {
     expect(scene.log.lines('bank.unavailable')).toHaveLength(1);
   });
 
-  it('tells of a fault of ours once as an error', async () => {
+  it('reports a fault of the gateway once as an error', async () => {
     const scene = new Scene();
     const getting = refusalOf(() => scene.keeper.get(PLAIN));
     scene.asked[0]?.reject(new TypeError('boom'));

@@ -48,7 +48,7 @@ interface Reading {
 export interface Caller {
   /** Aborted when they leave: their place is then free again. */
   readonly signal?: AbortSignal;
-  /** Is told which reading they wait for. */
+  /** Called with the id of the reading they wait for. */
   readonly onReading?: (readingId: string) => void;
 }
 
@@ -134,8 +134,8 @@ export class SnapshotKeeper {
     return due ? this.#startReading().result : null;
   }
 
-  /** Lets the next caller ask at once. */
-  endWait(): void {
+  /** Ends the waiting after failures: the next caller may cause a reading at once. */
+  resetBackOff(): void {
     this.#backOff.resetBackOff();
   }
 
@@ -347,7 +347,10 @@ export class SnapshotKeeper {
       this.#held = null;
     }
     if (error.code === 'internal-error')
-      this.#logger.error({ event: 'snapshot.failed', readingId, err: error }, 'reading failed by a fault of ours');
+      this.#logger.error(
+        { event: 'snapshot.failed', readingId, err: error },
+        'reading failed by a fault of the gateway',
+      );
     const waiting = this.#backOff.failed(error);
     this.#condition.failed('reading', error);
     this.#logger[error.needsSomeone && error.code !== 'internal-error' ? 'error' : 'warn'](

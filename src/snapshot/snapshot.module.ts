@@ -34,7 +34,7 @@ import { SnapshotReader } from './snapshot-reader.js';
       ) => {
         const keeper = new SnapshotKeeper({ reader, settings, clock, logger, condition });
         // what was refused to the old identity may be granted to the new
-        identities.onReplaced(() => keeper.endWait());
+        identities.onReplaced(() => keeper.resetBackOff());
         return keeper;
       },
       inject: [SnapshotReader, Settings, Clock, Log, BankCondition, IdentityHolder],

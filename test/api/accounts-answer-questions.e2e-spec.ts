@@ -10,7 +10,7 @@ const HOSTILE = [
   '+1',
   '-1',
   '@SUM(A1)',
-  'say "hi", he said',
+  'say "hi", they said',
   'two\r\nlines',
   'lone\nfeed',
   '👩‍👧 東京',
@@ -51,7 +51,7 @@ const ids = async (query: string) =>
 const rows = (text: string) =>
   parse(text, { bom: true, columns: true, record_delimiter: '\r\n' }) as Record<string, string>[];
 
-describe('questions to the accounts', () => {
+describe('queries of the accounts', () => {
   it.each([
     ['status=CLOSED&sort=openedAt', [2, 4, 6, 8]],
     ['currency=usd&sort=-status', [4, 1, 7]],

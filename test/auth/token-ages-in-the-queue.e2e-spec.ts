@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { mend } from '../support/fault-case.js';
+import { repair } from '../support/fault-case.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
@@ -15,7 +15,7 @@ describe('a token that ages while its call waits for a turn', () => {
     ['within its life: it is sent', 10_000, 1],
   ])('%s', async (_name, waitedMs, sent) => {
     const bank = await startPretendBank();
-    mend(bank);
+    repair(bank);
     const clock = new MovedClock();
     const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0', BANK_MAX_CONCURRENT_REQUESTS: '1' }, clock);
     const first = await askInTime(gateway);

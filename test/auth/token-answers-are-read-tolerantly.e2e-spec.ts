@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { mend } from '../support/fault-case.js';
+import { repair } from '../support/fault-case.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
 import { closePretendBanks, issueToken, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 
@@ -8,7 +8,7 @@ let bank: PretendBank;
 beforeAll(async () => {
   bank = await startPretendBank();
 });
-beforeEach(() => mend(bank));
+beforeEach(() => repair(bank));
 afterEach(closeGateways);
 afterAll(closePretendBanks);
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { LONGEST_WAIT_MS, mend } from '../support/fault-case.js';
+import { LONGEST_WAIT_MS, repair } from '../support/fault-case.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
@@ -14,7 +14,7 @@ beforeAll(async () => {
   bank = await startPretendBank();
 });
 beforeEach(async () => {
-  mend(bank);
+  repair(bank);
   bank.requests.length = 0;
   bank.tokens.length = 0;
   clock = new MovedClock();
@@ -24,7 +24,7 @@ afterEach(closeGateways);
 afterAll(closePretendBanks);
 
 const tokenRequests = () => bank.requests.filter(({ path }) => path.includes('authorize')).length;
-/** Which token, counted from 1, the last call for accounts carried. */
+/** Which token, counted from 1, the last call for accounts was sent with. */
 const lastSent = () => {
   const last = bank.requests.findLast(({ path }) => path.startsWith('/api/v1/accounts'));
   return bank.tokens.findIndex((token) => last?.headers.authorization === `Bearer ${token}`) + 1;
@@ -125,7 +125,7 @@ describe('tokens age by both clocks', () => {
     expect(late.json.snapshot.stale).toBe(true);
     expect(bank.requests.length - tokenRequests()).toBe(listsBefore);
 
-    mend(bank);
+    repair(bank);
     clock.advance(LONGEST_WAIT_MS);
     answers.push(await ask());
     expect(answers.at(-1)?.json.snapshot.stale).toBe(false);
@@ -164,7 +164,7 @@ describe('tokens age by both clocks', () => {
     const seconds = Number(answer.headers['retry-after']);
     expect(seconds).toBeGreaterThanOrEqual(least);
     expect(seconds).toBeLessThanOrEqual(most);
-    mend(bank);
+    repair(bank);
     clock.advance(least * 1000 - 600);
     expect((await askInTime(gateway)).json.code).toBe('bank-rate-limited');
     expect(tokenRequests()).toBe(1);

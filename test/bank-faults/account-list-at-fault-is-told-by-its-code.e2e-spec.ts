@@ -183,7 +183,7 @@ const WIRE: Case[] = [
   ],
 ];
 
-/** A TCP reset: a TLSSocket itself can't send one, the socket under it can. */
+/** A TCP reset: a TLSSocket itself cannot send one, the socket under it can. */
 function resetUnder(socket: TLSSocket): void {
   const under = [...bank.sockets].find(({ remotePort }) => remotePort === socket.remotePort);
   under?.resetAndDestroy();

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Account } from '../../src/snapshot/account.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { mend } from '../support/fault-case.js';
+import { repair } from '../support/fault-case.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
 import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { PLANTED, sampleAccount, sampleId } from '../support/sample-accounts.js';
@@ -11,7 +11,7 @@ let bank: PretendBank;
 beforeAll(async () => {
   bank = await startPretendBank();
 });
-beforeEach(() => mend(bank));
+beforeEach(() => repair(bank));
 afterEach(closeGateways);
 afterAll(closePretendBanks);
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { LONGEST_WAIT_MS, mend } from '../support/fault-case.js';
+import { LONGEST_WAIT_MS, repair } from '../support/fault-case.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { closePretendBanks, json, startPretendBank, type Handler } from '../support/pretend-bank.js';
@@ -26,7 +26,7 @@ const WAYS: Handler[] = [
 describe('callers leave while the bank is at fault', () => {
   it(`${CALLERS} of them, in the middle of faults that change: nothing is left, and who stays is answered`, async () => {
     const bank = await startPretendBank();
-    mend(bank);
+    repair(bank);
     const clock = new MovedClock();
     const env = { BANK_REQUEST_TIMEOUT_MS: '200', REQUEST_DEADLINE_MS: '1000', SNAPSHOT_FRESH_MS: '0' };
     const gateway = await startGateway(bank, env, clock);
@@ -52,7 +52,7 @@ describe('callers leave while the bank is at fault', () => {
     expect(codes).toEqual(new Set(['bank-timeout', 'bank-unavailable', 'bank-response-invalid', 'bank-refused']));
     expect(bank.most.token).toBe(1);
 
-    mend(bank);
+    repair(bank);
     clock.advance(LONGEST_WAIT_MS);
     await until(async () => (await askInTime(gateway)).status === 200);
     expect(gateway.events('request').filter(({ status }) => status === 499).length).toBeGreaterThan(CALLERS / 20);

@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { LONGEST_WAIT_MS, mend } from '../support/fault-case.js';
+import { LONGEST_WAIT_MS, repair } from '../support/fault-case.js';
 import { closeGateways, get, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { closePretendBanks, json, startPretendBank, type Handler, type PretendBank } from '../support/pretend-bank.js';
@@ -14,7 +14,7 @@ beforeAll(async () => {
   bank = await startPretendBank();
 });
 beforeEach(() => {
-  mend(bank);
+  repair(bank);
   bank.requests.length = 0;
   bank.tokens.length = 0;
   Object.assign(bank.most, { token: 0, accounts: 0 });
@@ -55,7 +55,7 @@ describe.each([
     const early = await askInTime(gateway, '/api/v1/accounts', NO_CACHE);
     expect([early.json.code, lists().length]).toEqual([code, 1]);
     expect((await gateway.get('/health')).json.details.bank.circuit).toBe('open');
-    mend(bank);
+    repair(bank);
     clock.advance((most - least) * 1000 + 1200);
     const last = await askInTime(gateway);
     expect([last.status, lists().length]).toEqual([200, 2]);
@@ -124,7 +124,7 @@ describe('an answer within the size limit that would swell in memory', () => {
     expect([answer.status, answer.json.code]).toEqual([502, 'bank-response-invalid']);
     // without the limit it is 10 to 30 s
     expect(slowest).toBeLessThan(4000);
-    mend(bank);
+    repair(bank);
     clock.advance(LONGEST_WAIT_MS);
     expect((await askInTime(gateway)).json.page.total).toBe(3);
     await expectCommonConditions(bank, gateway, [answer]);
@@ -147,7 +147,7 @@ describe('the bank comes and goes', () => {
       answers.push(...(await Promise.all(Array.from({ length: 5 }, () => askInTime(gateway)))));
       clock.advance(LONGEST_WAIT_MS / 4);
       answers.push(await askInTime(gateway));
-      mend(bank);
+      repair(bank);
       clock.advance(40_000);
       // a reading may still be on its way out of the fault
       await until(async () => (await askInTime(gateway, '/api/v1/accounts', NO_CACHE)).status === 200);

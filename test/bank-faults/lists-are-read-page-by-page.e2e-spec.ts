@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Account } from '../../src/snapshot/account.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { mend } from '../support/fault-case.js';
+import { repair } from '../support/fault-case.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
 import { closePretendBanks, json, startPretendBank, type Handler, type PretendBank } from '../support/pretend-bank.js';
 import { sampleAccount, sampleAccounts, sampleId } from '../support/sample-accounts.js';
@@ -12,7 +12,7 @@ beforeAll(async () => {
   bank = await startPretendBank();
 });
 beforeEach(() => {
-  mend(bank);
+  repair(bank);
   bank.requests.length = 0;
   bank.most.accounts = 0;
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { askInTime } from '../support/common-conditions.js';
-import { mend } from '../support/fault-case.js';
+import { repair } from '../support/fault-case.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
 import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
@@ -10,7 +10,7 @@ beforeAll(async () => {
   bank = await startPretendBank();
 });
 beforeEach(() => {
-  mend(bank);
+  repair(bank);
   bank.requests.length = 0;
   bank.tokens.length = 0;
 });

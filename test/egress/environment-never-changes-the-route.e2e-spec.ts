@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Runs the egress of src in a process of its own, whose environment is the one in question from the start. */
+/** Runs the egress of src in a process of its own, which has this environment from the start. */
 const SCRIPT = `
 import { registerHooks } from 'node:module';
 import { existsSync } from 'node:fs';

@@ -6,7 +6,7 @@ import { bankForFile, accountsAt, createEgress, failureOf, identityFor } from '.
 
 const bank = await bankForFile();
 
-/** An https proxy asks for a certificate, whosesoever, and goes on without one. */
+/** An https proxy asks for a certificate of any authority, and goes on without one. */
 const start = (kind: 'http' | 'https') =>
   startRoute(`${kind} proxy`, kind === 'https' ? { tls: { requestCert: true, rejectUnauthorized: false } } : {});
 

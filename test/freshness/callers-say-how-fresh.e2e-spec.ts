@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { askInTime } from '../support/common-conditions.js';
-import { mend } from '../support/fault-case.js';
+import { repair } from '../support/fault-case.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   bank = await startPretendBank();
 });
 beforeEach(async () => {
-  mend(bank);
+  repair(bank);
   bank.requests.length = 0;
   clock = new MovedClock();
   gateway = await startGateway(bank, { SNAPSHOT_SOFT_TIMEOUT_MS: '150', REQUEST_DEADLINE_MS: '600' }, clock);
@@ -76,11 +76,11 @@ describe('callers say how fresh', () => {
     await ask('max-age=3');
     expect(readings()).toBe(2);
     clock.advance(4000);
-    // the least of several wishes and letter case do not matter
+    // the smaller of several max-age counts; letter case does not matter
     await ask('Foo=bar, MAX-AGE=3');
     expect(readings()).toBe(3);
     clock.advance(11_000);
-    // no wish makes an old copy fresh
+    // no max-age makes an old copy fresh
     await ask('max-age=3600');
     expect(readings()).toBe(4);
   });

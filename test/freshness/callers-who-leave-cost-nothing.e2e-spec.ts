@@ -40,7 +40,7 @@ describe('callers who leave cost nothing', () => {
     const answer = await stays;
     expect([answer.status, answer.json.page.total]).toEqual([200, 3]);
     expect(bank.requests).toHaveLength(2);
-    // who left has a line too, unless he left before his request was read
+    // a caller who left has a line too, unless they left before their request was read
     await until(() => gateway.events('request').length >= 2);
     const left = gateway.events('request').filter(({ status }) => status === 499);
     expect(left.length).toBeGreaterThan(0);

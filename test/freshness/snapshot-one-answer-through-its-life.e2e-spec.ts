@@ -112,7 +112,7 @@ describe('one answer through its life', () => {
     expect((await get({ 'cache-control': 'no-cache' })).status).toBe(503);
     expect(told(await get({ 'cache-control': 'only-if-cached' })).stale).toBe(true);
 
-    // the same data, but marked: whoever holds the unmarked answer is told so
+    // still stale: a caller who holds these data gets no body again, and the age and the mark by headers
     const unmarked = await get({ 'if-none-match': (await get()).headers.etag as string });
     expect(unmarked.status).toBe(304);
     expect(unmarked.headers['snapshot-as-of']).toBe(first.asOf);
@@ -136,7 +136,7 @@ describe('one answer through its life', () => {
     expect(told(await get()).cacheStatus).toContain('hit');
   });
 
-  it('a copy that grows too old while its caller waits is not served to him', async () => {
+  it('a copy that grows too old while its caller waits is not served to them', async () => {
     const { bank, clock, gateway } = await startBoth();
     told(await gateway.get(PATH));
     clock.advance(STALE_MS - 50);

@@ -13,7 +13,7 @@ import { GatewayError } from '../../src/problems/gateway-error.js';
 import { bankBody, damaged, MARK } from '../support/bank-answers.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { LONGEST_WAIT_MS, mend } from '../support/fault-case.js';
+import { LONGEST_WAIT_MS, repair } from '../support/fault-case.js';
 import { closeGateways, startGateway, type Answer } from '../support/gateway.js';
 import { keepLines } from '../support/log-lines.js';
 import { MovedClock } from '../support/moved-clock.js';
@@ -197,7 +197,7 @@ describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
     expect(statuses).toContain(502);
     expect(gateway.lines.join('')).not.toContain(MARK);
 
-    mend(bank);
+    repair(bank);
     clock.advance(LONGEST_WAIT_MS);
     const last = await askInTime(gateway, '/api/v1/accounts', { 'cache-control': 'no-cache' });
     expect(last.json.page.total).toBe(3);

@@ -151,7 +151,7 @@ function judge(bytes: Buffer): Promise<string | null> {
 }
 
 it(
-  `${AT_ONCE * RUNS} random conversations: documented answers or a clean end, no fault of ours, no hang`,
+  `${AT_ONCE * RUNS} random conversations: documented answers or a clean end, no fault of the gateway, no hang`,
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(conversation, { minLength: AT_ONCE, maxLength: AT_ONCE }), async (conversations) => {

@@ -96,7 +96,7 @@ describe('every answer can be traced', () => {
     expect(JSON.stringify(await line('r-3'))).not.toContain('nothing');
   });
 
-  it('what a caller writes can not make a line of its own', async () => {
+  it('what a caller sends cannot forge a log line', async () => {
     await ask(['X-Request-Id: r-4', `X-Client-Name: a\\u000a{"event":"x"}${'n'.repeat(500)}`, 'Origin: \xff\x80']);
     const found = await line('r-4');
     expect(String(found?.['clientName']).length).toBeLessThanOrEqual(100);
@@ -117,7 +117,7 @@ describe('every answer can be traced', () => {
     });
   });
 
-  it('nothing a caller sends reaches the bank: not his id, not his headers', async () => {
+  it('nothing a caller sends reaches the bank: not their id, not their headers', async () => {
     await ask([
       'X-Request-Id: from-caller',
       'Cache-Control: no-cache',

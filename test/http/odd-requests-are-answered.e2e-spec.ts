@@ -273,7 +273,7 @@ describe('odd connections', () => {
     expect(rest).toHaveLength(0);
   });
 
-  it('a caller who ends his side gets his answer all the same', async () => {
+  it('a caller who ends their side gets their answer all the same', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     let text = '';
     const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });

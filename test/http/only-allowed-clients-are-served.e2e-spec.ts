@@ -38,14 +38,14 @@ const refuses = async (sandbox: Sandbox, env: Record<string, string>, headers: R
   return gateway;
 };
 
-describe('only clients of ours are served', () => {
+describe('only allowed clients are served', () => {
   it('loopback is, when nothing is said', async () => {
     const gateway = await startGateway(await start());
     expect((await gateway.get(PATH)).status).toBe(200);
     expect(await statusFrom(`${gateway.url}${PATH}`, '127.1.2.3')).toBe(200);
   });
 
-  it('who is not listed is refused, but for the probes; what a header says of his address does not count', async () => {
+  it('a client that is not listed is refused, but for the probes; what a header says of its address does not count', async () => {
     const sandbox = await start();
     await refuses(sandbox, { ALLOWED_CLIENTS: '10.0.0.0/8,192.0.2.1,fd00::/8' }, FORWARDED);
   });

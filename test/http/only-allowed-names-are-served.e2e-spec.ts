@@ -20,7 +20,7 @@ const PATH = '/api/v1/accounts';
 const ask = (host: string, path = PATH, of = gateway) =>
   rawCall(of.port, rawRequest(`GET ${path} HTTP/1.1`, [`Host: ${host}`]));
 
-describe('only names of ours are served', () => {
+describe('only allowed names are served', () => {
   it.each(['localhost', 'LOCALHOST', 'localhost:3000', '127.0.0.1', '127.0.0.1:65535', '[::1]', '[::1]:3000'])(
     'Host %s is ours',
     async (host) => {

@@ -231,7 +231,7 @@ describe('health tells the whole picture', () => {
     await closed;
   });
 
-  it('a dead proxy is told of the way out, not of the bank alone', async () => {
+  it('a dead proxy is reported at egress, not at the bank alone', async () => {
     const sandbox = await start();
     const gateway = await startGateway(sandbox, { EGRESS_PROXY_URL: 'http://127.0.0.1:9' });
     const { status, headers, json } = await gateway.get('/health');
@@ -245,7 +245,7 @@ describe('health tells the whole picture', () => {
       remedy: PROBLEMS['proxy-unavailable'].remedy,
       route: 'proxy http://127.0.0.1:9',
     });
-    // the cause first: the way out, then what needs it, then what is well
+    // the cause first: egress, then what needs it, then what is well
     expect(Object.keys(json.details)).toEqual(['egress', 'token', 'bank', 'snapshot', 'certificate']);
     expect(Object.keys(json.details.egress).slice(0, 3)).toEqual(['status', 'code', 'owner']);
     expect(json.details.bank.lastError.code).toBe('proxy-unavailable');

@@ -8,7 +8,7 @@ import type { Call } from './judge.js';
 
 const GIVES_UP_AFTER_MS = 20_000;
 
-/** The callers of the gateway at `url`; each call that ends is told of, answered or not. */
+/** The callers of the gateway at `url`; each call that ends is reported, answered or not. */
 export class Callers {
   readonly #agent = new Agent({ keepAlive: true });
   readonly #underWay = new Set<Promise<void>>();

@@ -73,7 +73,7 @@ const LIST_ANSWERS: Record<string, Spoil> = {
   '404': status(404),
 };
 
-/** What an operator would mend, and then tell the gateway by SIGHUP. */
+/** What an operator would correct, and then tell the gateway by SIGHUP. */
 const REFUSALS: Record<string, Spoil> = { '401': status(401), '403': status(403) };
 
 const spoilAt =

@@ -85,7 +85,7 @@ export async function runSoak(seconds: number, seed: number): Promise<SoakReport
       try {
         return judge(call, soak.versions, LIMITS, heldWithin(call));
       } catch (error) {
-        return `can not be read: ${(error as Error).message}`;
+        return `cannot be read: ${(error as Error).message}`;
       }
     };
     const callersDice = new Dice(seed + 1);

@@ -6,7 +6,7 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** A document as a reader sees it: a comment promises nothing. */
+/** A document as a reader sees it: comments left out. */
 export const readDocument = (path: string): string => read(path).replace(/<!--[\s\S]*?-->/g, '');
 
 /** Every document of the project, by its path. */

@@ -31,7 +31,7 @@ const ENV = { BANK_REQUEST_TIMEOUT_MS: '400', REQUEST_DEADLINE_MS: '1500' };
 export const LONGEST_WAIT_MS = 361_000;
 
 /** The bank as it is on a good day, as if it had just been started. */
-export function mend(bank: PretendBank): void {
+export function repair(bank: PretendBank): void {
   bank.onToken = issueToken(bank);
   bank.onAccounts = listSample();
 }
@@ -41,7 +41,7 @@ export function mend(bank: PretendBank): void {
  * well without the bank being asked more, and once the fault is gone it works again by itself.
  */
 export async function runFault(bank: PretendBank, fault: FaultCase): Promise<FaultSeen> {
-  mend(bank);
+  repair(bank);
   bank.requests.length = 0;
   Object.assign(bank.most, { token: 0, accounts: 0 });
   if (fault.onToken) bank.onToken = fault.onToken;
@@ -66,7 +66,7 @@ export async function runFault(bank: PretendBank, fault: FaultCase): Promise<Fau
   expect((await gateway.get('/health/ready')).status).toBe(503);
   expect(counts()).toEqual(seen);
 
-  mend(bank);
+  repair(bank);
   clock.advance(LONGEST_WAIT_MS);
   let last = await askInTime(gateway);
   await until(async () => (last = await askInTime(gateway)).status === 200);

@@ -21,7 +21,7 @@ export function rawCall(port: number, text: string, host = '127.0.0.1'): Promise
   return promise;
 }
 
-/** A request with these header lines; a Host of ours when none is among them. */
+/** A request with these header lines; an allowed Host when none is among them. */
 export function rawRequest(line: string, headers: readonly string[] = []): string {
   const host = headers.some((header) => /^host:/i.test(header)) ? [] : ['Host: localhost'];
   return `${[line, ...host, ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`;

@@ -78,18 +78,18 @@ export function parseAnswers(bytes: Buffer, head = false): Pick<Heard, 'answers'
 
 /**
  * Says what is undocumented about an answer, else null: each has an id and the security headers; an error is a whole
- * problem document that agrees with itself, and never a fault of ours.
+ * problem document that agrees with itself, and never a fault of the gateway.
  */
 export function faultOf({ status, headers, body }: RawAnswer, head = false): string | null {
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(headers['x-request-id'] ?? '')) return 'no request id';
   if (headers['x-content-type-options'] !== 'nosniff') return 'no security headers';
-  if (status < 400 || head) return status === 500 ? 'a fault of ours' : null;
+  if (status < 400 || head) return status === 500 ? 'a fault of the gateway' : null;
   if (headers['content-type'] !== 'application/problem+json; charset=utf-8')
     return `content-type ${headers['content-type']}`;
   const read = problemSchema.strict().safeParse(JSON.parse(body.toString('utf8')));
   if (!read.success) return read.error.message;
   const problem = read.data;
-  if (problem.code === 'internal-error') return 'a fault of ours';
+  if (problem.code === 'internal-error') return 'a fault of the gateway';
   if (problem.status !== status) return 'another status in the body';
   if (problem.requestId !== headers['x-request-id']) return 'another id in the body';
   const several = problem.code === 'request-too-large' ? [413, 414, 431] : [PROBLEMS[problem.code].status as number];

@@ -12,7 +12,7 @@ export class AccountBook {
 
   /**
    * The JSON objects of one page (`number` from 1) out of the first `count` accounts, comma-separated; "" past the end.
-   * `second` is for how long balances have been moving, null if they don't.
+   * `second` is for how long balances have been moving, null while they do not.
    */
   page(number: number, size: number, count: number, second: number | null): string {
     const from = (number - 1) * size;

@@ -30,7 +30,7 @@ describe('judgeIdentity', () => {
     expect(judgeIdentity(mine, ['127.0.0.1'])).toBe('valid');
   });
 
-  it('asks for a new server certificate when only that is amiss', () => {
+  it('asks for a new server certificate when only that is wrong', () => {
     expect(judgeIdentity(mine, [...NAMES, 'other.example'])).toBe('server');
     expect(judgeIdentity(mine, ['127.0.0.2'])).toBe('server');
     expect(judgeIdentity({ ...mine, server: other.server }, NAMES)).toBe('server');

@@ -10,7 +10,7 @@ export type Verdict = 'valid' | 'server' | 'all';
 
 /**
  * Judges an identity read from disk: dates (with a day to spare), chains, keys, that the PFX opens with its passcode, and that
- * the server certificate covers every one of `names`. Never throws: what can't be read is not valid.
+ * the server certificate covers every one of `names`. Never throws: what cannot be read is not valid.
  */
 export function judgeIdentity(found: Partial<IdentityContent>, names: readonly string[], now = Date.now()): Verdict {
   const { ca, caKey, server, serverKey, pfx, passcode, username, password } = found;

@@ -10,7 +10,7 @@ import { createPfx } from './pfx.js';
 
 /**
  * The sandbox's identity: the one kept in `directory` if it is valid, else a new one. Only the server certificate is remade
- * when nothing but that is amiss (other `names`, its end near), so that clients can keep their files. `fresh` renews all.
+ * when only that is wrong (other `names`, its end near), so that clients can keep their files. `fresh` renews all.
  */
 export async function loadIdentity(
   directory: string,
