@@ -7,7 +7,7 @@ const COMMA = Buffer.from(',');
 const ROWS_AT_ONCE = 200;
 const LINE_END = Buffer.from('\n');
 
-export interface Page {
+interface Page {
   readonly number: number;
   readonly size: number;
   readonly total: number;

@@ -14,7 +14,7 @@ const MAX_URL_LENGTH = 500;
 const NO_DIRECTIVES = { noCache: false, onlyIfCached: false, maxAge: null };
 
 /** An answer in JSON that many callers may get. */
-export interface CachedAnswer {
+interface CachedAnswer {
   /** The same for all requests that ask the same. */
   readonly key: string;
   /** How Accept is read; null when the address says JSON. */

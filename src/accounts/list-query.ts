@@ -37,7 +37,7 @@ const oneOf = <const T extends string>(values: readonly [T, ...T[]]) =>
     error: (issue) => (Array.isArray(issue.input) ? 'is given more than once' : `must be one of ${values.join(', ')}`),
   });
 
-export const FORMATS = ['json', 'csv', 'ndjson'] as const;
+const FORMATS = ['json', 'csv', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
 
 type SortText = SortField | `-${SortField}`;

@@ -10,7 +10,7 @@ import { MEDIA_TYPES, toEncoding } from './content-negotiation.js';
 import type { Encoded, EncodedResponse } from './encoded-response.js';
 import type { Format } from './list-query.js';
 
-export interface StreamedBody {
+interface StreamedBody {
   readonly format: Format;
   readonly etag: string;
   readonly parts: Iterable<Buffer>;

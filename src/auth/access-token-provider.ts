@@ -7,7 +7,7 @@ import type { BankCondition } from './bank-condition.js';
 
 const FORCED_RENEWAL_EVERY_MS = 5000;
 
-export interface AccessTokenProviderOptions {
+interface AccessTokenProviderOptions {
   /** Asks the bank, once. */
   readonly request: () => Promise<AccessToken>;
   readonly clock: Clock;

@@ -21,7 +21,7 @@ async function orNoToken<T>(getToken: () => Promise<T>): Promise<T> {
   }
 }
 
-export interface AuthorizedRequest {
+interface AuthorizedRequest {
   readonly target: string;
   /** Below {base_url}; begins with a slash. */
   readonly path: string;

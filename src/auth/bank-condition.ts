@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 
-export type BankWork = 'token' | 'reading';
+type BankWork = 'token' | 'reading';
 
 interface Failure {
   readonly error: GatewayError;

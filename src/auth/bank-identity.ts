@@ -9,7 +9,7 @@ import type { IdentityMaterial } from './identity-material.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { requestToken } from './request-token.js';
 
-export interface BankIdentityOptions {
+interface BankIdentityOptions {
   readonly material: IdentityMaterial;
   readonly bank: BankSettings;
   readonly egress: EgressSettings;

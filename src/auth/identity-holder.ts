@@ -26,7 +26,7 @@ const OUT_OF_REACH: ReadonlySet<ProblemCode> = new Set([
   'proxy-unavailable',
 ]);
 
-export interface IdentityHolderOptions {
+interface IdentityHolderOptions {
   readonly bank: BankSettings;
   readonly egress: EgressSettings;
   readonly clock: Clock;

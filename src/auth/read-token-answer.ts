@@ -24,7 +24,7 @@ const tokenAnswerSchema = z.object({
   expires_in: z.unknown().optional(),
 });
 
-export interface TokenAnswer {
+interface TokenAnswer {
   readonly value: string;
   readonly lifetimeSeconds: number;
   /** False when `expires_in` could not be used and 60 s were taken. */

@@ -7,7 +7,7 @@ import { readTokenAnswer, TOKEN_ENDPOINT } from './read-token-answer.js';
 /** Path of the token endpoint below {auth_url} (docs/bank.md#token-endpoint). */
 const AUTHORIZE_PATH = '/api/v1/authorizations/authorize';
 
-export interface TokenRequest {
+interface TokenRequest {
   readonly egress: Pick<Egress, 'get'>;
   readonly authUrl: string;
   readonly credentials: { readonly username: string; readonly password: string };

@@ -12,7 +12,7 @@ export interface AccountList {
   readonly readAgain: boolean;
 }
 
-export interface AccountReaderOptions {
+interface AccountReaderOptions {
   readonly pageSize: number;
   readonly maxConcurrentRequests: number;
 }

@@ -7,7 +7,7 @@ const ENVELOPE_FIELDS = new Set(['pageInfo', 'currentPage', 'pageSize', 'rowCoun
 
 const MAX_NAMES = 50;
 
-export interface Shape {
+interface Shape {
   /** Where the accounts stand in the document: `result[]`, or `[]` for a bare array. */
   readonly list: string;
   readonly rowCountGiven: boolean;

@@ -3,7 +3,7 @@ import { quoteNumbers, TooManyValues } from './quote-numbers.js';
 import { writeOut } from './write-out.js';
 
 /** One page of the bank's list; rows not yet looked at, numbers as texts of their digits. */
-export interface BankPage {
+interface BankPage {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** Where the rows stand in the document, for messages: `result`, `accounts`, or "" for a bare array. */
   readonly path: string;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** A network: its address, and how many bits of it count. */
-export type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
+type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
 /** Reads an IP address or a CIDR; one of mapped IPv4 addresses (::ffff:10.0.0.0/104) as IPv4. Gives null for any other text. */
 export function toCidr(text: string): Cidr | null {

@@ -11,7 +11,7 @@ import type { Settings } from '../config/settings.js';
 import type { Findings } from './walk.js';
 
 /** What the bank gave: the text of its first page, and why the list cannot be read, if it cannot. */
-export interface Listed {
+interface Listed {
   readonly text: string;
   readonly failure: GatewayError | null;
 }

@@ -14,7 +14,7 @@ import type { Findings } from './walk.js';
 
 const LOCAL = 'the local address; behind a NAT or a proxy the bank sees another one';
 
-export interface ConnectionCheckOptions {
+interface ConnectionCheckOptions {
   readonly egress: Egress;
   readonly hosts: readonly BankHost[];
   readonly settings: EgressSettings;

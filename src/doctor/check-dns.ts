@@ -6,7 +6,7 @@ import { failTogether, StepFailed } from './step-failed.js';
 import type { Findings } from './walk.js';
 
 /** All addresses of a name, as the runtime's own connections find them. */
-export type Resolve = (hostname: string) => Promise<readonly { readonly address: string }[]>;
+type Resolve = (hostname: string) => Promise<readonly { readonly address: string }[]>;
 
 const asConnectionsDo: Resolve = (hostname) => lookup(hostname, { all: true });
 

@@ -56,7 +56,7 @@ function toAuthenticationFailure(proxy: URL, address: string, status: number): S
 }
 
 /** What we bring into the handshake. */
-export interface OwnTrust {
+interface OwnTrust {
   /** Of our certificate. */
   readonly thumbprint: string;
   /** Subjects of the roots in BANK_CA_FILE, or null when it is not set. */

@@ -16,7 +16,7 @@ import type { DoctorReport } from './report.js';
 import { StepFailed, toStepFailed } from './step-failed.js';
 import { Walk, type Findings, type OnStep } from './walk.js';
 
-export interface ExamineOptions {
+interface ExamineOptions {
   readonly mode: Settings['bank']['mode'];
   /** Ends after the local steps. */
   readonly offline: boolean;

@@ -7,7 +7,7 @@ export type StepName = (typeof STEPS)[number];
 
 export type DoctorCode = ProblemCode | 'config-invalid' | 'pfx-unreadable' | 'dns-failed';
 
-export type Facts = Readonly<Record<string, unknown>>;
+type Facts = Readonly<Record<string, unknown>>;
 
 export interface StepReport {
   readonly name: StepName;

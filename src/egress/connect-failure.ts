@@ -1,5 +1,5 @@
 /** Why there is no TLS connection to the bank; egress-internal, becomes a code in wire-failure.ts. */
-export type ConnectStage =
+type ConnectStage =
   | 'connect-timeout'
   | 'untrusted'
   | 'proxy-refused'

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 
-export interface Chain {
+interface Chain {
   /** From the leaf's issuer upwards, without the self-signed root. */
   readonly intermediates: readonly X509Certificate[];
   /** The PFX holds the issuer of the leaf, or the leaf is its own. */

@@ -9,7 +9,7 @@ import { EXPORT_AGAIN_ON_WINDOWS, PFX_FROM_PEM } from './remedy.js';
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const ANY_PURPOSE = '2.5.29.37.0';
 
-export interface Pair {
+interface Pair {
   readonly key: KeyObject;
   readonly leaf: X509Certificate;
 }

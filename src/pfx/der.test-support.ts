@@ -20,7 +20,7 @@ export function integer(value: number): Buffer {
   return der(0x02, bytes.readUInt8(0) < 0x80 ? bytes : Buffer.concat([Buffer.alloc(1), bytes]));
 }
 export const oid = (dotted: string): Buffer => der(0x06, Buffer.from(forge.asn1.oidToDer(dotted).getBytes(), 'latin1'));
-export const data = (content: Buffer): Buffer => sequence(oid('1.2.840.113549.1.7.1'), der(0xa0, octets(content)));
+const data = (content: Buffer): Buffer => sequence(oid('1.2.840.113549.1.7.1'), der(0xa0, octets(content)));
 
 /** A bag in a SafeContents. */
 export const bag = (id: string, value: Buffer): Buffer =>

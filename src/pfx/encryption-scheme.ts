@@ -8,7 +8,7 @@ import { toPbkdf } from './pbkdf.js';
 import { derivePkcs12Key, type Pkcs12Purpose } from './pkcs12-kdf.js';
 
 /** One way of encrypting by passcode, its parameters read. */
-export interface EncryptionScheme {
+interface EncryptionScheme {
   readonly name: string;
   /** Broken or outdated: to be named in a warning. */
   readonly legacy: boolean;

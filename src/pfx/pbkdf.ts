@@ -15,7 +15,7 @@ const UNASKED_ROUNDS = 1_000_000;
 const SAMPLE_ROUNDS = 10_000;
 
 /** The passcode's bytes and the wanted length to a key; `ownLength` is the length that the file itself names. */
-export interface Pbkdf {
+interface Pbkdf {
   readonly ownLength: number | undefined;
   /** Throws PfxUnreadable by the budget. */
   derive(passcode: Buffer, length: number, budget: KdfBudget): Buffer;

@@ -18,7 +18,7 @@ const BLOCK_BYTES: Readonly<Record<string, number>> = {
 
 const ROUNDS_BETWEEN_LOOKS = 50_000;
 
-export interface Pkcs12Derivation {
+interface Pkcs12Derivation {
   readonly hashName: string;
   readonly salt: Buffer;
   readonly rounds: number;

@@ -14,7 +14,7 @@ export function hasProgram(name: string, probe: string): boolean {
   return false;
 }
 
-export interface LeafOptions {
+interface LeafOptions {
   subject?: string;
   key?: string;
   days?: number;

@@ -42,7 +42,7 @@ export const problemSchema = z
   })
   .meta({ id: 'Problem' });
 
-export type ProblemDocument = z.infer<typeof problemSchema>;
+type ProblemDocument = z.infer<typeof problemSchema>;
 
 /** Seconds for Retry-After where only a person can help (docs/errors.md). */
 const RETRY_AFTER_DEFAULT_SECONDS = 30;

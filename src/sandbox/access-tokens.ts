@@ -9,7 +9,7 @@ interface Issued {
   readonly expiresAt: number;
 }
 
-export type TokenCheck =
+type TokenCheck =
   | { readonly good: true; readonly number: number }
   | { readonly good: false; readonly number: number | null; readonly reason: string };
 

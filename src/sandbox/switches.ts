@@ -4,7 +4,7 @@ import { createWhiteList } from './white-list.js';
 import type { WhiteList } from './white-list.js';
 
 /** The switches with a value. */
-export interface SwitchValues {
+interface SwitchValues {
   readonly latencyMs: number;
   readonly tokenLifetimeSeconds: number;
   readonly grantAccess: boolean;

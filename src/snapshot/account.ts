@@ -27,7 +27,7 @@ const BALANCE = {
   lastTransactionAt: [text, (bank) => bank.lastTransactionTimestamp],
 } satisfies FieldTable<BankBalance>;
 
-export const balanceSchema = z.object(schemasOf(BALANCE)).meta({ id: 'Balance' });
+const balanceSchema = z.object(schemasOf(BALANCE)).meta({ id: 'Balance' });
 
 /**
  * An account as internal web apps get it (docs/api.md#account): the one place where a field of it is added. Every field

@@ -8,7 +8,7 @@ import type { Order, Reply } from './builder.worker.js';
 import type { SnapshotHeader } from './sections.js';
 
 /** A snapshot in the making. */
-export interface Build {
+interface Build {
   readonly takePage: TakePage;
   /** The buffer of a `Snapshot`. @throws GatewayError internal-error */
   finish(header: Pick<SnapshotHeader, 'asOf' | 'complete'>): Promise<ArrayBuffer>;

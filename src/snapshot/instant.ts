@@ -1,4 +1,4 @@
-import { compareTexts } from './compare-decimals.js';
+import { compareTexts } from './compare-texts.js';
 
 /** A point in time out of a bank's text: whole seconds since 1970, and the digits of the fraction without trailing zeros. */
 export interface BankInstant {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Big } from 'big.js';
 import fc from 'fast-check';
-import { compareDecimals } from './compare-decimals.js';
 import { AmountColumnBuilder, ExactSum } from './amount-column.js';
+import { compareDecimals } from './decimal.js';
 import { amounts, readings, snapshotOf } from './sample-account.test-support.js';
 import { toTotals } from './totals.js';
 

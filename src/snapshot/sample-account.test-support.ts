@@ -82,7 +82,7 @@ const dates = fc.constantFrom(
 
 const ibans = fc.constantFrom('DE89370400440532013000', 'DE89 3704 0044 0532 0130 00', 'dk5000400440116243', '12345');
 
-export const accountWithoutId: fc.Arbitrary<Omit<Account, 'id'>> = fc
+const accountWithoutId: fc.Arbitrary<Omit<Account, 'id'>> = fc
   .record({
     name: names,
     description: maybe(names),

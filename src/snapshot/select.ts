@@ -63,7 +63,7 @@ function markMatches({ bytes, offsets }: Texts, needle: string, mask: Uint8Array
 }
 
 /** The accounts that match, in their order. */
-export class Selection {
+class Selection {
   readonly #order: Uint32Array;
   readonly #mask: Mask;
   readonly total: number;

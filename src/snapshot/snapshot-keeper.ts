@@ -45,7 +45,7 @@ interface Reading {
 }
 
 /** One who asks, where that matters while they wait. */
-export interface Caller {
+interface Caller {
   /** Aborted when they leave: their place is then free again. */
   readonly signal?: AbortSignal;
   /** Called with the id of the reading they wait for. */

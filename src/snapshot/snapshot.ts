@@ -9,7 +9,7 @@ import type { ValueColumn } from './value-column.js';
 
 type Sections = ReturnType<typeof unpack<SnapshotHeader, typeof SECTIONS>>['sections'];
 
-export interface SnapshotTimes {
+interface SnapshotTimes {
   /** Before the bank was asked. */
   readonly askedAt: Instant;
   /** How long the reading took, ms; 0 for one that was not read here. */
@@ -68,7 +68,7 @@ export class Snapshot {
   /** A newer one is held now: the memory is given back as soon as nobody holds it, not when the collector finds time. */
   replace(): void {
     this.#replaced = true;
-    // whoever got it in this turn still reads it
+    // a caller that got it in this turn still reads it
     setImmediate(() => this.#free());
   }
 

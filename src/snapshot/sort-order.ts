@@ -1,4 +1,5 @@
-import { compareDecimals, compareTexts } from './compare-decimals.js';
+import { compareTexts } from './compare-texts.js';
+import { compareDecimals } from './decimal.js';
 import { compareInstants, parseInstant } from './instant.js';
 import type { Account } from './account.js';
 
@@ -64,7 +65,7 @@ function compareCurrent(a: Current, b: Current): number {
 }
 
 /** Every position, in one order and its reverse. */
-export interface Order {
+interface Order {
   readonly ascending: Uint32Array;
   readonly descending: Uint32Array;
 }

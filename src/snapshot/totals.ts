@@ -29,7 +29,7 @@ export const totalSchema = z
   })
   .meta({ id: 'Total' });
 
-export type Total = z.infer<typeof totalSchema>;
+type Total = z.infer<typeof totalSchema>;
 
 /** The CurrentBalance entries of the accounts that match, summed by their own currency and ordered by it, null last. */
 export function toTotals(snapshot: Snapshot, mask: Mask): Total[] {

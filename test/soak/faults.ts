@@ -7,7 +7,7 @@ import { PLANTED } from '../support/sample-accounts.js';
 import type { Dice } from './dice.js';
 import type { SoakBank, Spoil } from './soak-bank.js';
 
-export interface Scene {
+interface Scene {
   readonly soak: SoakBank;
   readonly child: ChildProcess;
   readonly dice: Dice;
@@ -18,7 +18,7 @@ export interface Scene {
 }
 
 /** One thing that goes wrong, for a while; the bank is well again when it resolves. */
-export type Fault = (scene: Scene, ms: number) => Promise<void>;
+type Fault = (scene: Scene, ms: number) => Promise<void>;
 
 const status =
   (code: number, headers: Record<string, string> = {}): Spoil =>

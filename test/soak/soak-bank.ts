@@ -3,7 +3,7 @@ import { issueToken, json, startPretendBank, type Handler, type PretendBank } fr
 import { sampleAccount } from '../support/sample-accounts.js';
 
 export const ACCOUNTS = 120;
-export const TOKEN_LIFETIME_MS = 6000;
+const TOKEN_LIFETIME_MS = 6000;
 
 /** What the bank gave to one reading; each reading sees accounts of a version of its own. */
 export interface Version {
@@ -29,7 +29,7 @@ export interface SoakBank {
   revokeTokens(): void;
 }
 
-export interface PageDocument {
+interface PageDocument {
   readonly result: object[];
   readonly pageInfo: { readonly currentPage: number; readonly pageSize: number; readonly rowCount: number };
 }

@@ -12,7 +12,7 @@ import { judge, type Call, type Limits } from './judge.js';
 import { startSoakBank } from './soak-bank.js';
 import { readVitals, VITALS_FLAGS, type Vitals } from './vitals.js';
 
-export interface SoakReport {
+interface SoakReport {
   readonly seed: number;
   readonly seconds: number;
   /** How often each fault was there. */

@@ -14,7 +14,7 @@ export interface Connect {
   reset(): void;
 }
 
-export interface ConnectProxy extends RawServer {
+interface ConnectProxy extends RawServer {
   /** `http://127.0.0.1:port` or `https://localhost:port`. */
   readonly url: URL;
   /** The head of each CONNECT, oldest first. */
@@ -96,7 +96,7 @@ export function withCredentials(proxy: URL, user: string, password: string): URL
 /** The ways to the bank. */
 export const ROUTES = ['direct', 'http proxy', 'https proxy'] as const;
 
-export interface Route {
+interface Route {
   /** Started for a direct route too, and then sees nothing. */
   readonly proxy: ConnectProxy;
   /** What makes egress go this way. */

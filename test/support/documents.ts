@@ -19,7 +19,7 @@ export function documentPaths(): string[] {
   return [...top, ...below('docs'), ...below('test'), '.github/SECURITY.md'];
 }
 
-export type Row = readonly string[];
+type Row = readonly string[];
 
 /** The rows of all tables whose header begins with these cells. @throws Error when there is no such table */
 export function rowsUnder(document: string, ...header: string[]): Row[] {

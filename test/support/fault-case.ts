@@ -17,7 +17,7 @@ export interface FaultCase {
   readonly owner: string;
 }
 
-export interface FaultSeen {
+interface FaultSeen {
   readonly answer: Answer;
   readonly gateway: Gateway;
   readonly tokenRequests: number;

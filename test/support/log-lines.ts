@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { createLogger } from '../../src/logging/logging.js';
 
-export type LoggedLine = Readonly<Record<string, unknown>>;
+type LoggedLine = Readonly<Record<string, unknown>>;
 
 /** The real logger, with what it writes kept for looking at. */
 export function keepLines(): {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-export interface Prober {
+interface Prober {
   /** Ends it; gives how long each probe took (ms, sorted), and how many were not answered with 200. */
   stop(): Promise<{ readonly took: readonly number[]; readonly failed: number }>;
 }

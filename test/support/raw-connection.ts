@@ -3,13 +3,13 @@ import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { problemSchema } from '../../src/problems/problem-document.js';
 import { PROBLEMS } from '../../src/problems/problem-table.js';
 
-export interface RawAnswer {
+interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-export interface Heard {
+interface Heard {
   readonly answers: readonly RawAnswer[];
   /** What came after the last whole answer. */
   readonly rest: Buffer;
@@ -17,7 +17,7 @@ export interface Heard {
   readonly end: 'closed' | 'reset' | 'open';
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** How long to listen, when the gateway does not close. */
   readonly waitMs?: number;
   /** Stop listening after so many answers. */

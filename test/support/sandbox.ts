@@ -12,15 +12,14 @@ import { createPfx } from '../../src/sandbox/identity/pfx.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import type { Sandbox, SandboxSettings } from '../../src/sandbox/sandbox.js';
 
-export interface Reply {
+interface Reply {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
 }
 
-/** A client certificate as TLS options; `NO_CERTIFICATE` presents none. */
-export type ClientTls = { pfx: Buffer; passphrase: string } | Record<string, never>;
-export const NO_CERTIFICATE: ClientTls = {};
+/** A client certificate as TLS options; an empty object presents none. */
+type ClientTls = { pfx: Buffer; passphrase: string } | Record<string, never>;
 
 const cleanups: (() => void | Promise<void>)[] = [];
 
@@ -35,7 +34,7 @@ export function makeDirectory(): string {
   return directory;
 }
 
-export function toSettings(change: Partial<SandboxSettings> = {}): SandboxSettings {
+function toSettings(change: Partial<SandboxSettings> = {}): SandboxSettings {
   return {
     host: '127.0.0.1',
     port: 0,

@@ -93,7 +93,7 @@ function lines(name: VariableName): string[] {
   return secret ? [`#${name}=${example}`, `${mark}${fileExample(name)}`] : [`${mark}${name}=${otherwise}`];
 }
 
-export interface ExampleRow {
+interface ExampleRow {
   readonly active: boolean;
   readonly name: string;
   readonly value: string;

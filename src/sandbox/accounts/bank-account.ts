@@ -22,7 +22,7 @@ export interface BankAccount {
   overdraftRateCalcMethod: string | null;
 }
 
-export interface BankIdentifier {
+interface BankIdentifier {
   account: string;
   financialInstitution: string | null;
   country: string | null;

@@ -62,7 +62,7 @@ export function createAccount(seed: number, index: number): BankAccount {
 }
 
 /** A balance with the decimals of its currency (ISO 4217), between some hundreds and some millions. */
-export function createBalance(dice: Dice, currency: string): BankBalance {
+function createBalance(dice: Dice, currency: string): BankBalance {
   const decimals = currency === 'JPY' ? 0 : currency === 'KWD' || currency === 'BHD' ? 3 : 2;
   const amount = (most: number): Digits => {
     const minor = BigInt(dice.int(-most / 10, most)) * BigInt(dice.pick([1, 10, 100]));

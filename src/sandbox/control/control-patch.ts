@@ -23,7 +23,7 @@ const controlPatch = z.strictObject({
   failNext: z.union([faultOrder.transform((order) => [order]), z.array(faultOrder).max(100)]).optional(),
 });
 
-export type PatchResult =
+type PatchResult =
   | { readonly good: true; readonly patch: SwitchPatch }
   | { readonly good: false; readonly problems: readonly string[]; readonly allowed: readonly string[] };
 

@@ -6,7 +6,7 @@ import { openPfx } from './pfx.js';
 const MARGIN_MS = 24 * 3_600_000;
 
 /** Which part of a kept identity must be made again. `all` means that the client needs its new files too. */
-export type Verdict = 'valid' | 'server' | 'all';
+type Verdict = 'valid' | 'server' | 'all';
 
 /**
  * Judges an identity read from disk: dates (with a day to spare), chains, keys, that the PFX opens with its passcode, and that

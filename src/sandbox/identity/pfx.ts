@@ -10,7 +10,7 @@ export function createPfx(key: KeyPair, chain: forge.pki.Certificate[], passcode
   return Buffer.from(forge.asn1.toDer(asn1).getBytes(), 'binary');
 }
 
-export interface PfxContent {
+interface PfxContent {
   readonly keyPem: string;
   readonly certificatePems: string[];
 }
