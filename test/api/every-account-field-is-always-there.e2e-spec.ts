@@ -1,15 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Account } from '../../src/snapshot/account.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
-import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { bankForFile } from '../support/bank-for-file.js';
+import { startGateway } from '../support/gateway.js';
+import { json } from '../support/pretend-bank.js';
 import { PLANTED, sampleAccount, sampleId } from '../support/sample-accounts.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(closeGateways);
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
 /** Lists exactly these through the gateway; by id, since the list is sorted by name. */
 async function listed(...accounts: object[]): Promise<(account: object) => Account> {

@@ -1,16 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { repair } from '../support/fault-case.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
-import { closePretendBanks, issueToken, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { startGateway } from '../support/gateway.js';
+import { issueToken } from '../support/pretend-bank.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-beforeEach(() => repair(bank));
-afterEach(closeGateways);
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
 const tokenRequests = () => bank.requests.filter(({ path }) => path.includes('authorize')).length;
 

@@ -1,27 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { bankForFile, repair } from '../support/bank-for-file.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { LONGEST_WAIT_MS, repair } from '../support/fault-case.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { LONGEST_WAIT_MS } from '../support/fault-case.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { json } from '../support/pretend-bank.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
-let bank: PretendBank;
+const bank = await bankForFile();
 let clock: MovedClock;
 let gateway: Gateway;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
 beforeEach(async () => {
-  repair(bank);
-  bank.requests.length = 0;
-  bank.tokens.length = 0;
   clock = new MovedClock();
   gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0', BANK_REQUEST_TIMEOUT_MS: '1000' }, clock);
 });
-afterEach(closeGateways);
-afterAll(closePretendBanks);
 
 const tokenRequests = () => bank.requests.filter(({ path }) => path.includes('authorize')).length;
 /** Which token, counted from 1, the last call for accounts was sent with. */

@@ -1,65 +1,27 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { bankForFile, otherHostForFile } from '../support/bank-for-file.js';
+import { body, invalid, raw, refused, status, timeout, unavailable } from '../support/fault-answers.js';
 import { runFault, type FaultCase } from '../support/fault-case.js';
-import { closeGateways } from '../support/gateway.js';
-import { closePretendBanks, json, startPretendBank, type Handler, type PretendBank } from '../support/pretend-bank.js';
+import type { Handler } from '../support/pretend-bank.js';
 import { PLANTED, sampleAccount } from '../support/sample-accounts.js';
 
-let bank: PretendBank;
-let elsewhere: Server;
-let elsewhereSaw: number;
-
-beforeAll(async () => {
-  bank = await startPretendBank();
-  elsewhereSaw = 0;
-  elsewhere = createServer((_request, response) => {
-    elsewhereSaw += 1;
-    response.end('{}');
-  });
-  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-});
-afterEach(closeGateways);
-afterAll(async () => {
-  await closePretendBanks();
-  await new Promise((resolve) => elsewhere.close(resolve));
-});
-
-const elsewhereUrl = () => `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
+const bank = await bankForFile();
+const elsewhere = await otherHostForFile();
 
 const PAGE = JSON.stringify({
   result: [sampleAccount(1, { accountDescription: PLANTED.text })],
   pageInfo: { rowCount: 1 },
 });
 
-const status =
-  (code: number, headers: Record<string, string> = {}): Handler =>
-  (request, response) =>
-    json(response, code, { detail: PLANTED.text, iban: PLANTED.iban, given: request.headers.authorization }, headers);
-const body =
-  (text: string | Buffer, headers: Record<string, string> = {}): Handler =>
-  (_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json', ...headers });
-    response.end(text);
-  };
 /** A page of one account with one field changed; `digits` stand in the JSON as they are. */
 const withField = (name: string, digits: string): Handler =>
   body(PAGE.replace(new RegExp(`"${name}":("[^"]*"|\\[[^\\]]*\\]|[^,}]+)`), `"${name}":${digits}`));
-const raw =
-  (...parts: string[]): Handler =>
-  ({ socket }) => {
-    for (const part of parts) socket.write(part);
-    socket.end();
-  };
+
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
-const refused = { code: 'bank-refused', status: 502, owner: 'operator' } as const;
-const unavailable = { code: 'bank-unavailable', status: 503, owner: 'bank' } as const;
 const network = { code: 'bank-unavailable', status: 503, owner: 'network' } as const;
-const invalid = { code: 'bank-response-invalid', status: 502, owner: 'bank' } as const;
-const timeout = { code: 'bank-timeout', status: 504, owner: 'bank' } as const;
 
 /** name, answer, what is expected, how often the list is asked for, settings */
 type Case = [string, Handler, Pick<FaultCase, 'code' | 'status' | 'owner'>, number?, Record<string, string>?];
@@ -83,8 +45,8 @@ const STATUSES: Case[] = [
   ['204', status(204), invalid],
   ['206', status(206), invalid],
   ['304', status(304), invalid],
-  ['a redirect to http', (...args) => status(302, { location: elsewhereUrl() })(...args), refused],
-  ['a permanent redirect', (...args) => status(308, { location: elsewhereUrl() })(...args), refused],
+  ['a redirect to http', status(302, { location: elsewhere.url }), refused],
+  ['a permanent redirect', status(308, { location: elsewhere.url }), refused],
 ];
 
 const BODIES: Case[] = [
@@ -204,7 +166,7 @@ describe('the account list at fault is told by its code', () => {
   describe('by what is in the body', () => void it.each(BODIES)('%s', check));
   describe('by what happens on the wire', () => void it.each(WIRE)('%s', check));
 
-  it('another host that a redirect names sees nothing', () => expect(elsewhereSaw).toBe(0));
+  it('another host that a redirect names sees nothing', () => expect(elsewhere.requests).toBe(0));
 
   it('413 at every size: smaller and smaller pages, then bank-refused', async () => {
     const { accountRequests } = await runFault(bank, {

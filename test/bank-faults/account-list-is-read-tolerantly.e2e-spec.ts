@@ -1,19 +1,12 @@
 import type { Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Account } from '../../src/snapshot/account.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { repair } from '../support/fault-case.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { startGateway } from '../support/gateway.js';
 import { PLANTED, sampleAccount, sampleId } from '../support/sample-accounts.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-beforeEach(() => repair(bank));
-afterEach(closeGateways);
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
 const ONE = sampleAccount(1);
 

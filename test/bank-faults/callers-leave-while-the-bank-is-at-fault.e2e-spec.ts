@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { repair } from '../support/bank-for-file.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { LONGEST_WAIT_MS, repair } from '../support/fault-case.js';
+import { LONGEST_WAIT_MS } from '../support/fault-case.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { closePretendBanks, json, startPretendBank, type Handler } from '../support/pretend-bank.js';

@@ -1,27 +1,19 @@
 import type { TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { bankForFile, repair } from '../support/bank-for-file.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { LONGEST_WAIT_MS, repair } from '../support/fault-case.js';
-import { closeGateways, get, startGateway } from '../support/gateway.js';
+import { LONGEST_WAIT_MS } from '../support/fault-case.js';
+import { get, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, json, startPretendBank, type Handler, type PretendBank } from '../support/pretend-bank.js';
+import { json, type Handler } from '../support/pretend-bank.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
-let bank: PretendBank;
+const bank = await bankForFile();
 let clock: MovedClock;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
 beforeEach(() => {
-  repair(bank);
-  bank.requests.length = 0;
-  bank.tokens.length = 0;
-  Object.assign(bank.most, { token: 0, accounts: 0 });
   clock = new MovedClock();
 });
-afterEach(closeGateways);
-afterAll(closePretendBanks);
 
 const lists = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts'));
 const pagesAsked = () => lists().map(({ path }) => Number(/PageNumber=(\d+)/.exec(path)?.[1]));

@@ -1,23 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Account } from '../../src/snapshot/account.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { repair } from '../support/fault-case.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
-import { closePretendBanks, json, startPretendBank, type Handler, type PretendBank } from '../support/pretend-bank.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
+import { json, type Handler } from '../support/pretend-bank.js';
 import { sampleAccount, sampleAccounts, sampleId } from '../support/sample-accounts.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-beforeEach(() => {
-  repair(bank);
-  bank.requests.length = 0;
-  bank.most.accounts = 0;
-});
-afterEach(closeGateways);
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
 type Row = Record<string, unknown>;
 /** What a page is answered with: rows, a status, or a whole document. */

@@ -1,66 +1,21 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { bankForFile, otherHostForFile } from '../support/bank-for-file.js';
+import { body, invalid, raw, refused, status, timeout, unavailable } from '../support/fault-answers.js';
 import { runFault, type FaultCase } from '../support/fault-case.js';
-import { closeGateways } from '../support/gateway.js';
-import {
-  closePretendBanks,
-  issueToken,
-  json,
-  startPretendBank,
-  type Handler,
-  type PretendBank,
-} from '../support/pretend-bank.js';
+import { issueToken, type Handler } from '../support/pretend-bank.js';
 import { PLANTED } from '../support/sample-accounts.js';
 
-let bank: PretendBank;
-let elsewhere: Server;
-let elsewhereSaw: number;
+const bank = await bankForFile();
+const elsewhere = await otherHostForFile();
 
-beforeAll(async () => {
-  bank = await startPretendBank();
-  elsewhereSaw = 0;
-  elsewhere = createServer((_request, response) => {
-    elsewhereSaw += 1;
-    response.end('{}');
-  });
-  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-});
-afterEach(closeGateways);
-afterAll(async () => {
-  await closePretendBanks();
-  await new Promise((resolve) => elsewhere.close(resolve));
-});
-
-const elsewhereUrl = () => `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
-
-/** A status with a body that quotes what must not be passed on. */
-const status =
-  (code: number, headers: Record<string, string> = {}): Handler =>
-  (request, response) =>
-    json(response, code, { detail: PLANTED.text, iban: PLANTED.iban, given: request.headers.authorization }, headers);
-const body =
-  (text: string | Buffer, type = 'application/json'): Handler =>
-  (_request, response) => {
-    response.writeHead(200, { 'content-type': type });
-    response.end(text);
-  };
 /** A good answer but for one field. */
 const field =
   (change: Record<string, unknown>): Handler =>
   (...args) =>
     issueToken(bank, change)(...args);
-const raw =
-  (text: string): Handler =>
-  ({ socket }) =>
-    socket.end(text);
 
-const refused = { code: 'bank-refused', status: 502, owner: 'operator' } as const;
 const credentials = { code: 'credentials-rejected', status: 502, owner: 'operator' } as const;
-const unavailable = { code: 'bank-unavailable', status: 503, owner: 'bank' } as const;
-const invalid = { code: 'bank-response-invalid', status: 502, owner: 'bank' } as const;
 const limited = { code: 'bank-rate-limited', status: 503, owner: 'bank' } as const;
-const timeout = { code: 'bank-timeout', status: 504, owner: 'bank' } as const;
 
 const CASES: [string, Handler, Pick<FaultCase, 'code' | 'status' | 'owner'>][] = [
   ['400', status(400), credentials],
@@ -80,11 +35,11 @@ const CASES: [string, Handler, Pick<FaultCase, 'code' | 'status' | 'owner'>][] =
   ['204', status(204), invalid],
   ['206', status(206), invalid],
   ['304', status(304), invalid],
-  ['a redirect to another host', (...args) => status(302, { location: elsewhereUrl() })(...args), refused],
-  ['a redirect that keeps the method', (...args) => status(307, { location: elsewhereUrl() })(...args), refused],
-  ['a permanent redirect', (...args) => status(308, { location: elsewhereUrl() })(...args), refused],
+  ['a redirect to another host', status(302, { location: elsewhere.url }), refused],
+  ['a redirect that keeps the method', status(307, { location: elsewhere.url }), refused],
+  ['a permanent redirect', status(308, { location: elsewhere.url }), refused],
   ['an empty body', body(''), invalid],
-  ['HTML', body(`<html>${PLANTED.text}</html>`, 'text/html'), invalid],
+  ['HTML', body(`<html>${PLANTED.text}</html>`, { 'content-type': 'text/html' }), invalid],
   ['HTML said to be JSON', body(`<html>${PLANTED.text}</html>`), invalid],
   ['broken JSON', body(`{"access_token":"${PLANTED.text}",`), invalid],
   ['an array', body('[]'), invalid],
@@ -131,7 +86,7 @@ describe('the token endpoint at fault is told by its code', () => {
     expect(accountRequests).toBe(0);
   });
 
-  it('another host that a redirect names sees nothing', () => expect(elsewhereSaw).toBe(0));
+  it('another host that a redirect names sees nothing', () => expect(elsewhere.requests).toBe(0));
 
   it('an answer larger than BANK_MAX_RESPONSE_BYTES', async () => {
     const { tokenRequests } = await runFault(bank, {

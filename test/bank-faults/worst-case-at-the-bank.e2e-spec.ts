@@ -1,21 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
 import { askInTime } from '../support/common-conditions.js';
-import { repair } from '../support/fault-case.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
-import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { startGateway } from '../support/gateway.js';
+import { json } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-beforeEach(() => {
-  repair(bank);
-  bank.requests.length = 0;
-  bank.tokens.length = 0;
-});
-afterEach(closeGateways);
-afterAll(closePretendBanks);
+const bank = await bankForFile();
 
 const calls = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length;
 

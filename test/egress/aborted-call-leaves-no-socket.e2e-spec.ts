@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
 import { listAccounts } from '../support/pretend-bank.js';
 import { ROUTES, startRoute, type Connect } from '../support/connect-proxy.js';
-import { bankForFile, accountsAt, createEgress, identityFor, openSockets, socketsLeft } from '../support/egress.js';
+import { accountsAt, createEgress, identityFor, openSockets, socketsLeft } from '../support/egress.js';
 import { startRawServer } from '../support/servers.js';
 
 const bank = await bankForFile();

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
 import { listAccounts } from '../support/pretend-bank.js';
-import { bankForFile, accountsAt, createEgress, failureOf, identityFor } from '../support/egress.js';
+import { accountsAt, createEgress, failureOf, identityFor } from '../support/egress.js';
 import { until } from '../support/until.js';
 
 const bank = await bankForFile();

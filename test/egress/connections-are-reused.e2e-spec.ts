@@ -3,10 +3,11 @@ import type { TLSSocket } from 'node:tls';
 import { DirectAgent } from '../../src/egress/direct-agent.js';
 import { TunnelAgent } from '../../src/egress/tunnel-agent.js';
 import { WireClient } from '../../src/egress/wire-client.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { createAuthority } from '../support/authority.js';
 import { ROUTES, startRoute, startConnectProxy } from '../support/connect-proxy.js';
-import { bankForFile, accountsAt, createEgress, identityFor } from '../support/egress.js';
+import { accountsAt, createEgress, identityFor } from '../support/egress.js';
 import { startTlsServer } from '../support/servers.js';
 import { until } from '../support/until.js';
 

@@ -1,14 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
 import { startRoute, type Connect } from '../support/connect-proxy.js';
-import {
-  bankForFile,
-  accountsAt,
-  createEgress,
-  failureOf,
-  identityFor,
-  openSockets,
-  socketsLeft,
-} from '../support/egress.js';
+import { accountsAt, createEgress, failureOf, identityFor, openSockets, socketsLeft } from '../support/egress.js';
 
 const bank = await bankForFile();
 

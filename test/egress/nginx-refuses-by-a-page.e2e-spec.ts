@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { bankForFile } from '../support/egress.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { examineWith, expectFailed } from '../support/examination.js';
 import { startGateway, toEnvironment } from '../support/gateway.js';
 import { createAuthority } from '../support/authority.js';

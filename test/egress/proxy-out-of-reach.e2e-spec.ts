@@ -1,17 +1,10 @@
 import { expect, test } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
 import { listAccounts } from '../support/pretend-bank.js';
 import { createAuthority, expired } from '../support/authority.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { startRoute, startConnectProxy } from '../support/connect-proxy.js';
-import {
-  bankForFile,
-  accountsAt,
-  createEgress,
-  failureOf,
-  identityFor,
-  openSockets,
-  socketsLeft,
-} from '../support/egress.js';
+import { accountsAt, createEgress, failureOf, identityFor, openSockets, socketsLeft } from '../support/egress.js';
 import { closedPort, startRawServer } from '../support/servers.js';
 import { until } from '../support/until.js';
 

@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { expect, test } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
 import { startPretendBank } from '../support/pretend-bank.js';
 import { startRoute, withCredentials } from '../support/connect-proxy.js';
-import { bankForFile, accountsAt, createEgress, failureOf, identityFor } from '../support/egress.js';
+import { accountsAt, createEgress, failureOf, identityFor } from '../support/egress.js';
 
 const bank = await bankForFile();
 

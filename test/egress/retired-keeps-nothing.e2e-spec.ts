@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
 import { listAccounts } from '../support/pretend-bank.js';
 import { ROUTES, startRoute } from '../support/connect-proxy.js';
-import { bankForFile, accountsAt, createEgress, identityFor, openSockets, socketsLeft } from '../support/egress.js';
+import { accountsAt, createEgress, identityFor, openSockets, socketsLeft } from '../support/egress.js';
 import { until } from '../support/until.js';
 
 const bank = await bankForFile();

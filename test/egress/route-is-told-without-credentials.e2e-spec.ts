@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { bankForFile } from '../support/egress.js';
 import { describeRoute } from '../../src/egress/route.js';
 import { readSettings } from '../../src/config/read-settings.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { startGateway, toEnvironment } from '../support/gateway.js';
 import { startConnectProxy, withCredentials } from '../support/connect-proxy.js';
 

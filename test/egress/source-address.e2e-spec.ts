@@ -1,17 +1,10 @@
 import dns from 'node:dns';
 import { isIP } from 'node:net';
 import { afterEach, expect, jest, test } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
 import { listAccounts } from '../support/pretend-bank.js';
 import { startRoute, startConnectProxy } from '../support/connect-proxy.js';
-import {
-  bankForFile,
-  accountsAt,
-  createEgress,
-  failureOf,
-  identityFor,
-  openSockets,
-  socketsLeft,
-} from '../support/egress.js';
+import { accountsAt, createEgress, failureOf, identityFor, openSockets, socketsLeft } from '../support/egress.js';
 
 const bank = await bankForFile();
 afterEach(() => void jest.restoreAllMocks());

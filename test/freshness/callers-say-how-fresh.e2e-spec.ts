@@ -1,27 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
 import { askInTime } from '../support/common-conditions.js';
-import { repair } from '../support/fault-case.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { json } from '../support/pretend-bank.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
-let bank: PretendBank;
+const bank = await bankForFile();
 let clock: MovedClock;
 let gateway: Gateway;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
 beforeEach(async () => {
-  repair(bank);
-  bank.requests.length = 0;
   clock = new MovedClock();
   gateway = await startGateway(bank, { SNAPSHOT_SOFT_TIMEOUT_MS: '150', REQUEST_DEADLINE_MS: '600' }, clock);
 });
-afterEach(closeGateways);
-afterAll(closePretendBanks);
 
 const readings = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length;
 const ask = (cacheControl?: string) =>

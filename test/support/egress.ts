@@ -1,43 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach } from '@jest/globals';
 import { pino } from 'pino';
 import type { EgressSettings } from '../../src/config/settings.js';
 import { Egress } from '../../src/egress/egress.js';
 import type { WireRequest } from '../../src/egress/wire-client.js';
 import { GatewayError } from '../../src/problems/gateway-error.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
-import { closeAll, onClose } from './closing.js';
-import { closeGateways } from './gateway.js';
-import {
-  closePretendBanks,
-  issueToken,
-  startPretendBank,
-  type PretendBank,
-  type PretendBankOptions,
-} from './pretend-bank.js';
-import { listSample } from './sample-accounts.js';
-
-/**
- * One bank for the tests of a file, to be awaited at its top. After each test what it started is closed, and the bank
- * is again as it was.
- */
-export async function bankForFile(options: PretendBankOptions = {}): Promise<PretendBank> {
-  const bank = await startPretendBank(options);
-  const reset = () => {
-    bank.onToken = issueToken(bank);
-    bank.onAccounts = listSample();
-    bank.requests.length = 0;
-  };
-  reset();
-  afterEach(async () => {
-    await closeGateways();
-    await closeAll();
-    reset();
-  });
-  afterAll(closePretendBanks);
-  return bank;
-}
+import { onClose } from './closing.js';
+import type { PretendBank } from './pretend-bank.js';
 
 export interface ClientIdentity {
   readonly key: string;

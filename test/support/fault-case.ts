@@ -1,10 +1,10 @@
 import { expect } from '@jest/globals';
 import type { ProblemCode } from '../../src/problems/problem-table.js';
+import { repair } from './bank-for-file.js';
 import { askInTime, expectCommonConditions } from './common-conditions.js';
 import { startGateway, type Answer, type Gateway } from './gateway.js';
 import { MovedClock } from './moved-clock.js';
-import { issueToken, type Handler, type PretendBank } from './pretend-bank.js';
-import { listSample } from './sample-accounts.js';
+import type { Handler, PretendBank } from './pretend-bank.js';
 import { until } from './until.js';
 
 export interface FaultCase {
@@ -29,12 +29,6 @@ const ENV = { BANK_REQUEST_TIMEOUT_MS: '400', REQUEST_DEADLINE_MS: '1500' };
 
 /** The longest that any failure is waited out (docs/bank.md#token-rules). */
 export const LONGEST_WAIT_MS = 361_000;
-
-/** The bank as it is on a good day, as if it had just been started. */
-export function repair(bank: PretendBank): void {
-  bank.onToken = issueToken(bank);
-  bank.onAccounts = listSample();
-}
 
 /**
  * A cold gateway against a bank with a fault: the answer must be the documented one, other callers meanwhile get one as

@@ -1,0 +1,30 @@
+import { json, type Handler } from './pretend-bank.js';
+import { PLANTED } from './sample-accounts.js';
+
+/** A status with a body that quotes what must not be passed on. */
+export const status =
+  (code: number, headers: Record<string, string> = {}): Handler =>
+  (request, response) =>
+    json(response, code, { detail: PLANTED.text, iban: PLANTED.iban, given: request.headers.authorization }, headers);
+
+/** A 200 with this body, as JSON unless a header says otherwise. */
+export const body =
+  (text: string | Buffer, headers: Record<string, string> = {}): Handler =>
+  (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', ...headers });
+    response.end(text);
+  };
+
+/** These bytes in place of an answer, in as many writes, and then the end of the connection. */
+export const raw =
+  (...parts: string[]): Handler =>
+  ({ socket }) => {
+    for (const part of parts) socket.write(part);
+    socket.end();
+  };
+
+/** What callers get, by docs/errors.md#the-codes. */
+export const refused = { code: 'bank-refused', status: 502, owner: 'operator' } as const;
+export const unavailable = { code: 'bank-unavailable', status: 503, owner: 'bank' } as const;
+export const invalid = { code: 'bank-response-invalid', status: 502, owner: 'bank' } as const;
+export const timeout = { code: 'bank-timeout', status: 504, owner: 'bank' } as const;
