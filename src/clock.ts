@@ -18,6 +18,7 @@ export abstract class Clock {
   }
 }
 
+/** The clocks of the machine. */
 export class SystemClock extends Clock {
   now(): Instant {
     return { wall: Date.now(), monotonic: performance.now() };

@@ -26,6 +26,7 @@ export function* toPageParts(snapshot: Snapshot, positions: Uint32Array, page: P
   yield Buffer.from(`],"page":${JSON.stringify(page)}`);
 }
 
+/** The NDJSON of the accounts at these positions, a line each. */
 export function* toNdjsonParts(snapshot: Snapshot, positions: Uint32Array): Generator<Buffer> {
   for (const position of positions) {
     yield snapshot.json(position);
@@ -33,6 +34,7 @@ export function* toNdjsonParts(snapshot: Snapshot, positions: Uint32Array): Gene
   }
 }
 
+/** The CSV of the accounts at these positions, with its header line, in pieces of many rows. */
 export function* toCsvParts(snapshot: Snapshot, positions: Uint32Array, dialect: CsvDialect): Generator<Buffer> {
   yield Buffer.from(csvHead(dialect));
   let rows = [];

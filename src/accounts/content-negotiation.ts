@@ -30,7 +30,9 @@ export const MEDIA_TYPES: Record<Format, string> = {
 /** The format for an Accept header out of those that a route offers, or `none` when it excludes them all. */
 export type ChooseFormat = (accept: string | undefined) => Format | 'none';
 
+/** What the account list offers, JSON where all are liked alike. */
 export const chooseListFormat = createChooser(['json', 'csv', 'ndjson']);
+/** What all other routes offer. */
 export const chooseJson = createChooser(['json']);
 
 /** @throws GatewayError not-acceptable */

@@ -43,6 +43,7 @@ export type Format = (typeof FORMATS)[number];
 type SortText = SortField | `-${SortField}`;
 const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const) as [SortText, ...SortText[]];
 
+/** The field and direction of a `sort` parameter: `-name` is by name, descending. */
 export const toSort = (sort: SortText): Sort => ({
   field: sort.replace(/^-/, '') as SortField,
   descending: sort.startsWith('-'),

@@ -3,6 +3,7 @@ import { pageHint, toPageRejection, toStatusError, toText } from '../egress/answ
 import type { WireAnswer } from '../egress/egress.js';
 import { GatewayError } from '../problems/gateway-error.js';
 
+/** How messages name it. */
 export const TOKEN_ENDPOINT = 'the token endpoint';
 
 const MAX_TOKEN_LENGTH = 16_384;

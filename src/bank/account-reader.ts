@@ -119,7 +119,7 @@ class PassReading {
     const first = this.get(1);
     for (let number = 2; number <= early; number++) {
       const asked = this.get(number);
-      // it may never be looked at
+      // it may never be awaited
       asked.catch(() => undefined);
       this.#early.set(number, asked);
     }

@@ -28,6 +28,7 @@ export type PageAnswer =
   /** 413, or a 400 that names the page size. */
   | { readonly kind: 'too-large' };
 
+/** One page of the list, asked for within one reading; `signal` ends it. */
 export interface PageRequest {
   readonly pageNumber: number;
   readonly pageSize: number;

@@ -1,7 +1,10 @@
 const MAX_DIGITS = 400;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** The decimal without exponent: 1.5e3 → 1500, 25E-4 → 0.0025; null when it is none, or has more than 400 digits. */
+/**
+ * The decimal without exponent: 1.5e3 → 1500, 25E-4 → 0.0025; null for a text that is no decimal, or has more than
+ * 400 digits (docs/bank.md#amounts).
+ */
 export function writeOut(text: string): string | null {
   const match = DECIMAL.exec(text);
   if (!match) return null;

@@ -29,6 +29,7 @@ export interface ReadOptions extends Runtime {
   readonly envFile?: string;
 }
 
+/** What a good reading gives: the settings, and warnings about them, a sentence each. */
 export interface SettingsRead {
   readonly common: CommonSettings;
   /** null when the embedded sandbox is the bank. */

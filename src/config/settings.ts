@@ -10,6 +10,7 @@ export interface SecretSource {
   read(): string;
 }
 
+/** What the gateway identifies itself with at the bank. */
 export interface IdentitySettings {
   readonly username: SecretSource;
   readonly password: SecretSource;
@@ -20,6 +21,7 @@ export interface IdentitySettings {
   readonly caFile: string | null;
 }
 
+/** Which bank is talked to, and as whom. */
 export interface BankSettings {
   readonly mode: 'live' | 'sandbox';
   /** {base_url}, without trailing slash. */
@@ -29,6 +31,7 @@ export interface BankSettings {
   readonly identity: IdentitySettings;
 }
 
+/** How the bank is reached, and the limits of one call. */
 export interface EgressSettings {
   /** The highest version of TLS spoken with the bank. */
   readonly tlsMaxVersion: '1.2' | '1.3';
@@ -43,6 +46,7 @@ export interface EgressSettings {
   readonly localAddress: string | null;
 }
 
+/** How old the accounts may be (docs/settings.md#how-old-an-answer-may-be), and the limits of one reading. */
 export interface SnapshotSettings {
   readonly freshMs: number;
   readonly softTimeoutMs: number;
@@ -55,6 +59,7 @@ export interface SnapshotSettings {
   readonly maxRequestsWaiting: number;
 }
 
+/** Where the internal API listens, who may call, and its limits. */
 export interface HttpSettings {
   readonly host: string;
   readonly port: number;

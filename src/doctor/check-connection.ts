@@ -36,7 +36,7 @@ export class ConnectionCheck {
   /** TCP, or the tunnel through the proxy. */
   async checkRoute(findings: Findings): Promise<void> {
     this.#attempts = await Promise.all(this.#options.hosts.map((host) => this.#attempt(host)));
-    // the handshake is made in the same go, and is the next step's time
+    // the handshake is part of the same connection, and counted in the next step
     findings.ms = Math.max(...this.#attempts.map(({ seen }) => seen.transportMs ?? 0));
     for (const { host, seen, source } of this.#attempts) {
       const { remoteAddress, remotePort, proxyStatus, transportMs } = seen;

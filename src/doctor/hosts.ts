@@ -1,6 +1,7 @@
 import { goesDirect } from '../egress/route.js';
 import type { BankSettings, EgressSettings } from '../config/settings.js';
 
+/** A host of the bank, as the doctor speaks of it. */
 export interface BankHost {
   /** Key of its facts: `tokens`, `accounts`, or `bank` when one host is both. */
   readonly name: 'bank' | 'tokens' | 'accounts';

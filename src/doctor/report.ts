@@ -5,10 +5,12 @@ export const STEPS = ['settings', 'certificate', 'dns', 'route', 'tls', 'token',
 
 export type StepName = (typeof STEPS)[number];
 
+/** What a step fails with: a code of docs/errors.md, or one of those that only the doctor has. */
 export type DoctorCode = ProblemCode | 'config-invalid' | 'pfx-unreadable' | 'dns-failed';
 
 type Facts = Readonly<Record<string, unknown>>;
 
+/** How one step went; `code`, `owner`, `problem` and `remedy` are null where nothing is wrong. */
 export interface StepReport {
   readonly name: StepName;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
@@ -21,12 +23,14 @@ export interface StepReport {
   readonly remedy: string | null;
 }
 
+/** What `--json` prints (docs/troubleshooting.md). */
 export interface DoctorReport {
   readonly ok: boolean;
   readonly mode: 'live' | 'sandbox';
   readonly steps: readonly StepReport[];
 }
 
+/** The step at which the doctor stopped, null when all went well. */
 export function failedStep({ steps }: DoctorReport): StepReport | null {
   return steps.find(({ status }) => status === 'failed') ?? null;
 }

@@ -14,6 +14,7 @@ export interface ClientTls {
   readonly ca: string | null;
 }
 
+/** What all connections of one egress have in common. */
 export interface AgentOptions {
   /** The highest version of TLS spoken with the bank. */
   readonly tlsMaxVersion: '1.2' | '1.3';

@@ -41,7 +41,7 @@ export function pageHint(answer: WireAnswer): string {
   return ' The answer is an HTML page, so the server in front of the service may have refused our client certificate, or a firewall in front of it the request.';
 }
 
-/** The beginning of an HTML page; empty when the answer is none. */
+/** The beginning of an HTML page; empty for an answer that is no page. */
 function pageOf({ contentType, body }: WireAnswer): string {
   const text = body.toString('latin1', 0, 4096);
   const isPage = /^(text\/html|application\/xhtml)/i.test(contentType) || /^\s*<(!doctype html|html)/i.test(text);

@@ -1,4 +1,4 @@
-/** Why there is no TLS connection to the bank; egress-internal, becomes a code in wire-failure.ts. */
+/** What kept a connection from coming about. */
 type ConnectStage =
   | 'connect-timeout'
   | 'untrusted'
@@ -12,6 +12,7 @@ type ConnectStage =
   /** The call that asked for it has ended. */
   | 'given-up';
 
+/** Why there is no TLS connection to the bank. Internal to egress: wire-failure.ts makes a code of it. */
 export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure';
   constructor(

@@ -19,7 +19,7 @@ const DECOMPRESSORS = new Map([
 /**
  * A body without its Content-Encoding. Stricter than axios, which gives the beginning of a body that was cut off as if
  * it were whole.
- * @throws AnswerTooLarge; Error when it is damaged, cut off, or the encoding is none we asked for
+ * @throws AnswerTooLarge; Error when it is damaged, cut off, or in an encoding that was not asked for
  */
 export async function decompress(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const name = encoding.trim().toLowerCase();

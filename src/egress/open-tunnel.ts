@@ -10,6 +10,7 @@ import { ConnectFailure } from './connect-failure.js';
 /** What a proxy may send before the tunnel stands. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
 
+/** What one tunnel needs; `timeoutMs` is for its opening. */
 export interface TunnelRequest {
   /** Without credentials. */
   readonly proxy: URL;
@@ -22,6 +23,7 @@ export interface TunnelRequest {
   readonly signal: AbortSignal | undefined;
 }
 
+/** An open tunnel, with the TLS socket to the bank in it. */
 export interface Tunnel {
   /** Begins its TLS handshake with the bank. */
   readonly socket: TLSSocket;

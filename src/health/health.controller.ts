@@ -139,7 +139,7 @@ export class HealthController {
     const { token: failure } = this.condition.status().failures;
     const lastError = failure && { code: failure.error.code, at: failure.at };
     const status = !renewalFailed ? 'up' : state === 'usable' ? 'degraded' : 'down';
-    // that of an identity which has taken over unproved is none of the bank's
+    // the failure of an identity that took over without proof says nothing of the bank
     const unproved = code && { code, owner: PROBLEMS[code].owner, detail: 'The last request for a token failed.' };
     return this.#part('token', status, failure?.error ?? unproved, { state, expiresInSeconds, lastError });
   }

@@ -8,6 +8,7 @@ export interface Algorithm {
   readonly parameters: Asn1 | undefined;
 }
 
+/** Reads an AlgorithmIdentifier. Throws Malformed. */
 export function toAlgorithm(node: Asn1 | undefined): Algorithm {
   const [oid, parameters] = childrenOf(node);
   return { oid: oidOf(oid), parameters };
@@ -89,6 +90,7 @@ export function nameAlgorithm(oid: string): string {
   return name === undefined ? oid : `${name} (${oid})`;
 }
 
+/** Throws PfxUnreadable 'unknown-algorithm', with the commands that convert the file. */
 export function refuseAlgorithm(oid: string, how: 'encrypted' | 'protected' | 'given its keys'): never {
   throw new PfxUnreadable(
     'unknown-algorithm',

@@ -33,6 +33,7 @@ export function isIssuedByRoot(leaf: X509Certificate, roots: readonly string[]):
   });
 }
 
+/** Whether `now` lies within the dates of a certificate, both ends included. */
 export function isValidAt(certificate: X509Certificate, now: Date): boolean {
   return certificate.validFromDate <= now && now <= certificate.validToDate;
 }

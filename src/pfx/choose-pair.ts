@@ -83,6 +83,7 @@ export function allowsClientAuth(certificate: X509Certificate): boolean {
   return usages === undefined || usages.includes(CLIENT_AUTH) || usages.includes(ANY_PURPOSE);
 }
 
+/** The certificates without repetitions, by their fingerprints. */
 export function distinct(certificates: readonly X509Certificate[]): X509Certificate[] {
   return [...new Map(certificates.map((certificate) => [certificate.fingerprint256, certificate])).values()];
 }

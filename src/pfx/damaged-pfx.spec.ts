@@ -30,10 +30,10 @@ function outcomeOf(bytes: Buffer): string {
     workshop.makeRoot('root');
     workshop.makeLeaf('leaf');
     const plain = ['-keypbe', 'NONE', '-certpbe', 'NONE', '-nomac'];
-    const sealed = workshop.makePfx('leaf', PASSCODE, '-noiter', '-nomaciter');
+    const good = workshop.makePfx('leaf', PASSCODE, '-noiter', '-nomaciter');
     files = [
-      sealed,
-      toBer(sealed),
+      good,
+      toBer(good),
       workshop.makePfx('leaf', PASSCODE, ...plain),
       workshop.makePfx('leaf', PASSCODE, '-nomac', '-noiter'),
     ];
@@ -41,10 +41,9 @@ function outcomeOf(bytes: Buffer): string {
   afterAll(() => workshop[Symbol.dispose]());
 
   it('gives PfxUnreadable at every length', () => {
-    const [sealed = Buffer.alloc(0)] = files;
-    expect(outcomeOf(sealed)).toBe('read');
-    for (let length = 20; length < sealed.length; length++)
-      expect(outcomeOf(sealed.subarray(0, length))).toBe('cut-off');
+    const [good = Buffer.alloc(0)] = files;
+    expect(outcomeOf(good)).toBe('read');
+    for (let length = 20; length < good.length; length++) expect(outcomeOf(good.subarray(0, length))).toBe('cut-off');
     for (const file of files)
       for (let length = 0; length < file.length; length += 3) outcomeOf(file.subarray(0, length));
   });

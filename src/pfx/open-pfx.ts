@@ -5,6 +5,7 @@ import type { ClientCertificate } from './client-certificate.js';
 import { KDF_BUDGET_MS } from './kdf-budget.js';
 import { PfxUnreadable, type PfxFault, type SettingNames } from './pfx-unreadable.js';
 
+/** A PFX to open, and what messages call the settings it came from. */
 export interface PfxRequest {
   readonly bytes: Buffer;
   readonly passcode: string;

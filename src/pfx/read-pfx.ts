@@ -14,6 +14,7 @@ const DATA = '1.2.840.113549.1.7.1';
 const SIGNED_DATA = '1.2.840.113549.1.7.2';
 const ENCRYPTED_DATA = '1.2.840.113549.1.7.6';
 
+/** All keys and certificates of a PFX, and what is to be said of it. */
 export interface PfxContents {
   readonly keys: readonly KeyObject[];
   readonly certificates: readonly X509Certificate[];

@@ -1,5 +1,6 @@
 import { PROBLEMS, type Owner, type ProblemCode } from './problem-table.js';
 
+/** What an error may say beyond its code and sentence. */
 export interface GatewayErrorOptions {
   readonly cause?: unknown;
   /** Where the table's owner is not the one: a 5xx of the bank is the bank's, a refused connection the network's. */

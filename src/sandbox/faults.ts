@@ -6,6 +6,7 @@ export type Endpoint = (typeof ENDPOINTS)[number];
 export const FAULTS = ['401', '404', '429', '500', '503', 'html', 'truncate', 'reset', 'hang', 'malformed'] as const;
 export type Fault = (typeof FAULTS)[number];
 
+/** An order of `failNext`: the next `times` answers of an endpoint. */
 export interface FaultOrder {
   readonly endpoint: Endpoint;
   readonly times: number;

@@ -6,6 +6,7 @@ export class SandboxNotStarted extends Error {
   override name = 'SandboxNotStarted';
 }
 
+/** Where to listen. */
 export interface Place {
   readonly host: string;
   /** 0 for any free one. */

@@ -48,6 +48,7 @@ export class AmountColumnBuilder {
   }
 }
 
+/** Whether there is no amount at this index. */
 export const isNull = ({ places }: AmountColumn, index: number): boolean => places[index] === NULL;
 
 /** Adds amounts of a column exactly; the sum keeps the most decimal places of what was added: 1.10 + 0.1 = 1.20. */

@@ -14,6 +14,7 @@ interface Build {
   finish(header: Pick<SnapshotHeader, 'asOf' | 'complete'>): Promise<ArrayBuffer>;
 }
 
+/** Times and limits of the thread; tests set their own. */
 export interface BuilderThreadOptions {
   readonly url?: URL;
   /** A thread that gives no answer for so long hangs, and is replaced. */

@@ -72,6 +72,7 @@ export interface Texts {
   readonly offsets: Uint32Array;
 }
 
+/** The texts in one piece, in the order given. */
 export function toTexts(texts: readonly string[]): Texts {
   const offsets = new Uint32Array(texts.length + 1);
   texts.forEach((text, index) => {
@@ -80,6 +81,7 @@ export function toTexts(texts: readonly string[]): Texts {
   return { bytes: Buffer.from(texts.join('')), offsets };
 }
 
+/** One of the texts, decoded. */
 export function textAt({ bytes, offsets }: Texts, index: number): string {
   return asBuffer(bytes).toString('utf8', offsets[index], offsets[index + 1]);
 }

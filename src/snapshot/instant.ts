@@ -32,6 +32,7 @@ export function parseInstant(text: string): BankInstant | null {
   };
 }
 
+/** Orders two instants, the fraction included: less than 0 when `a` is earlier. */
 export function compareInstants(a: BankInstant, b: BankInstant): number {
   return a.seconds - b.seconds || compareTexts(a.fraction, b.fraction);
 }

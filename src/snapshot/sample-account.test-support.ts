@@ -35,7 +35,7 @@ export const account = (change: Partial<Account> = {}): Account => ({
   ...change,
 });
 
-/** A snapshot of these. */
+/** A snapshot of these accounts. */
 export function snapshotOf(
   accounts: readonly Account[],
   complete: boolean | null = true,

@@ -19,6 +19,7 @@ export const COLUMNS = {
 export type ColumnField = keyof typeof COLUMNS;
 export const COLUMN_FIELDS = Object.keys(COLUMNS) as ColumnField[];
 
+/** The amounts of a balance that are summed. */
 export const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
 export type AmountField = (typeof AMOUNT_FIELDS)[number];
 

@@ -8,6 +8,7 @@ import { codeOf } from './value-column.js';
 /** Which accounts are wanted; all that is given must match (docs/api.md#query). */
 export type Filters = { readonly [K in ColumnField | 'iban' | 'q']?: string | undefined };
 
+/** In which order accounts are wanted. */
 export interface Sort {
   readonly field: SortField;
   readonly descending: boolean;
@@ -90,6 +91,7 @@ class Selection {
   }
 }
 
+/** The accounts that match, in the order of `sort`. */
 export function select(snapshot: Snapshot, filters: Filters, { field, descending }: Sort): Selection {
   return new Selection(snapshot.order(field, descending), matchAccounts(snapshot, filters));
 }

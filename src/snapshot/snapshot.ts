@@ -9,6 +9,7 @@ import type { ValueColumn } from './value-column.js';
 
 type Sections = ReturnType<typeof unpack<SnapshotHeader, typeof SECTIONS>>['sections'];
 
+/** When a reading was made, by the clocks of this process. */
 interface SnapshotTimes {
   /** Before the bank was asked. */
   readonly askedAt: Instant;

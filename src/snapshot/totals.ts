@@ -12,6 +12,7 @@ const sum = z
   .describe('the exact sum as a decimal; null when an entry lacks the amount');
 const date = z.string().nullable().describe("the bank's text, unchanged");
 
+/** The sums of one currency, as /api/v1/balances gives them (docs/api.md#balances). */
 export const totalSchema = z
   .object({
     currency: z

@@ -11,6 +11,7 @@ interface Issuer {
   readonly key: KeyPair;
 }
 
+/** From when until when a certificate holds. */
 export interface Validity {
   readonly notBefore: Date;
   readonly notAfter: Date;
