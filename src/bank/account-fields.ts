@@ -128,7 +128,7 @@ export function fieldsWithin(name: string): readonly string[] {
   return Object.keys(kind?.fields ?? {});
 }
 
-/** An account in the bank's words; amounts and rates are texts of their digits. */
+/** An account as the bank sends it; amounts and rates are texts of their digits. */
 export type BankAccount = Read<typeof ACCOUNT_FIELDS>;
 export type BankBalance = Read<typeof BALANCE_FIELDS>;
 

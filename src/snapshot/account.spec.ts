@@ -25,7 +25,7 @@ const EMPTY = {
   overdraft: { rate: null, calcMethod: null },
 };
 
-describe('an account in our words', () => {
+describe('an account of the API', () => {
   it('has every field, null or empty, when the bank sends but an id', () => {
     expect(account()).toEqual(EMPTY);
   });

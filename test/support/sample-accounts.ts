@@ -9,7 +9,7 @@ export const PLANTED = {
   text: 'planted-body-text',
 } as const;
 
-/** A plain account in the bank's words; the planted IBAN and amounts are in each. */
+/** A plain account as the bank sends it; the planted IBAN and amounts are in each. */
 export function sampleAccount(number: number, change: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     accountId: sampleId(number),
