@@ -4,9 +4,16 @@ import { Clock, type Instant } from '../../src/clock.js';
 export class MovedClock extends Clock {
   #wallOffsetMs = 0;
   #monotonicOffsetMs = 0;
+  #stoppedAt: Instant | null = null;
 
   now(): Instant {
-    return { wall: Date.now() + this.#wallOffsetMs, monotonic: performance.now() + this.#monotonicOffsetMs };
+    const { wall, monotonic } = this.#stoppedAt ?? { wall: Date.now(), monotonic: performance.now() };
+    return { wall: wall + this.#wallOffsetMs, monotonic: monotonic + this.#monotonicOffsetMs };
+  }
+
+  /** From now on only what a test says moves it, however long a busy machine takes. */
+  stop(): void {
+    this.#stoppedAt ??= { wall: Date.now(), monotonic: performance.now() };
   }
 
   /** Time passes, by both clocks. */
