@@ -38,7 +38,9 @@ describe('parameters that are refused', () => {
     ['siz', 'size or pageSize'],
   ])('are told what may have been meant by %s', (given, meant) => {
     const reason = `is not a parameter of this route; did you mean ${meant}?`;
-    expect(problemOf({ [given]: '1' }).errors).toEqual([{ name: given, reason }]);
+    const { detail, errors } = problemOf({ [given]: '1' });
+    expect(errors).toEqual([{ name: given, reason }]);
+    expect(detail).toBe(`${given} ${reason}`);
   });
 
   it.each(['x', 'qq', 'limit', 'a[]', '__proto__x', 'constructor', 'pagination', 'z'.repeat(100)])(

@@ -38,7 +38,7 @@ export function toInvalidRequest(issues: readonly StandardSchemaV1.Issue[], know
     return [{ name: toShown(name), reason: issue.message }];
   });
   const detail = errors.map(({ name, reason }) => `${name} ${reason}`).join('; ');
-  return new GatewayError('invalid-request', `${detail}.`, { errors });
+  return new GatewayError('invalid-request', detail.endsWith('?') ? detail : `${detail}.`, { errors });
 }
 
 const toShown = (name: string) => (name.length > SHOWN_LENGTH ? `${name.slice(0, SHOWN_LENGTH)}…` : name);
