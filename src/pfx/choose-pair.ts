@@ -71,9 +71,14 @@ function toUnreadableKey(certificate: X509Certificate): PfxUnreadable {
 
 /** The algorithm of subjectPublicKeyInfo (RFC 5280, 4.1), the field after version, serial number … subject. */
 function publicKeyAlgorithm({ raw }: X509Certificate): string {
-  const fields = childrenOf(childrenOf(parseAsn1(raw))[0]);
-  const keyInfo = fields[isContextTag(fields[0], 0) ? 6 : 5];
-  return nameAlgorithm(toAlgorithm(childrenOf(keyInfo)[0]).oid);
+  try {
+    const fields = childrenOf(childrenOf(parseAsn1(raw))[0]);
+    const keyInfo = fields[isContextTag(fields[0], 0) ? 6 : 5];
+    return nameAlgorithm(toAlgorithm(childrenOf(keyInfo)[0]).oid);
+  } catch {
+    // OpenSSL takes certificates whose bytes are not strictly DER
+    return 'of an algorithm that cannot be read either';
+  }
 }
 
 /** By the extended key usage; a certificate without one may serve for anything (RFC 5280, 4.2.1.12). */
