@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import '../logging/request-fields.js';
@@ -26,6 +27,15 @@ export function logRequest(logger: Logger, reply: FastifyReply, status: number):
       origin: origin === undefined ? undefined : toLogged(origin),
       clientName: clientName === undefined ? undefined : toLogged(String(clientName)),
     },
+    'request',
+  );
+}
+
+/** The line of a request whose caller left before it was begun, since one before it on the connection was not answered. */
+export function logUnbegun(logger: Logger, request: IncomingMessage, requestId: string): void {
+  const { method, socket } = request;
+  logger.info(
+    { event: 'request', requestId, method, route: null, status: CALLER_LEFT, ms: 0, client: socket.remoteAddress },
     'request',
   );
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 
@@ -9,12 +9,29 @@ const READER_BYTES_PER_MS = 64;
 const MAX_STEP_BYTES = 320_000;
 /** How long a caller may go on sending what was refused, so that they get to read the answer (RFC 9112 §9.6). */
 const LINGER_MS = 1000;
+/** So many pipelined requests are begun in a row, before other connections have their turn. */
+const MAX_ROW = 8;
+/** What Node's parser is told when no HTTP follows. */
+const UPGRADE = 2;
 
-/** One connection of a caller: what is open on it, and whether they take what they asked for. */
+/** A request that came while one before it on its connection was not answered yet (RFC 9112 §9.3.2). */
+interface Pipelined {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly begin: () => void;
+}
+
+/**
+ * One connection of a caller: what is open on it, and whether they take what they asked for. Its requests are begun one
+ * after the other, each when the answer before it is out.
+ */
 export class Connection {
-  /** The requests whose answers are not out yet. */
+  /** The requests that were begun and whose answers are not out yet. */
   readonly open = new Set<FastifyReply>();
   readonly client: string;
+  readonly #pipelined: Pipelined[] = [];
+  #current: ServerResponse | null = null;
+  #row = 0;
   #lastRequest: IncomingMessage | null = null;
   #lastAnswer: Buffer | null = null;
   #slowSince: number | null = null;
@@ -33,15 +50,40 @@ export class Connection {
     this.client = socket.remoteAddress ?? '';
   }
 
+  /** Requests that wait for those before them. */
+  get pipelined(): number {
+    return this.#pipelined.length;
+  }
+
+  /** Whether a request that comes now would have to wait for others. */
+  get busy(): boolean {
+    return this.#pipelined.length > 0 || (this.#current !== null && !this.#current.closed);
+  }
+
+  /** Begins a request, or keeps it until those before it are answered. */
+  enter(pipelined: Pipelined): void {
+    this.#lastRequest = pipelined.request;
+    if (!this.busy) {
+      this.#begin(pipelined);
+      return;
+    }
+    if (this.#pipelined.length === 0) this.#nextAfter(this.#current);
+    this.#pipelined.push(pipelined);
+  }
+
+  /** Takes out the requests that were never begun. */
+  dropPipelined(): IncomingMessage[] {
+    return this.#pipelined.splice(0).map(({ request }) => request);
+  }
+
   began(reply: FastifyReply): void {
     this.open.add(reply);
-    this.#lastRequest = reply.request.raw;
   }
 
   /** False when it was not open any more. */
   ended(reply: FastifyReply): boolean {
     const wasOpen = this.open.delete(reply);
-    if (this.open.size === 0 && this.#lastAnswer) this.#finish(this.#lastAnswer);
+    if (this.#isDone && this.#lastAnswer) this.#finish(this.#lastAnswer);
     return wasOpen;
   }
 
@@ -59,7 +101,21 @@ export class Connection {
   close(lastAnswer: Buffer): void {
     if (this.broken) return;
     this.#lastAnswer = lastAnswer;
-    if (this.open.size === 0) this.#finish(lastAnswer);
+    if (this.#isDone) this.#finish(lastAnswer);
+  }
+
+  /** Reads no more requests, and closes when those that came are answered. */
+  stopReading(): void {
+    // Node goes on through the rest of what it has read, up to 3600 requests: pausing the socket does not stop its parser,
+    // but an upgrade does, and what follows is no HTTP to it
+    const { parser } = this.socket as { parser?: { onIncoming?: (request: IncomingMessage) => number } | null };
+    if (parser) {
+      parser.onIncoming = (request) => {
+        Object.assign(request, { upgrade: false });
+        return UPGRADE;
+      };
+    }
+    this.close(Buffer.alloc(0));
   }
 
   /** Looks whether the caller takes the answers, and ends the connection of one who does not. `now` is monotonic. */
@@ -88,6 +144,30 @@ export class Connection {
     if (this.open.size > 0 || !this.answeredEarly) this.#answeredSince = null;
     else if (this.#answeredSince === null) this.#answeredSince = now;
     else if (now - this.#answeredSince >= LINGER_MS) socket.destroy();
+  }
+
+  get #isDone(): boolean {
+    return this.open.size === 0 && this.#pipelined.length === 0;
+  }
+
+  #begin({ response, begin }: Pipelined): void {
+    this.#current = response;
+    begin();
+  }
+
+  #nextAfter(response: ServerResponse | null): void {
+    response?.once('close', () => {
+      this.#row = (this.#row + 1) % MAX_ROW;
+      if (this.#row === 0) setImmediate(() => this.#next());
+      else this.#next();
+    });
+  }
+
+  #next(): void {
+    const next = this.#pipelined.shift();
+    if (!next) return;
+    if (this.#pipelined.length > 0) this.#nextAfter(next.response);
+    this.#begin(next);
   }
 
   #finish(lastAnswer: Buffer): void {

@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyReply } from 'fastify';
@@ -9,8 +9,18 @@ import { Connection } from './connection.js';
 
 /** Beyond MAX_CONNECTIONS these many more are let in, so that probes get through and others are told why not. */
 const RESERVE = 100;
+/** Requests that wait for others before them on their connection: of one connection, and of all. */
+const MAX_PIPELINED = 1000;
+const MAX_PIPELINED_OF_ALL = 2000;
 const CHECK_MS = 1000;
 const DRAIN_CHECK_MS = 50;
+
+/** What is called for each request whose caller left before the answer was out. */
+export interface OnLeft {
+  begun(reply: FastifyReply): void;
+  /** It still waited for others before it on its connection. */
+  waiting(request: IncomingMessage): void;
+}
 
 /** The connections of callers: how many, how slow, and how they end when the process stops. */
 export class Connections {
@@ -18,11 +28,11 @@ export class Connections {
   readonly #connections = new Map<Socket, Connection>();
   readonly #max: number;
   readonly #isAllowedClient: (address: string) => boolean;
-  readonly #onLeft: (reply: FastifyReply) => void;
+  readonly #onLeft: OnLeft;
+  #pipelined = 0;
   #draining = false;
 
-  /** @param onLeft is called for each request whose caller left before the answer was out */
-  constructor(settings: HttpSettings, onLeft: (reply: FastifyReply) => void) {
+  constructor(settings: HttpSettings, onLeft: OnLeft) {
     this.#max = settings.maxConnections;
     this.#isAllowedClient = createClientList(settings.allowedClients);
     this.#onLeft = onLeft;
@@ -47,6 +57,27 @@ export class Connections {
   replyOf(response: ServerResponse): FastifyReply | undefined {
     for (const reply of this.of(response.req.socket).open) if (reply.raw === response) return reply;
     return undefined;
+  }
+
+  /**
+   * Makes of a listener one that is handed the requests of a connection one after the other, each when the answer before
+   * it is out; so an unread connection holds one answer. Where too many wait, no more are read from the connection.
+   */
+  inTurn(listener: RequestListener): RequestListener {
+    return (request, response) => {
+      const connection = this.of(request.socket);
+      if (connection.broken) return;
+      if (!connection.busy) {
+        connection.enter({ request, response, begin: () => listener(request, response) });
+      } else if (connection.pipelined < MAX_PIPELINED && this.#pipelined < MAX_PIPELINED_OF_ALL) {
+        this.#pipelined += 1;
+        const begin = () => {
+          this.#pipelined -= 1;
+          listener(request, response);
+        };
+        connection.enter({ request, response, begin });
+      } else connection.stopReading();
+    };
   }
 
   watch(server: Server): void {
@@ -95,8 +126,12 @@ export class Connections {
     socket.on('error', () => undefined);
     socket.once('close', () => {
       this.#connections.delete(socket);
-      for (const reply of connection.open) this.#onLeft(reply);
+      for (const reply of connection.open) this.#onLeft.begun(reply);
       connection.open.clear();
+      for (const request of connection.dropPipelined()) {
+        this.#pipelined -= 1;
+        this.#onLeft.waiting(request);
+      }
     });
     return connection;
   }

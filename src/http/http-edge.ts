@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import type { HttpSettings } from '../config/settings.js';
 import type { RequestFields } from '../logging/request-fields.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import { CALLER_LEFT, logRequest } from './access-log.js';
+import { CALLER_LEFT, logRequest, logUnbegun } from './access-log.js';
 import { Connections } from './connections.js';
 import { Cors } from './cors.js';
 import { createGuard } from './guard.js';
@@ -39,11 +39,14 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     this.#logger = logger;
     this.#guard = createGuard(settings);
     this.#cors = new Cors(settings.corsOrigins);
-    this.connections = new Connections(settings, (reply) => logRequest(logger, reply, CALLER_LEFT));
+    this.connections = new Connections(settings, {
+      begun: (reply) => logRequest(logger, reply, CALLER_LEFT),
+      waiting: (request) => logUnbegun(logger, request, toRequestId(request.headers['x-request-id'])),
+    });
     const parserErrors = new ParserErrors(this.connections, logger);
     this.fastify = createFastify({
       serverFactory: (listener) => {
-        const server = openServer(settings, listener);
+        const server = openServer(settings, this.connections.inTurn(listener));
         this.connections.watch(server);
         server.on('connect', (request: IncomingMessage, socket: Socket) => parserErrors.refuseTunnel(request, socket));
         return server;
