@@ -1,6 +1,9 @@
 // Nothing is imported before the version is looked at: an older Node cannot even read the rest.
 const OLDEST_NODE = 24;
 
+// a reader that has ended, a full disk: nobody is left to be told, and the service goes on
+process.stderr.on('error', () => undefined);
+
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
   process.stderr.write(
     `accounts-gateway needs Node ${OLDEST_NODE} or later (this is ${process.versions.node}): older ones lack what it is built on.\n` +

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -131,32 +131,58 @@ describe('starting', () => {
   });
 
   it('a full disk under its log: one line about it, and it goes on serving', async () => {
-    const bank = await startPretendBank();
-    bank.onAccounts = listSample();
-    const { port } = await freePort();
-    const { program: twin } = await startServing();
-    const main = twin.child.spawnargs.find((argument) => argument.endsWith('main.js')) ?? '';
-    const child = spawn(process.execPath, ['--disable-sigusr1', main], {
-      cwd: makeDirectory(),
-      env: { PATH: process.env['PATH'], ...programEnvironment(bank, { PORT: String(port) }) },
-      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
-    });
+    const { child, url } = await startWithOutput([openSync('/dev/full', 'w'), 'pipe']);
     let stderr = '';
     child.stderr?.on('data', (chunk) => (stderr += String(chunk)));
-    const url = `http://127.0.0.1:${port}`;
-    const alive = () =>
-      get(`${url}/health/live`).then(
-        ({ status }) => status === 200,
-        () => false,
-      );
-    await until(alive, 15_000);
-    for (let call = 0; call < 50; call++) expect((await get(`${url}/api/v1/accounts`)).status).toBe(200);
+    await goesOnServing(url);
     expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('standard output can not be written (ENOSPC)')]);
     const exit = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     expect(await exit).toBe(0);
   });
+
+  it.each<[string, () => OutputOptions]>([
+    ['a reader of both outputs that ends', () => ['pipe', 'pipe']],
+    ['a full disk under both outputs', () => [openSync('/dev/full', 'w'), openSync('/dev/full', 'w')]],
+  ])('%s: it goes on serving', async (_name, outputs) => {
+    const { child, url } = await startWithOutput(outputs());
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    await goesOnServing(url);
+    const exit = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    expect(await exit).toBe(0);
+  });
 });
+
+type OutputOptions = readonly ['pipe' | number, 'pipe' | number];
+
+/** The program with these for its standard output and standard error, once it is alive. */
+async function startWithOutput(outputs: OutputOptions): Promise<{ child: ChildProcess; url: string }> {
+  const bank = await startPretendBank();
+  bank.onAccounts = listSample();
+  const { port } = await freePort();
+  const child = spawn(process.execPath, ['--disable-sigusr1', join(process.env['BUILT_SOURCES'] ?? '', 'main.js')], {
+    cwd: makeDirectory(),
+    env: { PATH: process.env['PATH'], ...programEnvironment(bank, { PORT: String(port) }) },
+    stdio: ['ignore', ...outputs],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const alive = () =>
+    get(`${url}/health/live`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await until(alive, 15_000);
+  return { child, url };
+}
+
+async function goesOnServing(url: string): Promise<void> {
+  for (let call = 0; call < 50; call++) {
+    expect((await get(`${url}/api/v1/accounts`)).status).toBe(200);
+    await delay(5);
+  }
+}
 
 async function freePort(): Promise<AddressInfo> {
   const server = createServer();
