@@ -35,6 +35,7 @@ export class Responder {
     if (held) return held;
     return this.keeper.get(wanted, {
       signal: request.signal,
+      client: request.socket.remoteAddress ?? '',
       onReading: (readingId) => {
         request.logFields.readingId = readingId;
       },

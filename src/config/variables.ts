@@ -265,7 +265,8 @@ const TABLE = {
     schema: kinds.wholeNumber(1, 1_000_000),
     default: '2000',
     example: '2000',
-    meaning: 'Callers that wait for the bank at once; more get `overloaded`.',
+    meaning:
+      'Callers that wait for the bank at once; more get `overloaded`, those first whose address has the most waiting.',
   },
   SHUTDOWN_DELAY_MS: {
     group: 'process',

@@ -10,6 +10,7 @@ import type { SnapshotSettings } from '../config/settings.js';
 import { orAborted, TIMED_OUT, within } from '../deadline.js';
 import type { Snapshot } from './snapshot.js';
 import type { ReadSnapshot, SnapshotReader } from './snapshot-reader.js';
+import { WaitingPlaces, type WaitingPlace } from './waiting-places.js';
 
 /** What a caller asks by Cache-Control (RFC 9111 §5.2.1). */
 export interface Freshness {
@@ -48,6 +49,8 @@ interface Reading {
 interface Caller {
   /** Aborted when they leave: their place is then free again. */
   readonly signal?: AbortSignal;
+  /** Whose share of MAX_REQUESTS_WAITING their place counts to: an address. */
+  readonly client?: string;
   /** Called with the id of the reading they wait for. */
   readonly onReading?: (readingId: string) => void;
 }
@@ -76,7 +79,7 @@ export class SnapshotKeeper {
   #reading: Reading | null = null;
   /** The one after that in flight, for those whom that cannot satisfy. */
   #next: Reading | null = null;
-  #waiting = 0;
+  readonly #places: WaitingPlaces;
   #servedStale = false;
 
   constructor(parts: {
@@ -91,6 +94,7 @@ export class SnapshotKeeper {
     this.#clock = parts.clock;
     this.#logger = parts.logger;
     this.#condition = parts.condition;
+    this.#places = new WaitingPlaces(parts.settings.maxRequestsWaiting);
     this.#backOff = new BackOff(parts.clock);
   }
 
@@ -193,14 +197,14 @@ export class SnapshotKeeper {
     };
     const reading = this.#readingFor(wanted);
     caller.onReading?.(reading.id);
-    const { signal } = caller;
-    if (!signal) return this.#wait(reading, outcome, mayBeStale);
+    const { signal, client = '' } = caller;
+    if (!signal) return this.#wait(reading, client, outcome, mayBeStale);
     const result = orAborted(reading.result, signal).catch((error: unknown) => {
       throw signal.aborted ? new CallerLeft() : error;
     });
     // it may be refused a place to wait
     result.catch(() => undefined);
-    return this.#wait({ id: reading.id, result }, outcome, mayBeStale);
+    return this.#wait({ id: reading.id, result }, client, outcome, mayBeStale);
   }
 
   /** The one in flight, unless it began too long ago for a max-age: then the one after it, which begins when it ends. */
@@ -228,43 +232,37 @@ export class SnapshotKeeper {
 
   async #wait(
     reading: Pick<Reading, 'id' | 'result'>,
+    client: string,
     outcome: CacheOutcome,
     mayBeStale: boolean,
   ): Promise<ServedSnapshot> {
-    const { maxRequestsWaiting, requestDeadlineMs, softTimeoutMs } = this.#settings;
-    if (this.#waiting >= maxRequestsWaiting) {
-      const fallback = mayBeStale ? this.#serveStale(outcome, null) : null;
-      if (fallback) return fallback;
-      throw new GatewayError(
-        'overloaded',
-        `${maxRequestsWaiting} callers are waiting for the bank already (MAX_REQUESTS_WAITING).`,
-        { retryAfterMs: 1000 },
-      );
-    }
-    this.#waiting += 1;
+    const { requestDeadlineMs, softTimeoutMs } = this.#settings;
+    let place: WaitingPlace | null = null;
     try {
+      place = this.#places.take(client);
+      const result = orAborted(reading.result, place.lost);
       if (mayBeStale && this.#servable !== null) {
         const soonMs = Math.min(softTimeoutMs, requestDeadlineMs);
-        const soon = await within(reading.result, soonMs);
+        const soon = await within(result, soonMs);
         if (soon !== TIMED_OUT) return { ...this.#serve(soon, outcome), readingId: reading.id };
         // it may have grown too old meanwhile
         const fallback = this.#serveStale(outcome, null);
         if (fallback) return fallback;
-        const late = await within(reading.result, requestDeadlineMs - soonMs);
+        const late = await within(result, requestDeadlineMs - soonMs);
         if (late !== TIMED_OUT) return { ...this.#serve(late, outcome), readingId: reading.id };
       } else {
-        const snapshot = await within(reading.result, requestDeadlineMs);
+        const snapshot = await within(result, requestDeadlineMs);
         if (snapshot !== TIMED_OUT) return { ...this.#serve(snapshot, outcome), readingId: reading.id };
       }
     } catch (thrown) {
       const { code } = toGatewayError(thrown);
       // what is not granted is dropped; who has left is given nothing
       const mayFallBack = mayBeStale && code !== 'access-not-granted' && !(thrown instanceof CallerLeft);
-      const fallback = mayFallBack ? this.#serveStale(outcome, code) : null;
+      const fallback = mayFallBack ? this.#serveStale(outcome, code === 'overloaded' ? null : code) : null;
       if (fallback) return fallback;
       throw thrown;
     } finally {
-      this.#waiting -= 1;
+      place?.leave();
     }
     throw new GatewayError(
       'bank-timeout',

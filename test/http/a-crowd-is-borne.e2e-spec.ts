@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -108,6 +109,24 @@ describe('a crowd', () => {
     expect(memory() - before).toBeLessThan(120 * MB);
     expect((await get(`http://127.0.0.1:${port}/api/v1/accounts`)).status).toBe(200);
   }, 60_000);
+
+  it('one address that takes every place to wait for the bank: another one has its share all the same', async () => {
+    const bank = await startPretendBank();
+    const letGo = heldUp(bank);
+    const gateway = await startGateway(bank, { MAX_REQUESTS_WAITING: '10' });
+    const greedy = Array.from({ length: 10 }, () => gateway.get('/api/v1/accounts'));
+    await until(() => bank.requests.some(({ path }) => path.startsWith('/api/v1/accounts')));
+    await delay(100);
+    const { promise: status, resolve, reject } = Promise.withResolvers<number | undefined>();
+    const options = { port: gateway.port, host: '127.0.0.1', path: '/api/v1/accounts', agent: false };
+    const other = request({ ...options, localAddress: '127.0.0.2' }, (answer) => resolve(answer.resume().statusCode));
+    other.on('error', reject).end();
+    await until(() => gateway.events('request').length === 1);
+    letGo();
+    expect(await status).toBe(200);
+    const statuses = (await Promise.all(greedy)).map((answer) => answer.status);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array.from({ length: 9 }, () => 200), 503]);
+  });
 
   it('more connections than MAX_CONNECTIONS: told so, and the live probe is answered', async () => {
     const bank = await startPretendBank();
