@@ -4,11 +4,10 @@ import { Server as TlsServer } from 'node:tls';
 import type { FastifyReply } from 'fastify';
 import type { HttpSettings } from '../config/settings.js';
 import { within } from '../deadline.js';
+import { Admission } from './admission.js';
 import { createClientList } from './client-list.js';
 import { Connection } from './connection.js';
 
-/** Beyond MAX_CONNECTIONS these many more are let in, so that probes get through and others are told why not. */
-const RESERVE = 100;
 /** Requests that wait for others before them on their connection: of one connection, and of all. */
 const MAX_PIPELINED = 1000;
 const MAX_PIPELINED_OF_ALL = 2000;
@@ -26,14 +25,14 @@ export interface OnLeft {
 export class Connections {
   readonly #sockets = new Set<Socket>();
   readonly #connections = new Map<Socket, Connection>();
-  readonly #max: number;
+  readonly #admission: Admission;
   readonly #isAllowedClient: (address: string) => boolean;
   readonly #onLeft: OnLeft;
   #pipelined = 0;
   #draining = false;
 
   constructor(settings: HttpSettings, onLeft: OnLeft) {
-    this.#max = settings.maxConnections;
+    this.#admission = new Admission(settings.maxConnections);
     this.#isAllowedClient = createClientList(settings.allowedClients);
     this.#onLeft = onLeft;
   }
@@ -67,6 +66,7 @@ export class Connections {
     return (request, response) => {
       const connection = this.of(request.socket);
       if (connection.broken) return;
+      if (connection.beyondCap) this.#admission.asked(request.socket);
       if (!connection.busy) {
         connection.enter({ request, response, begin: () => listener(request, response) });
       } else if (connection.pipelined < MAX_PIPELINED && this.#pipelined < MAX_PIPELINED_OF_ALL) {
@@ -81,8 +81,9 @@ export class Connections {
   }
 
   watch(server: Server): void {
-    server.maxConnections = this.#max + RESERVE;
     server.on('connection', (socket: Socket) => {
+      this.#admission.enter(socket, this.#isAllowedClient(socket.remoteAddress ?? ''));
+      if (socket.destroyed) return;
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
@@ -119,7 +120,7 @@ export class Connections {
 
   #admit(socket: Socket): Connection {
     const allowed = this.#isAllowedClient(socket.remoteAddress ?? '');
-    const connection = new Connection(socket, allowed, this.#sockets.size > this.#max);
+    const connection = new Connection(socket, allowed, this.#admission.isBeyond(socket));
     if (socket.destroyed) return connection;
     this.#connections.set(socket, connection);
     // Node takes its own listener away with CONNECT; without any, a reset would end the process

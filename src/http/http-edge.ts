@@ -108,7 +108,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     request.logFields = {};
     reply.headers(toSecurityHeaders(path)).header('x-request-id', request.id);
     reply.headers(this.#cors.headersFor(raw.headers.origin));
-    if (this.connections.draining) reply.header('connection', 'close');
+    if (this.connections.draining || connection.beyondCap) reply.header('connection', 'close');
     connection.began(reply);
     this.#guard(raw, path, connection);
   }

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -126,6 +126,62 @@ describe('a crowd', () => {
     expect(await status).toBe(200);
     const statuses = (await Promise.all(greedy)).map((answer) => answer.status);
     expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array.from({ length: 9 }, () => 200), 503]);
+  });
+
+  it.each([
+    ['an address that may call', '127.0.0.1'],
+    ['one that may not', '127.0.0.2'],
+  ])('sockets that are held and opened anew all the time, by %s: every live probe is answered', async (_name, from) => {
+    const bank = await startPretendBank();
+    bank.onAccounts = listSample(5);
+    const gateway = await startGateway(bank, { MAX_CONNECTIONS: '50', ALLOWED_CLIENTS: '127.0.0.1' });
+    const to = { port: gateway.port, host: '127.0.0.1' };
+    const flood = new Set<Socket>();
+    let on = true;
+    const hold = () => {
+      if (!on) return;
+      const socket = connect({ ...to, localAddress: from }).on('error', () => undefined);
+      flood.add(socket);
+      socket.on('close', () => {
+        flood.delete(socket);
+        setTimeout(hold, 20);
+      });
+    };
+    for (let count = 0; count < 600; count += 1) hold();
+    await delay(500);
+    const probe = (localAddress: string) => {
+      const { promise, resolve } = Promise.withResolvers<number | string | undefined>();
+      request({ ...to, localAddress, path: '/health/live', agent: false }, (answer) =>
+        resolve(answer.resume().statusCode),
+      )
+        .on('error', ({ message }) => resolve(message))
+        .end();
+      return promise;
+    };
+    const answers: unknown[] = [];
+    for (let round = 0; round < 50; round += 1) {
+      answers.push(await probe('127.0.0.1'), await probe('127.0.0.3'));
+      await delay(10);
+    }
+    const callers = from === '127.0.0.1' ? 503 : 200;
+    expect((await gateway.get('/api/v1/accounts')).status).toBe(callers);
+    on = false;
+    for (const socket of flood) socket.destroy();
+    expect(answers.filter((answer) => answer !== 200)).toEqual([]);
+    await until(async () => (await connectionsOf(gateway)) === 0);
+  });
+
+  it('a connection beyond MAX_CONNECTIONS has one answer, at once, or ends', async () => {
+    const bank = await startPretendBank();
+    const gateway = await startGateway(bank, { MAX_CONNECTIONS: '1' });
+    const held = connect({ port: gateway.port, host: '127.0.0.1' });
+    await until(async () => (await connectionsOf(gateway)) === 1);
+    const probe = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    const heard = await sendRaw(gateway.port, probe.repeat(2), { enough: 2 });
+    expect([heard.answers.map(({ status }) => status), heard.end]).toEqual([[200], 'closed']);
+    const silent = await sendRaw(gateway.port, '', { waitMs: 5000 });
+    expect([silent.answers, silent.end]).toEqual([[], 'closed']);
+    held.destroy();
   });
 
   it('more connections than MAX_CONNECTIONS: told so, and the live probe is answered', async () => {
