@@ -28,6 +28,7 @@ describe('an answer to a call', () => {
     expect(String(exposed).split(', ').sort()).toEqual([
       'Age',
       'Cache-Status',
+      'Content-Disposition',
       'ETag',
       'Retry-After',
       'Snapshot-As-Of',
@@ -86,7 +87,8 @@ describe('a preflight', () => {
   it('from a listed origin is told what it may send', () => {
     expect(cors.preflightHeaders({ origin: TREASURY })).toMatchObject({
       'access-control-allow-methods': 'GET, HEAD',
-      'access-control-allow-headers': 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name',
+      'access-control-allow-headers':
+        'Cache-Control, If-None-Match, Last-Event-ID, X-Request-Id, X-Client-Name, traceparent',
     });
   });
 

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../problems/gateway-error.js';
 import { createOriginCheck } from './origins.js';
 
-const REQUEST_HEADERS = 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name';
+const REQUEST_HEADERS = 'Cache-Control, If-None-Match, Last-Event-ID, X-Request-Id, X-Client-Name, traceparent';
 const EXPOSED_HEADERS =
-  'Age, ETag, Cache-Status, Snapshot-As-Of, Snapshot-Stale, Snapshot-Complete, X-Request-Id, Retry-After';
+  'Age, Content-Disposition, ETag, Cache-Status, Snapshot-As-Of, Snapshot-Stale, Snapshot-Complete, X-Request-Id, Retry-After';
 const PREFLIGHT_SECONDS = '600';
 
 type Headers = Readonly<Record<string, string>>;

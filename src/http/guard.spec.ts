@@ -22,6 +22,8 @@ interface Call {
   /** Whether the address of the connection is an allowed one. */
   readonly allowed?: boolean;
   readonly beyondCap?: boolean;
+  /** The address that the connection was accepted on. */
+  readonly localAddress?: string;
   /** As they came on the wire: name, value, name, value. */
   readonly headers?: readonly string[];
 }
@@ -29,6 +31,7 @@ interface Call {
 function pass(call: Call): void {
   const { path = '/api/v1/accounts', url = path, headers = ['Host', 'localhost'], allowed = true } = call;
   const socket = new Socket();
+  Object.defineProperty(socket, 'localAddress', { value: call.localAddress });
   const request = new IncomingMessage(socket);
   Object.assign(request, { httpVersionMajor: 1, method: 'GET', ...call, url, rawHeaders: headers });
   request.headers = {};
@@ -132,6 +135,40 @@ describe('the address of the client', () => {
   });
 });
 
+describe('the address that the connection was accepted on, as Host', () => {
+  it.each([
+    ['10.1.2.3', '10.1.2.3'],
+    ['10.1.2.3:3000', '10.1.2.3'],
+    ['10.1.2.3', '::ffff:10.1.2.3'],
+    ['[fd00::1]', 'fd00::1'],
+    ['[FD00::1]:3000', 'fd00::1'],
+    ['[fe80::1]', 'fe80::1%eth0'],
+  ])('%s on %s is accepted', (host, localAddress) => {
+    expect(() => pass({ headers: ['Host', host], localAddress })).not.toThrow();
+  });
+
+  it.each([
+    ['10.1.2.4', '10.1.2.3'],
+    ['10.1.2.3.evil.example', '10.1.2.3'],
+    ['10.1.2.3:', '10.1.2.3'],
+    ['10.1.2.3:70000', '10.1.2.3'],
+    ['[10.1.2.3]', '10.1.2.3'],
+    ['fd00::1', 'fd00::1'],
+    ['[fd00::2]', 'fd00::1'],
+    ['[]', ''],
+    ['undefined', undefined],
+  ])('its twin: %s on %s is not', async (host, localAddress) => {
+    expect(await codeOf({ headers: ['Host', host], ...(localAddress !== undefined && { localAddress }) })).toBe(
+      'host-not-allowed',
+    );
+  });
+
+  it('is not accepted on another connection afterwards', async () => {
+    pass({ headers: ['Host', '10.1.2.3'], localAddress: '10.1.2.3' });
+    expect(await codeOf({ headers: ['Host', '10.1.2.3'], localAddress: '10.9.9.9' })).toBe('host-not-allowed');
+  });
+});
+
 describe('a connection beyond MAX_CONNECTIONS', () => {
   it('is told that there are too many', async () => {
     const error = await refusalOf(() => pass({ beyondCap: true }));
@@ -191,6 +228,28 @@ describe('a call that a page of another site made', () => {
 
   it.each(['same-origin', 'same-site', 'none'])('%s is served', (site) => {
     expect(() => pass({ headers: from(site) })).not.toThrow();
+  });
+
+  const navigation = (mode: string, destination: string) => [
+    ...from('cross-site'),
+    'Sec-Fetch-Mode',
+    mode,
+    'Sec-Fetch-Dest',
+    destination,
+  ];
+
+  it('that is a navigation, such as a link to a CSV, is served', () => {
+    expect(() => pass({ headers: navigation('navigate', 'document') })).not.toThrow();
+  });
+
+  it.each([
+    ['navigate', 'iframe'],
+    ['no-cors', 'document'],
+    ['no-cors', 'image'],
+    ['cors', 'empty'],
+    ['navigate', 'document, iframe'],
+  ])('that is none (%s, %s) is refused', async (mode, destination) => {
+    expect(await codeOf({ headers: navigation(mode, destination) })).toBe('client-not-allowed');
   });
 
   it('to a page that is not of the API is served', () => {

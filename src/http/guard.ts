@@ -1,11 +1,15 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { HttpSettings } from '../config/settings.js';
 import type { Connection } from './connection.js';
 import { createOriginCheck } from './origins.js';
 
 /** Open to probes of any kind; they tell the status only. */
-const EXEMPT = new Set(['/health/live', '/health/ready']);
+const PROBES = new Set(['/health/live', '/health/ready']);
+
+/** Whether this is the path, or the route, of a probe. */
+export const isProbe = (path: string): boolean => PROBES.has(path);
+
 /** RFC 9110 §4.1 wants 8000 at least. */
 const MAX_URL_LENGTH = 8000;
 const MAX_HEADERS = 100;
@@ -24,17 +28,19 @@ export function createGuard(
   /** @throws GatewayError malformed-request, request-too-large, overloaded, host-not-allowed, client-not-allowed */
   return (request, path, connection) => {
     assertForm(request);
-    if (EXEMPT.has(path)) return;
+    if (isProbe(path)) return;
     const { headers } = request;
     if (headers.host === undefined) throw malformed('The request has no Host header.');
-    if (!isAllowedHost(headers.host)) {
-      throw new GatewayError('host-not-allowed', 'The name in the Host header is not one of ALLOWED_HOSTS.');
+    if (!isAllowedHost(headers.host, request.socket.localAddress)) {
+      throw new GatewayError(
+        'host-not-allowed',
+        'The name in the Host header is not one of ALLOWED_HOSTS, nor the address of this connection.',
+      );
     }
     if (!connection.allowed) {
       throw new GatewayError('client-not-allowed', 'The address of this connection is not in ALLOWED_CLIENTS.');
     }
-    const site = headers['sec-fetch-site'];
-    if (site !== undefined && isCrossSite(site) && isApi(path) && !isListed(headers.origin)) {
+    if (isCrossSite(headers) && isApi(path) && !isListed(headers.origin)) {
       throw new GatewayError(
         'client-not-allowed',
         'A page of another site made this call, and its origin is not in CORS_ORIGINS.',
@@ -88,21 +94,42 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** Tells whether a Host header is one of the allowed names, with or without a port. */
-function createHostCheck(allowedHosts: readonly string[]): (host: string) => boolean {
+/**
+ * Tells whether a Host header is one of the allowed names, with or without a port, or the IP address that the connection
+ * was accepted on: balancers and kubelets send that, and no page under a name that was pointed here can.
+ */
+function createHostCheck(allowedHosts: readonly string[]): (host: string, localAddress?: string) => boolean {
   const allowed = new Set(allowedHosts);
   // callers send the same one again and again
   let lastAllowed = '';
-  return (host) => {
+  return (host, localAddress) => {
     if (host === lastAllowed) return true;
     const [, name = '', port = '80'] = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(\d{1,5}))?$/.exec(host.toLowerCase()) ?? [];
-    if (!allowed.has(name) || Number(port) < 1 || Number(port) > 65_535) return false;
+    if (name === '' || Number(port) < 1 || Number(port) > 65_535) return false;
+    if (!allowed.has(name)) return localAddress !== undefined && name === toLiteral(localAddress);
     lastAllowed = host;
     return true;
   };
 }
 
-const isCrossSite = (site: string | string[]): boolean => String(site).toLowerCase().includes('cross-site');
+/** An address of a socket as it stands in Host: IPv6 in brackets and without a zone, IPv4 as such. */
+function toLiteral(address: string): string {
+  const [plain = ''] = address.replace(/^::ffff:(?=\d+\.)/i, '').split('%');
+  return plain.includes(':') ? `[${plain.toLowerCase()}]` : plain;
+}
+
+/**
+ * Whether a page of another site made the call. A navigation is the person's own, such as a link to a CSV: it has no Origin,
+ * and the other site cannot read the answer.
+ */
+function isCrossSite({
+  'sec-fetch-site': site,
+  'sec-fetch-mode': mode,
+  'sec-fetch-dest': destination,
+}: IncomingHttpHeaders): boolean {
+  if (site === undefined || !String(site).toLowerCase().includes('cross-site')) return false;
+  return mode !== 'navigate' || destination !== 'document';
+}
 
 /** By the path as the router reads it, which takes %61pi for api. */
 function isApi(path: string): boolean {

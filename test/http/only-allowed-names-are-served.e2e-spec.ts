@@ -54,11 +54,11 @@ describe('only allowed names are served', () => {
     }
   });
 
-  it('names of the operator, in any letter case; and then only those', async () => {
-    for (const host of ['accounts.internal.example', 'ACCOUNTS.internal.EXAMPLE:8443', 'localhost']) {
+  it('names of the operator, in any letter case, and the address of the connection; and then only those', async () => {
+    for (const host of ['accounts.internal.example', 'ACCOUNTS.internal.EXAMPLE:8443', 'localhost', '127.0.0.1']) {
       expect((await ask(host, PATH, named)).status).toBe(200);
     }
-    for (const host of ['127.0.0.1', 'internal.example', 'accounts.internal.example.evil']) {
+    for (const host of ['127.0.0.2', '[::1]', 'internal.example', 'accounts.internal.example.evil']) {
       expect((await ask(host, PATH, named)).status).toBe(421);
     }
   });
