@@ -97,7 +97,8 @@ export class Responder {
     headers['etag'] = etag;
     reply.headers(headers);
     if (!matchesTag(request.headers['if-none-match'], etag)) return false;
-    reply.code(304).send();
+    // with nothing at all, Fastify says for HEAD that the length is 0, which is that of no answer to GET (RFC 9110 §8.6)
+    reply.code(304).send(request.method === 'HEAD' ? Readable.from([]) : undefined);
     return true;
   }
 }

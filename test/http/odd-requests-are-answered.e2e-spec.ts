@@ -273,6 +273,16 @@ describe('odd connections', () => {
     expect(rest).toHaveLength(0);
   });
 
+  it('a 304 to HEAD says nothing of a length, like one to GET', async () => {
+    const tag = String((await gateway.get(PATH)).headers['etag']);
+    for (const method of ['HEAD', 'GET']) {
+      const bytes = get(PATH, `If-None-Match: ${tag}\r\n`).replace('GET', method);
+      const { answers, rest } = await sendRaw(gateway.port, bytes, { head: true });
+      expect([answers[0]?.status, answers[0]?.headers['content-length'], rest.length]).toEqual([304, undefined, 0]);
+      expect(answers[0]?.headers['etag']).toBe(tag);
+    }
+  });
+
   it('a caller who ends their side gets their answer all the same', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     let text = '';
