@@ -2,16 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import '../logging/request-fields.js';
+import { isProbe } from './guard.js';
 
 /** Stands in the log for a caller who left before the answer was out. */
 export const CALLER_LEFT = 499;
 
-/** Writes the one line of a request (docs/operations.md, Logs). */
+/** Writes the one line of a request (docs/operations.md, Logs); of a probe that went well for `debug` only. */
 export function logRequest(logger: Logger, reply: FastifyReply, status: number): void {
   const { request } = reply;
   const { raw, logFields } = request;
   const { origin, 'x-client-name': clientName } = raw.headers;
-  logger.info(
+  const quiet = status < 400 && isProbe(request.routeOptions.url ?? '');
+  logger[quiet ? 'debug' : 'info'](
     {
       event: 'request',
       requestId: request.id,

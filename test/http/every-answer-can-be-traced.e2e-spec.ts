@@ -40,6 +40,26 @@ describe('every answer can be traced', () => {
     },
   );
 
+  it.each([
+    ['/health/live', 200, 'debug'],
+    ['/health/ready', 200, 'debug'],
+    ['/health', 200, 'info'],
+    ['/health/live?x=%zz', 200, 'debug'],
+    ['/health/lives', 404, 'info'],
+  ])('the line of %s with %i is of level %s', async (path, status, level) => {
+    await until(async () => (await gateway.get('/health/ready')).status === 200);
+    const id = `level-${path.replace(/[^a-z]/g, '')}`;
+    await ask([`X-Request-Id: ${id}`], path);
+    expect(await line(id)).toMatchObject({ status, level });
+  });
+
+  it('a probe that did not go well has its line at info', async () => {
+    const other = await startGateway(sandbox, { BANK_BASE_URL: 'https://127.0.0.1:1' });
+    expect((await other.get('/health/ready')).status).toBe(503);
+    await until(() => other.events('request').length === 1);
+    expect(other.events('request')[0]).toMatchObject({ status: 503, level: 'info' });
+  });
+
   it('two of them are none', async () => {
     const { headers } = await ask(['X-Request-Id: one', 'X-Request-Id: two']);
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
