@@ -39,6 +39,7 @@ export class AppModule {
   constructor(
     private readonly keeper: SnapshotKeeper,
     private readonly identities: IdentityHolder,
+    private readonly edge: HttpEdge,
   ) {}
 
   static register({ settings, clock, log, readAtStart }: AppParts, edge: HttpEdge): DynamicModule {
@@ -65,9 +66,10 @@ export class AppModule {
     };
   }
 
-  /** Looks at certificate and credentials again, and ends any waiting after a failure. */
+  /** Looks at certificates and credentials again, and ends any waiting after a failure. */
   reload(): void {
     this.keeper.resetBackOff();
     void this.identities.reload();
+    this.edge.certificate?.reload();
   }
 }

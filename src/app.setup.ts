@@ -13,8 +13,8 @@ import { describeApi } from './openapi/describe-api.js';
  * @throws PfxUnreadable when there is no usable client certificate to begin with
  */
 export async function createApp(parts: AppParts): Promise<NestFastifyApplication> {
-  const { settings, log } = parts;
-  const edge = new HttpEdge(settings.http, log.logger);
+  const { settings, log, clock } = parts;
+  const edge = new HttpEdge(settings.http, log.logger, clock);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.register(parts, edge),
     new FastifyAdapter(edge.fastify),

@@ -9,7 +9,7 @@ import { FileUnusable, readSecretFile } from '../config/small-file.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity, certificateFault } from './bank-identity.js';
 import { daysLeft, ExpiryNotice } from './expiry-notice.js';
-import { FileWatch } from './file-watch.js';
+import { FileWatch } from '../config/file-watch.js';
 import { mayPass, readIdentityMaterial, type IdentityMaterial } from './identity-material.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
 

@@ -11,6 +11,7 @@ import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import { describeRoutes } from '../egress/route.js';
+import { HttpEdge } from '../http/http-edge.js';
 import { ApiProblems } from '../openapi/api-problems.js';
 import { headersNamed } from '../openapi/response-headers.js';
 import { refTo } from '../openapi/schemas.js';
@@ -43,6 +44,7 @@ export class HealthController {
     private readonly condition: BankCondition,
     private readonly keeper: SnapshotKeeper,
     private readonly settings: Settings,
+    private readonly edge: HttpEdge,
   ) {}
 
   @Get('live')
@@ -96,6 +98,7 @@ export class HealthController {
         () => this.#token(),
         () => this.#bank(ready),
         () => this.#snapshot(ready),
+        ...this.#listener(),
       ]);
     } catch (error) {
       // terminus reports a failed check by throwing it
@@ -109,7 +112,7 @@ export class HealthController {
     const check = this.indicators.check(name);
     if (status === 'up' || !trouble) return check.up(data);
     const { code, owner, detail } = trouble;
-    const told = { code, owner, detail, remedy: PROBLEMS[code].remedy, ...data };
+    const told = { code, owner, detail, remedy: trouble.remedy ?? PROBLEMS[code].remedy, ...data };
     return status === 'down' ? check.down(told) : check.degraded(told);
   }
 
@@ -162,6 +165,20 @@ export class HealthController {
     return this.#part('snapshot', ready || servable ? 'up' : 'down', cause ?? slow(NOTHING_YET), data);
   }
 
+  /** Nothing where plain HTTP is spoken. */
+  #listener(): (() => HealthIndicatorResult)[] {
+    const { certificate } = this.edge;
+    if (!certificate) return [];
+    const { refused, ...data } = certificate.status();
+    const { daysLeft, notAfter } = data;
+    const detail =
+      refused === null
+        ? `The certificate of this API ends on ${notAfter}, in ${daysLeft} days or less; callers refuse it from then on.`
+        : `A newer certificate of this API was not taken, and the old one stays: ${refused}`;
+    const well = refused === null && daysLeft >= DEGRADED_UNDER_DAYS;
+    return [() => this.#part('listener', well ? 'up' : 'degraded', { ...LISTENER, detail }, data)];
+  }
+
   /** Why the bank cannot be used now: without a token there is no reading, so what fails with it comes first. */
   get #failure(): GatewayError | null {
     const { token, reading } = this.condition.status().failures;
@@ -172,8 +189,14 @@ export class HealthController {
 type Status = 'up' | 'degraded' | 'down';
 
 /** What is wrong, in the terms of a problem document. */
-type Trouble = Pick<GatewayError, 'code' | 'owner' | 'detail'>;
+type Trouble = Pick<GatewayError, 'code' | 'owner' | 'detail'> & { readonly remedy?: string };
 
+const LISTENER = {
+  code: 'certificate-unusable',
+  owner: 'operator',
+  remedy:
+    'Put a valid TLS_CERT_FILE and the TLS_KEY_FILE that goes with it in place; they are taken up within seconds.',
+} as const;
 const STOPPING: Trouble = { code: 'stopping', owner: 'operator', detail: 'This instance is stopping.' };
 const SLOW = 'Answers are older than they should be: the bank takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.';
 const NOTHING_YET = 'There are no accounts to serve yet; the bank is being asked.';

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import { fastify as createFastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Clock } from '../clock.js';
 import type { HttpSettings } from '../config/settings.js';
 import type { RequestFields } from '../logging/request-fields.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
@@ -12,6 +13,7 @@ import { CALLER_LEFT, logRequest, logUnbegun } from './access-log.js';
 import { Connections } from './connections.js';
 import { Cors } from './cors.js';
 import { createGuard } from './guard.js';
+import { ListenerCertificate } from './listener-certificate.js';
 import { openServer } from './open-server.js';
 import { parseQuery } from './parse-query.js';
 import { ParserErrors, type ParserError } from './parser-errors.js';
@@ -27,6 +29,8 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
   /** What Nest stands on; hooks added to it run for every request that has an address the router can read. */
   readonly fastify: FastifyInstance;
   readonly connections: Connections;
+  /** Null where plain HTTP is spoken. */
+  readonly certificate: ListenerCertificate | null;
   readonly #settings: HttpSettings;
   readonly #logger: Logger;
   readonly #guard: ReturnType<typeof createGuard>;
@@ -34,9 +38,10 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
   readonly #methods: RouteMethods;
   #stopping = false;
 
-  constructor(settings: HttpSettings, logger: Logger) {
+  constructor(settings: HttpSettings, logger: Logger, clock: Clock) {
     this.#settings = settings;
     this.#logger = logger;
+    this.certificate = settings.tls && new ListenerCertificate(settings.tls, clock, logger);
     this.#guard = createGuard(settings);
     this.#cors = new Cors(settings.corsOrigins);
     this.connections = new Connections(settings, {
@@ -46,7 +51,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     const parserErrors = new ParserErrors(this.connections, logger);
     this.fastify = createFastify({
       serverFactory: (listener) => {
-        const server = openServer(settings, this.connections.inTurn(listener));
+        const server = openServer(this.certificate, this.connections.inTurn(listener));
         this.connections.watch(server);
         server.on('connect', (request: IncomingMessage, socket: Socket) => parserErrors.refuseTunnel(request, socket));
         return server;

@@ -1,15 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { HttpSettings } from '../config/settings.js';
+import type { ListenerCertificate } from './listener-certificate.js';
 
 export const MAX_HEADER_BYTES = 16_384;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_MS = 65_000;
 
-/** The server of the internal API, with limits that hold; every request goes to `listener` (docs/operations.md). */
-export function openServer({ tls }: HttpSettings, listener: RequestListener): Server {
+/**
+ * The server of the internal API, with limits that hold; every request goes to `listener` (docs/operations.md). It speaks
+ * HTTPS where there is a certificate.
+ */
+export function openServer(certificate: ListenerCertificate | null, listener: RequestListener): Server {
   const options: ServerOptions = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -21,20 +23,18 @@ export function openServer({ tls }: HttpSettings, listener: RequestListener): Se
     requireHostHeader: false,
     insecureHTTPParser: false,
   };
-  const server = tls
-    ? createTlsServer({
-        ...options,
-        cert: readFileSync(tls.certFile),
-        key: readFileSync(tls.keyFile),
-        minVersion: 'TLSv1.2',
-        handshakeTimeout: HEADERS_TIMEOUT_MS,
-      })
-    : createServer(options);
+  const server = certificate ? openTlsServer(certificate, options) : createServer(options);
   // beyond a limit Node silently leaves headers out, a second Host among them; the guard counts instead
   server.maxHeadersCount = 0;
   server.on('request', listener);
   // the answer itself says whether a body is wanted, which it never is
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
+  return server;
+}
+
+function openTlsServer(certificate: ListenerCertificate, options: ServerOptions): Server {
+  const server = createTlsServer({ ...options, ...certificate.options, handshakeTimeout: HEADERS_TIMEOUT_MS });
+  certificate.renew(server);
   return server;
 }

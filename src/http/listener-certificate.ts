@@ -1,0 +1,171 @@
+import { X509Certificate } from 'node:crypto';
+import type { Server } from 'node:https';
+import { createSecureContext } from 'node:tls';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.js';
+import { FileWatch } from '../config/file-watch.js';
+import type { HttpSettings } from '../config/settings.js';
+import { FileUnusable, readSmallFile } from '../config/small-file.js';
+
+/** A change is taken up within 5 s, as docs/operations.md promises. */
+const LOOK_EVERY_MS = 1000;
+const MAX_FILE_BYTES = 1_048_576;
+const DAY_MS = 86_400_000;
+
+interface Pair {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly certificate: X509Certificate;
+}
+
+/** Why a pair is not taken; a file that could not be read may be readable at the next look. */
+class PairUnusable extends Error {
+  constructor(
+    message: string,
+    readonly mayPass: boolean,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/**
+ * The certificate by which the internal API speaks HTTPS (TLS_CERT_FILE, TLS_KEY_FILE). Changed files are read, checked and
+ * swapped while running; bad ones change nothing and are reported once.
+ */
+export class ListenerCertificate {
+  readonly #files: NonNullable<HttpSettings['tls']>;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #watch: FileWatch;
+  #pair: Pair;
+  #server: Server | null = null;
+  #refused: string | null = null;
+  #unread = false;
+
+  /** @throws Error when the files cannot be used; the settings were checked before (check-together.ts) */
+  constructor(files: NonNullable<HttpSettings['tls']>, clock: Clock, logger: Logger) {
+    this.#files = files;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#watch = new FileWatch([files.certFile, files.keyFile], clock);
+    this.#pair = this.#read();
+  }
+
+  /** What the TLS server is made with, and its context renewed with. */
+  get options() {
+    const { cert, key } = this.#pair;
+    return { cert, key, minVersion: 'TLSv1.2' as const };
+  }
+
+  /** Renews the certificate of this server for as long as it listens. */
+  renew(server: Server): void {
+    this.#server = server;
+    server.once('listening', () => {
+      const looks = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+      server.once('close', () => clearInterval(looks));
+    });
+  }
+
+  /** Looks at the files now (SIGHUP). */
+  reload(): void {
+    this.#watch.acknowledge();
+    try {
+      const pair = this.#read();
+      this.#assertValid(pair);
+      this.#unread = false;
+      this.#refused = null;
+      if (pair.cert.equals(this.#pair.cert) && pair.key.equals(this.#pair.key)) return;
+      this.#take(pair);
+    } catch (error) {
+      this.#unread = !(error instanceof PairUnusable) || error.mayPass;
+      this.#refuse(
+        error instanceof PairUnusable ? error.message : 'The files could not be read, by an internal fault.',
+      );
+    }
+  }
+
+  /** What health shows of it. `refused`: why a newer one is not taken, or null. */
+  status() {
+    const { certificate } = this.#pair;
+    const notAfter = certificate.validToDate;
+    return {
+      subject: toSubject(certificate),
+      notAfter: notAfter.toISOString(),
+      daysLeft: Math.floor((notAfter.getTime() - this.#clock.now().wall) / DAY_MS),
+      refused: this.#refused,
+    };
+  }
+
+  #look(): void {
+    const files = this.#watch.look();
+    if (files === 'settled' || files === 'restless' || (files === 'unchanged' && this.#unread)) this.reload();
+  }
+
+  #take(pair: Pair): void {
+    this.#pair = pair;
+    this.#server?.setSecureContext(this.options);
+    const { subject, notAfter } = this.status();
+    this.#logger.info(
+      { event: 'certificate.replaced', use: 'listener', subject, notAfter },
+      'a new certificate of the internal API (TLS_CERT_FILE) is in use',
+    );
+  }
+
+  #refuse(reason: string): void {
+    const again = this.#refused === reason;
+    this.#refused = reason;
+    if (again) return;
+    this.#logger.error(
+      { event: 'certificate.refused', use: 'listener' },
+      `the new certificate of the internal API is not taken, the old one stays: ${reason}`,
+    );
+  }
+
+  /** One that is not valid now is not taken, unless it is the one in use; it may become so. */
+  #assertValid({ cert, certificate }: Pair): void {
+    const { validFromDate: from, validToDate: to } = certificate;
+    const now = this.#clock.now().wall;
+    if ((from.getTime() <= now && now <= to.getTime()) || cert.equals(this.#pair.cert)) return;
+    const period = `${from.toISOString()} to ${to.toISOString()}`;
+    throw new PairUnusable(`TLS_CERT_FILE ${this.#files.certFile} is valid from ${period}, which is not now.`, true);
+  }
+
+  #read(): Pair {
+    const { certFile, keyFile } = this.#files;
+    const [cert, key] = [readFile('TLS_CERT_FILE', certFile), readFile('TLS_KEY_FILE', keyFile)];
+    const certificate = parse(cert, certFile);
+    try {
+      createSecureContext({ cert, key });
+    } catch (error) {
+      const problem = `TLS_KEY_FILE ${keyFile} does not go with TLS_CERT_FILE ${certFile}, is no PEM key, or is encrypted.`;
+      throw new PairUnusable(problem, false, { cause: error });
+    }
+    return { cert, key, certificate };
+  }
+}
+
+function readFile(variable: string, path: string): Buffer {
+  try {
+    return readSmallFile(path, MAX_FILE_BYTES);
+  } catch (error) {
+    if (!(error instanceof FileUnusable)) throw error;
+    throw new PairUnusable(`${variable} ${error.message}.`, true, { cause: error });
+  }
+}
+
+/** The first certificate of the file, which is that of the server; all of them must be readable. */
+function parse(cert: Buffer, path: string): X509Certificate {
+  const blocks = cert.toString('latin1').match(/-----BEGIN CERTIFICATE-----[^-]*(-----END CERTIFICATE-----)?/g) ?? [];
+  try {
+    const [first] = blocks.map((block) => new X509Certificate(block));
+    if (first) return first;
+  } catch (error) {
+    throw new PairUnusable(`TLS_CERT_FILE ${path} holds a PEM certificate that cannot be parsed.`, false, {
+      cause: error,
+    });
+  }
+  throw new PairUnusable(`TLS_CERT_FILE ${path} holds no PEM certificate.`, false);
+}
+
+const toSubject = ({ subject }: X509Certificate): string => subject.split('\n').join(', ');

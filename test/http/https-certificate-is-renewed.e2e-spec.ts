@@ -1,0 +1,155 @@
+import { X509Certificate } from 'node:crypto';
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { request } from 'node:https';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { AppModule } from '../../src/app.module.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { createAuthority, expired, type Authority, type ServerIdentity } from '../support/authority.js';
+import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
+import { until } from '../support/until.js';
+
+const DAY_MS = 86_400_000;
+const inDays = (days: number) => ({
+  notBefore: new Date(Date.now() - DAY_MS),
+  notAfter: new Date(Date.now() + days * DAY_MS),
+});
+
+let authority: Authority;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await start();
+  authority = await createAuthority('Callers trust this');
+});
+afterEach(closeGateways);
+afterAll(cleanUp);
+
+interface Scene {
+  readonly gateway: Gateway;
+  put(identity: Partial<ServerIdentity>): void;
+}
+
+async function startWith(identity: ServerIdentity): Promise<Scene> {
+  const directory = makeDirectory();
+  const [certFile, keyFile] = [join(directory, 'tls.pem'), join(directory, 'tls.key')];
+  const put = ({ cert, key }: Partial<ServerIdentity>) => {
+    for (const [file, text] of [
+      [certFile, cert],
+      [keyFile, key],
+    ] as const) {
+      if (text === undefined) continue;
+      writeFileSync(`${file}.new`, text);
+      renameSync(`${file}.new`, file);
+    }
+  };
+  put(identity);
+  return { gateway: await startGateway(sandbox, { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }), put };
+}
+
+const server = (days: number) => authority.server(['localhost'], inDays(days));
+const serialOf = ({ cert }: ServerIdentity) => new X509Certificate(cert).serialNumber;
+
+/** The serial number of the certificate that a new caller is shown, and verifies. */
+function shown({ port }: Gateway): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca: authority.pem }, () => {
+    resolve(socket.getPeerX509Certificate()?.serialNumber ?? '');
+    socket.destroy();
+  });
+  socket.on('error', reject);
+  return promise;
+}
+
+function health({ port }: Gateway): Promise<{ status: string; details: { listener: object } }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: string; details: { listener: object } }>();
+  const options = { port, host: '127.0.0.1', servername: 'localhost', ca: authority.pem, agent: false };
+  request({ ...options, path: '/health' }, (answer) => {
+    let text = '';
+    answer.on('data', (chunk) => (text += String(chunk)));
+    answer.on('end', () => resolve(JSON.parse(text) as { status: string; details: { listener: object } }));
+  })
+    .on('error', reject)
+    .end();
+  return promise;
+}
+
+describe('the certificate of the internal API', () => {
+  it('is renewed within 5 s of a change, and callers in the middle of a connection notice nothing', async () => {
+    const [old, young] = [server(100), server(200)];
+    const { gateway, put } = await startWith(old);
+    expect(await shown(gateway)).toBe(serialOf(old));
+    expect((await health(gateway)).details.listener).toMatchObject({
+      status: 'up',
+      subject: expect.stringContaining('CN=a server'),
+      daysLeft: 99,
+    });
+    const before = connect({ port: gateway.port, host: '127.0.0.1', servername: 'localhost', ca: authority.pem });
+    await new Promise((resolve) => before.once('secureConnect', resolve));
+    put(young);
+    await until(async () => (await shown(gateway)) === serialOf(young), 6000);
+    before.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    expect(await new Promise((resolve) => before.once('data', (chunk) => resolve(String(chunk).slice(0, 12))))).toBe(
+      'HTTP/1.1 200',
+    );
+    before.destroy();
+    expect((await health(gateway)).details.listener).toMatchObject({ status: 'up', daysLeft: 199 });
+    expect(gateway.events('certificate.replaced')).toEqual([
+      expect.objectContaining({ use: 'listener', level: 'info', subject: expect.stringContaining('CN=a server') }),
+    ]);
+  });
+
+  it('is looked at on SIGHUP at once', async () => {
+    const [old, young] = [server(100), server(200)];
+    const { gateway, put } = await startWith(old);
+    put(young);
+    gateway.app.get(AppModule).reload();
+    expect(await shown(gateway)).toBe(serialOf(young));
+  });
+
+  it.each<[string, () => Partial<ServerIdentity>, string]>([
+    ['the key of another', () => ({ key: authority.self.key }), 'does not go with TLS_CERT_FILE'],
+    ['no PEM', () => ({ cert: 'nothing' }), 'holds no PEM certificate'],
+    ['half a file', () => ({ cert: server(200).cert.slice(0, 300) }), 'cannot be parsed'],
+    ['an empty file', () => ({ cert: '' }), 'is empty'],
+    ['an expired one', () => authority.server(['localhost'], expired()), 'which is not now'],
+  ])(
+    'stays when the new one is bad (%s), which is told once; a good one is taken after it',
+    async (_name, bad, why) => {
+      const [old, young] = [server(100), server(200)];
+      const { gateway, put } = await startWith(old);
+      put(bad());
+      await until(() => gateway.events('certificate.refused').length > 0, 6000);
+      gateway.app.get(AppModule).reload();
+      expect(await shown(gateway)).toBe(serialOf(old));
+      expect(gateway.events('certificate.refused')).toEqual([
+        expect.objectContaining({ use: 'listener', level: 'error', msg: expect.stringContaining(why) }),
+      ]);
+      const { status, details } = await health(gateway);
+      expect(status).toBe('degraded');
+      expect(details.listener).toMatchObject({
+        status: 'degraded',
+        code: 'certificate-unusable',
+        owner: 'operator',
+        detail: expect.stringContaining(why),
+        remedy: expect.stringContaining('TLS_CERT_FILE'),
+      });
+      put(young);
+      await until(async () => (await shown(gateway)) === serialOf(young), 6000);
+      expect((await health(gateway)).details.listener).toMatchObject({ status: 'up' });
+    },
+  );
+
+  it('under 30 days is degraded', async () => {
+    const { gateway } = await startWith(server(20));
+    const { status, details } = await health(gateway);
+    expect(status).toBe('degraded');
+    expect(details.listener).toMatchObject({ status: 'degraded', daysLeft: 19, code: 'certificate-unusable' });
+  });
+
+  it('its twin: plain HTTP has none', async () => {
+    const gateway = await startGateway(sandbox);
+    expect((await gateway.get('/health')).json.details).not.toHaveProperty('listener');
+  });
+});
