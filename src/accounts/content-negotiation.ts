@@ -53,6 +53,9 @@ function createChooser(offered: readonly [Format, ...Format[]]): ChooseFormat {
   });
 }
 
+/** Of a longer header only the beginning is read, since the work on it grows with the square of its length. */
+const MAX_HEADER_LENGTH = 1000;
+
 /** The same function of a header, with its results for those seen most often kept. */
 function remember<T extends NonNullable<unknown>>(
   of: (header: string | undefined) => T,
@@ -61,6 +64,8 @@ function remember<T extends NonNullable<unknown>>(
   const ofNone = of(undefined);
   return (header) => {
     if (header === undefined) return ofNone;
+    if (header.length > MAX_HEADER_LENGTH)
+      return of(header.slice(0, Math.max(0, header.lastIndexOf(',', MAX_HEADER_LENGTH))));
     if (header.length > 300) return of(header);
     let result = known.get(header);
     if (result === undefined) known.set(header, (result = of(header)));

@@ -147,7 +147,7 @@ describe('a crowd', () => {
         setTimeout(hold, 20);
       });
     };
-    for (let count = 0; count < 600; count += 1) hold();
+    for (let count = 0; count < 300; count += 1) hold();
     await delay(500);
     const probe = (localAddress: string) => {
       const { promise, resolve } = Promise.withResolvers<number | string | undefined>();
@@ -159,7 +159,7 @@ describe('a crowd', () => {
       return promise;
     };
     const answers: unknown[] = [];
-    for (let round = 0; round < 50; round += 1) {
+    for (let round = 0; round < 25; round += 1) {
       answers.push(await probe('127.0.0.1'), await probe('127.0.0.3'));
       await delay(10);
     }
