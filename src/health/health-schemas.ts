@@ -50,6 +50,13 @@ const parts = {
     accounts: z.int().min(0).nullable().meta({ example: 120 }),
     stale: z.boolean(),
   }),
+  listener: partOf({
+    subject: z.string().meta({ example: 'CN=accounts.internal.example' }),
+    notAfter: z.iso.datetime().meta({ example: '2027-11-21T08:00:00.000Z' }),
+    daysLeft: z.int().meta({ example: 364 }),
+  })
+    .optional()
+    .describe('the certificate of this API, where it speaks HTTPS'),
 };
 
 const details = z.object(parts).meta({ id: 'HealthDetails' });
