@@ -9,8 +9,8 @@ const READER_BYTES_PER_MS = 64;
 const MAX_STEP_BYTES = 320_000;
 /** How long a caller may go on sending what was refused, so that they get to read the answer (RFC 9112 §9.6). */
 const LINGER_MS = 1000;
-/** So many pipelined requests are begun in a row, before other connections have their turn. */
-const MAX_ROW = 8;
+/** So long pipelined requests are begun in a row, before other connections have their turn. */
+const MAX_ROW_MS = 1;
 /** What Node's parser is told when no HTTP follows. */
 const UPGRADE = 2;
 
@@ -31,7 +31,7 @@ export class Connection {
   readonly client: string;
   readonly #pipelined: Pipelined[] = [];
   #current: ServerResponse | null = null;
-  #row = 0;
+  #rowSince = 0;
   #lastRequest: IncomingMessage | null = null;
   #lastAnswer: Buffer | null = null;
   #slowSince: number | null = null;
@@ -157,9 +157,14 @@ export class Connection {
 
   #nextAfter(response: ServerResponse | null): void {
     response?.once('close', () => {
-      this.#row = (this.#row + 1) % MAX_ROW;
-      if (this.#row === 0) setImmediate(() => this.#next());
-      else this.#next();
+      if (performance.now() - this.#rowSince < MAX_ROW_MS) {
+        this.#next();
+        return;
+      }
+      setImmediate(() => {
+        this.#rowSince = performance.now();
+        this.#next();
+      });
     });
   }
 
