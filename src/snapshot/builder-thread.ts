@@ -55,9 +55,14 @@ export class BuilderThread {
     this.#maxHeapMb = maxHeapMb;
   }
 
+  /** Starts the thread, where there is none: loading its modules takes as long as a reading of a short list. */
+  start(): Worker {
+    return (this.#worker ??= this.#create());
+  }
+
   /** Begins a snapshot; what was begun before is dropped. */
   begin(): Build {
-    const worker = (this.#worker ??= this.#start());
+    const worker = this.start();
     worker.postMessage({ kind: 'begin' } satisfies Order, []);
     return {
       takePage: async (pageNumber, bytes) => {
@@ -94,7 +99,7 @@ export class BuilderThread {
     throw hangs;
   }
 
-  #start(): Worker {
+  #create(): Worker {
     const worker = new Worker(this.#url, {
       resourceLimits: { maxOldGenerationSizeMb: this.#maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     });
