@@ -4,7 +4,7 @@ import type { BankCall } from './bank-call.js';
 import type { BankState } from './bank-state.js';
 import { parsePaging } from './paging.js';
 
-/** The account list (bank-interface.md §4.2, envelope of bank-in-practice.md), strict about headers and paging. */
+/** The account list (docs/bank.md#account-list, #envelope-and-paging), strict about headers and paging. */
 export async function listAccounts(call: BankCall, bank: BankState): Promise<TokenAnswer> {
   if (call.method !== 'GET') {
     return { answer: problem(405, 'Only GET is served here.', { allow: 'GET' }), tokenNumber: null };
