@@ -55,14 +55,14 @@ export class BuilderThread {
     this.#maxHeapMb = maxHeapMb;
   }
 
-  /** Starts the thread, where there is none: loading its modules takes as long as a reading of a short list. */
-  start(): Worker {
-    return (this.#worker ??= this.#create());
+  /** Loading the modules of the thread takes as long as a reading of a short list: it is started before the first one. */
+  onModuleInit(): void {
+    this.#worker ??= this.#create();
   }
 
   /** Begins a snapshot; what was begun before is dropped. */
   begin(): Build {
-    const worker = this.start();
+    const worker = (this.#worker ??= this.#create());
     worker.postMessage({ kind: 'begin' } satisfies Order, []);
     return {
       takePage: async (pageNumber, bytes) => {

@@ -15,15 +15,7 @@ import { SnapshotReader } from './snapshot-reader.js';
 @Module({
   imports: [BankModule, AuthModule],
   providers: [
-    {
-      provide: BuilderThread,
-      useFactory: () => {
-        const thread = new BuilderThread();
-        // so that it is ready for the first reading
-        thread.start();
-        return thread;
-      },
-    },
+    { provide: BuilderThread, useFactory: () => new BuilderThread() },
     {
       provide: SnapshotReader,
       useFactory: (accounts: AccountReader, builder: BuilderThread, clock: Clock) =>
