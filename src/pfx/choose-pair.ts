@@ -63,9 +63,13 @@ function hasReadableKey(certificate: X509Certificate): boolean {
 }
 
 function toUnreadableKey(certificate: X509Certificate): PfxUnreadable {
+  // a damaged name may hold anything, and this is one line of a log
+  const subject = toDistinguishedName(certificate.subject)
+    .replace(/[^\x20-\x7e]/g, '?')
+    .slice(0, 200);
   return new PfxUnreadable(
     'unknown-algorithm',
-    `The PFX was opened, but OpenSSL cannot read the public key of its certificate, ${toDistinguishedName(certificate.subject)} (${publicKeyAlgorithm(certificate)}), so it cannot be used for TLS. Ask the bank for a certificate with an RSA or EC key.`,
+    `The PFX was opened, but OpenSSL cannot read the public key of its certificate, ${subject} (${publicKeyAlgorithm(certificate).slice(0, 60)}), so it cannot be used for TLS. Ask the bank for a certificate with an RSA or EC key.`,
   );
 }
 
