@@ -1,6 +1,7 @@
 import { Injectable, Module, type DynamicModule, type OnApplicationBootstrap } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { Activity } from './activity.js';
 import { AuthModule } from './auth/auth.module.js';
 import { IdentityHolder } from './auth/identity-holder.js';
 import { BankModule } from './bank/bank.module.js';
@@ -42,12 +43,13 @@ export class AppModule {
     private readonly edge: HttpEdge,
   ) {}
 
-  static register({ settings, clock, log, readAtStart }: AppParts, edge: HttpEdge): DynamicModule {
+  static register({ settings, clock, log, readAtStart }: AppParts, edge: HttpEdge, activity: Activity): DynamicModule {
     const parts = [
       { provide: Settings, useValue: settings },
       { provide: Clock, useValue: clock },
       { provide: Log, useValue: log },
       { provide: HttpEdge, useValue: edge },
+      { provide: Activity, useValue: activity },
     ];
     return {
       module: AppModule,

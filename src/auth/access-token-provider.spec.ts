@@ -1,3 +1,4 @@
+import { Activity } from '../activity.js';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
@@ -16,6 +17,7 @@ class Scene {
   readonly log = keepLines();
   readonly asked: (PromiseWithResolvers<AccessToken> & { readonly at: ReturnType<FakeClock['now']> })[] = [];
   readonly provider = new AccessTokenProvider({
+    activity: new Activity(),
     clock: this.clock,
     logger: this.log.logger,
     condition: new BankCondition(this.clock, this.log.logger),

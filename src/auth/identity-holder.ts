@@ -1,6 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
+import type { Activity } from '../activity.js';
 import type { Clock } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
@@ -31,6 +32,7 @@ interface IdentityHolderOptions {
   readonly egress: EgressSettings;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly activity: Activity;
   readonly condition: BankCondition;
 }
 

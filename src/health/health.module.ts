@@ -3,12 +3,14 @@ import { TerminusModule } from '@nestjs/terminus';
 import { SnapshotModule } from '../snapshot/snapshot.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { HealthController } from './health.controller.js';
+import { HealthReport } from './health-report.js';
 import { Readiness } from './readiness.js';
 
 @Module({
   // a failed check is an answer, not an event: what failed was logged when it did
   imports: [TerminusModule.forRoot({ logger: false }), SnapshotModule, AuthModule],
   controllers: [HealthController],
-  providers: [Readiness],
+  providers: [Readiness, HealthReport],
+  exports: [Readiness, HealthReport],
 })
 export class HealthModule {}

@@ -1,13 +1,17 @@
-import type { ProblemCode } from '../problems/problem-table.js';
+import type { Owner, ProblemCode } from '../problems/problem-table.js';
 
-/** What a request gathers on its way for its one log line (docs/operations.md, Logs). */
+/** What a request gathers on its way for its one log line and for the figures (docs/operations.md, Logs). */
 export interface RequestFields {
   /** How the answer came: hit, miss, stale or request. */
-  cache?: string;
+  cache?: 'hit' | 'miss' | 'stale' | 'request';
   /** The reading of the bank that the request waited for. */
   readingId?: string;
   /** The problem it was answered with. */
   code?: ProblemCode;
+  /** Who must act on that. */
+  owner?: Owner;
+  /** The answer has no end of its own, so how long it took says nothing. */
+  stream?: boolean;
 }
 
 declare module 'fastify' {

@@ -1,3 +1,4 @@
+import { Activity } from '../activity.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Instant } from '../clock.js';
@@ -61,6 +62,7 @@ class Scene {
       },
     };
     this.keeper = new SnapshotKeeper({
+      activity: new Activity(),
       reader,
       settings: { ...SETTINGS, ...settings },
       clock: this.clock,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { Activity } from '../activity.js';
 import { NoToken } from '../auth/authorized-call.js';
 import type { BankCondition } from '../auth/bank-condition.js';
 import { BackOff } from '../back-off.js';
@@ -72,6 +73,7 @@ export class SnapshotKeeper {
   readonly #settings: SnapshotSettings;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #activity: Activity;
   readonly #condition: BankCondition;
   readonly #backOff: BackOff;
   readonly #stop = new AbortController();
@@ -87,12 +89,14 @@ export class SnapshotKeeper {
     settings: SnapshotSettings;
     clock: Clock;
     logger: Logger;
+    activity: Activity;
     condition: BankCondition;
   }) {
     this.#reader = parts.reader;
     this.#settings = parts.settings;
     this.#clock = parts.clock;
     this.#logger = parts.logger;
+    this.#activity = parts.activity;
     this.#condition = parts.condition;
     this.#places = new WaitingPlaces(parts.settings.maxRequestsWaiting);
     this.#backOff = new BackOff(parts.clock);
@@ -157,6 +161,10 @@ export class SnapshotKeeper {
       stale: servable ? this.#servedStale : held !== null && this.#backOff.lastError !== null,
       failing: this.#backOff.lastError !== null,
       circuit: this.#backOff.circuit,
+      /** The bank's own count agrees; null when it gave none, or nothing is held. */
+      complete: held?.complete ?? null,
+      /** Callers that wait for the bank. */
+      callersWaiting: this.#places.taken,
     };
   }
 
@@ -296,20 +304,24 @@ export class SnapshotKeeper {
 
   async #read(readingId: string): Promise<Snapshot> {
     const { readTimeoutMs } = this.#settings;
+    const started = performance.now();
+    const ended = (code: ProblemCode | null) =>
+      this.#activity.emit('readingEnded', { ms: performance.now() - started, code });
     const timeout = AbortSignal.timeout(readTimeoutMs);
     try {
       const read = await this.#reader.read(readingId, AbortSignal.any([timeout, this.#stop.signal]));
       this.#accept(read, readingId);
+      ended(null);
       return read.snapshot;
     } catch (thrown) {
-      if (!timeout.aborted) throw this.#noteFailure(toGatewayError(thrown), readingId);
-      throw this.#noteFailure(
-        new GatewayError(
-          'bank-timeout',
-          `The bank gave no complete list within ${readTimeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`,
-        ),
-        readingId,
-      );
+      const error = timeout.aborted
+        ? new GatewayError(
+            'bank-timeout',
+            `The bank gave no complete list within ${readTimeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`,
+          )
+        : toGatewayError(thrown);
+      if (error.code !== 'stopping') ended(error.code);
+      throw this.#noteFailure(error, readingId);
     }
   }
 

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { Activity } from '../activity.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
@@ -29,15 +30,16 @@ import { SnapshotReader } from './snapshot-reader.js';
         { snapshot: settings }: Settings,
         clock: Clock,
         { logger }: Log,
+        activity: Activity,
         condition: BankCondition,
         identities: IdentityHolder,
       ) => {
-        const keeper = new SnapshotKeeper({ reader, settings, clock, logger, condition });
+        const keeper = new SnapshotKeeper({ reader, settings, clock, logger, activity, condition });
         // what was refused to the old identity may be granted to the new
         identities.onReplaced(() => keeper.resetBackOff());
         return keeper;
       },
-      inject: [SnapshotReader, Settings, Clock, Log, BankCondition, IdentityHolder],
+      inject: [SnapshotReader, Settings, Clock, Log, Activity, BankCondition, IdentityHolder],
     },
   ],
   exports: [SnapshotKeeper],

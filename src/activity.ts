@@ -1,0 +1,47 @@
+import { EventEmitter } from 'node:events';
+import type { RequestFields } from './logging/request-fields.js';
+import type { ProblemCode } from './problems/problem-table.js';
+
+/** A request that has its answer, or whose caller has left; one that was refused before it became one, too. */
+export interface RequestEnded {
+  /** As the caller sent it; null when nothing of it could be read. */
+  readonly method: string | null;
+  /** The template of its route; null without one. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly ms: number;
+  readonly fields: Readonly<RequestFields>;
+  /** X-Client-Name as the caller sent it: it may be anything. */
+  readonly clientName: string | undefined;
+}
+
+export type BankEndpoint = 'token' | 'accounts';
+
+/** One call to the bank that came to an end of its own; one that was given up did not. */
+export interface BankCallEnded {
+  readonly endpoint: BankEndpoint;
+  /** Without the wait for its turn. */
+  readonly ms: number;
+  /** What it failed with; null when it went well. */
+  readonly code: ProblemCode | null;
+}
+
+/** A reading of all accounts, or a request for a token, with all its repeats. */
+export interface WorkEnded {
+  readonly ms: number;
+  /** What it failed with; null when it went well. */
+  readonly code: ProblemCode | null;
+}
+
+interface ActivityEvents {
+  requestEnded: [RequestEnded];
+  bankCallEnded: [BankCallEnded];
+  tokenRequestEnded: [WorkEnded];
+  readingEnded: [WorkEnded];
+}
+
+/**
+ * What happens in the rooms of one app, told to whoever measures it (docs/architecture.md#figures). Listeners are called at
+ * once, on the way of a request: they are brief, and throw nothing.
+ */
+export class Activity extends EventEmitter<ActivityEvents> {}
