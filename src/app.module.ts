@@ -14,6 +14,7 @@ import { ProblemsController } from './problems/problems.controller.js';
 import { RootController } from './root.controller.js';
 import { SnapshotKeeper } from './snapshot/snapshot-keeper.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
+import { TelemetryModule } from './telemetry/telemetry.module.js';
 
 /** What comes from outside: made by the command line, or by a test. */
 export interface AppParts {
@@ -62,6 +63,7 @@ export class AppModule {
         BankModule,
         AuthModule,
         HealthModule,
+        TelemetryModule,
       ],
       controllers: [ProblemsController, RootController],
       providers: readAtStart ? [ReadAtStart] : [],

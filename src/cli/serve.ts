@@ -13,7 +13,7 @@ import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { forgetSecrets, loadSettings } from '../config/load-settings.js';
 import { SettingsInvalid } from '../config/read-settings.js';
 import type { BankSettings, HttpSettings, Settings } from '../config/settings.js';
-import { readCommit, VERSION } from '../version.js';
+import { COMMIT, VERSION } from '../version.js';
 import { describeFaults, EXIT } from './exit.js';
 import { toSandboxBank } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
@@ -78,9 +78,8 @@ function announce(
   sandbox: Sandbox | null,
 ): void {
   const route = describeRoutes(settings.egress, bank);
-  const commit = readCommit(process.env['GIT_COMMIT']);
   logger.info(
-    { event: 'gateway.started', url, mode: bank.mode, route, version: VERSION, commit },
+    { event: 'gateway.started', url, mode: bank.mode, route, version: VERSION, commit: COMMIT },
     `serving on ${url} (${bank.mode}, ${route})`,
   );
   if (sandbox) process.stderr.write(`\n${greeting(url)}\n${sandboxGreeting(sandbox)}\n\n`);
