@@ -13,6 +13,13 @@ export const hasSquid = () => hasTool('squid', existsSync(SQUID) && existsSync(N
 export const hasNginx = () => hasTool('nginx', existsSync(NGINX), 'nginx-light');
 export const hasOpenssl = () => hasTool('openssl', spawnSync('openssl', ['version']).status === 0, 'openssl');
 
+export const hasPrometheus = () =>
+  hasTool(
+    'prometheus',
+    ['promtool', 'prometheus'].every((name) => spawnSync(name, ['--version']).status === 0),
+    'prometheus',
+  );
+
 function hasTool(name: string, present: boolean, aptPackage: string): boolean {
   if (present) return true;
   const told = `${name} is missing (apt-get install ${aptPackage})`;
