@@ -33,15 +33,33 @@ export interface WorkEnded {
   readonly code: ProblemCode | null;
 }
 
+/** Requests are told of so many at a time: counted one by one, between other work, each costs several times as much. */
+const BATCH = 100;
+
 interface ActivityEvents {
-  requestEnded: [RequestEnded];
+  requestsEnded: [readonly RequestEnded[]];
   bankCallEnded: [BankCallEnded];
   tokenRequestEnded: [WorkEnded];
   readingEnded: [WorkEnded];
 }
 
 /**
- * What happens in the rooms of one app, told to whoever measures it (docs/architecture.md#figures). Listeners are called at
- * once, on the way of a request: they are brief, and throw nothing.
+ * What happens in the rooms of one app, told to whoever measures it (docs/architecture.md#figures). Listeners are called on
+ * the way of a request: they are brief, and throw nothing.
  */
-export class Activity extends EventEmitter<ActivityEvents> {}
+export class Activity extends EventEmitter<ActivityEvents> {
+  #requests: RequestEnded[] = [];
+
+  /** A request has ended. It is told of with others, soon; `flush` says when at the latest. */
+  requestEnded(request: RequestEnded): void {
+    if (this.#requests.push(request) >= BATCH) this.flush();
+  }
+
+  /** Tells of all requests that have ended; for who reads what was counted. */
+  flush(): void {
+    if (this.#requests.length === 0) return;
+    const requests = this.#requests;
+    this.#requests = [];
+    this.emit('requestsEnded', requests);
+  }
+}

@@ -46,7 +46,7 @@ export class AccessLog {
       },
       'request',
     );
-    this.#activity.emit('requestEnded', { method, route, status, ms, fields, clientName });
+    this.#activity.requestEnded({ method, route, status, ms, fields, clientName });
   }
 
   /** A request whose caller left before it was begun, since one before it on the connection was not answered. */
@@ -71,7 +71,7 @@ export class AccessLog {
       { event: 'request', requestId, method, route: null, status, ms: 0, code: problem?.code, client },
       'request',
     );
-    this.#activity.emit('requestEnded', { method, route: null, status, ms: 0, fields, clientName: undefined });
+    this.#activity.requestEnded({ method, route: null, status, ms: 0, fields, clientName: undefined });
   }
 }
 

@@ -12,14 +12,14 @@ export class Log {
    */
   listen(listener: LineListener): () => void {
     const listeners = listenersOf.get(this.logger);
-    listeners?.add(listener);
-    return () => void listeners?.delete(listener);
+    listeners?.push(listener);
+    return () => void listeners?.splice(listeners.indexOf(listener) >>> 0, 1);
   }
 }
 
 type LineListener = (level: string, fields: Readonly<Record<string, unknown>>) => void;
 
-const listenersOf = new WeakMap<Logger, Set<LineListener>>();
+const listenersOf = new WeakMap<Logger, LineListener[]>();
 
 export interface LoggingOptions {
   readonly level: string;
@@ -34,7 +34,7 @@ export interface LoggingOptions {
  * codes and stack, since whatever else hangs on it may hold a secret.
  */
 export function createLogger({ level, pretty: forPeople, destination }: LoggingOptions): Logger {
-  const listeners = new Set<LineListener>();
+  const listeners: LineListener[] = [];
   const logger = pino(
     {
       level,

@@ -16,7 +16,7 @@ describe('the figures', () => {
     const size = async () => (await metrics.render(false)).text.split('\n').length;
     const tell = (count: number) => {
       for (let index = 0; index < count; index += 1) {
-        activity.emit('requestEnded', {
+        activity.requestEnded({
           method: index % 2 === 0 ? 'GET' : `M${index}`,
           route: null,
           status: 404,
@@ -39,13 +39,13 @@ describe('the figures', () => {
     const activity = new Activity();
     const metrics = new Metrics(activity);
     const request = { method: 'GET', route: '/api/v1/events', status: 200, ms: 3_600_000, clientName: undefined };
-    activity.emit('requestEnded', { ...request, fields: { stream: true } });
+    activity.requestEnded({ ...request, fields: { stream: true } });
     const { text } = await metrics.render(false);
     expect(lines(text, 'accounts_gateway_client_requests_total')).toEqual([
       'accounts_gateway_client_requests_total{client_name="none"} 1',
     ]);
     expect(lines(text, 'http_server_request_duration_seconds_count')).toEqual([]);
-    activity.emit('requestEnded', { ...request, fields: {} });
+    activity.requestEnded({ ...request, fields: {} });
     expect(lines((await metrics.render(false)).text, 'http_server_request_duration_seconds_count')).toHaveLength(1);
   });
 

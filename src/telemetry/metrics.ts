@@ -23,6 +23,7 @@ const OPEN_METRICS = 'application/openmetrics-text';
 export class Metrics {
   /** Other rooms' gauges are added to it. */
   readonly registry = new Registry();
+  readonly #activity: Activity;
   readonly #clientNames = new ClientNames();
   readonly #registers = { registers: [this.registry] };
 
@@ -54,7 +55,10 @@ export class Metrics {
 
   constructor(activity: Activity) {
     this.#beginAtZero();
-    activity.on('requestEnded', (request) => this.#onRequest(request));
+    this.#activity = activity;
+    activity.on('requestsEnded', (requests) => {
+      for (const request of requests) this.#onRequest(request);
+    });
     activity.on('bankCallEnded', (call) => this.#onBankCall(call));
     activity.on('readingEnded', (reading) => this.#onReading(reading));
     activity.on('tokenRequestEnded', ({ code }) => this.#tokenRequests.inc({ outcome: code ?? 'ok' }));
@@ -62,6 +66,7 @@ export class Metrics {
 
   /** All figures, those of the process included. @param open as OpenMetrics, else in the text format of Prometheus */
   async render(open: boolean): Promise<{ readonly contentType: string; readonly text: string }> {
+    this.#activity.flush();
     const whole = new Registry(open ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE);
     for (const registry of [this.registry, processMetrics()]) {
       // for OpenMetrics the library renames the counters it is given, and would leave them so

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { PROBLEM_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
+import { RecentFigures } from '../../src/telemetry/recent-figures.js';
 import { cleanUp, start } from '../support/sandbox.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
 import { schemaFaults, type Schema } from '../support/schema-faults.js';
@@ -76,6 +77,8 @@ describe('answers are as the OpenAPI says', () => {
       '/health': 'getHealth',
       '/health/ready': 'getReadiness',
       '/health/live': 'getLiveness',
+      '/health/recent': 'getRecent',
+      '/metrics': 'getMetrics',
       '/problems': 'listProblems',
       '/problems/{code}': 'getProblem',
     });
@@ -162,6 +165,16 @@ describe('answers are as the OpenAPI says', () => {
     const broken = (await other.get('/health')).json;
     broken.details.token.owner = 'nobody';
     expect(faults(broken, schemaOf('/health', '503'))).not.toEqual([]);
+  });
+
+  it('the last hour', async () => {
+    gateway.app.get(RecentFigures, { strict: false }).endPoint();
+    const { json: recent } = await gateway.get('/health/recent');
+    expect(faults(recent, schemaOf('/health/recent', '200'))).toEqual([]);
+    expect(recent.points.at(-1)).toMatchObject({ errors: 0, stale: false });
+    expect(recent.events.map(({ event }: { event: string }) => event)).toContain('certificate.loaded');
+    recent.points[0].requests = -1;
+    expect(faults(recent, schemaOf('/health/recent', '200'))).not.toEqual([]);
   });
 
   it('/problems as JSON for who asks for it, as a page for all others', async () => {
