@@ -426,6 +426,7 @@ describe('the state that health shows', () => {
     expect(states).toEqual(['none', 'requested', 'usable']);
     expect(scene.provider.status()).toEqual({
       state: 'usable',
+      expiresAt: scene.clock.now().wall + 300_000,
       expiresInSeconds: 300,
       lastError: null,
       renewalFailed: false,
@@ -438,6 +439,7 @@ describe('the state that health shows', () => {
     await scene.beginFailing('credentials-rejected');
     expect(scene.provider.status()).toEqual({
       state: 'waiting',
+      expiresAt: null,
       expiresInSeconds: null,
       lastError: 'credentials-rejected',
       renewalFailed: true,

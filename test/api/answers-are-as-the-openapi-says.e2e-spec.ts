@@ -173,7 +173,7 @@ describe('answers are as the OpenAPI says', () => {
     expect(faults(recent, schemaOf('/health/recent', '200'))).toEqual([]);
     expect(recent.points.at(-1)).toMatchObject({ errors: 0, stale: false });
     expect(recent.events.map(({ event }: { event: string }) => event)).toContain('certificate.loaded');
-    recent.points[0].requests = -1;
+    recent.points[0].requests = '1';
     expect(faults(recent, schemaOf('/health/recent', '200'))).not.toEqual([]);
   });
 
