@@ -1,13 +1,17 @@
+import { X509Certificate } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { AppModule } from '../../src/app.module.js';
 import { createAuthority } from '../support/authority.js';
-import { closeAll } from '../support/closing.js';
+import { closeAll, temporaryDirectory } from '../support/closing.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { closePretendBanks, issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { rawCall, rawRequest } from '../support/raw-call.js';
 import { listSample } from '../support/sample-accounts.js';
-import { scrape } from '../support/scrape.js';
+import { parseMetrics, scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';
 
 let bank: PretendBank;
@@ -227,6 +231,28 @@ describe('the bank', () => {
     expect(
       seen.value('http_client_request_duration_seconds_count', { target, error_type: code }),
     ).toBeGreaterThanOrEqual(1);
+  });
+
+  it('and the certificates: of this API too, and new ones that are not taken', async () => {
+    const directory = temporaryDirectory();
+    const { key, cert } = (await createAuthority('an authority')).server(['localhost']);
+    const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
+    writeFileSync(keyFile, key);
+    writeFileSync(certFile, cert);
+    const gateway = await start({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile });
+    const read = async () => {
+      const { body } = await gateway.app.inject({ url: '/metrics', headers: { host: 'localhost' } });
+      return parseMetrics(body);
+    };
+    const before = await read();
+    const ends = Date.parse(new X509Certificate(cert).validTo) / 1000;
+    expect(before.value('accounts_gateway_certificate_expiry_timestamp_seconds', { use: 'listener' })).toBe(ends);
+    expect(before.value('accounts_gateway_certificate_refused')).toBe(0);
+    writeFileSync(certFile, 'no certificate');
+    gateway.app.get(AppModule).reload();
+    const after = await read();
+    expect(after.value('accounts_gateway_certificate_refused', { use: 'listener' })).toBe(1);
+    expect(after.value('accounts_gateway_certificate_expiry_timestamp_seconds', { use: 'listener' })).toBe(ends);
   });
 
   it('whose certificate is not trusted', async () => {
