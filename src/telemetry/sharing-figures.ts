@@ -4,7 +4,7 @@ import type { ScrapedFigures } from './scraped-figures.js';
 const SOURCES = ['bank', 'shared', 'file'] as const;
 
 /** What an instance that shares says of that. */
-export interface SharingStatus {
+export interface SharingFigures {
   /** The store answers. */
   readonly up: boolean;
   /** How many snapshots were taken up since the start. */
@@ -12,7 +12,7 @@ export interface SharingStatus {
 }
 
 /** Adds what only instances that share have. */
-export function addSharingFigures(figures: ScrapedFigures, status: () => SharingStatus): void {
+export function addSharingFigures(figures: ScrapedFigures, status: () => SharingFigures): void {
   figures.gauge('sharing_up', 'Whether the store that instances share answers.', () => Number(status().up));
   figures.counter('shared_snapshots', 'Snapshots that were taken up, by where they came from.', ['source'], () => {
     const { snapshots } = status();
