@@ -175,9 +175,9 @@ export class Egress {
   }
 
   #noteServer(socket: TLSSocket): void {
-    const certificate = socket.getPeerX509Certificate();
-    if (certificate)
-      this.#serversEnd.set(String(socket.servername || socket.remoteAddress), certificate.validToDate.getTime());
+    // getPeerX509Certificate() would leave nothing for who looks at the chain afterwards, as the doctor does
+    const { valid_to: end } = socket.getPeerCertificate();
+    if (end) this.#serversEnd.set(String(socket.servername || socket.remoteAddress), Date.parse(end));
   }
 
   #count({ counted }: WireRequest, started: number, code: ProblemCode | null): void {
