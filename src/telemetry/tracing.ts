@@ -1,19 +1,12 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import {
-  context,
-  diag,
-  DiagLogLevel,
-  ROOT_CONTEXT,
-  trace,
-  type Context,
-  type ContextManager,
-} from '@opentelemetry/api';
-import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
+import { context, diag, DiagLogLevel, trace } from '@opentelemetry/api';
+import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
-import { isSet, type Environment } from '../config/environment.js';
+import type { Environment } from '../config/environment.js';
 import { within } from '../deadline.js';
 import { VERSION } from '../version.js';
+import { AsyncContextManager } from './async-context.js';
+import { isWanted, toNumber, toSampler, type Warn } from './tracing-variables.js';
 
 /** How long a stop waits for the last spans to be sent. */
 const FLUSH_MS = 1000;
@@ -25,13 +18,10 @@ const MAX_VALUE_LENGTH = 200;
 const QUEUE = { default: 2048, max: 65_536 };
 const DELAY_MS = { default: 5000, max: 60_000 };
 
-type Sdk = typeof import('@opentelemetry/sdk-trace');
-type Warn = (warning: string) => void;
-
 /** Spans on their way to a collector. */
 export interface Tracing {
-  /** Sends what is left, for a second at most; false when it was not all sent by then. */
-  stop(): Promise<boolean>;
+  /** Sends what is left, for a second at most unless told otherwise; false when it was not all sent by then. */
+  stop(withinMs?: number): Promise<boolean>;
 }
 
 /**
@@ -75,7 +65,7 @@ export async function startTracing(env: Environment, logger: Logger): Promise<Tr
   context.setGlobalContextManager(new AsyncContextManager());
   trace.setGlobalTracerProvider(provider);
   return {
-    stop: async () => {
+    stop: async (withinMs = FLUSH_MS) => {
       trace.disable();
       context.disable();
       const sent = await within(
@@ -83,61 +73,11 @@ export async function startTracing(env: Environment, logger: Logger): Promise<Tr
           () => true,
           () => false,
         ),
-        FLUSH_MS,
+        withinMs,
       );
       return sent === true;
     },
   };
-}
-
-/** Whether there is an endpoint that can be used. */
-function isWanted(env: Environment, warn: Warn): boolean {
-  const specific = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
-  const name = isSet(specific) ? 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT' : 'OTEL_EXPORTER_OTLP_ENDPOINT';
-  const endpoint = env[name];
-  if (!isSet(endpoint) || env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return false;
-  if (env['OTEL_TRACES_EXPORTER'] === 'none') return false;
-  // the exporter would take localhost for an address that it cannot read
-  if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
-    warn(`${name} is not an http or https address; no traces are sent`);
-    return false;
-  }
-  const protocol = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] || env['OTEL_EXPORTER_OTLP_PROTOCOL'];
-  if (isSet(protocol) && protocol !== 'http/protobuf') {
-    warn('OTEL_EXPORTER_OTLP_PROTOCOL names another protocol; traces are sent by http/protobuf');
-  }
-  return true;
-}
-
-/** https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration */
-function toSampler(env: Environment, sdk: Sdk, warn: Warn): Sampler {
-  const name = env['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on';
-  const roots: Readonly<Record<string, () => Sampler>> = {
-    always_on: () => new sdk.AlwaysOnSampler(),
-    always_off: () => new sdk.AlwaysOffSampler(),
-    traceidratio: () => new sdk.TraceIdRatioBasedSampler(toRatio(env, warn)),
-  };
-  const root = /^(?:parentbased_)?(always_on|always_off|traceidratio)$/.exec(name)?.[1];
-  if (root === undefined) warn('OTEL_TRACES_SAMPLER is not known here; parentbased_always_on is taken');
-  const sampler = (roots[root ?? 'always_on'] as () => Sampler)();
-  return root === name ? sampler : new sdk.ParentBasedSampler({ root: sampler });
-}
-
-function toRatio(env: Environment, warn: Warn): number {
-  const text = env['OTEL_TRACES_SAMPLER_ARG'];
-  const ratio = isSet(text) ? Number(text) : 1;
-  if (ratio >= 0 && ratio <= 1) return ratio;
-  warn('OTEL_TRACES_SAMPLER_ARG is not a number from 0 to 1; 1 is taken');
-  return 1;
-}
-
-function toNumber(env: Environment, name: string, limits: { default: number; max: number }, warn: Warn): number {
-  const text = env[name];
-  if (!isSet(text)) return limits.default;
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= 1 && number <= limits.max) return number;
-  warn(`${name} is not a whole number from 1 to ${limits.max}; ${limits.default} is taken`);
-  return limits.default;
 }
 
 /** What is made, with a warning for each variable that the SDK leaves out; its own words may quote values. */
@@ -186,36 +126,4 @@ function reported(exporter: SpanExporter, logger: Logger): SpanExporter {
 function toFailure(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   return typeof code === 'string' || typeof code === 'number' ? String(code) : String(name ?? 'unknown');
-}
-
-/** Keeps the span of a reading through its awaits, so that calls to the bank find their parent. */
-class AsyncContextManager implements ContextManager {
-  readonly #storage = new AsyncLocalStorage<Context>();
-
-  active(): Context {
-    return this.#storage.getStore() ?? ROOT_CONTEXT;
-  }
-
-  with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
-    active: Context,
-    fn: F,
-    thisArg?: ThisParameterType<F>,
-    ...args: A
-  ): ReturnType<F> {
-    return this.#storage.run(active, () => fn.call(thisArg as ThisParameterType<F>, ...args));
-  }
-
-  bind<T>(active: Context, target: T): T {
-    if (typeof target !== 'function') return target;
-    return ((...args: unknown[]) => this.#storage.run(active, () => target(...args) as unknown)) as T;
-  }
-
-  enable(): this {
-    return this;
-  }
-
-  disable(): this {
-    this.#storage.disable();
-    return this;
-  }
 }
