@@ -36,6 +36,7 @@ export class Responder {
     return this.keeper.get(wanted, {
       signal: request.signal,
       client: request.socket.remoteAddress ?? '',
+      span: request.logFields.span,
       onReading: (readingId) => {
         request.logFields.readingId = readingId;
       },

@@ -1,5 +1,6 @@
 import { toText } from '../egress/answer.js';
 import { readBankAccount, type BankAccount } from './account-fields.js';
+import type { KeyTree } from './key-tree.js';
 import { readPage } from './read-page.js';
 
 /** What paging has to know of a page, besides its accounts. */
@@ -20,9 +21,13 @@ export class PageReader {
   readonly #seen = new Set<string>();
   readonly #idsOf = new Map<number, readonly string[]>();
 
+  /** @param keys looks at each page, whether it can be read or not */
+  constructor(readonly keys: KeyTree | null = null) {}
+
   /** @throws GatewayError bank-response-invalid, naming the place in the document and never a value */
   read(pageNumber: number, body: Uint8Array): { readonly facts: PageFacts; readonly accounts: readonly BankAccount[] } {
     const page = readPage(toText({ body }, 'the account list'), pageNumber);
+    this.keys?.look(page.document, page.list, body, pageNumber === 1);
     const accounts = page.rows.map((row, index) => readBankAccount(row, `${page.path}[${index}]`));
     const ids = accounts.map(({ accountId }) => accountId);
     const before = this.#seen.size;

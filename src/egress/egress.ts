@@ -11,6 +11,7 @@ import type { ClientTls } from './agent-options.js';
 import { DirectAgent } from './direct-agent.js';
 import { probeConnection, type ConnectionFacts } from './probe-connection.js';
 import { orAborted } from '../deadline.js';
+import { endCallSpan, startCallSpan } from '../spans.js';
 import { goesDirect } from './route.js';
 import { TunnelAgent } from './tunnel-agent.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
@@ -60,14 +61,18 @@ export class Egress {
     const work = this.#limit(async () => {
       signal.throwIfAborted();
       const started = performance.now();
+      const span = startCallSpan(request);
       try {
         const answer = await this.#call(request, signal);
+        endCallSpan(span, { status: answer.status });
         this.#log(request, started, { status: answer.status });
         this.#count(request, started, request.counted?.judge(answer) ?? null);
         return answer;
       } catch (error) {
-        const failure = error instanceof GatewayError ? error.code : 'not-sent';
-        this.#log(request, started, { failure: signal.aborted ? 'given-up' : failure });
+        const kind = error instanceof GatewayError ? error.code : 'not-sent';
+        const failure = signal.aborted ? 'given-up' : kind;
+        endCallSpan(span, { failure });
+        this.#log(request, started, { failure });
         if (error instanceof GatewayError && !signal.aborted) this.#count(request, started, error.code);
         throw error;
       }

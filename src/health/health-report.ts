@@ -7,6 +7,7 @@ import {
 } from '@nestjs/terminus';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
+import { BankDrift } from '../bank/bank-drift.js';
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import { describeRoutes } from '../egress/route.js';
 import { HttpEdge } from '../http/http-edge.js';
@@ -29,6 +30,7 @@ export class HealthReport {
     private readonly keeper: SnapshotKeeper,
     private readonly settings: Settings,
     private readonly edge: HttpEdge,
+    private readonly drift: BankDrift,
   ) {}
 
   /** The whole picture as it is now; in each group the worst first. */
@@ -107,7 +109,8 @@ export class HealthReport {
 
   #bank(ready: boolean): HealthIndicatorResult {
     const { lastSuccessAt, lastError } = this.condition.status();
-    const data = { mode: this.settings.bank.mode, lastSuccessAt, lastError, circuit: this.circuit };
+    const { paths: drift } = this.drift.status();
+    const data = { mode: this.settings.bank.mode, lastSuccessAt, lastError, circuit: this.circuit, drift };
     return this.#part('bank', ready ? 'degraded' : 'down', this.#failure, data);
   }
 

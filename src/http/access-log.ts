@@ -4,12 +4,13 @@ import type { Logger } from 'pino';
 import type { Activity } from '../activity.js';
 import '../logging/request-fields.js';
 import type { GatewayError } from '../problems/gateway-error.js';
+import { endRequestSpan, traceIdOf } from '../spans.js';
 import { isProbe } from './guard.js';
 
 /** Stands in the log for a caller who left before the answer was out. */
 export const CALLER_LEFT = 499;
 
-/** Writes the one line of a request (docs/operations.md, Logs), and tells those who count. */
+/** Writes the one line of a request (docs/operations.md, Logs), ends its span, and tells those who count. */
 export class AccessLog {
   readonly #logger: Logger;
   readonly #activity: Activity;
@@ -28,18 +29,22 @@ export class AccessLog {
     const method = raw.method ?? null;
     // the router finds routes for addresses that name none
     const route = (raw.url?.startsWith('/') && request.routeOptions.url) || null;
+    const { span, cache, readingId, code } = fields;
+    const left = status === CALLER_LEFT;
+    if (span) endRequestSpan(span, { method, route, status: left ? null : status, code, cache, readingId });
     const quiet = status < 400 && isProbe(route ?? '');
     this.#logger[quiet ? 'debug' : 'info'](
       {
         event: 'request',
         requestId: request.id,
+        traceId: span && traceIdOf(span),
         method,
         route,
         status,
         ms: Math.round(ms * 10) / 10,
-        cache: fields.cache,
-        readingId: fields.readingId,
-        code: fields.code,
+        cache,
+        readingId,
+        code,
         client: raw.socket.remoteAddress,
         origin: origin === undefined ? undefined : toLogged(origin),
         clientName: clientName === undefined ? undefined : toLogged(clientName),

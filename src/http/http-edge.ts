@@ -10,6 +10,7 @@ import type { Clock } from '../clock.js';
 import type { HttpSettings } from '../config/settings.js';
 import type { RequestFields } from '../logging/request-fields.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import { startRequestSpan } from '../spans.js';
 import { AccessLog, CALLER_LEFT } from './access-log.js';
 import { Connections } from './connections.js';
 import { Cors } from './cors.js';
@@ -112,7 +113,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     const { raw } = request;
     const path = toPath(raw.url ?? '/');
     const connection = this.connections.of(raw.socket);
-    request.logFields = {};
+    request.logFields = { span: startRequestSpan(raw.headers['traceparent']) };
     reply.headers(toSecurityHeaders(path)).header('x-request-id', request.id);
     reply.headers(this.#cors.headersFor(raw.headers.origin));
     if (this.connections.draining || connection.beyondCap) reply.header('connection', 'close');

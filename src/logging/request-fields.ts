@@ -1,7 +1,10 @@
+import type { Span } from '@opentelemetry/api';
 import type { Owner, ProblemCode } from '../problems/problem-table.js';
 
 /** What a request gathers on its way for its one log line and for the figures (docs/operations.md, Logs). */
 export interface RequestFields {
+  /** Its server span. */
+  readonly span?: Span;
   /** How the answer came: hit, miss, stale or request. */
   cache?: 'hit' | 'miss' | 'stale' | 'request';
   /** The reading of the bank that the request waited for. */

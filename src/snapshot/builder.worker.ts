@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { KeyTree, type Drift } from '../bank/key-tree.js';
 import { PageReader, type PageFacts } from '../bank/page-reader.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { toAccount } from './account.js';
@@ -13,15 +14,21 @@ export type Order =
   | { readonly kind: 'finish'; readonly id: number; readonly header: Pick<SnapshotHeader, 'asOf' | 'complete'> };
 
 /** The answer to the order with this id. A problem is a fault of the page; all else that goes wrong ends this thread. */
-export type Reply =
-  | { readonly id: number; readonly value: PageFacts | ArrayBuffer }
-  | { readonly id: number; readonly problem: { readonly code: ProblemCode; readonly detail: string } };
+export type Reply = {
+  readonly id: number;
+  /** What was found since the reply before: of pages that cannot be read, too. */
+  readonly drift?: readonly Drift[];
+} & (
+  | { readonly value: PageFacts | ArrayBuffer }
+  | { readonly problem: { readonly code: ProblemCode; readonly detail: string } }
+);
 
-let pages = new PageReader();
+const keys = new KeyTree();
+let pages = new PageReader(keys);
 let builder = new SnapshotBuilder();
 
 function reset(): void {
-  pages = new PageReader();
+  pages = new PageReader(keys);
   builder = new SnapshotBuilder();
 }
 
@@ -40,12 +47,12 @@ parentPort?.on('message', (order: Order) => {
   }
   try {
     const value = order.kind === 'page' ? take(order.pageNumber, order.body) : builder.finish(order.header);
-    const reply: Reply = { id: order.id, value };
+    const reply: Reply = { id: order.id, value, drift: keys.take() };
     parentPort?.postMessage(reply, value instanceof ArrayBuffer ? [value] : []);
     if (order.kind === 'finish') reset();
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const reply: Reply = { id: order.id, problem: { code: error.code, detail: error.detail } };
+    const reply: Reply = { id: order.id, problem: { code: error.code, detail: error.detail }, drift: keys.take() };
     parentPort?.postMessage(reply, []);
   }
 });

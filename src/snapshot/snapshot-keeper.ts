@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Span } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import type { Activity } from '../activity.js';
 import { NoToken } from '../auth/authorized-call.js';
@@ -9,6 +10,7 @@ import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 import type { SnapshotSettings } from '../config/settings.js';
 import { orAborted, TIMED_OUT, within } from '../deadline.js';
+import { inReadingSpan, Waiting } from '../spans.js';
 import type { Snapshot } from './snapshot.js';
 import type { ReadSnapshot, SnapshotReader } from './snapshot-reader.js';
 import { WaitingPlaces, type WaitingPlace } from './waiting-places.js';
@@ -44,6 +46,7 @@ interface Reading {
   readonly id: string;
   readonly askedAt: Instant;
   readonly result: Promise<Snapshot>;
+  readonly waiting: Waiting;
 }
 
 /** One who asks, where that matters while they wait. */
@@ -52,6 +55,8 @@ interface Caller {
   readonly signal?: AbortSignal;
   /** Whose share of MAX_REQUESTS_WAITING their place counts to: an address. */
   readonly client?: string;
+  /** The reading they wait for is linked to it. */
+  readonly span?: Span | undefined;
   /** Called with the id of the reading they wait for. */
   readonly onReading?: (readingId: string) => void;
 }
@@ -205,6 +210,7 @@ export class SnapshotKeeper {
     };
     const reading = this.#readingFor(wanted);
     caller.onReading?.(reading.id);
+    reading.waiting.add(caller.span);
     const { signal, client = '' } = caller;
     if (!signal) return this.#wait(reading, client, outcome, mayBeStale);
     const result = orAborted(reading.result, signal).catch((error: unknown) => {
@@ -226,16 +232,19 @@ export class SnapshotKeeper {
 
   #startAfter(current: Reading): Reading {
     const id = randomUUID();
+    const waiting = new Waiting();
     const result = current.result
       .catch(() => undefined)
       .then(() => {
         this.#next = null;
-        const waiting = this.#backOff.waiting;
-        if (waiting) throw waiting;
-        return (this.#reading ?? this.#startReading(id)).result;
+        const failure = this.#backOff.waiting;
+        if (failure) throw failure;
+        const next = this.#reading ?? this.#startReading(id);
+        next.waiting.addAll(waiting);
+        return next.result;
       });
     result.catch(() => undefined);
-    return { id, askedAt: this.#clock.now(), result };
+    return { id, askedAt: this.#clock.now(), result, waiting };
   }
 
   async #wait(
@@ -293,12 +302,17 @@ export class SnapshotKeeper {
 
   #startReading(id = randomUUID()): Reading {
     const askedAt = this.#clock.now();
-    const result = this.#read(id).finally(() => {
+    const waiting = new Waiting();
+    const toAttributes = ({ size, complete }: Snapshot) => ({
+      'accounts_gateway.accounts': size,
+      ...(complete !== null && { 'accounts_gateway.complete': complete }),
+    });
+    const result = inReadingSpan(id, waiting, () => this.#read(id), toAttributes).finally(() => {
       this.#reading = null;
     });
     // callers that have left do not make its failure an unhandled one
     result.catch(() => undefined);
-    this.#reading = { id, askedAt, result };
+    this.#reading = { id, askedAt, result, waiting };
     return this.#reading;
   }
 

@@ -4,6 +4,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { AccountReader } from '../bank/account-reader.js';
+import { BankDrift } from '../bank/bank-drift.js';
 import { BankModule } from '../bank/bank.module.js';
 import { Clock } from '../clock.js';
 import { Settings } from '../config/settings.js';
@@ -16,7 +17,11 @@ import { SnapshotReader } from './snapshot-reader.js';
 @Module({
   imports: [BankModule, AuthModule],
   providers: [
-    { provide: BuilderThread, useFactory: () => new BuilderThread() },
+    {
+      provide: BuilderThread,
+      useFactory: (drift: BankDrift) => new BuilderThread({ onDrift: (found) => drift.note(found) }),
+      inject: [BankDrift],
+    },
     {
       provide: SnapshotReader,
       useFactory: (accounts: AccountReader, builder: BuilderThread, clock: Clock) =>

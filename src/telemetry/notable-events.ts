@@ -25,6 +25,7 @@ export const NOTABLE_EVENTS: ReadonlyMap<string, string> = new Map(
     'snapshot.failed': 'the accounts could not be read',
     'snapshot.incomplete': 'the list changed while it was read; it may lack or repeat accounts',
     'snapshot.emptied': 'the bank lists no accounts any more',
+    'traces.unavailable': 'traces cannot be sent; they are lost until they can',
     'sharing.unavailable': 'the store that instances share cannot be used; this one goes on alone',
     'sharing.recovered': 'the store that instances share can be used again',
     'sharing.refused': 'what is shared cannot be opened, and is ignored',

@@ -1,8 +1,8 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Activity, type BankCallEnded, type RequestEnded } from '../activity.js';
 import { Clock } from '../clock.js';
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
-import { Latencies } from './latencies.js';
 import type { RecentPoint } from './recent-schema.js';
 
 export const EVERY_SECONDS = 10;
@@ -13,8 +13,8 @@ const MAX_POINTS = 360;
 @Injectable()
 export class RecentFigures implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #points: RecentPoint[] = [];
-  readonly #latencies = new Latencies();
-  readonly #bankLatencies = new Latencies();
+  readonly #latencies = createLatencies();
+  readonly #bankLatencies = createLatencies();
   #requests = 0;
   #errors = 0;
   #bankCalls = 0;
@@ -53,11 +53,11 @@ export class RecentFigures implements OnApplicationBootstrap, OnModuleDestroy {
       at: new Date(this.clock.now().wall).toISOString(),
       requests: this.#requests,
       errors: this.#errors,
-      p50Ms: this.#latencies.quantile(0.5),
-      p99Ms: this.#latencies.quantile(0.99),
+      p50Ms: toMs(this.#latencies, 50),
+      p99Ms: toMs(this.#latencies, 99),
       bankCalls: this.#bankCalls,
       bankFailures: this.#bankFailures,
-      bankP50Ms: this.#bankLatencies.quantile(0.5),
+      bankP50Ms: toMs(this.#bankLatencies, 50),
       snapshotAgeSeconds: ageMs === null ? null : Math.max(0, Math.floor(ageMs / 1000)),
       stale,
     });
@@ -66,20 +66,30 @@ export class RecentFigures implements OnApplicationBootstrap, OnModuleDestroy {
     this.#errors = 0;
     this.#bankCalls = 0;
     this.#bankFailures = 0;
-    this.#latencies.clear();
-    this.#bankLatencies.clear();
+    this.#latencies.reset();
+    this.#bankLatencies.reset();
   }
 
   #onRequest({ route, status, ms, fields }: RequestEnded): void {
     if (!route?.startsWith('/api/v1/')) return;
     this.#requests += 1;
     if (status >= 500) this.#errors += 1;
-    if (fields.stream !== true) this.#latencies.add(ms);
+    if (fields.stream !== true) this.#latencies.record(toMicros(ms));
   }
 
   #onBankCall({ ms, code }: BankCallEnded): void {
     this.#bankCalls += 1;
     if (code !== null) this.#bankFailures += 1;
-    this.#bankLatencies.add(ms);
+    this.#bankLatencies.record(toMicros(ms));
   }
 }
+
+/** Of microseconds, within 1 %. */
+const createLatencies = (): RecordableHistogram => createHistogram({ figures: 2 });
+
+/** The histogram takes whole numbers from 1. */
+const toMicros = (ms: number): number => Math.max(1, Math.round(ms * 1000));
+
+/** What so many per cent took at most, ms; null when there were none. */
+const toMs = (latencies: RecordableHistogram, percent: number): number | null =>
+  latencies.count === 0 ? null : Math.round(latencies.percentile(percent) / 10) / 100;

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
+import { BankDrift } from '../bank/bank-drift.js';
 import { Settings } from '../config/settings.js';
 import { describeRoutes } from '../egress/route.js';
 import { HealthReport } from '../health/health-report.js';
@@ -26,6 +27,7 @@ export class RoomFigures {
     private readonly identities: IdentityHolder,
     private readonly condition: BankCondition,
     private readonly edge: HttpEdge,
+    private readonly drift: BankDrift,
     private readonly settings: Settings,
     metrics: Metrics,
   ) {
@@ -79,7 +81,11 @@ export class RoomFigures {
       const { lastSuccessAt } = this.condition.status();
       return lastSuccessAt === null ? null : Date.parse(lastSuccessAt) / 1000;
     });
-    figures.gauge('bank_drift_paths', 'Paths of what the bank sends that are not known.', () => 0);
+    figures.gauge(
+      'bank_drift_paths',
+      'Paths of what the bank sends that are not known.',
+      () => this.drift.status().paths.length,
+    );
     figures.gauge('token_expiry_timestamp_seconds', 'When the access token ends.', () =>
       toSeconds(this.identities.current.tokens.status().expiresAt),
     );

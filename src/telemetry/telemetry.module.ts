@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Activity } from '../activity.js';
 import { AuthModule } from '../auth/auth.module.js';
+import { BankModule } from '../bank/bank.module.js';
 import { HealthModule } from '../health/health.module.js';
 import { SnapshotModule } from '../snapshot/snapshot.module.js';
 import { Metrics } from './metrics.js';
@@ -12,7 +13,7 @@ import { RoomFigures } from './room-figures.js';
 
 /** What is told to those who watch: figures for Prometheus, and the last hour. It knows other rooms, and none knows it. */
 @Module({
-  imports: [SnapshotModule, AuthModule, HealthModule],
+  imports: [SnapshotModule, BankModule, AuthModule, HealthModule],
   controllers: [MetricsController, RecentController],
   providers: [
     { provide: Metrics, useFactory: (activity: Activity) => new Metrics(activity), inject: [Activity] },
