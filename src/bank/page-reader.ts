@@ -1,4 +1,3 @@
-import { toText } from '../egress/answer.js';
 import { readBankAccount, type BankAccount } from './account-fields.js';
 import type { KeyTree } from './key-tree.js';
 import { readPage } from './read-page.js';
@@ -26,7 +25,7 @@ export class PageReader {
 
   /** @throws GatewayError bank-response-invalid, naming the place in the document and never a value */
   read(pageNumber: number, body: Uint8Array): { readonly facts: PageFacts; readonly accounts: readonly BankAccount[] } {
-    const page = readPage(toText({ body }, 'the account list'), pageNumber);
+    const page = readPage(body, pageNumber);
     this.keys?.look(page.document, page.list, body, pageNumber === 1);
     const accounts = page.rows.map((row, index) => readBankAccount(row, `${page.path}[${index}]`));
     const ids = accounts.map(({ accountId }) => accountId);

@@ -3,7 +3,7 @@ import { refusalOf } from '../../test/support/refusal-of.js';
 import { readPage } from './read-page.js';
 
 const read = (value: unknown, pageNumber = 1) =>
-  readPage(typeof value === 'string' ? value : JSON.stringify(value), pageNumber);
+  readPage(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), pageNumber);
 
 /** What is said of a page that is refused. */
 async function detailOf(value: unknown, pageNumber = 1): Promise<string> {
@@ -163,10 +163,10 @@ describe("the bank's own count", () => {
     ['1.2e2', 120],
     ['0', 0],
   ])('%s is %d', (written, count) => {
-    expect(readPage(`{"result":[],"pageInfo":{"rowCount":${written}}}`, 1).rowCount).toBe(count);
+    expect(read(`{"result":[],"pageInfo":{"rowCount":${written}}}`).rowCount).toBe(count);
   });
 
   it.each(['120.5', '-1', 'null', '"many"', 'true', '1e12', '[]'])('%s is none', (written) => {
-    expect(readPage(`{"result":[],"pageInfo":{"rowCount":${written}}}`, 1).rowCount).toBeNull();
+    expect(read(`{"result":[],"pageInfo":{"rowCount":${written}}}`).rowCount).toBeNull();
   });
 });
