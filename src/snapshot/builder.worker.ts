@@ -33,8 +33,7 @@ function reset(): void {
 }
 
 function take(pageNumber: number, body: Uint8Array): PageFacts {
-  const { facts, accounts } = pages.read(pageNumber, body);
-  for (const account of accounts) builder.add(toAccount(account), pageNumber);
+  const facts = pages.read(pageNumber, body, (account) => builder.add(toAccount(account), pageNumber));
   // the bytes were handed over; given back now, not when the collector finds time
   if (body.buffer instanceof ArrayBuffer) body.buffer.transfer(0);
   return facts;
