@@ -1,3 +1,6 @@
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { basename } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { KeyTree, type Drift } from '../bank/key-tree.js';
 import { PageReader, type PageFacts } from '../bank/page-reader.js';
@@ -22,6 +25,21 @@ export type Reply = {
   | { readonly value: PageFacts | ArrayBuffer }
   | { readonly problem: { readonly code: ProblemCode; readonly detail: string } }
 );
+
+/** Where threads share a core, the one that serves has three times as much of it while both have work. */
+const NICENESS = 5;
+
+/** Puts this thread behind those that answer callers. Only Linux knows priorities of threads; elsewhere all are equal. */
+function giveWay(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), NICENESS);
+  } catch {
+    // a sandbox may have no /proc; nothing depends on it
+  }
+}
+
+giveWay();
 
 const keys = new KeyTree();
 let pages = new PageReader(keys);
