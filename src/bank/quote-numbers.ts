@@ -40,12 +40,14 @@ export function quoteNumbers(json: Uint8Array): Uint8Array {
   let values = 1;
   let at = 0;
   while (at < json.length) {
-    const byte = json[at] as number;
+    let byte = json[at] as number;
     if (byte === QUOTE) {
       do {
-        if (json[at] === BACKSLASH) quoted[length++] = json[at++] as number;
-        quoted[length++] = json[at++] as number;
-      } while (at < json.length && json[at] !== QUOTE);
+        quoted[length++] = byte;
+        at += 1;
+        if (byte === BACKSLASH) quoted[length++] = json[at++] as number;
+        byte = json[at] as number;
+      } while (at < json.length && byte !== QUOTE);
       if (at < json.length) quoted[length++] = json[at++] as number;
     } else if (byte === MINUS || isDigit(byte)) {
       const end = endOfNumber(json, at);
