@@ -68,6 +68,25 @@ describe('the rows of a page', () => {
   });
 });
 
+describe('the bytes of a page', () => {
+  it('are UTF-8, with a byte order mark or without', () => {
+    const text = '{"result":[{"accountId":"Zürich €😀","amount":1.10}]}';
+    const rows = [{ accountId: 'Zürich €😀', amount: '1.10' }];
+    expect(readPage(Buffer.from(text), 1).rows).toEqual(rows);
+    expect(readPage(Buffer.from(`\ufeff${text}`), 1).rows).toEqual(rows);
+  });
+
+  it('are refused when they are no UTF-8', async () => {
+    const { code, detail } = await refusalOf(() => readPage(Buffer.from('{"result":["\xff"]}', 'latin1'), 1));
+    expect([code, detail]).toEqual(['bank-response-invalid', 'The answer of the account list is not valid UTF-8.']);
+  });
+
+  it('of one page are not mixed with those of another', () => {
+    const pages = ['11.10', '2', '3.5'].map((amount) => readPage(Buffer.from(`[{"amount":${amount}}]`), 1).rows);
+    expect(pages.flat()).toEqual([{ amount: '11.10' }, { amount: '2' }, { amount: '3.5' }]);
+  });
+});
+
 describe('a page that cannot be used', () => {
   it.each([
     ['nothing', '', 'is not JSON'],

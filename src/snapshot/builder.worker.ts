@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { KeyTree, type Drift } from '../bank/key-tree.js';
@@ -26,14 +26,15 @@ export type Reply = {
   | { readonly problem: { readonly code: ProblemCode; readonly detail: string } }
 );
 
-/** Where threads share a core, the one that serves has three times as much of it while both have work. */
-const NICENESS = 5;
+/** Where threads share a core, the one that serves has three times the time on it while both have work. */
+const NICER_BY = 5;
 
 /** Puts this thread behind those that answer callers. Only Linux knows priorities of threads; elsewhere all are equal. */
 function giveWay(): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), NICENESS);
+    const thread = Number(basename(readlinkSync('/proc/thread-self')));
+    setPriority(thread, Math.min(getPriority(thread) + NICER_BY, constants.priority.PRIORITY_LOW));
   } catch {
     // a sandbox may have no /proc; nothing depends on it
   }
