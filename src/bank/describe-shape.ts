@@ -19,7 +19,7 @@ interface Shape {
  * @throws GatewayError bank-response-invalid when the page or an account cannot be read
  */
 export function describeShape(text: string): Shape {
-  const page = readPage(text, 1);
+  const page = readPage(Buffer.from(text), 1);
   page.rows.forEach((row, index) => readBankAccount(row, `${page.path}[${index}]`));
   const keys = new KeyTree();
   keys.learn(JSON.parse(text), page.list, true);

@@ -6,7 +6,7 @@ import { readPage } from './read-page.js';
 
 /** What a page of this text brings, as the reader of pages asks it. */
 function lookAt(tree: KeyTree, text: string, pageNumber = 1): readonly Drift[] {
-  const { document, list } = readPage(text, pageNumber);
+  const { document, list } = readPage(Buffer.from(text), pageNumber);
   tree.look(document, list, Buffer.from(text), pageNumber === 1);
   return tree.take();
 }

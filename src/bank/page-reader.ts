@@ -1,4 +1,3 @@
-import { toText } from '../egress/answer.js';
 import { readBankAccount, type BankAccount } from './account-fields.js';
 import type { KeyTree } from './key-tree.js';
 import { readPage } from './read-page.js';
@@ -24,23 +23,29 @@ export class PageReader {
   /** @param keys looks at each page, whether it can be read or not */
   constructor(readonly keys: KeyTree | null = null) {}
 
-  /** @throws GatewayError bank-response-invalid, naming the place in the document and never a value */
-  read(pageNumber: number, body: Uint8Array): { readonly facts: PageFacts; readonly accounts: readonly BankAccount[] } {
-    const page = readPage(toText({ body }, 'the account list'), pageNumber);
+  /**
+   * @param take gets each account of the page, one after the other, so that they need not all be held; when the page is
+   *   refused, what it got is of no use
+   * @throws GatewayError bank-response-invalid, naming the place in the document and never a value
+   */
+  read(pageNumber: number, body: Uint8Array, take: (account: BankAccount) => void): PageFacts {
+    const page = readPage(body, pageNumber);
     this.keys?.look(page.document, page.list, body, pageNumber === 1);
-    const accounts = page.rows.map((row, index) => readBankAccount(row, `${page.path}[${index}]`));
-    const ids = accounts.map(({ accountId }) => accountId);
     const before = this.#seen.size;
-    for (const id of ids) this.#seen.add(id);
+    const ids = page.rows.map((row, index) => {
+      const account = readBankAccount(row, `${page.path}[${index}]`);
+      take(account);
+      this.#seen.add(account.accountId);
+      return account.accountId;
+    });
     this.#idsOf.set(pageNumber, ids);
     const last = this.#idsOf.get(pageNumber - 1);
-    const facts = {
-      accounts: accounts.length,
+    return {
+      accounts: ids.length,
       added: this.#seen.size - before,
       rowCount: page.rowCount,
       echoedSize: page.echoedSize,
       repeatsLast: last?.length === ids.length && ids.every((id, index) => id === last[index]),
     };
-    return { facts, accounts };
   }
 }

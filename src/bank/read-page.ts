@@ -1,3 +1,4 @@
+import { toText } from '../egress/answer.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { quoteNumbers, TooManyValues } from './quote-numbers.js';
 import { writeOut } from './write-out.js';
@@ -28,11 +29,12 @@ const invalid = (detail: string) => new GatewayError('bank-response-invalid', `I
  * array of objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first.
  * @throws GatewayError bank-response-invalid, naming the place and never a value
  */
-export function readPage(text: string, pageNumber: number): BankPage {
+export function readPage(body: Uint8Array, pageNumber: number): BankPage {
   let json: unknown;
   try {
-    json = JSON.parse(quoteNumbers(text));
+    json = JSON.parse(toText({ body: quoteNumbers(body) }, 'the account list'));
   } catch (error) {
+    if (error instanceof GatewayError) throw error;
     throw new GatewayError(
       'bank-response-invalid',
       error instanceof TooManyValues

@@ -35,7 +35,7 @@ export async function checkAccounts(
       const pages = new PageReader();
       return async (pageNumber, body) => {
         if (pageNumber === 1) text = toText({ body }, 'the account list');
-        return pages.read(pageNumber, body).facts;
+        return pages.read(pageNumber, body, () => undefined);
       };
     });
   } catch (thrown) {
