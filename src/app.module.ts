@@ -14,6 +14,7 @@ import { ProblemsController } from './problems/problems.controller.js';
 import { RootController } from './root.controller.js';
 import { SnapshotKeeper } from './snapshot/snapshot-keeper.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
+import { Turns } from './turns.js';
 
 /** What comes from outside: made by the command line, or by a test. */
 export interface AppParts {
@@ -50,6 +51,7 @@ export class AppModule {
       { provide: Log, useValue: log },
       { provide: HttpEdge, useValue: edge },
       { provide: Activity, useValue: activity },
+      { provide: Turns, useValue: edge.connections.turns },
     ];
     return {
       module: AppModule,
