@@ -42,6 +42,7 @@ export class BuilderThread {
   readonly #answerWithinMs: number;
   readonly #maxHeapMb: number;
   #worker: Worker | null = null;
+  #stopped = false;
   #lastId = 0;
   readonly #pending = new Map<number, PromiseWithResolvers<PageFacts | ArrayBuffer>>();
 
@@ -60,8 +61,10 @@ export class BuilderThread {
     this.#worker ??= this.#create();
   }
 
-  /** Begins a snapshot; what was begun before is dropped. */
+  /** Begins a snapshot; what was begun before is dropped. @throws GatewayError stopping */
   begin(): Build {
+    // a reading that waited for another begins when that is cut off by the stop; a new thread would keep the process
+    if (this.#stopped) throw stopping();
     const worker = (this.#worker ??= this.#create());
     worker.postMessage({ kind: 'begin' } satisfies Order, []);
     return {
@@ -83,7 +86,8 @@ export class BuilderThread {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.#end(new GatewayError('stopping', 'This instance is stopping.'));
+    this.#stopped = true;
+    await this.#end(stopping());
   }
 
   async #ask(worker: Worker, order: DistributiveOmit<Order, 'id'>, transfer: ArrayBuffer[] = []) {
@@ -137,6 +141,8 @@ export class BuilderThread {
 }
 
 type DistributiveOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
+
+const stopping = () => new GatewayError('stopping', 'This instance is stopping.');
 
 const ended = (cause?: unknown) =>
   new GatewayError('internal-error', 'The thread that makes snapshots ended; the next reading gets another.', {
