@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Settings } from '../config/settings.js';
 import '../logging/request-fields.js';
-import { SnapshotKeeper, type ServedSnapshot } from '../snapshot/snapshot-keeper.js';
+import { CallerLeft, SnapshotKeeper, type ServedSnapshot } from '../snapshot/snapshot-keeper.js';
 import { Turns } from '../turns.js';
 import { createBodyStream } from './body-stream.js';
 import { readCacheDirectives } from './cache-directives.js';
@@ -39,8 +39,9 @@ export class Responder {
     const wanted = readCacheDirectives(request.headers['cache-control']);
     const held = this.keeper.getHeld(wanted);
     if (held) return held;
+    const { signal } = request;
     const served = await this.keeper.get(wanted, {
-      signal: request.signal,
+      signal,
       client: request.socket.remoteAddress ?? '',
       onReading: (readingId) => {
         request.logFields.readingId = readingId;
@@ -50,6 +51,7 @@ export class Responder {
     const release = served.snapshot.hold();
     await this.turns.next();
     setImmediate(release);
+    if (signal.aborted) throw new CallerLeft();
     return served;
   }
 

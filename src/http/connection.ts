@@ -8,6 +8,8 @@ const READER_GRACE_MS = 10_000;
 const READER_BYTES_PER_MS = 64;
 /** Who has much to take must show that they take it: progress is seen by answers, and most are smaller than this. */
 const MAX_STEP_BYTES = 320_000;
+/** Who takes nothing for so long is ended, when much is unread on all connections. */
+const STALLED_MS = 1000;
 /** How long a caller may go on sending what was refused, so that they get to read the answer (RFC 9112 §9.6). */
 const LINGER_MS = 1000;
 /** What Node's parser is told when no HTTP follows. */
@@ -125,9 +127,9 @@ export class Connection {
     return this.socket.writableLength;
   }
 
-  /** Nothing was taken of what is unread between the last two looks. `now` is that of the last look. */
+  /** Nothing has been taken of what is unread for a second. `now` is that of the last look. */
   isStalled(now: number): boolean {
-    return this.#slowSince !== null && this.#takenAt < now;
+    return this.#slowSince !== null && now - this.#takenAt >= STALLED_MS;
   }
 
   /** Looks whether the caller takes the answers, and ends the connection of one who does not. `now` is monotonic. */
