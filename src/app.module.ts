@@ -15,6 +15,7 @@ import { RootController } from './root.controller.js';
 import { SnapshotKeeper } from './snapshot/snapshot-keeper.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
+import { Turns } from './turns.js';
 
 /** What comes from outside: made by the command line, or by a test. */
 export interface AppParts {
@@ -51,6 +52,7 @@ export class AppModule {
       { provide: Log, useValue: log },
       { provide: HttpEdge, useValue: edge },
       { provide: Activity, useValue: activity },
+      { provide: Turns, useValue: edge.connections.turns },
     ];
     return {
       module: AppModule,

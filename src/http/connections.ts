@@ -4,25 +4,32 @@ import { Server as TlsServer } from 'node:tls';
 import type { FastifyReply } from 'fastify';
 import type { HttpSettings } from '../config/settings.js';
 import { within } from '../deadline.js';
+import { Turns } from '../turns.js';
 import { Admission } from './admission.js';
 import { createClientList } from './client-list.js';
 import { Connection } from './connection.js';
+import { isProbe } from './guard.js';
+import { toPath } from './problem-answer.js';
 
 /** Requests that wait for others before them on their connection: of one connection, and of all. */
 const MAX_PIPELINED = 1000;
 const MAX_PIPELINED_OF_ALL = 2000;
-const CHECK_MS = 1000;
+/** Bytes of answers that are not taken, of all connections. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+const CHECK_MS = 250;
 const DRAIN_CHECK_MS = 50;
 
 /** What is called for each request whose caller left before the answer was out. */
 export interface OnLeft {
   begun(reply: FastifyReply): void;
-  /** It still waited for others before it on its connection. */
+  /** It still waited for others before it. */
   waiting(request: IncomingMessage): void;
 }
 
 /** The connections of callers: how many, how slow, and how they end when the process stops. */
 export class Connections {
+  /** In which all requests are begun. */
+  readonly turns = new Turns();
   readonly #sockets = new Set<Socket>();
   readonly #connections = new Map<Socket, Connection>();
   readonly #admission: Admission;
@@ -60,23 +67,27 @@ export class Connections {
 
   /**
    * Makes of a listener one that is handed the requests of a connection one after the other, each when the answer before
-   * it is out; so an unread connection holds one answer. Where too many wait, no more are read from the connection.
+   * it is out; so an unread connection holds one answer. Where too many wait, no more are read from the connection. When
+   * much comes at once on all connections, it is begun in turns; a probe that is alone on its connection goes first.
    */
   inTurn(listener: RequestListener): RequestListener {
     return (request, response) => {
       const connection = this.of(request.socket);
       if (connection.broken) return;
       if (connection.beyondCap) this.#admission.asked(request.socket);
-      if (!connection.busy) {
-        connection.enter({ request, response, begin: () => listener(request, response) });
-      } else if (connection.pipelined < MAX_PIPELINED && this.#pipelined < MAX_PIPELINED_OF_ALL) {
+      const pipelined = connection.busy;
+      if (pipelined) {
+        if (connection.waiting >= MAX_PIPELINED || this.#pipelined >= MAX_PIPELINED_OF_ALL) {
+          connection.stopReading();
+          return;
+        }
         this.#pipelined += 1;
-        const begin = () => {
-          this.#pipelined -= 1;
-          listener(request, response);
-        };
-        connection.enter({ request, response, begin });
-      } else connection.stopReading();
+      }
+      const begin = () => {
+        if (pipelined) this.#pipelined -= 1;
+        listener(request, response);
+      };
+      connection.enter({ request, response, pipelined, begin }, isProbe(toPath(request.url ?? '')));
     };
   }
 
@@ -91,10 +102,7 @@ export class Connections {
       this.#admit(socket);
     });
     server.once('listening', () => {
-      const checks = setInterval(() => {
-        const now = performance.now();
-        for (const connection of this.#connections.values()) connection.check(now);
-      }, CHECK_MS).unref();
+      const checks = setInterval(() => this.#check(performance.now()), CHECK_MS).unref();
       server.once('close', () => clearInterval(checks));
     });
   }
@@ -118,9 +126,25 @@ export class Connections {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** Ends who does not take their answers; where much is unread in all, those who have taken nothing lately, largest first. */
+  #check(now: number): void {
+    let unread = 0;
+    for (const connection of this.#connections.values()) {
+      connection.check(now);
+      unread += connection.unread;
+    }
+    if (unread <= MAX_UNREAD_BYTES) return;
+    const stalled = [...this.#connections.values()].filter((connection) => connection.isStalled(now));
+    for (const connection of stalled.sort((one, other) => other.unread - one.unread)) {
+      if (unread <= MAX_UNREAD_BYTES) return;
+      unread -= connection.unread;
+      connection.socket.destroy();
+    }
+  }
+
   #admit(socket: Socket): Connection {
     const allowed = this.#isAllowedClient(socket.remoteAddress ?? '');
-    const connection = new Connection(socket, allowed, this.#admission.isBeyond(socket));
+    const connection = new Connection(socket, allowed, this.#admission.isBeyond(socket), this.turns);
     if (socket.destroyed) return connection;
     this.#connections.set(socket, connection);
     // Node takes its own listener away with CONNECT; without any, a reset would end the process
@@ -129,8 +153,8 @@ export class Connections {
       this.#connections.delete(socket);
       for (const reply of connection.open) this.#onLeft.begun(reply);
       connection.open.clear();
-      for (const request of connection.dropPipelined()) {
-        this.#pipelined -= 1;
+      for (const { request, pipelined } of connection.drop()) {
+        if (pipelined) this.#pipelined -= 1;
         this.#onLeft.waiting(request);
       }
     });

@@ -129,6 +129,13 @@ describe('a thread that', () => {
     ]);
   });
 
+  it('is not started again after the stop', async () => {
+    const thread = start();
+    await thread.begin().takePage(1, page('a'));
+    await thread.onApplicationShutdown();
+    expect((await refusalOf(async () => thread.begin().takePage(1, page('a')))).code).toBe('stopping');
+  });
+
   it('is ended at the stop tells those who wait', async () => {
     const thread = startOther('');
     const waiting = refusalOf(() => thread.begin().takePage(1, page('a')));

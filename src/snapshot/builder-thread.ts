@@ -46,6 +46,7 @@ export class BuilderThread {
   readonly #maxHeapMb: number;
   readonly #onDrift: (found: readonly Drift[]) => void;
   #worker: Worker | null = null;
+  #stopped = false;
   #lastId = 0;
   readonly #pending = new Map<number, PromiseWithResolvers<PageFacts | ArrayBuffer>>();
 
@@ -66,8 +67,10 @@ export class BuilderThread {
     this.#worker ??= this.#create();
   }
 
-  /** Begins a snapshot; what was begun before is dropped. */
+  /** Begins a snapshot; what was begun before is dropped. @throws GatewayError stopping */
   begin(): Build {
+    // a reading that waited for another begins when that is cut off by the stop; a new thread would keep the process
+    if (this.#stopped) throw stopping();
     const worker = (this.#worker ??= this.#create());
     worker.postMessage({ kind: 'begin' } satisfies Order, []);
     return {
@@ -89,7 +92,8 @@ export class BuilderThread {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.#end(new GatewayError('stopping', 'This instance is stopping.'));
+    this.#stopped = true;
+    await this.#end(stopping());
   }
 
   async #ask(worker: Worker, order: DistributiveOmit<Order, 'id'>, transfer: ArrayBuffer[] = []) {
@@ -144,6 +148,8 @@ export class BuilderThread {
 }
 
 type DistributiveOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
+
+const stopping = () => new GatewayError('stopping', 'This instance is stopping.');
 
 const ended = (cause?: unknown) =>
   new GatewayError('internal-error', 'The thread that makes snapshots ended; the next reading gets another.', {

@@ -61,7 +61,7 @@ interface Caller {
   readonly onReading?: (readingId: string) => void;
 }
 
-class CallerLeft extends GatewayError {
+export class CallerLeft extends GatewayError {
   constructor() {
     super('request-timeout', 'The caller has left.');
   }
