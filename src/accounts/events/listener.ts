@@ -20,7 +20,7 @@ export class Listener {
   knows: number | string | null;
   /** The last id they have. It stands with events that are not about data as well, or the framework makes up one. */
   #lastId: string;
-  readonly #subscriber: Subscriber<MessageEvent>;
+  readonly #subscriber: Pick<Subscriber<MessageEvent>, 'next' | 'complete'>;
   readonly #response: ServerResponse;
   readonly #fields: RequestFields;
   /** As `#taken`, had all been taken that was sent. */
@@ -30,7 +30,7 @@ export class Listener {
   constructor(parts: {
     readonly audience: Audience;
     readonly lastEventId: string | undefined;
-    readonly subscriber: Subscriber<MessageEvent>;
+    readonly subscriber: Pick<Subscriber<MessageEvent>, 'next' | 'complete'>;
     readonly response: ServerResponse;
     readonly fields: RequestFields;
   }) {

@@ -1,8 +1,9 @@
 import type { GatewayError } from '../../problems/gateway-error.js';
 import type { SnapshotKeeper } from '../../snapshot/snapshot-keeper.js';
 
-/** The shortest wait between two looks, whatever SNAPSHOT_FRESH_MS is. */
-const SHORTEST_MS = 50;
+/** The shortest wait after a reading, and between two looks, whatever SNAPSHOT_FRESH_MS is. */
+const SHORTEST_PERIOD_MS = 50;
+const SHORTEST_MS = 5;
 /** What the keeper holds grows old by itself, so it is looked at so often. */
 const LOOK_MS = 1000;
 
@@ -38,7 +39,7 @@ export class Poll {
     this.#notBefore = 0;
     if (this.#timer === null) return;
     this.stop();
-    this.#wait(this.#freshMs);
+    this.#wait(Math.max(SHORTEST_PERIOD_MS, this.#freshMs));
   }
 
   /** A reading has failed. Where the bank was not asked at all, for want of a token, the keeper has no wait of its own. */
