@@ -73,6 +73,7 @@ describe('answers are as the OpenAPI says', () => {
       '/api/v1/accounts': 'listAccounts',
       '/api/v1/accounts/{accountId}': 'getAccount',
       '/api/v1/balances': 'getBalances',
+      '/api/v1/events': 'watchAccounts',
       '/health': 'getHealth',
       '/health/ready': 'getReadiness',
       '/health/live': 'getLiveness',
@@ -136,7 +137,7 @@ describe('answers are as the OpenAPI says', () => {
     const id = (await gateway.get('/api/v1/accounts?pageSize=1')).json.accounts[0].id as string;
     for (const [template, { get }] of Object.entries(document.paths)) {
       const path = template.replace('{accountId}', id).replace('{code}', 'bank-timeout');
-      const { status, headers } = await gateway.get(path);
+      const { status, headers } = await gateway.head(path);
       const described = Object.keys(get?.responses[status]?.headers ?? {});
       expect(described).toContain('X-Request-Id');
       for (const name of described) {
