@@ -11,6 +11,8 @@ const text = z.string().nullable();
 /** `format: decimal` tells generators and people that a text is a number of any length. */
 const decimalOf = (example: string, description = 'a decimal with the digits that the bank sent') =>
   z.string().nullable().meta({ format: 'decimal', example, description });
+/** Dates of the bank have several forms. */
+const dateOf = (example: string) => text.meta({ example, description: "the bank's text, unchanged" });
 
 const BALANCE = {
   type: [text.meta({ example: 'CurrentBalance' }), (bank) => bank.type],
@@ -23,30 +25,48 @@ const BALANCE = {
       beginOfDayAmount === null || intraDayAmount === null ? null : addDecimals(beginOfDayAmount, intraDayAmount),
   ],
   blocked: [decimalOf('0'), (bank) => bank.blockedBalanceAmount],
-  financialDate: [text, (bank) => bank.financialDate],
-  lastTransactionAt: [text, (bank) => bank.lastTransactionTimestamp],
+  financialDate: [dateOf('2026-11-20T00:00:00+00:00'), (bank) => bank.financialDate],
+  lastTransactionAt: [dateOf('2026-11-19T14:09:51.067Z'), (bank) => bank.lastTransactionTimestamp],
 } satisfies FieldTable<BankBalance>;
 
 const balanceSchema = z.object(schemasOf(BALANCE)).meta({ id: 'Balance' });
+const identifierSchema = z
+  .object({
+    account: text.meta({ example: 'LU060408592157516019' }),
+    financialInstitution: text.meta({ example: 'SNDBLU22XXX' }),
+    country: text.meta({ example: 'LU' }),
+  })
+  .meta({ id: 'AccountIdentifier' });
+const ownerSchema = z
+  .object({
+    id: text.meta({ example: 'd9696ece-0a85-8f04-b92b-1128bc1aa045' }),
+    name: text.meta({ example: 'Nordlys Handel A/S' }),
+    number: text.meta({ example: '000012578' }),
+  })
+  .meta({ id: 'AccountOwner' });
+const calcMethod = text.meta({ example: 'ACT/360' });
 
 /**
  * An account as internal web apps get it (docs/api.md#account): the one place where a field of it is added. Every field
  * is always there; dates are the bank's text, unchanged.
  */
 const ACCOUNT = {
-  id: [z.string(), (bank) => bank.accountId],
+  id: [z.string().meta({ example: 'eba213f9-7469-8d7a-b5f9-4135ef61100f' }), (bank) => bank.accountId],
   name: [
-    z.string().describe('the first of friendly name, description, IBAN and id that there is'),
+    z
+      .string()
+      .meta({ example: 'Client funds 54' })
+      .describe('the first of friendly name, description, IBAN and id that there is'),
     (bank) => bank.friendlyName ?? bank.accountDescription ?? ibanOf(bank) ?? bank.accountId,
   ],
-  description: [text, (bank) => bank.accountDescription],
+  description: [text.meta({ example: 'Client funds account EUR' }), (bank) => bank.accountDescription],
   status: [text.meta({ example: 'Active' }), (bank) => bank.status],
   currency: [text.meta({ example: 'EUR' }), (bank) => bank.currency],
-  protection: [text, (bank) => bank.protectionType],
-  iban: [text, ibanOf],
-  ibans: [z.array(z.string()), (bank) => bank.ibans],
+  protection: [text.meta({ example: 'SafeGuarded' }), (bank) => bank.protectionType],
+  iban: [text.meta({ example: 'LU060408592157516019' }), ibanOf],
+  ibans: [z.array(z.string()).meta({ example: ['LU060408592157516019'] }), (bank) => bank.ibans],
   identifiers: [
-    z.array(z.object({ account: text, financialInstitution: text, country: text })),
+    z.array(identifierSchema),
     (bank) =>
       bank.accountIdentifiers.map(({ account, financialInstitution, country }) => ({
         account,
@@ -55,18 +75,18 @@ const ACCOUNT = {
       })),
   ],
   owner: [
-    z.object({ id: text, name: text, number: text }),
+    ownerSchema,
     (bank) => ({ id: bank.ownedByCompanyId, name: bank.ownedByCompanyName, number: bank.ownedByCompanyNumber }),
   ],
-  openedAt: [text, (bank) => bank.openingDate],
-  closedAt: [text, (bank) => bank.closingDate],
+  openedAt: [dateOf('2017-06-03T00:00:00+00:00'), (bank) => bank.openingDate],
+  closedAt: [dateOf('2026-06-30T00:00:00+00:00'), (bank) => bank.closingDate],
   balances: [z.array(balanceSchema), (bank) => bank.balances.map(toBalance)],
   interest: [
-    z.object({ netRate: decimalOf('1.25'), calcMethod: text }),
+    z.object({ netRate: decimalOf('1.25'), calcMethod }).meta({ id: 'Interest' }),
     (bank) => ({ netRate: bank.netInterestRate, calcMethod: bank.interestCalcMethod }),
   ],
   overdraft: [
-    z.object({ rate: decimalOf('9.5'), calcMethod: text }),
+    z.object({ rate: decimalOf('9.5'), calcMethod }).meta({ id: 'Overdraft' }),
     (bank) => ({ rate: bank.overdraftRate, calcMethod: bank.overdraftRateCalcMethod }),
   ],
 } satisfies FieldTable<BankAccount>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { troubleShape } from '../../problems/problem-document.js';
+import { perhapsTrouble } from '../../problems/problem-document.js';
 
 const ids = (what: string) => z.array(z.string()).describe(what);
 
@@ -25,10 +25,8 @@ export const snapshotEventSchema = z
 export const stateEventSchema = z
   .object({
     stale: z.boolean().describe('what is served is older than it should be'),
-    code: troubleShape.code
-      .nullable()
-      .describe('what the last reading of the bank failed with; null when it went well'),
-    owner: troubleShape.owner.nullable().describe('who must act'),
+    code: perhapsTrouble.code.describe('what the last reading failed with; null when it went well'),
+    owner: perhapsTrouble.owner.describe('who must act; null when nobody'),
   })
   .meta({ id: 'StateEvent' });
 

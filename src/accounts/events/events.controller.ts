@@ -2,7 +2,7 @@ import { Controller, Query, Req, Res, Sse, SseSignal, type MessageEvent } from '
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EMPTY, type Observable } from 'rxjs';
-import { ApiProblems } from '../../openapi/api-problems.js';
+import { ApiProblems, GUARDED } from '../../openapi/api-problems.js';
 import { headersNamed } from '../../openapi/response-headers.js';
 import { refTo } from '../../openapi/schemas.js';
 import { assertEventStream, EVENT_STREAM } from '../content-negotiation.js';
@@ -13,7 +13,7 @@ import { plainEventSchema, snapshotEventSchema, stateEventSchema } from './event
 
 /** What changes, as it changes. */
 @ApiTags('accounts')
-@ApiProblems()
+@ApiProblems(...GUARDED)
 @Controller('api/v1/events')
 export class EventsController {
   constructor(private readonly feed: ChangeFeed) {}
