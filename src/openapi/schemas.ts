@@ -38,6 +38,8 @@ export function namedSchemas(): Record<string, OpenApiSchema> {
         for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
         jsonSchema.$ref = only.$ref;
       }
+      // by OpenAPI 3.0.3 the values rule, whatever is said of null
+      if ('nullable' in jsonSchema && jsonSchema.enum) jsonSchema.enum = [...jsonSchema.enum, null];
       // the format says it, and the pattern is longer than all the rest
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
       // what zod sets on every integer says nothing, and generators take it for an example

@@ -117,6 +117,13 @@ describe('answers are as the OpenAPI says', () => {
     expect(document.paths['/api/v1/events']?.['get']?.responses['503']?.headers).toHaveProperty('Retry-After');
   });
 
+  it('what may be null is so for generators too, one of a few values as well', () => {
+    const { StateEvent } = document.components.schemas;
+    for (const name of ['code', 'owner']) {
+      expect(StateEvent?.properties?.[name]).toMatchObject({ nullable: true, enum: expect.arrayContaining([null]) });
+    }
+  });
+
   it('events are as their schemas say', async () => {
     const stream = await openStream(`${gateway.url}/api/v1/events`);
     const { SnapshotEvent, StateEvent } = document.components.schemas as Record<string, Schema>;
