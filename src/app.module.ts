@@ -1,6 +1,7 @@
 import { Injectable, Module, type DynamicModule, type OnApplicationBootstrap } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { ChangeFeed } from './accounts/events/change-feed.js';
 import { Activity } from './activity.js';
 import { AuthModule } from './auth/auth.module.js';
 import { IdentityHolder } from './auth/identity-holder.js';
@@ -43,7 +44,11 @@ export class AppModule {
     private readonly keeper: SnapshotKeeper,
     private readonly identities: IdentityHolder,
     private readonly edge: HttpEdge,
-  ) {}
+    feed: ChangeFeed,
+  ) {
+    // an open stream would hold up the stop
+    edge.connections.onDrain(() => feed.stop());
+  }
 
   static register({ settings, clock, log, readAtStart }: AppParts, edge: HttpEdge, activity: Activity): DynamicModule {
     const parts = [

@@ -20,8 +20,22 @@ export class AccessLog {
     this.#activity = activity;
   }
 
+  /** A request whose answer is a stream from now on: its line is written at its start. */
+  streamBegun(reply: FastifyReply): void {
+    Object.assign(reply.request.logFields, { stream: true, events: 0 });
+    this.#write(reply, 200);
+  }
+
   /** A request that was begun; the line of a probe that went well is for `debug` only. */
   ended(reply: FastifyReply, status: number): void {
+    const { id: requestId, logFields: fields } = reply.request;
+    if (fields.stream) {
+      const { events } = fields;
+      this.#logger.info({ event: 'stream.ended', requestId, ms: toMs(reply), events }, 'stream ended');
+    } else this.#write(reply, status);
+  }
+
+  #write(reply: FastifyReply, status: number): void {
     const { request, elapsedTime: ms } = reply;
     const { raw, logFields: fields } = request;
     const { origin, 'x-client-name': header } = raw.headers;
@@ -41,7 +55,8 @@ export class AccessLog {
         method,
         route,
         status,
-        ms: Math.round(ms * 10) / 10,
+        ms: toMs(reply),
+        stream: fields.stream,
         cache,
         readingId,
         code,
@@ -79,6 +94,9 @@ export class AccessLog {
     this.#activity.requestEnded({ method, route: null, status, ms: 0, fields, clientName: undefined });
   }
 }
+
+/** To a tenth. */
+const toMs = ({ elapsedTime }: FastifyReply): number => Math.round(elapsedTime * 10) / 10;
 
 /** A header of the caller for the log: one line, no control characters, not too long. */
 const toLogged = (header: string): string => header.replace(/[^\x20-\x7e]/g, '?').slice(0, 100);

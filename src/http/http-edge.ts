@@ -47,10 +47,11 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     this.certificate = settings.tls && new ListenerCertificate(settings.tls, clock, logger);
     this.#guard = createGuard(settings);
     this.#cors = new Cors(settings.corsOrigins);
-    this.connections = new Connections(settings, {
+    const connections = new Connections(settings, {
       begun: (reply) => accessLog.ended(reply, CALLER_LEFT),
       waiting: (request) => accessLog.unbegun(request, toRequestId(request.headers['x-request-id'])),
     });
+    this.connections = connections;
     const parserErrors = new ParserErrors(this.connections, accessLog);
     this.fastify = createFastify({
       serverFactory: (listener) => {
@@ -67,6 +68,10 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
       routerOptions: { querystringParser: parseQuery, maxParamLength: 200 },
     }) as unknown as FastifyInstance;
     this.fastify.decorateRequest('logFields', null as unknown as RequestFields);
+    this.fastify.decorateReply('beginStream', function beginStream(this: FastifyReply) {
+      connections.beginStream(this);
+      accessLog.streamBegun(this);
+    });
     this.fastify.addHook('onRequest', (request, reply, done) => this.#onRequest(request, reply, done));
     this.fastify.addHook('onResponse', (_request, reply, done) => {
       this.#answered(reply);

@@ -15,11 +15,21 @@ export interface RequestFields {
   owner?: Owner;
   /** The answer has no end of its own, so how long it took says nothing. */
   stream?: boolean;
+  /** Of a stream: how many events were sent. */
+  events?: number;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the HTTP edge for every request; written by the room that knows. */
     logFields: RequestFields;
+  }
+
+  interface FastifyReply {
+    /**
+     * For an answer that goes on until somebody ends it: writes the line of the request now, as one of 200, and
+     * `stream.ended` when it is over. Requests behind it on its connection would wait for ever: they are not taken.
+     */
+    beginStream(): void;
   }
 }

@@ -16,6 +16,8 @@ const decimalOf =
   (example: string, description = 'a decimal with the digits that the bank sent') =>
   (z: Zod) =>
     text(z).meta({ format: 'decimal', example, description });
+/** Dates of the bank have several forms. */
+const dateOf = (example: string) => (z: Zod) => text(z).meta({ example, description: "the bank's text, unchanged" });
 
 const BALANCE = {
   type: [textOf('CurrentBalance'), (bank) => bank.type],
@@ -28,30 +30,51 @@ const BALANCE = {
       beginOfDayAmount === null || intraDayAmount === null ? null : addDecimals(beginOfDayAmount, intraDayAmount),
   ],
   blocked: [decimalOf('0'), (bank) => bank.blockedBalanceAmount],
-  financialDate: [text, (bank) => bank.financialDate],
-  lastTransactionAt: [text, (bank) => bank.lastTransactionTimestamp],
+  financialDate: [dateOf('2026-11-20T00:00:00+00:00'), (bank) => bank.financialDate],
+  lastTransactionAt: [dateOf('2026-11-19T14:09:51.067Z'), (bank) => bank.lastTransactionTimestamp],
 } satisfies FieldTable<BankBalance>;
 
 const createBalanceSchema = (z: Zod) => z.object(schemasOf(BALANCE, z)).meta({ id: 'Balance' });
+const createIdentifierSchema = (z: Zod) =>
+  z
+    .object({
+      account: textOf('LU060408592157516019')(z),
+      financialInstitution: textOf('SNDBLU22XXX')(z),
+      country: textOf('LU')(z),
+    })
+    .meta({ id: 'AccountIdentifier' });
+const createOwnerSchema = (z: Zod) =>
+  z
+    .object({
+      id: textOf('d9696ece-0a85-8f04-b92b-1128bc1aa045')(z),
+      name: textOf('Nordlys Handel A/S')(z),
+      number: textOf('000012578')(z),
+    })
+    .meta({ id: 'AccountOwner' });
+const calcMethod = textOf('ACT/360');
 
 /**
  * An account as internal web apps get it (docs/api.md#account): the one place where a field of it is added. Every field
  * is always there; dates are the bank's text, unchanged.
  */
 const ACCOUNT = {
-  id: [(z) => z.string(), (bank) => bank.accountId],
+  id: [(z) => z.string().meta({ example: 'eba213f9-7469-8d7a-b5f9-4135ef61100f' }), (bank) => bank.accountId],
   name: [
-    (z) => z.string().describe('the first of friendly name, description, IBAN and id that there is'),
+    (z) =>
+      z
+        .string()
+        .meta({ example: 'Client funds 54' })
+        .describe('the first of friendly name, description, IBAN and id that there is'),
     (bank) => bank.friendlyName ?? bank.accountDescription ?? ibanOf(bank) ?? bank.accountId,
   ],
-  description: [text, (bank) => bank.accountDescription],
+  description: [textOf('Client funds account EUR'), (bank) => bank.accountDescription],
   status: [textOf('Active'), (bank) => bank.status],
   currency: [textOf('EUR'), (bank) => bank.currency],
-  protection: [text, (bank) => bank.protectionType],
-  iban: [text, ibanOf],
-  ibans: [(z) => z.array(z.string()), (bank) => bank.ibans],
+  protection: [textOf('SafeGuarded'), (bank) => bank.protectionType],
+  iban: [textOf('LU060408592157516019'), ibanOf],
+  ibans: [(z) => z.array(z.string()).meta({ example: ['LU060408592157516019'] }), (bank) => bank.ibans],
   identifiers: [
-    (z) => z.array(z.object({ account: text(z), financialInstitution: text(z), country: text(z) })),
+    (z) => z.array(createIdentifierSchema(z)),
     (bank) =>
       bank.accountIdentifiers.map(({ account, financialInstitution, country }) => ({
         account,
@@ -60,18 +83,18 @@ const ACCOUNT = {
       })),
   ],
   owner: [
-    (z) => z.object({ id: text(z), name: text(z), number: text(z) }),
+    createOwnerSchema,
     (bank) => ({ id: bank.ownedByCompanyId, name: bank.ownedByCompanyName, number: bank.ownedByCompanyNumber }),
   ],
-  openedAt: [text, (bank) => bank.openingDate],
-  closedAt: [text, (bank) => bank.closingDate],
+  openedAt: [dateOf('2017-06-03T00:00:00+00:00'), (bank) => bank.openingDate],
+  closedAt: [dateOf('2026-06-30T00:00:00+00:00'), (bank) => bank.closingDate],
   balances: [(z) => z.array(createBalanceSchema(z)), (bank) => bank.balances.map(toBalance)],
   interest: [
-    (z) => z.object({ netRate: decimalOf('1.25')(z), calcMethod: text(z) }),
+    (z) => z.object({ netRate: decimalOf('1.25')(z), calcMethod: calcMethod(z) }).meta({ id: 'Interest' }),
     (bank) => ({ netRate: bank.netInterestRate, calcMethod: bank.interestCalcMethod }),
   ],
   overdraft: [
-    (z) => z.object({ rate: decimalOf('9.5')(z), calcMethod: text(z) }),
+    (z) => z.object({ rate: decimalOf('9.5')(z), calcMethod: calcMethod(z) }).meta({ id: 'Overdraft' }),
     (bank) => ({ rate: bank.overdraftRate, calcMethod: bank.overdraftRateCalcMethod }),
   ],
 } satisfies FieldTable<BankAccount>;

@@ -7,7 +7,7 @@ import type { BankCondition } from '../auth/bank-condition.js';
 import { BackOff } from '../back-off.js';
 import type { Clock, Instant } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import type { Owner, ProblemCode } from '../problems/problem-table.js';
 import type { SnapshotSettings } from '../config/settings.js';
 import { orAborted, TIMED_OUT, within } from '../deadline.js';
 import { inReadingSpan, Waiting } from '../spans.js';
@@ -61,6 +61,25 @@ interface Caller {
   readonly onReading?: (readingId: string) => void;
 }
 
+/** Whether callers get what they should. All is well when it is not stale and there is no code. */
+export interface ServingState {
+  /** What callers get is older than it should be. */
+  readonly stale: boolean;
+  /** What the last reading failed with, if none has gone well since. */
+  readonly code: ProblemCode | null;
+  readonly owner: Owner | null;
+}
+
+/** Is told what the keeper holds, as it happens, wherever a snapshot came from. What it does must not throw, nor last. */
+export interface KeeperListener {
+  /** A newer snapshot is held; the data may be the same. Who reads it after this turn of the event loop calls `hold`. */
+  onSnapshot?(snapshot: Snapshot): void;
+  /** A reading failed; `keeper.state` tells what callers get now. */
+  onFailure?(error: GatewayError): void;
+  /** What was held may not be served any more: no accounts are granted. */
+  onDropped?(): void;
+}
+
 export class CallerLeft extends GatewayError {
   constructor() {
     super('request-timeout', 'The caller has left.');
@@ -88,6 +107,8 @@ export class SnapshotKeeper {
   #next: Reading | null = null;
   readonly #places: WaitingPlaces;
   #servedStale = false;
+  #failure: GatewayError | null = null;
+  readonly #listeners = new Set<KeeperListener>();
 
   constructor(parts: {
     reader: Pick<SnapshotReader, 'read'>;
@@ -147,9 +168,43 @@ export class SnapshotKeeper {
     return due ? this.#startReading().result : null;
   }
 
+  /** Has a listener told from now on, until the function it gives is called. */
+  listen(listener: KeeperListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /**
+   * For those who want what is held to stay fresh without asking for it: starts a reading when it is older than
+   * SNAPSHOT_FRESH_MS, unless one is in flight or a failure is being waited out. Gives the ms until it is worth calling again.
+   */
+  keepFresh(): number {
+    const { freshMs } = this.#settings;
+    if (this.#reading) return freshMs;
+    const waiting = this.#backOff.waiting;
+    if (waiting) return waiting.retryAfterMs ?? freshMs;
+    const leftMs = this.#held ? freshMs - this.#clock.since(this.#held.askedAt) : -1;
+    // served without asking up to this age, and that included
+    if (leftMs >= 0) return leftMs + 1;
+    this.#startReading();
+    return freshMs;
+  }
+
   /** Ends the waiting after failures: the next caller may cause a reading at once. */
   resetBackOff(): void {
     this.#backOff.resetBackOff();
+  }
+
+  /** What a caller who says nothing of freshness would be told now. */
+  get state(): ServingState {
+    const held = this.#servable;
+    const late = this.#reading !== null && this.#clock.since(this.#reading.askedAt) >= this.#settings.softTimeoutMs;
+    const old = held !== null && this.#clock.since(held.askedAt) > this.#settings.freshMs;
+    return {
+      stale: old && (this.#failure !== null || late || this.#servedStale),
+      code: this.#failure?.code ?? null,
+      owner: this.#failure?.owner ?? null,
+    };
   }
 
   status() {
@@ -344,6 +399,7 @@ export class SnapshotKeeper {
     this.#held = snapshot;
     before?.replace();
     this.#servedStale = false;
+    this.#failure = null;
     this.#backOff.succeeded();
     this.#condition.succeeded('reading');
     const { complete, durationMs } = snapshot;
@@ -362,13 +418,22 @@ export class SnapshotKeeper {
         'the bank lists no accounts any more',
       );
     }
+    for (const listener of this.#listeners) listener.onSnapshot?.(snapshot);
   }
 
-  #noteFailure(error: GatewayError, readingId: string): GatewayError {
-    if (error.code === 'stopping' || error instanceof NoToken) return error;
+  #noteFailure(thrown: GatewayError, readingId: string): GatewayError {
+    if (thrown.code === 'stopping') return thrown;
+    const error = thrown instanceof NoToken ? thrown : this.#logFailure(thrown, readingId);
+    this.#failure = error;
+    for (const listener of this.#listeners) listener.onFailure?.(error);
+    return error;
+  }
+
+  #logFailure(error: GatewayError, readingId: string): GatewayError {
     if (error.code === 'access-not-granted') {
       this.#held?.replace();
       this.#held = null;
+      for (const listener of this.#listeners) listener.onDropped?.();
     }
     if (error.code === 'internal-error')
       this.#logger.error(

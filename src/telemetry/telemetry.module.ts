@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
 import { Activity } from '../activity.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { BankModule } from '../bank/bank.module.js';
@@ -13,7 +14,7 @@ import { RoomFigures } from './room-figures.js';
 
 /** What is told to those who watch: figures for Prometheus, and the last hour. It knows other rooms, and none knows it. */
 @Module({
-  imports: [SnapshotModule, BankModule, AuthModule, HealthModule],
+  imports: [AccountsModule, SnapshotModule, BankModule, AuthModule, HealthModule],
   controllers: [MetricsController, RecentController],
   providers: [
     { provide: Metrics, useFactory: (activity: Activity) => new Metrics(activity), inject: [Activity] },
