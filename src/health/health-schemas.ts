@@ -47,11 +47,13 @@ const parts = {
     circuit: z.enum(['closed', 'open', 'half-open']).describe('read off the waiting after failures'),
     drift: z
       .array(
-        z.object({
-          path: z.string().meta({ example: 'balances[].availableAmount' }).describe('from the account on'),
-          type: z.enum(['null', 'boolean', 'number', 'string', 'array', 'object']),
-          value: z.string().optional().meta({ example: 'Frozen' }).describe('of an enumeration'),
-        }),
+        z
+          .object({
+            path: z.string().meta({ example: 'balances[].availableAmount' }).describe('from the account on'),
+            type: z.enum(['null', 'boolean', 'number', 'string', 'array', 'object']).meta({ example: 'string' }),
+            value: z.string().optional().meta({ example: 'Frozen' }).describe('of an enumeration'),
+          })
+          .meta({ id: 'DriftPath' }),
       )
       .max(100)
       .describe('what the bank has sent since the start that this gateway does not know; no error'),

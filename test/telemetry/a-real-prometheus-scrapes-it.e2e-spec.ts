@@ -49,6 +49,8 @@ interface Targets {
       `--web.listen-address=127.0.0.1:${port}`,
     ];
     await startTool('prometheus', args, port);
+    // it listens before it is ready
+    await until(async () => (await fetch(`http://127.0.0.1:${port}/-/ready`)).ok, 20_000);
     const ask = async <T>(path: string) => (await (await fetch(`http://127.0.0.1:${port}/api/v1/${path}`)).json()) as T;
     const query = (expression: string) => ask<QueryAnswer>(`query?query=${encodeURIComponent(expression)}`);
     const value = async (expression: string) => Number((await query(expression)).data.result[0]?.value[1]);
