@@ -82,8 +82,10 @@ function toRoot(baseUrl: string): string {
 
 /** The same for the same query, in whatever order it was given: it is the key of what is kept and shared. */
 function toSearch(query: object): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null) search.set(name, String(value));
+  }
   search.sort();
-  return given.length === 0 ? '' : `?${search}`;
+  return search.size === 0 ? '' : `?${search}`;
 }

@@ -1,11 +1,11 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, GatewayProblem } from '../../client/src/index.js';
-import { closeAll, onClose } from '../support/closing.js';
+import { closeAll } from '../support/closing.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
 import { cleanUp, control, start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
+import { startWebServer } from '../support/web-server.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 
 let sandbox: Sandbox;
@@ -18,17 +18,6 @@ afterEach(async () => {
   await control(sandbox, 'DELETE');
 });
 afterAll(cleanUp);
-
-/** Anything that may stand between an app and the gateway, or in its place. */
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onClose(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 const problemOf = async (promise: Promise<unknown>): Promise<GatewayProblem> => {
   const error = await promise.then(
@@ -79,7 +68,7 @@ describe('a 503', () => {
 
   it('of something else without a Retry-After is thrown at once, with one is repeated', async () => {
     let calls = 0;
-    const url = await serve((_request, response) => {
+    const url = await startWebServer((_request, response) => {
       calls += 1;
       const headers: Record<string, string> = calls === 2 ? { 'retry-after': '0' } : {};
       response.writeHead(503, { 'content-type': 'text/html', ...headers }).end('<h1>Busy</h1>');
@@ -101,7 +90,7 @@ describe('what is no answer of the gateway', () => {
     ['a problem document of another service', 404, 'application/problem+json', '{"title":"Not Found"}'],
     ['a problem document that is none', 500, 'application/problem+json', '<'],
   ])('%s is an unexpected answer, with its status', async (_name, status, type, body) => {
-    const url = await serve((_request, response) =>
+    const url = await startWebServer((_request, response) =>
       response.writeHead(status, { 'content-type': type, 'x-request-id': 'r-1' }).end(body),
     );
     expect(await problemOf(createClient({ baseUrl: url }).listAccounts())).toMatchObject({
@@ -119,7 +108,7 @@ describe('what is no answer of the gateway', () => {
   });
 
   it('an answer cut off is a network error', async () => {
-    const url = await serve((_request, response) => {
+    const url = await startWebServer((_request, response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('{');
       setTimeout(() => response.destroy(), 20);
     });
@@ -130,7 +119,7 @@ describe('what is no answer of the gateway', () => {
     ['before the headers', () => undefined],
     ['within the body', (_request, response) => void response.writeHead(200).write('{')],
   ])('silence %s ends at the deadline', async (_name, listener) => {
-    const url = await serve(listener);
+    const url = await startWebServer(listener);
     const problem = await problemOf(createClient({ baseUrl: url, deadlineMs: 100 }).listAccounts());
     expect(problem).toMatchObject({ code: 'deadline-exceeded', owner: 'network', status: 0 });
   });
@@ -138,7 +127,7 @@ describe('what is no answer of the gateway', () => {
 
 describe("the caller's own signal", () => {
   it('ends a call, which fails with its reason', async () => {
-    const url = await serve(() => controller.abort(new Error('the user left')));
+    const url = await startWebServer(() => controller.abort(new Error('the user left')));
     const controller = new AbortController();
     const call = createClient({ baseUrl: url }).listAccounts({}, { signal: controller.signal });
     await expect(call).rejects.toThrow('the user left');
@@ -146,7 +135,7 @@ describe("the caller's own signal", () => {
 
   it('ends the wait for a repeat', async () => {
     const controller = new AbortController();
-    const url = await serve((_request, response) => {
+    const url = await startWebServer((_request, response) => {
       response.writeHead(503, { 'retry-after': '20' }).end();
       setTimeout(() => controller.abort(new Error('the user left')), 50);
     });

@@ -4,7 +4,7 @@ import { EventStreamParser } from './event-stream-parser.js';
 import { toFeedMessage } from './to-feed-message.js';
 import type { Feed, FeedMessage, ProblemData } from './watch-events.js';
 
-/** The gateway sends a comment every 15 s (docs/api.md#change-feed): three were missed. */
+/** The gateway sends a comment every 15 s (docs/api.md#the-change-feed): three were missed. */
 const SILENCE_MS = 45_000;
 const RETRY_MS = 3000;
 const MAX_RETRY_MS = 30_000;
@@ -22,10 +22,11 @@ export async function keepConnected(
   resumeFrom: string | null,
   tell: (message: FeedMessage) => void,
   signal: AbortSignal,
+  silenceMs = SILENCE_MS,
 ): Promise<void> {
   const state = { lastId: resumeFrom, retryMs: RETRY_MS, failures: 0 };
   for (;;) {
-    const problem = await listenOnce(feed, state, tell, signal);
+    const problem = await listenOnce(feed, state, tell, signal, silenceMs);
     if (signal.aborted) return;
     tell({ type: 'connection', connected: false });
     if (problem && problem.status >= 400 && problem.status < 500 && !PASSING.has(problem.status)) {
@@ -50,8 +51,9 @@ async function listenOnce(
   state: ConnectionState,
   tell: (message: FeedMessage) => void,
   signal: AbortSignal,
+  silenceMs: number,
 ): Promise<GatewayProblem | null> {
-  const silence = createSilenceGuard(SILENCE_MS);
+  const silence = createSilenceGuard(silenceMs);
   const either = AbortSignal.any([signal, silence.signal]);
   const headers = new Headers(common);
   headers.set('Accept', 'text/event-stream');

@@ -1,7 +1,14 @@
 import { keepConnected } from './feed-connection.js';
 import type { Feed, FeedMessage, SnapshotEvent, StateEvent } from './watch-events.js';
 
-/** What tabs of one origin share a connection by; the parts of the browser that are used. */
+/** The part of a BroadcastChannel that is used. */
+interface Channel {
+  addEventListener(type: 'message', listener: (event: { readonly data: ChannelMessage }) => void): void;
+  postMessage(message: ChannelMessage): void;
+  close(): void;
+}
+
+/** What tabs of one origin share a connection by. */
 export interface Sharing {
   readonly locks: {
     request(
@@ -10,15 +17,15 @@ export interface Sharing {
       held: () => Promise<void>,
     ): Promise<unknown>;
   };
-  openChannel(name: string): BroadcastChannel;
+  openChannel(name: string): Channel;
 }
 
 /** Null where tabs cannot share: in Node, in older browsers, and on pages over http from another machine, which have no locks. */
 export function findSharing(): Sharing | null {
-  const { location, navigator, BroadcastChannel } = globalThis as {
+  const { location, navigator, BroadcastChannel } = globalThis as unknown as {
     location?: unknown;
     navigator?: { readonly locks?: Sharing['locks'] };
-    BroadcastChannel?: typeof globalThis.BroadcastChannel;
+    BroadcastChannel?: new (name: string) => Channel;
   };
   const locks = navigator?.locks;
   // Node has locks and channels too, but no origin whose tabs could share
@@ -68,7 +75,7 @@ class Follower {
   readonly #signal: AbortSignal;
   readonly #locks: Sharing['locks'];
   readonly #name: string;
-  readonly #channel: BroadcastChannel;
+  readonly #channel: Channel;
   #known: Known = { id: null, snapshot: null, state: null, connected: false };
   #leading: AbortController | null = null;
   /** Ends the waiting for the lock. */
@@ -82,9 +89,7 @@ class Follower {
     this.#locks = sharing.locks;
     this.#name = `accounts-gateway-client ${feed.url}`;
     this.#channel = sharing.openChannel(this.#name);
-    this.#channel.addEventListener('message', (event) =>
-      this.#hear((event as unknown as { readonly data: ChannelMessage }).data),
-    );
+    this.#channel.addEventListener('message', ({ data }) => this.#hear(data));
     signal.addEventListener('abort', () => this.#waiting.abort());
     this.#post({ type: 'hello' });
   }
@@ -124,7 +129,7 @@ class Follower {
     const leading = new AbortController();
     this.#leading = leading;
     // others may know of an earlier leader what this one does not
-    if (this.#known.id === null) this.#post({ type: 'told', message: { type: 'reset', id: null } });
+    if (!this.#known.id) this.#post({ type: 'told', message: { type: 'reset', id: null } });
     const tell = (message: FeedMessage) => {
       this.#note(message);
       this.#tell(message);

@@ -14,7 +14,7 @@ function toKnown(type: string, data: string | null, id: string | null): FeedMess
   if (type !== 'snapshot' && type !== 'state') return null;
   const event = toObject(data);
   if (event === null) return null;
-  // the gateway's own words, in the form of docs/api.md#change-feed
+  // the gateway's own words, in the form of docs/api.md#the-change-feed
   return type === 'snapshot' ? { type, id, event: event as SnapshotEvent } : { type, id, event: event as StateEvent };
 }
 

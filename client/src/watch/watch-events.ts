@@ -1,6 +1,6 @@
 import type { GatewayProblem, ProblemCode, ProblemOwner } from '../gateway-problem.js';
 
-/** A reading whose data differ for the filter, and the first one of all (docs/api.md#change-feed). */
+/** A reading whose data differ for the filter, and the first one of all (docs/api.md#the-change-feed). */
 export interface SnapshotEvent {
   /** When the bank was asked. */
   readonly asOf: string;
