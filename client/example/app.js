@@ -8,6 +8,8 @@ const element = (id) => document.getElementById(id);
 const filter = { q: undefined };
 let watch = null;
 let reading = null;
+/** What the feed says of the bank, and what the last call failed with; as texts. */
+const trouble = { bank: null, call: null };
 
 element('search').addEventListener('submit', (event) => {
   event.preventDefault();
@@ -23,8 +25,13 @@ function follow() {
   watch = client.watch(filter, {
     onSnapshot: ({ changed }) => read(changed),
     onReset: () => read(),
-    onState: ({ code, owner }) => showProblem(code && `The bank's data may be old: ${code}, ${owner} must act.`),
-    onConnection: (connected) => (element('freshness').dataset.live = connected ? 'live' : 'not connected'),
+    onState: ({ code, owner }) => {
+      trouble.bank = code && `What is shown may be old (${code}, ${owner} must act).`;
+      read();
+    },
+    onConnection: (connected) => {
+      element('live').textContent = connected ? 'live' : 'not connected';
+    },
     onError: showError,
   });
 }
@@ -40,7 +47,8 @@ async function read(changed = []) {
       client.listAccounts({ ...filter, pageSize: 50 }, { signal }),
       client.getBalances(filter, { signal }),
     ]);
-    showProblem(null);
+    trouble.call = null;
+    showTrouble();
     showAccounts(list, new Set(changed));
     showRows(
       'totals',
@@ -58,9 +66,8 @@ function showAccounts({ accounts, page, snapshot }, changed) {
   });
   showRows('accounts', rows, (index) => changed.has(accounts[index].id));
   const time = new Date(snapshot.asOf).toLocaleTimeString();
-  const { live } = element('freshness').dataset;
-  element('freshness').textContent =
-    `${page.total} accounts as of ${time}${snapshot.stale ? ', older copy' : ''}, ${live}`;
+  const age = snapshot.stale ? ', an older copy' : '';
+  element('freshness').textContent = `${page.total} accounts as of ${time}${age}`;
 }
 
 function showRows(id, rows, isChanged = () => false) {
@@ -100,10 +107,12 @@ function showError(error) {
     'invalid-request': 'Please search for something else.',
     'access-not-granted': 'The bank has granted no accounts. Tell the people who run the gateway.',
   }[code];
-  showProblem(`${advice ?? message} (${code}, ${owner} must act, request ${requestId ?? 'not received'})${again}`);
+  trouble.call = `${advice ?? message} (${code}, ${owner} must act, request ${requestId ?? 'unknown'})${again}`;
+  showTrouble();
 }
 
-function showProblem(text) {
-  element('problem').textContent = text ?? '';
-  element('problem').hidden = !text;
+function showTrouble() {
+  const text = [trouble.call, trouble.bank].filter(Boolean).join(' ');
+  element('problem').textContent = text;
+  element('problem').hidden = text === '';
 }

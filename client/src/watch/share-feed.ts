@@ -1,5 +1,6 @@
+import type { SnapshotEvent, StateEvent } from '../generated/types.gen.js';
 import { keepConnected } from './feed-connection.js';
-import type { Feed, FeedMessage, SnapshotEvent, StateEvent } from './watch-events.js';
+import type { Feed, FeedMessage } from './watch-events.js';
 
 /** The part of a BroadcastChannel that is used. */
 interface Channel {
@@ -161,7 +162,8 @@ class Follower {
     this.#tell({ type: 'connection', connected });
     if (state) this.#tell({ type: 'state', id, event: state });
     if (snapshot) {
-      const event = { ...snapshot, added: [], changed: [], removed: [], totalsChanged: false, many: false };
+      const { many: _, ...present } = snapshot;
+      const event = { ...present, added: [], changed: [], removed: [], totalsChanged: false };
       this.#tell({ type: 'snapshot', id, event });
     }
   }

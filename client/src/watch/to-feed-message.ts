@@ -1,5 +1,6 @@
+import type { SnapshotEvent, StateEvent } from '../generated/types.gen.js';
 import type { StreamEvent } from './event-stream-parser.js';
-import type { FeedMessage, SnapshotEvent, StateEvent } from './watch-events.js';
+import type { FeedMessage } from './watch-events.js';
 
 /** What an event of the stream says; null for one without a meaning here: `stopping`, or what a newer gateway may send. */
 export function toFeedMessage({ type, data, id: own }: StreamEvent, id: string | null): FeedMessage | null {

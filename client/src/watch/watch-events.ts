@@ -1,32 +1,11 @@
-import type { GatewayProblem, ProblemCode, ProblemOwner } from '../gateway-problem.js';
-
-/** A reading whose data differ for the filter, and the first one of all (docs/api.md#the-change-feed). */
-export interface SnapshotEvent {
-  /** When the bank was asked. */
-  readonly asOf: string;
-  readonly stale: boolean;
-  readonly complete: boolean | null;
-  /** How many match. */
-  readonly accounts: number;
-  /** Ids since the last event; empty in the first one, and when there are too many to name (`many`). */
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly removed: readonly string[];
-  readonly totalsChanged: boolean;
-  /** More than 1 000 ids: read all again. */
-  readonly many?: boolean;
-}
-
-/** Answers have become stale or the bank fails; all is well again when `code` is null and `stale` false. */
-export interface StateEvent {
-  readonly stale: boolean;
-  readonly code: ProblemCode | null;
-  readonly owner: ProblemOwner | null;
-}
+import type { GatewayProblem } from '../gateway-problem.js';
+import type { SnapshotEvent, StateEvent } from '../generated/types.gen.js';
 
 /** None is called after `close()`; what one throws is reported, and changes nothing. */
 export interface WatchHandlers {
+  /** First of all, and after each reading whose data differ for the filter. Lists of ids are empty in the first one and with `many`. */
   readonly onSnapshot?: ((event: SnapshotEvent) => void) | undefined;
+  /** Answers have become stale, or the bank fails; all is well again when `stale` is false and `code` null. */
   readonly onState?: ((event: StateEvent) => void) | undefined;
   /** What was missed is not known: read all again. An `onSnapshot` with empty lists follows. */
   readonly onReset?: (() => void) | undefined;
