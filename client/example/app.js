@@ -31,6 +31,8 @@ function follow() {
     },
     onConnection: (connected) => {
       element('live').textContent = connected ? 'live' : 'not connected';
+      // what had failed may go well now
+      if (connected && trouble.call) read();
     },
     onError: showError,
   });
