@@ -4,14 +4,14 @@ import type { Problem } from './generated/types.gen.js';
 type ClientCode = 'network-error' | 'deadline-exceeded' | 'unexpected-answer' | 'snapshot-changing';
 
 /** A code of docs/errors.md or of the client; a newer gateway may have others. */
-export type ProblemCode = Problem['code'] | ClientCode | (string & {});
+export type GatewayProblemCode = Problem['code'] | ClientCode | (string & {});
 
 /** Who must act; a newer gateway may name others. */
-export type ProblemOwner = Problem['owner'] | (string & {});
+export type GatewayProblemOwner = Problem['owner'] | (string & {});
 
 interface ProblemParts {
-  readonly code: ProblemCode;
-  readonly owner: ProblemOwner;
+  readonly code: GatewayProblemCode;
+  readonly owner: GatewayProblemOwner;
   readonly message: string;
   readonly status?: number;
   readonly retryAfterMs?: number | null;
@@ -23,9 +23,9 @@ interface ProblemParts {
 /** What every call of the client fails with, but for an abort by its own caller. Decide by `code`; the rest is for people. */
 export class GatewayProblem extends Error {
   override readonly name = 'GatewayProblem';
-  readonly code: ProblemCode;
+  readonly code: GatewayProblemCode;
   /** `caller`, `operator`, `network` or `bank`. */
-  readonly owner: ProblemOwner;
+  readonly owner: GatewayProblemOwner;
   /** The HTTP status; 0 when there was no answer. */
   readonly status: number;
   /** When it makes sense to try again, as the answer says; null when it does not. */

@@ -93,6 +93,23 @@ describe('a stream', () => {
     expect(problems[0]?.retryAfterMs).toBeLessThanOrEqual(30);
   });
 
+  it('that does not begin with the trouble there was is well; its twin that does is not', async () => {
+    const trouble = (code: string) => `event: state\ndata: {"stale":true,"code":"${code}","owner":"bank"}\n\n`;
+    const feed = await startFeed(
+      stream(snapshot('a', 1) + trouble('bank-timeout'), true),
+      stream(trouble('bank-unavailable')),
+      stream(':\n\n'),
+    );
+    const { told } = listen(feed.url);
+    await until(() => told.includes('state bank-unavailable'));
+    const started = performance.now();
+    await until(() => performance.now() - started > 1500);
+    expect(told.at(-1)).toBe('state bank-unavailable');
+    for (const response of feed.open) response.end();
+    await until(() => told.at(-1) === 'state null');
+    expect(feed.requests).toHaveLength(3);
+  });
+
   it('that falls silent is connected again; its twin with a comment now and then is not', async () => {
     const alive: Answer = (response, request) => {
       stream(snapshot('b', 2))(response, request);
@@ -103,7 +120,13 @@ describe('a stream', () => {
     const end = new AbortController();
     const told: FeedMessage[] = [];
     const asked = { url: feed.url, fetch, headers: new Headers() };
-    const running = keepConnected(asked, null, (message) => told.push(message), end.signal, 500);
+    const running = keepConnected(
+      asked,
+      { lastId: null, bank: null },
+      (message) => told.push(message),
+      end.signal,
+      500,
+    );
     await until(() => feed.requests.length === 2);
     await until(() => feed.open.size === 1);
     const started = performance.now();

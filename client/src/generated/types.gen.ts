@@ -4,13 +4,25 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
+/**
+ * what went wrong; decide by this
+ */
+export type ProblemCode = 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
+
+/**
+ * who must act
+ */
+export type ProblemOwner = 'caller' | 'operator' | 'network' | 'bank';
+
+export type ParameterFault = {
+    name: string;
+    reason: string;
+};
+
 export type ProblemEntry = {
-    code: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
+    code: ProblemCode;
     status: number;
-    /**
-     * who must act
-     */
-    owner: 'caller' | 'operator' | 'network' | 'bank';
+    owner: ProblemOwner;
     title: string;
     when: string;
     remedy: string;
@@ -30,11 +42,8 @@ export type Problem = {
      * the path of the request, without its query
      */
     instance: string;
-    code: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-    /**
-     * who must act
-     */
-    owner: 'caller' | 'operator' | 'network' | 'bank';
+    code: ProblemCode;
+    owner: ProblemOwner;
     /**
      * finds the log line
      */
@@ -42,10 +51,7 @@ export type Problem = {
     /**
      * with invalid-request: the parameters at fault
      */
-    errors?: Array<{
-        name: string;
-        reason: string;
-    }>;
+    errors?: Array<ParameterFault>;
 };
 
 export type Balance = {
@@ -67,8 +73,42 @@ export type Balance = {
      * a decimal with the digits that the bank sent
      */
     blocked: string | null;
+    /**
+     * the bank's text, unchanged
+     */
     financialDate: string | null;
+    /**
+     * the bank's text, unchanged
+     */
     lastTransactionAt: string | null;
+};
+
+export type AccountIdentifier = {
+    account: string | null;
+    financialInstitution: string | null;
+    country: string | null;
+};
+
+export type AccountOwner = {
+    id: string | null;
+    name: string | null;
+    number: string | null;
+};
+
+export type Interest = {
+    /**
+     * a decimal with the digits that the bank sent
+     */
+    netRate: string | null;
+    calcMethod: string | null;
+};
+
+export type Overdraft = {
+    /**
+     * a decimal with the digits that the bank sent
+     */
+    rate: string | null;
+    calcMethod: string | null;
 };
 
 export type Account = {
@@ -83,33 +123,19 @@ export type Account = {
     protection: string | null;
     iban: string | null;
     ibans: Array<string>;
-    identifiers: Array<{
-        account: string | null;
-        financialInstitution: string | null;
-        country: string | null;
-    }>;
-    owner: {
-        id: string | null;
-        name: string | null;
-        number: string | null;
-    };
+    identifiers: Array<AccountIdentifier>;
+    owner: AccountOwner;
+    /**
+     * the bank's text, unchanged
+     */
     openedAt: string | null;
+    /**
+     * the bank's text, unchanged
+     */
     closedAt: string | null;
     balances: Array<Balance>;
-    interest: {
-        /**
-         * a decimal with the digits that the bank sent
-         */
-        netRate: string | null;
-        calcMethod: string | null;
-    };
-    overdraft: {
-        /**
-         * a decimal with the digits that the bank sent
-         */
-        rate: string | null;
-        calcMethod: string | null;
-    };
+    interest: Interest;
+    overdraft: Overdraft;
 };
 
 export type Total = {
@@ -236,364 +262,165 @@ export type StateEvent = {
      */
     stale: boolean;
     /**
-     * what the last reading of the bank failed with; null when it went well
+     * what the last reading failed with; null when it went well
      */
-    code: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
+    code: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error' | null;
     /**
-     * who must act
+     * who must act; null when nobody
      */
-    owner: 'caller' | 'operator' | 'network' | 'bank';
+    owner: 'caller' | 'operator' | 'network' | 'bank' | null;
 };
 
 export type PlainEvent = {
     [key: string]: unknown;
 };
 
+export type InstanceHealth = {
+    status: 'up' | 'degraded' | 'down';
+    code?: ProblemCode;
+    owner?: ProblemOwner;
+    detail?: string;
+    /**
+     * what to do about it
+     */
+    remedy?: string;
+};
+
+export type CertificateHealth = {
+    status: 'up' | 'degraded' | 'down';
+    code?: ProblemCode;
+    owner?: ProblemOwner;
+    detail?: string;
+    /**
+     * what to do about it
+     */
+    remedy?: string;
+    subject: string;
+    /**
+     * SHA-1
+     */
+    thumbprint: string;
+    notAfter: string;
+    daysLeft: number;
+    /**
+     * why newer files were not taken; null when they were
+     */
+    refused: {
+        code: string;
+        detail: string;
+        at: string;
+    } | null;
+};
+
+export type EgressHealth = {
+    status: 'up' | 'degraded' | 'down';
+    code?: ProblemCode;
+    owner?: ProblemOwner;
+    detail?: string;
+    /**
+     * what to do about it
+     */
+    remedy?: string;
+    route: string;
+};
+
+export type TokenHealth = {
+    status: 'up' | 'degraded' | 'down';
+    code?: ProblemCode;
+    owner?: ProblemOwner;
+    detail?: string;
+    /**
+     * what to do about it
+     */
+    remedy?: string;
+    state: string;
+    expiresInSeconds: number | null;
+    /**
+     * null when the last call went well
+     */
+    lastError: {
+        code: ProblemCode;
+        at: string;
+    } | null;
+};
+
+export type BankHealth = {
+    status: 'up' | 'degraded' | 'down';
+    code?: ProblemCode;
+    owner?: ProblemOwner;
+    detail?: string;
+    /**
+     * what to do about it
+     */
+    remedy?: string;
+    mode: 'live' | 'sandbox';
+    lastSuccessAt: string | null;
+    /**
+     * null when the last call went well
+     */
+    lastError: {
+        code: ProblemCode;
+        at: string;
+    } | null;
+    /**
+     * read off the waiting after failures
+     */
+    circuit: 'closed' | 'open' | 'half-open';
+};
+
+export type SnapshotHealth = {
+    status: 'up' | 'degraded' | 'down';
+    code?: ProblemCode;
+    owner?: ProblemOwner;
+    detail?: string;
+    /**
+     * what to do about it
+     */
+    remedy?: string;
+    asOf: string | null;
+    ageSeconds: number | null;
+    accounts: number | null;
+    stale: boolean;
+};
+
+export type ListenerHealth = {
+    status: 'up' | 'degraded' | 'down';
+    code?: ProblemCode;
+    owner?: ProblemOwner;
+    detail?: string;
+    /**
+     * what to do about it
+     */
+    remedy?: string;
+    subject: string;
+    notAfter: string;
+    daysLeft: number;
+};
+
 export type HealthDetails = {
-    /**
-     * while it is stopping
-     */
-    instance?: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-    };
-    certificate: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-        subject: string;
-        /**
-         * SHA-1
-         */
-        thumbprint: string;
-        notAfter: string;
-        daysLeft: number;
-        /**
-         * why newer files were not taken; null when they were
-         */
-        refused: {
-            code: string;
-            detail: string;
-            at: string;
-        } | null;
-    };
-    egress: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-        route: string;
-    };
-    token: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-        state: string;
-        expiresInSeconds: number | null;
-        /**
-         * null when the last call went well
-         */
-        lastError: {
-            code: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-            at: string;
-        } | null;
-    };
-    bank: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-        mode: 'live' | 'sandbox';
-        lastSuccessAt: string | null;
-        /**
-         * null when the last call went well
-         */
-        lastError: {
-            code: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-            at: string;
-        } | null;
-        /**
-         * read off the waiting after failures
-         */
-        circuit: 'closed' | 'open' | 'half-open';
-    };
-    snapshot: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-        asOf: string | null;
-        ageSeconds: number | null;
-        accounts: number | null;
-        stale: boolean;
-    };
-    /**
-     * the certificate of this API, where it speaks HTTPS
-     */
-    listener?: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-        subject: string;
-        notAfter: string;
-        daysLeft: number;
-    };
+    instance?: InstanceHealth;
+    certificate: CertificateHealth;
+    egress: EgressHealth;
+    token: TokenHealth;
+    bank: BankHealth;
+    snapshot: SnapshotHealth;
+    listener?: ListenerHealth;
 };
 
 export type HealthParts = {
-    /**
-     * while it is stopping
-     */
-    instance?: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-    };
-    certificate?: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-        subject: string;
-        /**
-         * SHA-1
-         */
-        thumbprint: string;
-        notAfter: string;
-        daysLeft: number;
-        /**
-         * why newer files were not taken; null when they were
-         */
-        refused: {
-            code: string;
-            detail: string;
-            at: string;
-        } | null;
-    };
-    egress?: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-        route: string;
-    };
-    token?: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-        state: string;
-        expiresInSeconds: number | null;
-        /**
-         * null when the last call went well
-         */
-        lastError: {
-            code: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-            at: string;
-        } | null;
-    };
-    bank?: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-        mode: 'live' | 'sandbox';
-        lastSuccessAt: string | null;
-        /**
-         * null when the last call went well
-         */
-        lastError: {
-            code: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-            at: string;
-        } | null;
-        /**
-         * read off the waiting after failures
-         */
-        circuit: 'closed' | 'open' | 'half-open';
-    };
-    snapshot?: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-        asOf: string | null;
-        ageSeconds: number | null;
-        accounts: number | null;
-        stale: boolean;
-    };
-    /**
-     * the certificate of this API, where it speaks HTTPS
-     */
-    listener?: {
-        status: 'up' | 'degraded' | 'down';
-        /**
-         * what is wrong; as in problem documents
-         */
-        code?: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
-        /**
-         * who must act
-         */
-        owner?: 'caller' | 'operator' | 'network' | 'bank';
-        detail?: string;
-        /**
-         * what to do about it
-         */
-        remedy?: string;
-        subject: string;
-        notAfter: string;
-        daysLeft: number;
-    };
+    instance?: InstanceHealth;
+    certificate?: CertificateHealth;
+    egress?: EgressHealth;
+    token?: TokenHealth;
+    bank?: BankHealth;
+    snapshot?: SnapshotHealth;
+    listener?: ListenerHealth;
 };
 
 export type Health = {
     status: 'ok' | 'degraded' | 'error';
-    /**
-     * the parts that are down
-     */
     error: HealthParts;
-    /**
-     * every part, the worst first
-     */
     details: HealthDetails;
-    /**
-     * the parts that are not down
-     */
     info: HealthParts;
     version: string;
 };
@@ -644,6 +471,10 @@ export type GetProblemData = {
 };
 
 export type GetProblemErrors = {
+    /**
+     * `not-found`, `account-not-found`
+     */
+    404: Problem;
     /**
      * an error of the caller
      */
@@ -719,6 +550,38 @@ export type ListAccountsData = {
 
 export type ListAccountsErrors = {
     /**
+     * `invalid-request`, `malformed-request`
+     */
+    400: Problem;
+    /**
+     * `client-not-allowed`
+     */
+    403: Problem;
+    /**
+     * `not-acceptable`
+     */
+    406: Problem;
+    /**
+     * `host-not-allowed`
+     */
+    421: Problem;
+    /**
+     * `internal-error`
+     */
+    500: Problem;
+    /**
+     * `credentials-rejected`, `certificate-rejected`, `address-not-allowed`, `access-not-granted`, `bank-untrusted`, `bank-refused`, `bank-response-invalid`, `proxy-refused`
+     */
+    502: Problem;
+    /**
+     * `certificate-unusable`, `bank-unavailable`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
+     */
+    503: Problem;
+    /**
+     * `bank-timeout`, `not-cached`
+     */
+    504: Problem;
+    /**
      * an error of the caller
      */
     '4XX': Problem;
@@ -752,6 +615,42 @@ export type GetAccountData = {
 };
 
 export type GetAccountErrors = {
+    /**
+     * `invalid-request`, `malformed-request`
+     */
+    400: Problem;
+    /**
+     * `client-not-allowed`
+     */
+    403: Problem;
+    /**
+     * `not-found`, `account-not-found`
+     */
+    404: Problem;
+    /**
+     * `not-acceptable`
+     */
+    406: Problem;
+    /**
+     * `host-not-allowed`
+     */
+    421: Problem;
+    /**
+     * `internal-error`
+     */
+    500: Problem;
+    /**
+     * `credentials-rejected`, `certificate-rejected`, `address-not-allowed`, `access-not-granted`, `bank-untrusted`, `bank-refused`, `bank-response-invalid`, `proxy-refused`
+     */
+    502: Problem;
+    /**
+     * `certificate-unusable`, `bank-unavailable`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
+     */
+    503: Problem;
+    /**
+     * `bank-timeout`, `not-cached`
+     */
+    504: Problem;
     /**
      * an error of the caller
      */
@@ -802,6 +701,38 @@ export type GetBalancesData = {
 };
 
 export type GetBalancesErrors = {
+    /**
+     * `invalid-request`, `malformed-request`
+     */
+    400: Problem;
+    /**
+     * `client-not-allowed`
+     */
+    403: Problem;
+    /**
+     * `not-acceptable`
+     */
+    406: Problem;
+    /**
+     * `host-not-allowed`
+     */
+    421: Problem;
+    /**
+     * `internal-error`
+     */
+    500: Problem;
+    /**
+     * `credentials-rejected`, `certificate-rejected`, `address-not-allowed`, `access-not-granted`, `bank-untrusted`, `bank-refused`, `bank-response-invalid`, `proxy-refused`
+     */
+    502: Problem;
+    /**
+     * `certificate-unusable`, `bank-unavailable`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
+     */
+    503: Problem;
+    /**
+     * `bank-timeout`, `not-cached`
+     */
+    504: Problem;
     /**
      * an error of the caller
      */
@@ -858,6 +789,30 @@ export type WatchAccountsData = {
 };
 
 export type WatchAccountsErrors = {
+    /**
+     * `invalid-request`, `malformed-request`
+     */
+    400: Problem;
+    /**
+     * `client-not-allowed`
+     */
+    403: Problem;
+    /**
+     * `not-acceptable`
+     */
+    406: Problem;
+    /**
+     * `host-not-allowed`
+     */
+    421: Problem;
+    /**
+     * `internal-error`
+     */
+    500: Problem;
+    /**
+     * `certificate-unusable`, `bank-unavailable`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
+     */
+    503: Problem;
     /**
      * an error of the caller
      */

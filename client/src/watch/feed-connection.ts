@@ -1,4 +1,5 @@
 import { GatewayProblem, readProblem, toNetworkProblem, toUnexpectedAnswer } from '../gateway-problem.js';
+import type { StateEvent } from '../generated/types.gen.js';
 import { sleep } from '../sleep.js';
 import { EventStreamParser } from './event-stream-parser.js';
 import { toFeedMessage } from './to-feed-message.js';
@@ -9,8 +10,19 @@ const SILENCE_MS = 45_000;
 const RETRY_MS = 3000;
 const MAX_RETRY_MS = 30_000;
 
+/** A stream that does not begin with a state is well (docs/api.md#the-change-feed); so long is the beginning. */
+const BEGINNING_MS = 1000;
+const WELL: StateEvent = { stale: false, code: null, owner: null };
+
 /** Statuses of 4xx that another try may change. */
 const PASSING = new Set([408, 429]);
+
+/** Where a connection takes up. */
+export interface Resume {
+  readonly lastId: string | null;
+  /** The last that was told of the bank, if anything was. */
+  readonly bank: StateEvent | null;
+}
 
 /**
  * Keeps one connection to the feed until the signal is aborted: a new one follows each that ends, fails or falls silent,
@@ -19,12 +31,12 @@ const PASSING = new Set([408, 429]);
  */
 export async function keepConnected(
   feed: Feed,
-  resumeFrom: string | null,
+  resume: Resume,
   tell: (message: FeedMessage) => void,
   signal: AbortSignal,
   silenceMs = SILENCE_MS,
 ): Promise<void> {
-  const state = { lastId: resumeFrom, retryMs: RETRY_MS, failures: 0 };
+  const state = { ...resume, retryMs: RETRY_MS, failures: 0 };
   for (;;) {
     const problem = await listenOnce(feed, state, tell, signal, silenceMs);
     if (signal.aborted) return;
@@ -41,6 +53,7 @@ export async function keepConnected(
 
 interface ConnectionState {
   lastId: string | null;
+  bank: StateEvent | null;
   retryMs: number;
   failures: number;
 }
@@ -59,6 +72,12 @@ async function listenOnce(
   headers.set('Accept', 'text/event-stream');
   if (state.lastId) headers.set('Last-Event-ID', state.lastId);
   state.failures += 1;
+  let beginning: ReturnType<typeof setTimeout> | undefined;
+  const tellBank = (event: StateEvent, id: string | null) => {
+    clearTimeout(beginning);
+    state.bank = event;
+    tell({ type: 'state', id, event });
+  };
   try {
     const response = await fetch(url, { headers, signal: either, cache: 'no-store' });
     if (response.status !== 200) return await readProblem(response);
@@ -68,6 +87,7 @@ async function listenOnce(
     }
     state.failures = 0;
     tell({ type: 'connection', connected: true });
+    if (isTrouble(state.bank)) beginning = setTimeout(() => tellBank(WELL, state.lastId), BEGINNING_MS);
     const parser = new EventStreamParser({
       onRetry: (ms) => void (state.retryMs = ms),
       onEvent: (event) => {
@@ -75,7 +95,8 @@ async function listenOnce(
         if (signal.aborted) return;
         state.lastId = event.id ?? state.lastId;
         const message = toFeedMessage(event, state.lastId);
-        if (message) tell(message);
+        if (message?.type === 'state') tellBank(message.event, message.id);
+        else if (message) tell(message);
       },
     });
     const decoder = new TextDecoder();
@@ -88,9 +109,12 @@ async function listenOnce(
   } catch (error) {
     return error instanceof GatewayProblem ? error : toNetworkProblem(error);
   } finally {
+    clearTimeout(beginning);
     silence.end();
   }
 }
+
+const isTrouble = (bank: StateEvent | null): boolean => bank !== null && (bank.stale || bank.code !== null);
 
 /** What the answer asks for; else the stream's own `retry`, doubled with each failure; with jitter, so that many do not return at once. */
 function toWait({ retryMs, failures }: ConnectionState, problem: GatewayProblem | null): number {

@@ -138,7 +138,8 @@ class Follower {
       const isLast = message.type === 'error' && message.problem.retryAfterMs === null;
       if (!isLast) this.#post({ type: 'told', message });
     };
-    await keepConnected(this.#feed, this.#known.id, tell, AbortSignal.any([this.#signal, leading.signal]));
+    const { id: lastId, state: bank } = this.#known;
+    await keepConnected(this.#feed, { lastId, bank }, tell, AbortSignal.any([this.#signal, leading.signal]));
   }
 
   #hear(heard: ChannelMessage): void {

@@ -14,7 +14,7 @@ export function watch(feed: Feed, handlers: WatchHandlers, signal?: AbortSignal)
   else signal?.addEventListener('abort', close, { once: true, signal: end.signal });
   const tell = createTeller(handlers, end.signal);
   const sharing = findSharing();
-  const alone = () => keepConnected(feed, null, tell, end.signal);
+  const alone = () => keepConnected(feed, { lastId: null, bank: null }, tell, end.signal);
   // a frame without an origin has locks and may not use them
   const running = sharing ? shareFeed(feed, tell, end.signal, sharing).catch(alone) : alone();
   // whatever ended it: nothing more is told
