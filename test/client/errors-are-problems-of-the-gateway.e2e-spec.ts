@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, GatewayProblem } from '../../client/src/index.js';
 import { closeAll } from '../support/closing.js';
+import { coded, read, readDocument, rowsUnder } from '../support/documents.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
 import { cleanUp, control, start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
@@ -147,6 +148,16 @@ describe("the caller's own signal", () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:1', fetch: () => Promise.reject(new Error('sent')) });
     const all = client.allAccounts({}, { signal: AbortSignal.abort(new Error('the user left')) });
     await expect(all[Symbol.asyncIterator]().next()).rejects.toThrow('the user left');
+  });
+});
+
+describe('the codes of the client', () => {
+  it('are those of docs/web-apps.md', () => {
+    const union = /type ClientCode = ([^;]+);/.exec(read('client/src/gateway-problem.ts'))?.[1] ?? '';
+    const codes = [...union.matchAll(/'([\w-]+)'/g)].map(([, code]) => code);
+    const rows = rowsUnder(readDocument('docs/web-apps.md'), 'code of the client');
+    expect(codes.length).toBeGreaterThan(2);
+    expect(rows.flatMap(([code]) => coded(code)).toSorted()).toEqual(codes.toSorted());
   });
 });
 

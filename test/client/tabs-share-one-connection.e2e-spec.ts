@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type * as ClientModule from '../../client/src/index.js';
 import type * as ShareModule from '../../client/src/watch/share-feed.js';
-import { openTab, startBrowser, startClientPages } from '../support/client-pages.js';
+import { openTab, REMOTE_HOST, startBrowser, startClientPages } from '../support/client-pages.js';
 import { closeAll } from '../support/closing.js';
 import { hasChromium } from '../support/tools.js';
 import { until } from '../support/until.js';
@@ -70,8 +70,8 @@ suite('tabs that watch the same', () => {
     return pages;
   }
 
-  async function openWatching(filter: object = {}): Promise<Page> {
-    const { page } = await openTab(context, url);
+  async function openWatching(filter: object = {}, at = url): Promise<Page> {
+    const { page } = await openTab(context, at);
     await page.evaluate(async (filter) => {
       const { createClient } = (await import('/client/src/index.js' as string)) as typeof ClientModule;
       const told: string[] = [];
@@ -155,6 +155,26 @@ suite('tabs that watch the same', () => {
       '/api/v1/events?currency=EUR&q=a',
       '/api/v1/events?q=b',
     ]);
+  });
+
+  it('their twin: where the browser gives no locks, each has its own', async () => {
+    const elsewhere = url.replace('127.0.0.1', REMOTE_HOST);
+    await openTabs(0);
+    const pages = [await openWatching({}, elsewhere), await openWatching({}, elsewhere)];
+    await Promise.all(pages.map((page) => untilTold(page, 'snapshot 1')));
+    expect(connections).toHaveLength(2);
+  });
+
+  it('have their own as well where locks are refused', async () => {
+    await openTabs(0);
+    await context.addInitScript(() => {
+      const refused = () => Promise.reject(new DOMException('not here', 'SecurityError'));
+      const { locks } = (globalThis as unknown as { navigator: { locks: object } }).navigator;
+      Object.assign(Object.getPrototypeOf(locks) as object, { request: refused });
+    });
+    const pages = [await openWatching(), await openWatching()];
+    await Promise.all(pages.map((page) => untilTold(page, 'snapshot 1')));
+    expect(connections).toHaveLength(2);
   });
 
   it('take the connection from a tab that is frozen, and give it back nothing when it thaws', async () => {
