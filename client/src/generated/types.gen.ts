@@ -54,6 +54,53 @@ export type Problem = {
     errors?: Array<ParameterFault>;
 };
 
+export type Total = {
+    /**
+     * the entries' own; never added across currencies
+     */
+    currency: string | null;
+    /**
+     * accounts with an entry in this currency
+     */
+    accounts: number;
+    /**
+     * entries that lack an amount
+     */
+    missing: number;
+    /**
+     * the exact sum as a decimal; null when an entry lacks the amount
+     */
+    beginOfDay: string | null;
+    /**
+     * the exact sum as a decimal; null when an entry lacks the amount
+     */
+    intraDay: string | null;
+    /**
+     * the exact sum as a decimal; null when an entry lacks the amount
+     */
+    current: string | null;
+    /**
+     * the bank's text, unchanged
+     */
+    earliestFinancialDate: string | null;
+    /**
+     * the bank's text, unchanged
+     */
+    latestFinancialDate: string | null;
+};
+
+export type AccountIdentifier = {
+    account: string | null;
+    financialInstitution: string | null;
+    country: string | null;
+};
+
+export type AccountOwner = {
+    id: string | null;
+    name: string | null;
+    number: string | null;
+};
+
 export type Balance = {
     type: string | null;
     currency: string | null;
@@ -81,18 +128,6 @@ export type Balance = {
      * the bank's text, unchanged
      */
     lastTransactionAt: string | null;
-};
-
-export type AccountIdentifier = {
-    account: string | null;
-    financialInstitution: string | null;
-    country: string | null;
-};
-
-export type AccountOwner = {
-    id: string | null;
-    name: string | null;
-    number: string | null;
 };
 
 export type Interest = {
@@ -136,41 +171,6 @@ export type Account = {
     balances: Array<Balance>;
     interest: Interest;
     overdraft: Overdraft;
-};
-
-export type Total = {
-    /**
-     * the entries' own; never added across currencies
-     */
-    currency: string | null;
-    /**
-     * accounts with an entry in this currency
-     */
-    accounts: number;
-    /**
-     * entries that lack an amount
-     */
-    missing: number;
-    /**
-     * the exact sum as a decimal; null when an entry lacks the amount
-     */
-    beginOfDay: string | null;
-    /**
-     * the exact sum as a decimal; null when an entry lacks the amount
-     */
-    intraDay: string | null;
-    /**
-     * the exact sum as a decimal; null when an entry lacks the amount
-     */
-    current: string | null;
-    /**
-     * the bank's text, unchanged
-     */
-    earliestFinancialDate: string | null;
-    /**
-     * the bank's text, unchanged
-     */
-    latestFinancialDate: string | null;
 };
 
 export type Snapshot = {
@@ -366,6 +366,20 @@ export type BankHealth = {
      * read off the waiting after failures
      */
     circuit: 'closed' | 'open' | 'half-open';
+    /**
+     * what the bank has sent since the start that this gateway does not know; no error
+     */
+    drift: Array<{
+        /**
+         * from the account on
+         */
+        path: string;
+        type: 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
+        /**
+         * of an enumeration
+         */
+        value?: string;
+    }>;
 };
 
 export type SnapshotHealth = {
@@ -427,6 +441,64 @@ export type Health = {
 
 export type HealthStatus = {
     status: 'ok' | 'error';
+};
+
+export type RecentPoint = {
+    /**
+     * the end of the interval
+     */
+    at: string;
+    /**
+     * of /api/v1
+     */
+    requests: number;
+    /**
+     * answers from 500 upwards among them
+     */
+    errors: number;
+    /**
+     * half of them took no longer; null without any
+     */
+    p50Ms: number | null;
+    p99Ms: number | null;
+    /**
+     * for tokens and accounts
+     */
+    bankCalls: number;
+    bankFailures: number;
+    bankP50Ms: number | null;
+    /**
+     * at the end; null while nothing is held
+     */
+    snapshotAgeSeconds: number | null;
+    /**
+     * at the end
+     */
+    stale: boolean;
+};
+
+export type RecentEvent = {
+    at: string;
+    level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+    /**
+     * as in the log
+     */
+    event: string;
+    code?: ProblemCode;
+    owner?: ProblemOwner;
+    msg: string;
+};
+
+export type Recent = {
+    everySeconds: number;
+    /**
+     * the last hour, the oldest first
+     */
+    points: Array<RecentPoint>;
+    /**
+     * the last notable ones, the oldest first
+     */
+    events: Array<RecentEvent>;
 };
 
 export type ListProblemsData = {
@@ -928,3 +1000,61 @@ export type GetHealthResponses = {
 };
 
 export type GetHealthResponse = GetHealthResponses[keyof GetHealthResponses];
+
+export type GetMetricsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/metrics';
+};
+
+export type GetMetricsErrors = {
+    /**
+     * an error of the caller
+     */
+    '4XX': Problem;
+    /**
+     * the bank, the way to it, or this service; `owner` says who must act
+     */
+    '5XX': Problem;
+};
+
+export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
+
+export type GetMetricsResponses = {
+    /**
+     * the figures at this moment
+     */
+    200: string;
+};
+
+export type GetMetricsResponse = GetMetricsResponses[keyof GetMetricsResponses];
+
+export type GetRecentData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/health/recent';
+};
+
+export type GetRecentErrors = {
+    /**
+     * an error of the caller
+     */
+    '4XX': Problem;
+    /**
+     * the bank, the way to it, or this service; `owner` says who must act
+     */
+    '5XX': Problem;
+};
+
+export type GetRecentError = GetRecentErrors[keyof GetRecentErrors];
+
+export type GetRecentResponses = {
+    /**
+     * the last hour
+     */
+    200: Recent;
+};
+
+export type GetRecentResponse = GetRecentResponses[keyof GetRecentResponses];
