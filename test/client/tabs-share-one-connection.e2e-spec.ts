@@ -110,7 +110,9 @@ suite('tabs that watch the same', () => {
     const [leader, second, third] = await openTabs(3);
     if (!leader || !second || !third) throw new Error('no tabs');
     await untilTold(third, 'snapshot 1');
-    send('id: b\n\n');
+    // an id alone, which no tab shows; what follows it shows that it arrived
+    send('id: b\n\nevent: state\ndata: {"stale":false,"code":null,"owner":null}\n\n');
+    await Promise.all([untilTold(second, 'state null'), untilTold(third, 'state null')]);
     await leader.close();
     await until(() => connections.length === 2 && open.size === 1);
     expect(connections.map(({ lastEventId }) => lastEventId)).toEqual([undefined, 'b']);
