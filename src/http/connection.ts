@@ -8,8 +8,8 @@ const READER_GRACE_MS = 10_000;
 const READER_BYTES_PER_MS = 64;
 /** Who has much to take must show that they take it: progress is seen by answers, and most are smaller than this. */
 const MAX_STEP_BYTES = 320_000;
-/** Who takes nothing for so long is ended, when much is unread on all connections. */
-const STALLED_MS = 1000;
+/** Who is seen to take nothing so often in a row is ended, when much is unread on all connections. */
+const STALLED_LOOKS = 4;
 /** How long a caller may go on sending what was refused, so that they get to read the answer (RFC 9112 §9.6). */
 const LINGER_MS = 1000;
 /** What Node's parser is told when no HTTP follows. */
@@ -43,6 +43,7 @@ export class Connection {
   #slowFrom = 0;
   #taken = 0;
   #takenAt = 0;
+  #looksInVain = 0;
   #answeredSince: number | null = null;
 
   constructor(
@@ -130,9 +131,9 @@ export class Connection {
     return this.socket.writableLength;
   }
 
-  /** Nothing has been taken of what is unread for a second. `now` is that of the last look. */
-  isStalled(now: number): boolean {
-    return this.#slowSince !== null && now - this.#takenAt >= STALLED_MS;
+  /** Nothing was taken of what is unread at the last few looks. Counted in looks: a process that was held up looks less often. */
+  get isStalled(): boolean {
+    return this.#slowSince !== null && this.#looksInVain >= STALLED_LOOKS;
   }
 
   /** Looks whether the caller takes the answers, and ends the connection of one who does not. `now` is monotonic. */
@@ -146,10 +147,13 @@ export class Connection {
       this.#slowFrom = taken;
       this.#taken = taken;
       this.#takenAt = now;
+      this.#looksInVain = 0;
     } else {
+      this.#looksInVain += 1;
       if (taken > this.#taken) {
         this.#taken = taken;
         this.#takenAt = now;
+        this.#looksInVain = 0;
       }
       const due = (socket.bytesWritten - this.#slowFrom) / READER_BYTES_PER_MS;
       const dueNext = Math.min(waiting, MAX_STEP_BYTES) / READER_BYTES_PER_MS;

@@ -154,7 +154,7 @@ export class Connections {
       unread += connection.unread;
     }
     if (unread <= MAX_UNREAD_BYTES) return;
-    const stalled = [...this.#connections.values()].filter((connection) => connection.isStalled(now));
+    const stalled = [...this.#connections.values()].filter((connection) => connection.isStalled);
     for (const connection of stalled.sort((one, other) => other.unread - one.unread)) {
       if (unread <= MAX_UNREAD_BYTES) return;
       unread -= connection.unread;
