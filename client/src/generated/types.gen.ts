@@ -344,6 +344,18 @@ export type TokenHealth = {
     } | null;
 };
 
+export type DriftPath = {
+    /**
+     * from the account on
+     */
+    path: string;
+    type: 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
+    /**
+     * of an enumeration
+     */
+    value?: string;
+};
+
 export type BankHealth = {
     status: 'up' | 'degraded' | 'down';
     code?: ProblemCode;
@@ -369,17 +381,7 @@ export type BankHealth = {
     /**
      * what the bank has sent since the start that this gateway does not know; no error
      */
-    drift: Array<{
-        /**
-         * from the account on
-         */
-        path: string;
-        type: 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
-        /**
-         * of an enumeration
-         */
-        value?: string;
-    }>;
+    drift: Array<DriftPath>;
 };
 
 export type SnapshotHealth = {
