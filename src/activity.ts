@@ -35,12 +35,18 @@ export interface WorkEnded {
 
 /** Requests are told of so many at a time: counted one by one, between other work, each costs several times as much. */
 const BATCH = 100;
+/** A newer snapshot is held. */
+export interface SnapshotTaken {
+  /** Read here, by another instance, or before the start. */
+  readonly source: 'bank' | 'shared' | 'file';
+}
 
 interface ActivityEvents {
   requestsEnded: [readonly RequestEnded[]];
   bankCallEnded: [BankCallEnded];
   tokenRequestEnded: [WorkEnded];
   readingEnded: [WorkEnded];
+  snapshotTaken: [SnapshotTaken];
 }
 
 /**

@@ -4,6 +4,7 @@ import { AccountsModule } from './accounts/accounts.module.js';
 import { ChangeFeed } from './accounts/events/change-feed.js';
 import { Activity } from './activity.js';
 import { AuthModule } from './auth/auth.module.js';
+import { SharedTokens } from './auth/bank-identity.js';
 import { IdentityHolder } from './auth/identity-holder.js';
 import { BankModule } from './bank/bank.module.js';
 import { Clock } from './clock.js';
@@ -14,6 +15,9 @@ import { Log } from './logging/logging.js';
 import { ProblemsController } from './problems/problems.controller.js';
 import { RootController } from './root.controller.js';
 import { SnapshotKeeper } from './snapshot/snapshot-keeper.js';
+import { SharedReadings } from './snapshot/snapshot-reader.js';
+import { SharingModule } from './sharing/sharing.module.js';
+import { SharingCondition, type Sharing } from './sharing/sharing.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 import { Turns } from './turns.js';
@@ -44,13 +48,19 @@ export class AppModule {
     private readonly keeper: SnapshotKeeper,
     private readonly identities: IdentityHolder,
     private readonly edge: HttpEdge,
+    private readonly sharing: SharingCondition,
     feed: ChangeFeed,
   ) {
     // an open stream would hold up the stop
     edge.connections.onDrain(() => feed.stop());
   }
 
-  static register({ settings, clock, log, readAtStart }: AppParts, edge: HttpEdge, activity: Activity): DynamicModule {
+  static register(
+    { settings, clock, log, readAtStart }: AppParts,
+    edge: HttpEdge,
+    activity: Activity,
+    sharing: Sharing | null,
+  ): DynamicModule {
     const parts = [
       { provide: Settings, useValue: settings },
       { provide: Clock, useValue: clock },
@@ -58,6 +68,9 @@ export class AppModule {
       { provide: HttpEdge, useValue: edge },
       { provide: Activity, useValue: activity },
       { provide: Turns, useValue: edge.connections.turns },
+      { provide: SharingCondition, useValue: new SharingCondition(sharing?.fleet ?? null, activity) },
+      ...(sharing ? [{ provide: SharedTokens, useValue: sharing.tokens }] : []),
+      ...(sharing ? [{ provide: SharedReadings, useValue: sharing.readings }] : []),
     ];
     return {
       module: AppModule,
@@ -71,6 +84,7 @@ export class AppModule {
         AuthModule,
         HealthModule,
         TelemetryModule,
+        SharingModule.register(sharing),
       ],
       controllers: [ProblemsController, RootController],
       providers: readAtStart ? [ReadAtStart] : [],
@@ -79,6 +93,7 @@ export class AppModule {
 
   /** Looks at certificates and credentials again, and ends any waiting after a failure. */
   reload(): void {
+    this.sharing.resetWaits();
     this.keeper.resetBackOff();
     void this.identities.reload();
     this.edge.certificate?.reload();

@@ -13,6 +13,19 @@ const STEPS = { failure: { firstMs: 1000, maxMs: 30_000 }, refusal: { firstMs: 3
 const RETRY_AFTER_MAX_MS = 300_000;
 const JITTER = 0.2;
 
+/** The same word for failures that are counted together. */
+export const kindOf = (error: GatewayError): keyof typeof STEPS => (REFUSALS.has(error.code) ? 'refusal' : 'failure');
+
+/** How long to wait after the last of `failures` of its kind in a row, ms: what `BackOff` tells. */
+export function toWaitMs(error: GatewayError, failures: number, random: () => number = Math.random): number {
+  if (error.retryAfterMs !== undefined) {
+    return Math.min(RETRY_AFTER_MAX_MS, Math.max(error.retryAfterMs, STEPS.failure.firstMs));
+  }
+  const { firstMs, maxMs } = STEPS[kindOf(error)];
+  const step = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 20));
+  return Math.min(maxMs, step * (1 + JITTER * random()));
+}
+
 /**
  * The waiting after failures, which is also the circuit breaker: while it lasts nothing is asked. 1 s, 2 s, 4 s … 30 s after
  * a failure; 30 s … 300 s after a refusal of credentials, certificate or address; a Retry-After of the bank's rules, up
@@ -32,15 +45,10 @@ export class BackOff {
 
   /** Notes a failure; gives the same error, with the time until it may be tried again. */
   failed(error: GatewayError): GatewayError {
-    const kind = REFUSALS.has(error.code) ? 'refusal' : 'failure';
+    const kind = kindOf(error);
     this.#failures = kind === this.#kind ? this.#failures + 1 : 1;
     this.#kind = kind;
-    const { firstMs, maxMs } = STEPS[kind];
-    const step = Math.min(maxMs, firstMs * 2 ** Math.min(this.#failures - 1, 20));
-    const waitMs =
-      error.retryAfterMs === undefined
-        ? Math.min(maxMs, step * (1 + JITTER * this.#random()))
-        : Math.min(RETRY_AFTER_MAX_MS, Math.max(error.retryAfterMs, STEPS.failure.firstMs));
+    const waitMs = toWaitMs(error, this.#failures, this.#random);
     this.#last = { error, at: this.#clock.now(), waitMs };
     return error.waiting(waitMs);
   }

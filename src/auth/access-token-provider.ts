@@ -4,14 +4,14 @@ import { BackOff } from '../back-off.js';
 import type { Clock, Instant } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
-import { usableForMs, type AccessToken } from './access-token.js';
+import { usableForMs, type AccessToken, type RequestToken } from './access-token.js';
 import type { BankCondition } from './bank-condition.js';
 
 const FORCED_RENEWAL_EVERY_MS = 5000;
 
 interface AccessTokenProviderOptions {
-  /** Asks the bank, once. */
-  readonly request: () => Promise<AccessToken>;
+  /** Asks the bank, once, or somebody who has asked it. */
+  readonly request: RequestToken;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly activity: Activity;
@@ -66,7 +66,7 @@ export class AccessTokenProvider {
     }
     this.#current = null;
     logger.warn({ event: 'token.rejected' }, 'the bank rejected the token before its end; asking for a new one');
-    return this.#renew();
+    return this.#renew(rejected);
   }
 
   /** The token that may be sent now, or null. */
@@ -109,34 +109,37 @@ export class AccessTokenProvider {
     };
   }
 
-  #renew(): Promise<AccessToken> {
+  #renew(rejected: AccessToken | null = null): Promise<AccessToken> {
     if (this.#inFlight) return this.#inFlight;
     const waiting = this.#backOff.waiting;
     if (waiting) return Promise.reject(waiting);
-    const request = this.#request().finally(() => {
+    const request = this.#request(rejected).finally(() => {
       this.#inFlight = null;
     });
     this.#inFlight = request;
     return request;
   }
 
-  async #request(): Promise<AccessToken> {
+  async #request(rejected: AccessToken | null): Promise<AccessToken> {
     const { logger, condition } = this.#options;
     const started = performance.now();
     try {
-      const token = await this.#options.request();
+      const token = await this.#options.request(rejected ?? this.#current, rejected !== null);
       // as after a machine that slept in the middle of the call
       if (!this.mayBeSent(token)) throw new GatewayError('bank-timeout', 'The access token came after its own end.');
       this.#current = token;
+      if (token.forcedAt) this.#lastForced = token.forcedAt;
       this.#backOff.succeeded();
       this.#lastRenewalFailed = false;
       condition.succeeded('token');
-      this.#ended(started, null);
+      // another instance's is counted there
+      if (token.source !== 'shared') this.#ended(started, null);
       logger.info(
         {
           event: 'token.acquired',
           lifetimeSeconds: token.lifetimeMs / 1000,
           ms: Math.round(performance.now() - started),
+          source: token.source ?? 'bank',
         },
         'access token acquired',
       );

@@ -8,7 +8,14 @@ export interface AccessToken {
   readonly lifetimeMs: number;
   /** Age from which it is renewed in the background: 80 % of its life, ± 5 %. */
   readonly renewAfterMs: number;
+  /** When it was got in place of one that the bank had refused, where another instance did that. */
+  readonly forcedAt?: Instant;
+  /** Who asked for it: this instance, which is meant when nothing is said, or another. */
+  readonly source?: 'bank' | 'shared';
 }
+
+/** Gives a token other than `unwanted`, which is due for renewal, or was refused by the bank. */
+export type RequestToken = (unwanted: AccessToken | null, refused: boolean) => Promise<AccessToken>;
 
 const MARGIN_MS = 5000;
 

@@ -4,6 +4,7 @@ import { Clock } from '../clock.js';
 import { Log } from '../logging/logging.js';
 import { Settings } from '../config/settings.js';
 import { AuthorizedCall } from './authorized-call.js';
+import { SharedTokens } from './bank-identity.js';
 import { BankCondition } from './bank-condition.js';
 import { IdentityHolder } from './identity-holder.js';
 
@@ -26,8 +27,9 @@ import { IdentityHolder } from './identity-holder.js';
         { logger }: Log,
         activity: Activity,
         condition: BankCondition,
-      ) => IdentityHolder.start({ bank, egress, clock, logger, activity, condition }),
-      inject: [Settings, Clock, Log, Activity, BankCondition],
+        sharing?: SharedTokens,
+      ) => IdentityHolder.start({ bank, egress, clock, logger, activity, condition, sharing }),
+      inject: [Settings, Clock, Log, Activity, BankCondition, { token: SharedTokens, optional: true }],
     },
     {
       provide: AuthorizedCall,

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.js';
 import { Egress } from '../egress/egress.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { BankSettings, EgressSettings } from '../config/settings.js';
+import type { AccessToken, RequestToken } from './access-token.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import type { BankCondition } from './bank-condition.js';
 import type { IdentityMaterial } from './identity-material.js';
@@ -18,8 +19,18 @@ interface BankIdentityOptions {
   readonly logger: Logger;
   readonly activity: Activity;
   readonly condition: Pick<BankCondition, 'failed' | 'succeeded'>;
+  /** Where tokens are shared with other instances. */
+  readonly sharing?: SharedTokens | undefined;
   /** Runs one token request at a time, over all identities. */
   readonly oneAtATime: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/**
+ * Puts the tokens of other instances in front of asking the bank (docs/fleet.md). Also the token it is injected by. Who asks
+ * with the same `material` shares with this one.
+ */
+export abstract class SharedTokens {
+  abstract share(ask: () => Promise<AccessToken>, material: IdentityMaterial): RequestToken;
 }
 
 /**
@@ -28,6 +39,8 @@ interface BankIdentityOptions {
  */
 export class BankIdentity {
   readonly certificate: ClientCertificate;
+  /** What it was made of: key and password too. */
+  readonly material: IdentityMaterial;
   readonly egress: Egress;
   readonly tokens: AccessTokenProvider;
   readonly #clock: Clock;
@@ -36,20 +49,17 @@ export class BankIdentity {
     const { material, bank, clock, logger, activity, condition } = options;
     const { certificate, ca } = material;
     this.certificate = certificate;
+    this.material = material;
     this.#clock = clock;
     const tls = { key: certificate.keyPem, cert: [certificate.certificatePem, ...certificate.chainPem].join('\n'), ca };
     this.egress = new Egress(options.egress, tls, logger, activity);
-    this.tokens = new AccessTokenProvider({
-      clock,
-      logger,
-      activity,
-      condition,
-      request: () =>
-        options.oneAtATime(() => {
-          this.assertUsable();
-          return requestToken({ egress: this.egress, authUrl: bank.authUrl, credentials: material, clock, logger });
-        }),
-    });
+    const ask = () =>
+      options.oneAtATime(() => {
+        this.assertUsable();
+        return requestToken({ egress: this.egress, authUrl: bank.authUrl, credentials: material, clock, logger });
+      });
+    const request = options.sharing?.share(ask, material) ?? ask;
+    this.tokens = new AccessTokenProvider({ clock, logger, activity, condition, request });
   }
 
   /** @throws GatewayError certificate-unusable when the certificate has expired or is not yet valid */

@@ -8,7 +8,7 @@ import type { ProblemCode } from '../problems/problem-table.js';
 import type { BankSettings, EgressSettings, IdentitySettings } from '../config/settings.js';
 import { FileUnusable, readSecretFile } from '../config/small-file.js';
 import type { BankCondition } from './bank-condition.js';
-import { BankIdentity, certificateFault } from './bank-identity.js';
+import { BankIdentity, certificateFault, type SharedTokens } from './bank-identity.js';
 import { daysLeft, ExpiryNotice } from '../expiry-notice.js';
 import { FileWatch } from '../config/file-watch.js';
 import { mayPass, readIdentityMaterial, type IdentityMaterial } from './identity-material.js';
@@ -34,6 +34,7 @@ interface IdentityHolderOptions {
   readonly logger: Logger;
   readonly activity: Activity;
   readonly condition: BankCondition;
+  readonly sharing?: SharedTokens | undefined;
 }
 
 /** Roots for an https proxy change as the others do; egress reads them itself. */

@@ -1,9 +1,11 @@
 import { X509Certificate } from 'node:crypto';
+import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { dirname } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { isGiven, isSet, type Environment } from './environment.js';
 import { toFault, type Fault } from './fault.js';
-import { FileUnusable, readSmallFile } from './small-file.js';
+import { FileUnusable, readSealingKey, readSmallFile } from './small-file.js';
 import { inheritedProxy } from './to-settings.js';
 import { type Values } from './variables.js';
 
@@ -16,6 +18,7 @@ export function checkTogether(env: Environment, values: Partial<Values>, sandbox
     ...checkListener(env, values),
     ...checkPemFiles(values),
     ...checkTlsPair(env, values),
+    ...checkSharing(values),
   ];
 }
 
@@ -57,12 +60,14 @@ const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 function checkPemFiles(values: Partial<Values>): Fault[] {
-  return (['BANK_CA_FILE', 'EGRESS_PROXY_CA_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const).flatMap((name) => {
-    const file = values[name];
-    const check = name === 'TLS_KEY_FILE' ? checkKey : checkCertificates;
-    const problem = file === undefined ? null : fileProblem(file, check);
-    return problem === null ? [] : [toFault(name, problem)];
-  });
+  return (['BANK_CA_FILE', 'EGRESS_PROXY_CA_FILE', 'REDIS_CA_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const).flatMap(
+    (name) => {
+      const file = values[name];
+      const check = name === 'TLS_KEY_FILE' ? checkKey : checkCertificates;
+      const problem = file === undefined ? null : fileProblem(file, check);
+      return problem === null ? [] : [toFault(name, problem)];
+    },
+  );
 }
 
 function checkTlsPair(env: Environment, { TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Values>): Fault[] {
@@ -80,11 +85,39 @@ function checkTlsPair(env: Environment, { TLS_CERT_FILE: cert, TLS_KEY_FILE: key
   }
 }
 
-/** Why a file cannot be used, to read on after the variable that names it; null when it can. */
-function fileProblem(file: string, check: (text: string) => string | null = () => null): string | null {
+function checkSharing({ SNAPSHOT_FILE: file, SNAPSHOT_KEY_FILE: keyFile }: Partial<Values>): Fault[] {
+  const key = keyFile === undefined ? null : problemOf(keyFile, readSealingKey);
+  const place = file === undefined ? null : placeProblem(file);
+  return [
+    ...(place === null ? [] : [toFault('SNAPSHOT_FILE', place)]),
+    ...(key === null ? [] : [toFault('SNAPSHOT_KEY_FILE', key)]),
+  ];
+}
+
+/** Why a file cannot be written; null when it can, as far as that shows before. */
+function placeProblem(file: string): string | null {
+  const kind = (path: string) => statSync(path, { throwIfNoEntry: false });
   try {
+    if (kind(file)?.isDirectory()) return `names ${file}, which is a directory, not a file`;
+    if (!kind(dirname(file))?.isDirectory()) return `names ${file}, whose directory does not exist`;
+    accessSync(dirname(file), constants.W_OK);
+    return null;
+  } catch {
+    return `names ${file}, whose directory this process may not write to`;
+  }
+}
+
+/** Why a file cannot be used, to read on after the variable that names it; null when it can. */
+const fileProblem = (file: string, check: (text: string) => string | null = () => null): string | null =>
+  problemOf(file, () => {
     const problem = check(readSmallFile(file, MAX_FILE_BYTES).toString('latin1'));
-    return problem === null ? null : `names ${file}, which ${problem}`;
+    if (problem !== null) throw new FileUnusable(file, problem);
+  });
+
+function problemOf(file: string, read: (file: string) => unknown): string | null {
+  try {
+    read(file);
+    return null;
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
     return `names ${file}, which ${error.reason}`;

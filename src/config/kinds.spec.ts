@@ -134,6 +134,30 @@ describe('the address of the proxy', () => {
   });
 });
 
+describe('the address of Redis', () => {
+  it.each([
+    'redis://redis.example',
+    'rediss://someone:p%40ss@redis.example:6380/15',
+    'redis://:hunter2@127.0.0.1:6379',
+    'redis://[fd00::1]:6379',
+  ])('%s is taken', (text) => {
+    expect(kinds.redisAddress.parse(text).href).toBe(text);
+  });
+
+  it.each([
+    ['http://redis.example', 'must begin with redis:// or rediss:// (it begins with http:)'],
+    ['someone:hunter2@redis.example', 'is not the address of a Redis server'],
+    ['redis://', 'is not the address of a Redis server'],
+    ['redis://redis.example?db=1', 'is not the address of a Redis server'],
+    ['redis://someone:hun/ter2@redis.example', 'is not the address of a Redis server'],
+    ['redis://redis.example/accounts', 'has a path that is no number of a database'],
+    ['redis://someone:hunter2%ff@redis.example', 'has user or password with a bad percent-encoding'],
+  ])('%s is refused: %s', (text, fault) => {
+    expect(faultOf(kinds.redisAddress, text)).toContain(fault);
+    expect(faultOf(kinds.redisAddress, text)).not.toMatch(/someone|hunter2/);
+  });
+});
+
 describe('who may call', () => {
   it.each([
     ['loopback', ['loopback']],

@@ -123,6 +123,8 @@ export const listenHost = z
   .regex(/^[A-Za-z0-9.:_-]+$/, 'must be an IP address or a host name to listen on')
   .describe('address or host name');
 
+const ENCODE = '; user and password must be percent-encoded (@ as %40, / as %2F, # as %23, ? as %3F, % as %25)';
+
 /** `direct`, or the address of a CONNECT proxy; a bare host:port means http://, as with HTTPS_PROXY elsewhere. */
 export const proxyAddress = z
   .string()
@@ -132,8 +134,7 @@ export const proxyAddress = z
     const url = URL.canParse(full) ? new URL(full) : null;
     // what follows the / or # of a password looks like a path
     if (!url || !url.hostname || `${url.pathname}${url.search}${url.hash}`.includes('@')) {
-      const encode = '; user and password must be percent-encoded (@ as %40, / as %2F, # as %23, ? as %3F, % as %25)';
-      context.addIssue({ code: 'custom', message: `is not the address of a proxy${text.includes('@') ? encode : ''}` });
+      context.addIssue({ code: 'custom', message: `is not the address of a proxy${text.includes('@') ? ENCODE : ''}` });
       return z.NEVER;
     }
     if (url.protocol !== 'http:' && url.protocol !== 'https:') {
@@ -153,6 +154,33 @@ export const proxyAddress = z
     return url;
   })
   .describe('http://, https:// or `direct`');
+
+/** The address of a Redis server: user and password may stand in it, a database number behind it. */
+export const redisAddress = z
+  .string()
+  .transform((text, context) => {
+    const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null;
+    const problem =
+      !url || !url.hostname || url.search || url.hash || text.includes('?') || text.includes('#')
+        ? `is not the address of a Redis server${text.includes('@') ? ENCODE : ''}`
+        : url.protocol !== 'redis:' && url.protocol !== 'rediss:'
+          ? // without slashes, what looks like a scheme may be a user name
+            `must begin with redis:// or rediss://${text.includes('://') ? ` (it begins with ${url.protocol})` : ''}`
+          : !/^(\/\d{0,4})?$/.test(url.pathname)
+            ? `has a path that is no number of a database${text.includes('@') ? ENCODE : ''}`
+            : !canDecode(url.username) || !canDecode(url.password)
+              ? 'has user or password with a bad percent-encoding (write % as %25)'
+              : null;
+    if (url && problem === null) return url;
+    context.addIssue({ code: 'custom', message: problem ?? 'is wrong' });
+    return z.NEVER;
+  })
+  .describe('redis:// or rediss://');
+
+export const keyPrefix = z
+  .string()
+  .regex(/^[A-Za-z0-9:_.{}-]{1,100}$/, 'must be 1 to 100 letters, digits and : _ . - { }')
+  .describe('letters, digits and : _ . - { }');
 
 function canDecode(text: string): boolean {
   try {

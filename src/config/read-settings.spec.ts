@@ -57,6 +57,7 @@ describe('settings that are all given', () => {
     expect(common).toEqual({
       production: false,
       logLevel: 'info',
+      sharing: { redis: null, file: null, keyFile: null },
       egress: {
         tlsMaxVersion: '1.3',
         connectTimeoutMs: 3000,
@@ -295,6 +296,51 @@ describe('settings that are wrong', () => {
   });
 });
 
+describe('what is shared and kept', () => {
+  it('is as it is given; the address is read when it is needed', () => {
+    const keyFile = file('sealing.key', `${'ab'.repeat(32)}\n`);
+    const url = file('redis-url', 'rediss://me:hunter2@redis.example:6380/1\n');
+    const env = { REDIS_URL_FILE: url, REDIS_KEY_PREFIX: 'x:', SNAPSHOT_FILE: join(directory, 'kept') };
+    const { sharing } = read({ ...env, SNAPSHOT_KEY_FILE: keyFile }).common;
+    expect(sharing).toMatchObject({ redis: { caFile: null, keyPrefix: 'x:' }, file: env.SNAPSHOT_FILE, keyFile });
+    expect(sharing.redis?.url.read()).toBe('rediss://me:hunter2@redis.example:6380/1');
+  });
+
+  it('is refused together where it is wrong, without what may be a password', () => {
+    const faults = faultsOf({
+      REDIS_URL: 'me:hunter2@redis.example',
+      REDIS_KEY_PREFIX: 'a b',
+      REDIS_CA_FILE: PFX,
+      SNAPSHOT_FILE: join(directory, 'none', 'kept'),
+      SNAPSHOT_KEY_FILE: file('short.key', 'abcd'),
+    });
+    expect(named(faults)).toEqual([
+      'REDIS_URL',
+      'REDIS_KEY_PREFIX',
+      'REDIS_CA_FILE',
+      'SNAPSHOT_FILE',
+      'SNAPSHOT_KEY_FILE',
+    ]);
+    expect(faults.every(({ example }) => example)).toBe(true);
+    expect(JSON.stringify(faults.map(({ problem }) => problem))).not.toMatch(/hunter2|abcd/);
+    expect(faultsOf({ SNAPSHOT_FILE: directory })[0]?.problem).toContain('is a directory');
+  });
+
+  it('may have its key as hex or base64, of 32 bytes and no other length', () => {
+    for (const [content, good] of [
+      ['ab'.repeat(32), true],
+      [Buffer.alloc(32, 1).toString('base64'), true],
+      [Buffer.alloc(32, 255).toString('base64url'), true],
+      ['ab'.repeat(31), false],
+      [Buffer.alloc(33, 1).toString('base64'), false],
+      ['not a key', false],
+    ] as const) {
+      const faults = faultsOf({ SNAPSHOT_KEY_FILE: file('some.key', `${content}\n`) });
+      expect([content, named(faults)]).toEqual([content, good ? [] : ['SNAPSHOT_KEY_FILE']]);
+    }
+  });
+});
+
 describe('a secret in a file', () => {
   const SECRETS = [
     'BANK_USERNAME',
@@ -302,6 +348,7 @@ describe('a secret in a file', () => {
     'BANK_PFX_BASE64',
     'BANK_PFX_PASSCODE',
     'EGRESS_PROXY_URL',
+    'REDIS_URL',
   ] as const satisfies readonly VariableName[];
 
   it('may be each secret there is, and nothing else', () => {

@@ -59,6 +59,21 @@ export interface SnapshotSettings {
   readonly maxRequestsWaiting: number;
 }
 
+/** What is shared with other instances and kept over restarts (docs/fleet.md). */
+export interface SharingSettings {
+  /** null: every instance is on its own. */
+  readonly redis: {
+    /** May hold user and password. */
+    readonly url: SecretSource;
+    readonly caFile: string | null;
+    readonly keyPrefix: string;
+  } | null;
+  /** Where the last complete reading is kept, or null. */
+  readonly file: string | null;
+  /** Holds the key for sealing; null for one derived from the private key. */
+  readonly keyFile: string | null;
+}
+
 /** Where the internal API listens, who may call, and its limits. */
 export interface HttpSettings {
   readonly host: string;
@@ -81,6 +96,7 @@ export interface CommonSettings {
   readonly logLevel: string;
   readonly egress: EgressSettings;
   readonly snapshot: SnapshotSettings;
+  readonly sharing: SharingSettings;
   readonly http: HttpSettings;
   readonly sandbox: SandboxSettings;
 }
@@ -91,6 +107,7 @@ export abstract class Settings implements CommonSettings {
   abstract readonly logLevel: string;
   abstract readonly egress: EgressSettings;
   abstract readonly snapshot: SnapshotSettings;
+  abstract readonly sharing: SharingSettings;
   abstract readonly http: HttpSettings;
   abstract readonly sandbox: SandboxSettings;
   abstract readonly bank: BankSettings;

@@ -54,3 +54,11 @@ export function readSecretFile(path: string, maxBytes = 1_048_576): string {
   if (secret === '') throw new FileUnusable(path, 'is empty');
   return secret;
 }
+
+/** The 32 bytes that a file holds as base64 or hex, as SNAPSHOT_KEY_FILE does. @throws FileUnusable */
+export function readSealingKey(path: string): Buffer {
+  const text = readSecretFile(path, 1024).trim();
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64');
+  throw new FileUnusable(path, 'does not hold 32 bytes as base64 or hex');
+}

@@ -30,6 +30,18 @@ export function toCommonSettings(env: Environment, values: Values, sandbox: bool
       requestDeadlineMs: values.REQUEST_DEADLINE_MS,
       maxRequestsWaiting: values.MAX_REQUESTS_WAITING,
     },
+    sharing: {
+      redis:
+        values.REDIS_URL === undefined
+          ? null
+          : {
+              url: secretSource('REDIS_URL', env),
+              caFile: values.REDIS_CA_FILE ?? null,
+              keyPrefix: values.REDIS_KEY_PREFIX,
+            },
+      file: values.SNAPSHOT_FILE ?? null,
+      keyFile: values.SNAPSHOT_KEY_FILE ?? null,
+    },
     http: {
       host: values.HOST,
       port: values.PORT,

@@ -56,6 +56,9 @@ describe('a variable that is not a setting', () => {
     'DISPLAY',
     'KUBERNETES_PORT',
     'REDIS_HOST',
+    'REDIS_PORT',
+    'REDIS_SERVICE_PORT',
+    'REDIS_PORT_6379_TCP_ADDR',
   ])('%s belongs to something else, and causes no warning', (name) => {
     expect(unknownNames({ [name]: 'x' })).toEqual([]);
   });

@@ -6,6 +6,9 @@ import { KNOWN_NAMES, VARIABLES, type VariableName } from './variables.js';
 
 const READABLE_BY_ALL = 0o004;
 
+/** Names of files with a key in them, besides those of secrets. */
+const HOLDS_KEY = new Set(['BANK_PFX_FILE', 'SNAPSHOT_KEY_FILE']);
+
 const PREFIXES = new Set(KNOWN_NAMES.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []));
 const SHORT_NAMES = KNOWN_NAMES.filter((name) => !name.includes('_'));
 
@@ -25,7 +28,10 @@ function meantBy(name: string): string | null {
   if (short !== undefined) return short;
   const longer = KNOWN_NAMES.find((each) => each.startsWith(`${name}_`));
   const nearest = longer ?? closest(name, KNOWN_NAMES);
-  if (PREFIXES.has(/^[A-Z]+_/.exec(name)?.[0] ?? '')) return nearest;
+  const prefix = /^[A-Z]+_/.exec(name)?.[0] ?? '';
+  // REDIS_HOST and the like are other programs', and Kubernetes' for a service of that name: only slips count
+  if (prefix === 'REDIS_') return distance(name, nearest) <= 2 ? nearest : null;
+  if (PREFIXES.has(prefix)) return nearest;
   // a slip inside the prefix (BNAK_USERNAME)
   return name.length >= 10 && distance(name, nearest) <= 2 ? nearest : null;
 }
@@ -34,7 +40,7 @@ const letters = (name: string): string => [...name].toSorted().join('');
 
 /** A warning for each file with a secret in it that every user of the machine may read, and for such a `.env`. */
 export function openFiles(env: Environment, envFile?: string): string[] {
-  const named = KNOWN_NAMES.filter((name) => name === 'BANK_PFX_FILE' || isSecretFile(name)).flatMap((name) => {
+  const named = KNOWN_NAMES.filter((name) => HOLDS_KEY.has(name) || isSecretFile(name)).flatMap((name) => {
     const file = env[name];
     return isSet(file) && isOpen(file) ? [`${name} names ${file}, which every user of this machine may read`] : [];
   });

@@ -14,6 +14,7 @@ import { HttpEdge } from '../http/http-edge.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import { isProblemCode, PROBLEMS } from '../problems/problem-table.js';
 import { Settings } from '../config/settings.js';
+import { SharingCondition } from '../sharing/sharing.js';
 import { Readiness } from './readiness.js';
 
 const DEGRADED_UNDER_DAYS = 30;
@@ -31,6 +32,7 @@ export class HealthReport {
     private readonly settings: Settings,
     private readonly edge: HttpEdge,
     private readonly drift: BankDrift,
+    private readonly sharing: SharingCondition,
   ) {}
 
   /** The whole picture as it is now; in each group the worst first. */
@@ -59,6 +61,7 @@ export class HealthReport {
         () => this.#bank(ready),
         () => this.#snapshot(ready),
         ...this.#listener(),
+        ...this.#sharing(),
       ]);
     } catch (error) {
       // terminus reports a failed check by throwing it
@@ -137,6 +140,15 @@ export class HealthReport {
     return [() => this.#part('listener', well ? 'up' : 'degraded', { ...LISTENER, detail }, data)];
   }
 
+  /** Nothing without REDIS_URL. */
+  #sharing(): (() => HealthIndicatorResult)[] {
+    const status = this.sharing.status();
+    if (!status) return [];
+    const { reason, ...data } = status;
+    const detail = `Redis cannot be used (${reason}): this instance reads for itself, with a token of its own.`;
+    return [() => this.#part('sharing', reason === null ? 'up' : 'degraded', { ...SHARING, detail }, data)];
+  }
+
   /** Why the bank cannot be used now: without a token there is no reading, so what fails with it comes first. */
   get #failure(): GatewayError | null {
     const { token, reading } = this.condition.status().failures;
@@ -148,6 +160,13 @@ type Status = 'up' | 'degraded' | 'down';
 
 /** What is wrong, in the terms of a problem document. */
 type Trouble = Pick<GatewayError, 'code' | 'owner' | 'detail'> & { readonly remedy?: string };
+
+const SHARING = {
+  code: 'internal-error',
+  owner: 'operator',
+  remedy:
+    'Look at the Redis of REDIS_URL: whether it runs, can be reached, has memory left and lets this user write. Nothing has to be done here afterwards.',
+} as const;
 
 const LISTENER = {
   code: 'certificate-unusable',

@@ -5,7 +5,7 @@ const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64
 type KindName = keyof typeof KINDS;
 
 /** Of the layout; what was written by another version is not read. */
-const MAGIC = 0x41475331;
+export const MAGIC = 0x41475331;
 const PREAMBLE_BYTES = 8;
 const ALIGNMENT = 8;
 

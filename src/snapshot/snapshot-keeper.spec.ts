@@ -848,3 +848,65 @@ describe('keeping it fresh', () => {
     expect(scene.asked).toHaveLength(1);
   });
 });
+
+describe('a copy from before the start', () => {
+  async function restored() {
+    const earlier = new Scene();
+    await earlier.begin(2);
+    const { snapshot } = await earlier.keeper.get(PLAIN);
+    const scene = new Scene();
+    scene.keeper.restore(snapshot);
+    return scene;
+  }
+
+  it('is served at once, marked stale, while the first reading runs, however young it is', async () => {
+    const scene = await restored();
+    expect(await scene.keeper.get(PLAIN)).toMatchObject({ stale: true, cache: 'stale', failure: null });
+    expect(await scene.keeper.get(PLAIN)).toMatchObject({ stale: true });
+    expect(scene.keeper.status()).toMatchObject({ servable: true, stale: true, accounts: 2 });
+    expect(scene.asked).toHaveLength(1);
+    scene.answer(5);
+    await Promise.resolve(scene.asked[0]?.promise);
+    const served = await scene.keeper.get(PLAIN);
+    expect(served.stale).toBe(false);
+    expect(served.snapshot.size).toBe(5);
+  });
+
+  it('is not for those who want the bank asked, nor past its last age, nor in the place of a newer one', async () => {
+    const scene = await restored();
+    const insisting = scene.keeper.get({ ...PLAIN, noCache: true });
+    scene.answer(5);
+    expect((await insisting).snapshot.size).toBe(5);
+    const old = await restored();
+    old.clock.advance(STALE_MS + 1);
+    const waiting = old.keeper.get(PLAIN);
+    old.answer(5);
+    expect(await waiting).toMatchObject({ stale: false });
+    scene.keeper.restore((await waiting).snapshot);
+    expect(scene.keeper.status().stale).toBe(false);
+  });
+});
+
+describe('a snapshot of another instance', () => {
+  it('that is fresh does for plain callers, but not for one who joined them and wants the bank asked now', async () => {
+    const scene = new Scene();
+    const plain = scene.keeper.get(PLAIN);
+    const now = scene.keeper.get({ ...PLAIN, noCache: true });
+    const { wall, monotonic } = scene.clock.now();
+    const others = new Scene();
+    await others.begin(4);
+    const { buffer } = (await others.keeper.get(PLAIN)).snapshot;
+    const askedAt = { wall: wall - 9000, monotonic: monotonic - 9000 };
+    scene.asked[0]?.resolve({
+      snapshot: new Snapshot(buffer, { askedAt, durationMs: 50 }),
+      pages: 0,
+      source: 'shared',
+    });
+    expect(await plain).toMatchObject({ ageMs: 9000, stale: false });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(scene.asked).toHaveLength(2);
+    scene.answer(5);
+    expect((await now).snapshot.size).toBe(5);
+    expect(scene.log.lines('snapshot.refreshed').map(({ source }) => source)).toEqual(['shared', 'bank']);
+  });
+});

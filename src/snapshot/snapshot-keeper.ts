@@ -12,7 +12,7 @@ import type { SnapshotSettings } from '../config/settings.js';
 import { orAborted, TIMED_OUT, within } from '../deadline.js';
 import { inReadingSpan, Waiting } from '../spans.js';
 import type { Snapshot } from './snapshot.js';
-import type { ReadSnapshot, SnapshotReader } from './snapshot-reader.js';
+import type { Acceptable, ReadAccounts, ReadSnapshot } from './snapshot-reader.js';
 import { WaitingPlaces, type WaitingPlace } from './waiting-places.js';
 
 /** What a caller asks by Cache-Control (RFC 9111 §5.2.1). */
@@ -87,13 +87,14 @@ export class CallerLeft extends GatewayError {
 }
 
 const NOW_MEANS_MS = 1000;
+const ANY: Freshness = { noCache: false, maxAge: null, onlyIfCached: false };
 
 /**
  * Keeps the last complete reading and says who gets it (docs/api.md#freshness): one reading in flight no matter how many ask; a
  * fresh copy without asking; an older one, marked stale, while the bank is slow or failing; nothing past its last age.
  */
 export class SnapshotKeeper {
-  readonly #reader: Pick<SnapshotReader, 'read'>;
+  readonly #reader: { readonly read: ReadAccounts };
   readonly #settings: SnapshotSettings;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -108,10 +109,12 @@ export class SnapshotKeeper {
   readonly #places: WaitingPlaces;
   #servedStale = false;
   #failure: GatewayError | null = null;
+  /** What is held was made before the start: it is served marked stale until a reading has gone well. */
+  #restored = false;
   readonly #listeners = new Set<KeeperListener>();
 
   constructor(parts: {
-    reader: Pick<SnapshotReader, 'read'>;
+    reader: { readonly read: ReadAccounts };
     settings: SnapshotSettings;
     clock: Clock;
     logger: Logger;
@@ -126,6 +129,22 @@ export class SnapshotKeeper {
     this.#condition = parts.condition;
     this.#places = new WaitingPlaces(parts.settings.maxRequestsWaiting);
     this.#backOff = new BackOff(parts.clock);
+  }
+
+  /** Holds a copy from before the start, which callers get marked stale while the first reading runs. */
+  restore(snapshot: Snapshot): void {
+    if (this.#held) return;
+    this.#held = snapshot;
+    this.#restored = true;
+    const fields = { accounts: snapshot.size, complete: snapshot.complete, source: 'file' };
+    this.#logger.info({ event: 'snapshot.refreshed', ...fields }, 'accounts taken from the copy of an earlier run');
+    this.#activity.emit('snapshotTaken', { source: 'file' });
+    for (const listener of this.#listeners) listener.onSnapshot?.(snapshot);
+  }
+
+  /** Serves what is held no longer, where another instance was told that no accounts are granted any more. */
+  drop(): void {
+    if (this.#held) this.#drop();
   }
 
   /**
@@ -145,8 +164,8 @@ export class SnapshotKeeper {
     const ageMs = held ? this.#clock.since(held.askedAt) : Infinity;
     const { freshMs } = this.#settings;
     if (!wanted.onlyIfCached) {
-      const limitMs = wanted.noCache ? this.#nowMs : Math.min(freshMs, toMs(wanted.maxAge));
-      return held && ageMs <= limitMs ? this.#serve(held, HIT) : null;
+      if (!held || this.#restored) return null;
+      return ageMs <= this.#acceptable(wanted).maxAgeMs(held.durationMs) ? this.#serve(held, HIT) : null;
     }
     if (!held || ageMs > (wanted.noCache ? this.#nowMs : toMs(wanted.maxAge))) {
       throw new GatewayError(
@@ -154,7 +173,7 @@ export class SnapshotKeeper {
         'Nothing is held that is young enough, and the call asked not to ask the bank.',
       );
     }
-    return { ...this.#serve(held, HIT), stale: ageMs > freshMs };
+    return { ...this.#serve(held, HIT), stale: ageMs > freshMs || this.#restored };
   }
 
   /**
@@ -164,8 +183,8 @@ export class SnapshotKeeper {
   probe(): Promise<unknown> | null {
     if (this.#reading) return this.#reading.result;
     const { circuit } = this.#backOff;
-    const due = circuit === 'half-open' || (circuit === 'closed' && this.#held === null);
-    return due ? this.#startReading().result : null;
+    const due = circuit === 'half-open' || (circuit === 'closed' && (this.#held === null || this.#restored));
+    return due ? this.#startReading(ANY).result : null;
   }
 
   /** Has a listener told from now on, until the function it gives is called. */
@@ -183,10 +202,10 @@ export class SnapshotKeeper {
     if (this.#reading) return freshMs;
     const waiting = this.#backOff.waiting;
     if (waiting) return waiting.retryAfterMs ?? freshMs;
-    const leftMs = this.#held ? freshMs - this.#clock.since(this.#held.askedAt) : -1;
+    const leftMs = this.#held && !this.#restored ? freshMs - this.#clock.since(this.#held.askedAt) : -1;
     // served without asking up to this age, and that included
     if (leftMs >= 0) return leftMs + 1;
-    this.#startReading();
+    this.#startReading(ANY);
     return freshMs;
   }
 
@@ -218,7 +237,7 @@ export class SnapshotKeeper {
       /** A caller would get it now. */
       servable,
       /** What callers get is older than it should be. */
-      stale: servable ? this.#servedStale : held !== null && this.#backOff.lastError !== null,
+      stale: servable ? this.#servedStale || this.#restored : held !== null && this.#backOff.lastError !== null,
       failing: this.#backOff.lastError !== null,
       circuit: this.#backOff.circuit,
       /** The bank's own count agrees; null when it gave none, or nothing is held. */
@@ -235,7 +254,15 @@ export class SnapshotKeeper {
 
   /** How old a reading may be to count as one of now, ms. */
   get #nowMs(): number {
-    return Math.max(NOW_MEANS_MS, this.#held?.durationMs ?? 0);
+    return toNowMs(this.#held?.durationMs ?? 0);
+  }
+
+  #acceptable({ noCache, maxAge }: Freshness): Acceptable {
+    const { freshMs } = this.#settings;
+    return {
+      maxAgeMs: (durationMs) => (noCache ? toNowMs(durationMs) : Math.min(freshMs, toMs(maxAge))),
+      maxBegunMs: Math.max(NOW_MEANS_MS, toMs(maxAge)),
+    };
   }
 
   /** What is held, unless it is past its last age. */
@@ -258,7 +285,7 @@ export class SnapshotKeeper {
       throw waiting;
     }
     const held = this.#held;
-    const fresh = held !== null && this.#clock.since(held.askedAt) <= this.#settings.freshMs;
+    const fresh = held !== null && !this.#restored && this.#clock.since(held.askedAt) <= this.#settings.freshMs;
     const outcome: CacheOutcome = {
       cache: held ? (fresh ? 'request' : 'stale') : 'miss',
       collapsed: this.#reading !== null,
@@ -267,8 +294,13 @@ export class SnapshotKeeper {
     caller.onReading?.(reading.id);
     reading.waiting.add(caller.span);
     const { signal, client = '' } = caller;
-    if (!signal) return this.#wait(reading, client, outcome, mayBeStale);
-    const result = orAborted(reading.result, signal).catch((error: unknown) => {
+    if (this.#restored && mayBeStale) {
+      const earlier = this.#serveStale(outcome, null);
+      if (earlier) return earlier;
+    }
+    const young = mayBeStale ? reading.result : this.#youngEnough(reading, wanted, this.#clock.now());
+    if (!signal) return this.#wait({ id: reading.id, result: young }, client, outcome, mayBeStale);
+    const result = orAborted(young, signal).catch((error: unknown) => {
       throw signal.aborted ? new CallerLeft() : error;
     });
     // it may be refused a place to wait
@@ -277,15 +309,24 @@ export class SnapshotKeeper {
   }
 
   /** The one in flight, unless it began too long ago for a max-age: then the one after it, which begins when it ends. */
-  #readingFor({ maxAge }: Freshness): Reading {
+  #readingFor(wanted: Freshness): Reading {
     const current = this.#reading;
-    if (!current) return this.#startReading();
-    if (this.#clock.since(current.askedAt) <= Math.max(NOW_MEANS_MS, toMs(maxAge))) return current;
-    this.#next ??= this.#startAfter(current);
+    if (!current) return this.#startReading(wanted);
+    if (this.#clock.since(current.askedAt) <= this.#acceptable(wanted).maxBegunMs) return current;
+    this.#next ??= this.#startAfter(current, wanted);
     return this.#next;
   }
 
-  #startAfter(current: Reading): Reading {
+  /** What the reading gives; the next one's where it was for callers who ask less, and another instance's would do for them. */
+  async #youngEnough(reading: Reading, wanted: Freshness, askedAt: Instant): Promise<Snapshot> {
+    const snapshot = await reading.result;
+    const ageMs = this.#clock.since(snapshot.askedAt) - this.#clock.since(askedAt);
+    const { maxAgeMs, maxBegunMs } = this.#acceptable(wanted);
+    if (ageMs <= (wanted.noCache ? maxAgeMs(snapshot.durationMs) : maxBegunMs)) return snapshot;
+    return this.#readingFor(wanted).result;
+  }
+
+  #startAfter(current: Reading, wanted: Freshness): Reading {
     const id = randomUUID();
     const waiting = new Waiting();
     const result = current.result
@@ -294,7 +335,7 @@ export class SnapshotKeeper {
         this.#next = null;
         const failure = this.#backOff.waiting;
         if (failure) throw failure;
-        const next = this.#reading ?? this.#startReading(id);
+        const next = this.#reading ?? this.#startReading(wanted, id);
         next.waiting.addAll(waiting);
         return next.result;
       });
@@ -355,14 +396,14 @@ export class SnapshotKeeper {
     return { ...this.#serve(held, outcome), stale: true, failure };
   }
 
-  #startReading(id = randomUUID()): Reading {
+  #startReading(wanted: Freshness, id = randomUUID()): Reading {
     const askedAt = this.#clock.now();
     const waiting = new Waiting();
     const toAttributes = ({ size, complete }: Snapshot) => ({
       'accounts_gateway.accounts': size,
       ...(complete !== null && { 'accounts_gateway.complete': complete }),
     });
-    const result = inReadingSpan(id, waiting, () => this.#read(id), toAttributes).finally(() => {
+    const result = inReadingSpan(id, waiting, () => this.#read(id, wanted), toAttributes).finally(() => {
       this.#reading = null;
     });
     // callers that have left do not make its failure an unhandled one
@@ -371,16 +412,18 @@ export class SnapshotKeeper {
     return this.#reading;
   }
 
-  async #read(readingId: string): Promise<Snapshot> {
+  async #read(readingId: string, wanted: Freshness): Promise<Snapshot> {
     const { readTimeoutMs } = this.#settings;
     const started = performance.now();
     const ended = (code: ProblemCode | null) =>
       this.#activity.emit('readingEnded', { ms: performance.now() - started, code });
     const timeout = AbortSignal.timeout(readTimeoutMs);
     try {
-      const read = await this.#reader.read(readingId, AbortSignal.any([timeout, this.#stop.signal]));
+      const signal = AbortSignal.any([timeout, this.#stop.signal]);
+      const read = await this.#reader.read(readingId, signal, this.#acceptable(wanted));
       this.#accept(read, readingId);
-      ended(null);
+      // another instance's is counted there
+      if (read.source !== 'shared') ended(null);
       return read.snapshot;
     } catch (thrown) {
       const error = timeout.aborted
@@ -394,18 +437,22 @@ export class SnapshotKeeper {
     }
   }
 
-  #accept({ snapshot, pages }: ReadSnapshot, readingId: string): void {
+  #accept({ snapshot, pages, source = 'bank' }: ReadSnapshot, readingId: string): void {
     const before = this.#held;
     this.#held = snapshot;
     before?.replace();
     this.#servedStale = false;
     this.#failure = null;
+    this.#restored = false;
     this.#backOff.succeeded();
     this.#condition.succeeded('reading');
     const { complete, durationMs } = snapshot;
     const accounts = snapshot.size;
-    const fields = { readingId, accounts, pages, complete, ms: Math.round(durationMs) };
-    this.#logger.info({ event: 'snapshot.refreshed', ...fields }, 'accounts read');
+    const fields = { readingId, accounts, pages, complete, ms: Math.round(durationMs), source };
+    this.#logger.info(
+      { event: 'snapshot.refreshed', ...fields },
+      source === 'bank' ? 'accounts read' : 'accounts taken from another instance',
+    );
     if (complete === false) {
       this.#logger.warn(
         { event: 'snapshot.incomplete', ...fields },
@@ -418,6 +465,7 @@ export class SnapshotKeeper {
         'the bank lists no accounts any more',
       );
     }
+    this.#activity.emit('snapshotTaken', { source });
     for (const listener of this.#listeners) listener.onSnapshot?.(snapshot);
   }
 
@@ -429,11 +477,16 @@ export class SnapshotKeeper {
     return error;
   }
 
+  #drop(): void {
+    this.#held?.replace();
+    this.#held = null;
+    this.#restored = false;
+    for (const listener of this.#listeners) listener.onDropped?.();
+  }
+
   #logFailure(error: GatewayError, readingId: string): GatewayError {
     if (error.code === 'access-not-granted') {
-      this.#held?.replace();
-      this.#held = null;
-      for (const listener of this.#listeners) listener.onDropped?.();
+      this.#drop();
     }
     if (error.code === 'internal-error')
       this.#logger.error(
@@ -456,5 +509,7 @@ export class SnapshotKeeper {
     return waiting;
   }
 }
+
+const toNowMs = (durationMs: number): number => Math.max(NOW_MEANS_MS, durationMs);
 
 const toMs = (seconds: number | null): number => (seconds === null ? Infinity : seconds * 1000);

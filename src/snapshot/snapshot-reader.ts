@@ -1,3 +1,4 @@
+import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { AccountReader } from '../bank/account-reader.js';
 import type { Clock } from '../clock.js';
 import { orAborted } from '../deadline.js';
@@ -8,6 +9,33 @@ import { Snapshot } from './snapshot.js';
 export interface ReadSnapshot {
   readonly snapshot: Snapshot;
   readonly pages: number;
+  /** Who asked the bank: this instance, which is meant when nothing is said, or another. */
+  readonly source?: 'bank' | 'shared';
+}
+
+/** What will do in place of a reading that has yet to begin, where another instance has it. */
+export interface Acceptable {
+  /** How old one that is there may be, ms, by how long it took. */
+  maxAgeMs(durationMs: number): number;
+  /** How long ago one in flight may have begun, ms. */
+  readonly maxBegunMs: number;
+}
+
+/**
+ * Reads the accounts, or has them from elsewhere. `asOfMs` is the time that the snapshot names, where another clock than
+ * this machine's tells it. @throws GatewayError, or the reason of `signal`
+ */
+export type ReadAccounts = (
+  readingId: string,
+  signal: AbortSignal,
+  acceptable?: Acceptable,
+  asOfMs?: number,
+) => Promise<ReadSnapshot>;
+
+/** Puts the readings of other instances in front of those of this one (docs/fleet.md). Also the token it is injected by. */
+export abstract class SharedReadings {
+  /** `material` gives what the bank is asked with: who asks with the same shares with this one. */
+  abstract share(read: ReadAccounts, material: () => IdentityMaterial): ReadAccounts;
 }
 
 /** Reads the bank's list and has a snapshot made of it. */
@@ -19,7 +47,7 @@ export class SnapshotReader {
   ) {}
 
   /** @throws GatewayError as `AccountReader.readAll`, internal-error; or the signal's reason */
-  async read(readingId: string, signal: AbortSignal): Promise<ReadSnapshot> {
+  async read(readingId: string, signal: AbortSignal, _acceptable?: Acceptable, asOfMs?: number): Promise<ReadSnapshot> {
     const askedAt = this.clock.now();
     // started now, it is ready when the first page is there
     let build = this.builder.begin();
@@ -29,7 +57,7 @@ export class SnapshotReader {
         const { takePage } = build;
         return (pageNumber, body) => orAborted(takePage(pageNumber, body), signal);
       });
-      const asOf = new Date(askedAt.wall).toISOString();
+      const asOf = new Date(asOfMs ?? askedAt.wall).toISOString();
       const buffer = await orAborted(build.finish({ asOf, complete }), signal);
       return { snapshot: new Snapshot(buffer, { askedAt, durationMs: this.clock.since(askedAt) }), pages };
     } catch (error) {

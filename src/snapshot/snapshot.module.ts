@@ -11,7 +11,7 @@ import { Settings } from '../config/settings.js';
 import { Log } from '../logging/logging.js';
 import { BuilderThread } from './builder-thread.js';
 import { SnapshotKeeper } from './snapshot-keeper.js';
-import { SnapshotReader } from './snapshot-reader.js';
+import { SharedReadings, SnapshotReader } from './snapshot-reader.js';
 
 /** The last complete reading, and who gets it. */
 @Module({
@@ -38,13 +38,31 @@ import { SnapshotReader } from './snapshot-reader.js';
         activity: Activity,
         condition: BankCondition,
         identities: IdentityHolder,
+        sharing?: SharedReadings,
       ) => {
-        const keeper = new SnapshotKeeper({ reader, settings, clock, logger, activity, condition });
+        const read = reader.read.bind(reader);
+        const keeper = new SnapshotKeeper({
+          reader: { read: sharing?.share(read, () => identities.current.material) ?? read },
+          settings,
+          clock,
+          logger,
+          activity,
+          condition,
+        });
         // what was refused to the old identity may be granted to the new
         identities.onReplaced(() => keeper.resetBackOff());
         return keeper;
       },
-      inject: [SnapshotReader, Settings, Clock, Log, Activity, BankCondition, IdentityHolder],
+      inject: [
+        SnapshotReader,
+        Settings,
+        Clock,
+        Log,
+        Activity,
+        BankCondition,
+        IdentityHolder,
+        { token: SharedReadings, optional: true },
+      ],
     },
   ],
   exports: [SnapshotKeeper],

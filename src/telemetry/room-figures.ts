@@ -12,7 +12,9 @@ import { HttpEdge } from '../http/http-edge.js';
 import { countLostLines } from '../logging/standard-output.js';
 import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import { COMMIT, VERSION } from '../version.js';
+import { SharingCondition } from '../sharing/sharing.js';
 import { Metrics } from './metrics.js';
+import { addSharingFigures } from './sharing-figures.js';
 import { ScrapedFigures } from './scraped-figures.js';
 
 const HEALTH = ['ok', 'degraded', 'error'] as const;
@@ -31,6 +33,7 @@ export class RoomFigures {
     private readonly drift: BankDrift,
     private readonly feed: ChangeFeed,
     private readonly settings: Settings,
+    sharing: SharingCondition,
     metrics: Metrics,
   ) {
     const figures = new ScrapedFigures(metrics.registry);
@@ -39,6 +42,7 @@ export class RoomFigures {
     this.#addBank(figures);
     this.#addCertificates(figures);
     this.#addCallers(figures);
+    if (sharing.status()) addSharingFigures(figures, () => sharing.figures);
     const lost = 'Log lines that were lost, since they could not be written or nobody read them.';
     figures.counter('log_lines_dropped', lost, [], () => [[{}, countLostLines()]]);
   }

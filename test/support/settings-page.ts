@@ -61,7 +61,7 @@ export function pageRows(page: string): Row[] {
 }
 
 const GROUPS_OF: Readonly<Record<string, readonly Group[]>> = {
-  'config/bank.env.example': ['bank', 'calls', 'egress', 'freshness', 'http', 'process'],
+  'config/bank.env.example': ['bank', 'calls', 'egress', 'freshness', 'sharing', 'http', 'process'],
   'config/sandbox.env.example': ['sandbox', 'freshness', 'http', 'process'],
 };
 export const EXAMPLES = Object.keys(GROUPS_OF);

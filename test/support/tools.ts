@@ -21,6 +21,8 @@ export const hasPrometheus = () =>
     ['promtool', 'prometheus'].every((name) => spawnSync(name, ['--version']).status === 0),
     'prometheus',
   );
+export const hasRedis = () =>
+  hasTool('redis-server', spawnSync('redis-server', ['--version']).status === 0, 'redis-server');
 
 function hasTool(name: string, present: boolean, aptPackage: string): boolean {
   if (present) return true;
@@ -35,6 +37,7 @@ export interface RunningTool {
   readonly stdin: ChildProcessWithoutNullStreams['stdin'];
   /** All it has written so far. */
   told(): string;
+  readonly pid: number;
 }
 
 /** Runs a program that listens on `port` of 127.0.0.1, from when it does; `closeAll` ends it. */
@@ -52,5 +55,5 @@ export async function startTool(program: string, args: readonly string[], port: 
     if (child.exitCode !== null) throw new Error(`${program} does not start: ${told}`);
     return accepts(port);
   }, 15_000);
-  return { stdin: child.stdin, told: () => told };
+  return { stdin: child.stdin, told: () => told, pid: child.pid ?? 0 };
 }

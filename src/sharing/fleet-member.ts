@@ -1,0 +1,47 @@
+import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
+import type { IdentityHolder } from '../auth/identity-holder.js';
+import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
+import type { Fleet } from './fleet.js';
+import { READING } from './shared-readings.js';
+
+/** What this instance does when others tell of theirs, and how long it is one of them. */
+export class FleetMember implements OnModuleInit, OnApplicationShutdown {
+  readonly #fleet: Fleet;
+  readonly #keeper: SnapshotKeeper;
+  readonly #identities: IdentityHolder;
+  readonly #onDropped: () => void;
+
+  constructor(fleet: Fleet, keeper: SnapshotKeeper, identities: IdentityHolder, onDropped: () => void) {
+    this.#fleet = fleet;
+    this.#keeper = keeper;
+    this.#identities = identities;
+    this.#onDropped = onDropped;
+  }
+
+  onModuleInit(): void {
+    const material = () => this.#identities.current.material;
+    this.#fleet.live(material, READING);
+    this.#fleet.link.on('news', (text) => void this.#hear(text));
+    this.#keeper.listen({ onDropped: () => void this.#fleet.errandOf(material(), READING).errand.drop() });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.#fleet.close();
+  }
+
+  async #hear(text: string): Promise<void> {
+    const { material, tokens } = this.#identities.current;
+    const { keys, errand } = this.#fleet.errandOf(material, READING);
+    const [fleet, name, what] = text.split(' ');
+    if (fleet !== keys.name) return;
+    // it went well for another, so it may here
+    if (what === 'done' && name === 'token') tokens.resetBackOff();
+    if (what === 'done' && name === READING) this.#keeper.resetBackOff();
+    if (what !== 'dropped') return;
+    // anybody could say so: what is sealed counts
+    const waiting = await errand.waiting().catch(() => null);
+    if (waiting?.code !== 'access-not-granted') return;
+    this.#keeper.drop();
+    this.#onDropped();
+  }
+}

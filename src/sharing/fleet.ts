@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { IdentityMaterial } from '../auth/identity-material.js';
+import type { Clock } from '../clock.js';
+import type { BankSettings, SharingSettings } from '../config/settings.js';
+import { within } from '../deadline.js';
+import { Errand } from './errand.js';
+import { toFleetKeys, type FleetKeys } from './fleet-keys.js';
+import { RedisFailure, RedisLink } from './redis-link.js';
+import { BEAT } from './scripts.js';
+
+const BEAT_EVERY_MS = 2000;
+const BEAT_WHEN_AWAY_MS = 500;
+/** A caller's request takes two commands and may wait 200 ms for both. */
+const BEAT_WITHIN_MS = 100;
+const COUNTS_FOR_MS = 30_000;
+/** How long a start waits for Redis, and a stop for what is being stored. */
+const PATIENCE_MS = 1000;
+
+interface Parts {
+  readonly redis: NonNullable<SharingSettings['redis']>;
+  readonly bank: Pick<BankSettings, 'baseUrl' | 'authUrl'>;
+  readonly ownKey: Buffer | null;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What health says of sharing. */
+export interface SharingStatus {
+  readonly state: 'alone' | 'fleet' | 'unavailable';
+  /** Seen within 30 s, this one included. */
+  readonly instances: number;
+  /** Who reads for the fleet now. */
+  readonly lease: 'held' | 'free' | 'other';
+  /** Why Redis cannot be used, a word; null when it can. */
+  readonly reason: string | null;
+}
+
+/** This instance among those that share with it: its errands, and a sign of life. */
+export class Fleet {
+  readonly link: RedisLink;
+  readonly #parts: Parts;
+  readonly #owner = randomBytes(8).toString('hex');
+  readonly #keys = new WeakMap<IdentityMaterial, FleetKeys>();
+  readonly #errands = new Map<string, Errand>();
+  #seen = { instances: 1, holder: '' };
+  #beat: NodeJS.Timeout | null = null;
+  #beating = false;
+  #closed = false;
+
+  /** Connects, waiting a second at most: without Redis it starts alone. */
+  static async start(parts: Parts): Promise<Fleet> {
+    const fleet = new Fleet(parts);
+    await fleet.link.connect(PATIENCE_MS);
+    return fleet;
+  }
+
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+    this.link = new RedisLink(parts.redis, parts.logger);
+  }
+
+  /** What `name` stands for among those who use this identity. */
+  errandOf(material: IdentityMaterial, name: string): { readonly keys: FleetKeys; readonly errand: Errand } {
+    const { bank, ownKey, redis, clock, logger } = this.#parts;
+    const keys = this.#keys.get(material) ?? toFleetKeys(material, bank, ownKey);
+    this.#keys.set(material, keys);
+    const id = `${keys.name} ${name}`;
+    const { keyPrefix } = redis;
+    const parts = { link: this.link, keys, keyPrefix, owner: this.#owner, clock, logger };
+    const errand = this.#errands.get(id) ?? new Errand(parts, name);
+    this.#errands.set(id, errand);
+    return { keys, errand };
+  }
+
+  /** Waits after failures are over, for this instance. */
+  resetWaits(): void {
+    for (const errand of this.#errands.values()) errand.resetWait();
+  }
+
+  /** From now on gives signs of life, for the identity in use; `name` is the errand whose lease health tells of. */
+  live(material: () => IdentityMaterial, name: string): void {
+    const beat = async () => {
+      await this.#beatOnce(material(), name);
+      if (this.#closed) return;
+      this.#beat = setTimeout(next, this.link.up ? BEAT_EVERY_MS : BEAT_WHEN_AWAY_MS).unref();
+    };
+    const next = () => {
+      if (this.#beat) clearTimeout(this.#beat);
+      if (this.#beating || this.#closed) return;
+      this.#beating = true;
+      void beat().finally(() => {
+        this.#beating = false;
+      });
+    };
+    this.link.on('ready', next);
+    next();
+  }
+
+  status(): SharingStatus {
+    const { instances, holder } = this.#seen;
+    const lease = holder === '' ? 'free' : holder.startsWith(`${this.#owner}:`) ? 'held' : 'other';
+    if (!this.link.up) {
+      return {
+        state: 'unavailable',
+        instances: 1,
+        lease: 'free',
+        reason: this.link.trouble?.reason ?? 'not-connected',
+      };
+    }
+    return { state: instances > 1 ? 'fleet' : 'alone', instances, lease, reason: null };
+  }
+
+  /** Lets what is being stored end, within a second, and leaves. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#beat) clearTimeout(this.#beat);
+    await within(Promise.all([...this.#errands.values()].map((errand) => errand.leave())), PATIENCE_MS);
+    this.link.close();
+  }
+
+  async #beatOnce(material: IdentityMaterial, name: string): Promise<void> {
+    const { link } = this;
+    const { keys, errand } = this.errandOf(material, name);
+    const instances = `${this.#parts.redis.keyPrefix}${keys.name}:instances`;
+    try {
+      await link.subscribe();
+      const reply = await link.script(BEAT, [instances, errand.leaseKey], [this.#owner, COUNTS_FOR_MS], BEAT_WITHIN_MS);
+      const [count, holder] = Array.isArray(reply) ? (reply as unknown[]) : [];
+      if (typeof count !== 'number' || !Buffer.isBuffer(holder)) throw new RedisFailure('nonsense');
+      this.#seen = { instances: Math.max(1, count), holder: holder.toString() };
+      link.well('commands');
+    } catch (error) {
+      link.failed('commands', error instanceof RedisFailure ? error : new RedisFailure('unknown'));
+    }
+  }
+}

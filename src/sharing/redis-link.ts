@@ -1,0 +1,216 @@
+import { EventEmitter } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
+import type { Logger } from 'pino';
+import type { SharingSettings } from '../config/settings.js';
+import { TIMED_OUT, within } from '../deadline.js';
+import { Patience } from './patience.js';
+
+/** Redis is not there, too slow, or refuses. `reason` is a word for the log: its own code, or that of the connection. */
+export class RedisFailure extends Error {
+  constructor(
+    readonly reason: string,
+    /** It was there and said no. */
+    readonly refused = false,
+  ) {
+    super(`Redis cannot be used: ${reason}`);
+  }
+}
+
+/** What cannot be done: anything, or storing what is large. */
+type Work = 'commands' | 'store';
+
+const CONNECT_WITHIN_MS = 1000;
+const RECONNECT_AT_MOST_MS = 1000;
+/** One connection for what is small and urgent, one for snapshots, which would hold it up, one to be told of news. */
+const NAMES = ['commands', 'bulk', 'news'] as const;
+
+type Client = ReturnType<typeof createRedisClient>;
+
+/**
+ * The connections to Redis, and whether they are of use now: the first failure of a series is logged as `sharing.unavailable`,
+ * its end as `sharing.recovered`. Nothing is queued while it is away, and every command has a deadline of ours, because the one
+ * of the client covers only what it has not sent yet.
+ */
+export class RedisLink extends EventEmitter<{ news: [text: string]; down: []; ready: [] }> {
+  readonly #clients: Readonly<Record<(typeof NAMES)[number], Client>>;
+  readonly #channel: string;
+  readonly #logger: Logger;
+  readonly #troubles = new Map<Work, RedisFailure>();
+  /** Commands that were given up, and may still be answered: nothing is sent behind one. */
+  readonly #late = new Map<Client, Promise<unknown>>();
+  #subscribed = false;
+  #closed = false;
+
+  constructor(settings: NonNullable<SharingSettings['redis']>, logger: Logger) {
+    super();
+    this.setMaxListeners(0);
+    this.#logger = logger;
+    this.#channel = `${settings.keyPrefix}news`;
+    const create = () => createRedisClient(settings);
+    this.#clients = { commands: create(), bulk: create(), news: create() };
+    for (const client of Object.values(this.#clients)) {
+      client.on('error', (error: unknown) => this.failed('commands', toFailure(error)));
+      client.on('ready', () => this.#connected && this.emit('ready'));
+    }
+  }
+
+  get channel(): string {
+    return this.#channel;
+  }
+
+  /** Sharing works. */
+  get up(): boolean {
+    return this.#troubles.size === 0 && this.#connected;
+  }
+
+  /** Commands are answered, though large things may not be stored. */
+  get reachable(): boolean {
+    return !this.#troubles.has('commands') && this.#connected;
+  }
+
+  get #connected(): boolean {
+    return Object.values(this.#clients).every((client) => client.isReady);
+  }
+
+  /** Why it cannot be used now, or null. */
+  get trouble(): RedisFailure | null {
+    return this.#troubles.get('commands') ?? this.#troubles.get('store') ?? null;
+  }
+
+  /** Begins to connect, and goes on until `close`. Resolves when it is connected, or after `patienceMs`. */
+  async connect(patienceMs: number): Promise<void> {
+    const connected = Promise.all(NAMES.map((name) => this.#clients[name].connect())).then(() => this.subscribe());
+    connected.catch((error: unknown) => this.failed('commands', toFailure(error)));
+    const result = await within(
+      connected.catch(() => undefined),
+      patienceMs,
+    );
+    if (result === TIMED_OUT) this.failed('commands', new RedisFailure('timeout'));
+  }
+
+  /** Listens for news, unless it does already; the client takes it up again by itself. @throws RedisFailure */
+  async subscribe(): Promise<void> {
+    if (this.#subscribed) return;
+    if (!this.#connected) throw new RedisFailure('not-connected');
+    try {
+      await this.#clients.news.subscribe(this.#channel, (text) => this.emit('news', text));
+      this.#subscribed = true;
+    } catch (error) {
+      throw toFailure(error);
+    }
+  }
+
+  /**
+   * One command; its strings come as buffers. `on` says which connection.
+   * @throws RedisFailure when the patience is at its end (ms, or one that is shared with other commands)
+   */
+  async send(args: readonly (string | Buffer)[], patience: Patience | number, on: 'commands' | 'bulk' = 'commands') {
+    const client = this.#clients[on];
+    if (!client.isReady) throw new RedisFailure('not-connected');
+    // the connection stays silent, and is ended for that by the client
+    if (this.#late.has(client)) throw new RedisFailure('timeout');
+    const reply = client.sendCommand([...args], { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } });
+    // it may come after the deadline
+    reply.catch(() => undefined);
+    try {
+      const found = await (typeof patience === 'number' ? new Patience(patience) : patience).within(reply);
+      if (found !== TIMED_OUT) return found as unknown;
+    } catch (error) {
+      throw toFailure(error);
+    }
+    this.#giveUp(client, reply);
+    throw new RedisFailure('timeout');
+  }
+
+  #giveUp(client: Client, reply: Promise<unknown>): void {
+    const settled = reply
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#late.get(client) === settled) this.#late.delete(client);
+      });
+    this.#late.set(client, settled);
+  }
+
+  /** A script of scripts.ts. @throws RedisFailure */
+  script(
+    text: string,
+    keys: readonly string[],
+    args: readonly (string | Buffer | number)[],
+    patience: Patience | number,
+  ) {
+    const rest = args.map((arg) => (typeof arg === 'number' ? String(arg) : arg));
+    return this.send(['EVAL', text, String(keys.length), ...keys, ...rest], patience);
+  }
+
+  failed(work: Work, failure: RedisFailure): void {
+    if (this.#closed) return;
+    const first = this.#troubles.size === 0;
+    this.#troubles.set(work, failure);
+    if (!first) return;
+    const { reason } = failure;
+    this.#logger.warn(
+      { event: 'sharing.unavailable', what: 'redis', reason },
+      `Redis cannot be used (${reason}): this instance goes on alone`,
+    );
+    this.emit('down');
+  }
+
+  well(work: Work): void {
+    const earlier = this.#troubles.get(work);
+    if (!this.#troubles.delete(work)) return;
+    // what refused both for one reason takes both again
+    if (work === 'commands' && earlier?.refused && this.#troubles.get('store')?.reason === earlier.reason)
+      this.#troubles.delete('store');
+    if (this.#troubles.size === 0)
+      this.#logger.info({ event: 'sharing.recovered', what: 'redis' }, 'Redis can be used again');
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const client of Object.values(this.#clients)) client.destroy();
+    this.emit('down');
+  }
+}
+
+function createRedisClient({ url, caFile }: NonNullable<SharingSettings['redis']>) {
+  const { hostname, port, protocol, pathname } = new URL(url.read().trim());
+  const address = {
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: port === '' ? 6379 : Number(port),
+    connectTimeout: CONNECT_WITHIN_MS,
+    // callers do not wait for it; a process that was held up for a while must not lose its connections
+    socketTimeout: 3000,
+    // without one, a socket timeout would be the end of the client
+    reconnectStrategy: (retries: number) => Math.min(RECONNECT_AT_MOST_MS, 50 * 2 ** Math.min(retries, 10)),
+  };
+  const tls = { tls: true as const, ...(caFile !== null && { ca: readFileSync(caFile) }) };
+  return createClient({
+    socket: protocol === 'rediss:' ? { ...address, ...tls } : address,
+    // read anew for each connection: a password in a file may be changed while running
+    credentialsProvider: {
+      type: 'async-credentials-provider',
+      credentials: async () => {
+        const { username, password } = new URL(url.read().trim());
+        return {
+          ...(username && { username: decodeURIComponent(username) }),
+          password: decodeURIComponent(password),
+        };
+      },
+    },
+    database: Number(pathname.slice(1) || 0),
+    disableOfflineQueue: true,
+    pingInterval: 300,
+    // what it would tell of itself, an ACL may refuse
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+  });
+}
+
+/** Nothing of the library's error but its code: its message may hold an address. */
+function toFailure(error: unknown): RedisFailure {
+  if (error instanceof RedisFailure) return error;
+  const { code, message, constructor } = error as NodeJS.ErrnoException;
+  if (error instanceof ErrorReply) return new RedisFailure(/^[A-Z]{2,20}\b/.exec(message ?? '')?.[0] ?? 'ERR', true);
+  return new RedisFailure(typeof code === 'string' ? code : (constructor?.name ?? 'unknown'));
+}

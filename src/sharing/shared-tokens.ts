@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { usableForMs, type AccessToken, type RequestToken } from '../auth/access-token.js';
+import { SharedTokens } from '../auth/bank-identity.js';
+import type { IdentityMaterial } from '../auth/identity-material.js';
+import type { Found, Job } from './errand.js';
+import type { Fleet } from './fleet.js';
+import type { FleetKeys } from './fleet-keys.js';
+import { openSmall, Refused, sealSmall } from './sealing.js';
+import type { ServerTime } from './server-time.js';
+
+const tokenSchema = z.object({
+  value: z
+    .string()
+    .max(16_384)
+    .regex(/^[A-Za-z0-9._~+/=-]+$/),
+  lifetimeMs: z.number().min(1000).max(86_400_000),
+  /** By Redis' clock. */
+  requestedAt: z.number(),
+  forcedAt: z.number().nullable(),
+});
+
+/** One token for the fleet: asked for once, renewed once, and once when it was revoked (docs/fleet.md#how-it-works). */
+export class FleetTokens extends SharedTokens {
+  readonly #fleet: Fleet;
+
+  constructor(fleet: Fleet) {
+    super();
+    this.#fleet = fleet;
+  }
+
+  override share(ask: () => Promise<AccessToken>, material: IdentityMaterial): RequestToken {
+    return async (unwanted, refused) => {
+      const { keys, errand } = this.#fleet.errandOf(material, 'token');
+      const { value, source } = await errand.run(new TokenJob(keys, ask, unwanted, refused));
+      return { ...value, source };
+    };
+  }
+}
+
+class TokenJob implements Job<AccessToken> {
+  constructor(
+    private readonly keys: FleetKeys,
+    private readonly ask: () => Promise<AccessToken>,
+    private readonly unwanted: AccessToken | null,
+    private readonly refused: boolean,
+  ) {}
+
+  async find({ fence, record, time }: Found): Promise<AccessToken | null> {
+    const { facts, content } = openSmall(record, 'token', this.keys);
+    if (facts.fence !== fence) throw new Refused('damaged');
+    const token = toToken(content, time);
+    if (time.now() - facts.at >= usableForMs(token)) return null;
+    // an older answer never takes the place of a newer one
+    const older = this.unwanted !== null && facts.at < time.of(this.unwanted.requestedAt);
+    return older || token.value === this.unwanted?.value ? null : token;
+  }
+
+  work(): Promise<AccessToken> {
+    return this.ask();
+  }
+
+  async store({ value, lifetimeMs, requestedAt }: AccessToken, fence: number, time: ServerTime) {
+    const at = time.of(requestedAt);
+    const shared = { value, lifetimeMs, requestedAt: at, forcedAt: this.refused ? at : null };
+    const facts = { kind: 'token', asOf: new Date(at).toISOString(), at, durationMs: 0, fence } as const;
+    return { record: sealSmall(Buffer.from(JSON.stringify(shared)), facts, this.keys), pieces: 0 };
+  }
+
+  lastsMs({ lifetimeMs }: AccessToken): number {
+    return lifetimeMs;
+  }
+}
+
+function toToken(content: Buffer, time: ServerTime): AccessToken {
+  const result = tokenSchema.safeParse(parse(content));
+  if (!result.success) throw new Refused('damaged');
+  const { value, lifetimeMs, requestedAt, forcedAt } = result.data;
+  return {
+    value,
+    lifetimeMs,
+    requestedAt: time.toInstant(requestedAt),
+    // spread, as in those that were asked for here
+    renewAfterMs: lifetimeMs * (0.75 + 0.1 * Math.random()),
+    ...(forcedAt !== null && { forcedAt: time.toInstant(forcedAt) }),
+  };
+}
+
+function parse(content: Buffer): unknown {
+  try {
+    return JSON.parse(content.toString('utf8'));
+  } catch (error) {
+    throw new Refused('damaged', { cause: error });
+  }
+}

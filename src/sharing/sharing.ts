@@ -1,0 +1,59 @@
+import type { Activity } from '../activity.js';
+import type { SharedTokens } from '../auth/bank-identity.js';
+import type { Clock } from '../clock.js';
+import type { Settings } from '../config/settings.js';
+import { readSealingKey } from '../config/small-file.js';
+import type { Logger } from 'pino';
+import type { SharedReadings } from '../snapshot/snapshot-reader.js';
+import type { Fleet, SharingStatus } from './fleet.js';
+
+/** What instances have by Redis. */
+export interface Sharing {
+  readonly fleet: Fleet;
+  readonly tokens: SharedTokens;
+  readonly readings: SharedReadings;
+}
+
+/** How sharing is, for health and metrics. */
+export class SharingCondition {
+  readonly #fleet: Fleet | null;
+  readonly #snapshots = { bank: 0, shared: 0, file: 0 };
+
+  constructor(fleet: Fleet | null, activity: Activity) {
+    this.#fleet = fleet;
+    activity.on('snapshotTaken', ({ source }) => (this.#snapshots[source] += 1));
+  }
+
+  /** Since the start; for metrics. */
+  get figures() {
+    return { up: this.#fleet?.link.up === true, snapshots: this.#snapshots };
+  }
+
+  /** null without REDIS_URL. */
+  status(): SharingStatus | null {
+    return this.#fleet?.status() ?? null;
+  }
+
+  /** Ends the waiting after failures that others have told of, for this instance. */
+  resetWaits(): void {
+    this.#fleet?.resetWaits();
+  }
+}
+
+/** Connects to Redis, waiting a second at most; null without REDIS_URL: nothing of it is loaded then. */
+export async function startSharing(
+  { sharing, bank, snapshot }: Settings,
+  clock: Clock,
+  logger: Logger,
+): Promise<Sharing | null> {
+  const { redis, keyFile } = sharing;
+  if (redis === null) return null;
+  const [{ Fleet }, { FleetTokens }, { FleetReadings }] = await Promise.all([
+    import('./fleet.js'),
+    import('./shared-tokens.js'),
+    import('./shared-readings.js'),
+  ]);
+  const ownKey = keyFile === null ? null : readSealingKey(keyFile);
+  const fleet = await Fleet.start({ redis, bank, ownKey, clock, logger });
+  return { fleet, tokens: new FleetTokens(fleet), readings: new FleetReadings(fleet, snapshot) };
+}

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { closeAll, onClose } from '../support/closing.js';
+import { startFleet } from '../support/fleet.js';
+import { closeGateways } from '../support/gateway.js';
+import { closePretendBanks, json, startPretendBank } from '../support/pretend-bank.js';
+import { startRedis, type Redis } from '../support/redis.js';
+import { listSample, PLANTED } from '../support/sample-accounts.js';
+import { hasRedis } from '../support/tools.js';
+import { until } from '../support/until.js';
+
+afterEach(async () => {
+  await closeGateways();
+  await closePretendBanks();
+  await closeAll();
+});
+
+/** All commands that reach Redis, as it shows them. */
+function monitor(redis: Redis): () => string {
+  const child = spawn('redis-cli', ['-h', '127.0.0.1', '-p', String(redis.port), 'MONITOR']);
+  let told = '';
+  child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString('latin1')));
+  onClose(async () => void child.kill('SIGKILL'));
+  return () => told;
+}
+
+/** What a value looks like in plain text, in UTF-16, in hex, and as any of the three alignments of base64. */
+function formsOf(value: string): Buffer[] {
+  const bytes = Buffer.from(value);
+  const base64 = [0, 1, 2].map((shift) =>
+    Buffer.from(
+      Buffer.concat([Buffer.alloc(shift), bytes])
+        .toString('base64')
+        .slice(4, -4),
+    ),
+  );
+  return [bytes, Buffer.from(value, 'utf16le'), Buffer.from(bytes.toString('hex')), ...base64];
+}
+
+(hasRedis() ? describe : describe.skip)('Redis', () => {
+  it('shows no name, IBAN, amount, token, user, password or address: not in keys, values, commands or news', async () => {
+    const [bank, redis] = [await startPretendBank(), await startRedis()];
+    const seen = monitor(redis);
+    await until(() => seen().includes('OK'));
+    bank.onAccounts = listSample(200);
+    const gateways = await startFleet(2, bank, redis, { SNAPSHOT_FRESH_MS: '0' });
+    for (const gateway of gateways) expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    // a failure is shared, too
+    bank.onAccounts = (_request, response) => json(response, 500, {});
+    for (const gateway of gateways) await gateway.get('/api/v1/accounts');
+    await until(() => redis.cli('KEYS', '*:wait').includes('wait'));
+    const dump = redis.everything();
+    expect(dump.length).toBeGreaterThan(50_000);
+    const commands = seen();
+    expect(commands).toContain('PUBLISH');
+    const planted = [
+      ...Object.values(PLANTED),
+      'Nordlys Handel',
+      'Operating account',
+      'COBADEFFXXX',
+      'CurrentBalance',
+      bank.username,
+      bank.password,
+      new URL(bank.url).host,
+      ...bank.tokens,
+    ];
+    for (const value of planted) {
+      for (const form of formsOf(value)) {
+        expect([value, dump.includes(form)]).toEqual([value, false]);
+        expect([value, commands.includes(form.toString('latin1'))]).toEqual([value, false]);
+      }
+    }
+    const keys = redis.cli('KEYS', '*').split('\n').filter(Boolean);
+    expect(
+      keys.every((key) =>
+        /^accounts-gateway:[\w-]{22}:(instances|(token|reading-[0-9a-f]{8}):[a-z]+(:\d+)*)$/.test(key),
+      ),
+    ).toBe(true);
+  });
+
+  it('its twin: the same search finds what is there in the clear', async () => {
+    const redis = await startRedis({ config: ['rdbcompression no'] });
+    redis.cli('SET', 'a', `xx${PLANTED.iban}xx`);
+    redis.cli('SET', 'b', Buffer.from(`y${PLANTED.iban}y`).toString('base64'));
+    const dump = redis.everything();
+    expect(formsOf(PLANTED.iban).filter((form) => dump.includes(form)).length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('keeps nothing of a fleet for ever, and at most two copies of a snapshot for long', async () => {
+    const [bank, redis] = [await startPretendBank(), await startRedis()];
+    bank.onAccounts = listSample(20);
+    const [gateway] = await startFleet(2, bank, redis, { SNAPSHOT_FRESH_MS: '0' });
+    for (let call = 0; call < 5; call += 1) await gateway.get('/api/v1/accounts');
+    await until(() => !redis.cli('KEYS', '*:lease').includes('lease'));
+    const keys = redis.cli('KEYS', '*').split('\n').filter(Boolean);
+    for (const key of keys) expect(Number(redis.cli('PTTL', key))).toBeGreaterThan(0);
+    const pieces = keys.filter((key) => /:record:\d+:0$/.test(key)).map((key) => Number(redis.cli('PTTL', key)));
+    expect(pieces.length).toBeGreaterThan(1);
+    await until(() => {
+      const lasting = redis.cli('KEYS', '*:record:*').split('\n').filter(Boolean);
+      return lasting.filter((key) => Number(redis.cli('PTTL', key)) > 5000).length === 1;
+    });
+  });
+});

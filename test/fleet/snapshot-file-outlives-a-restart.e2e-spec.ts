@@ -1,0 +1,190 @@
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { closeAll, temporaryDirectory } from '../support/closing.js';
+import { closeGateways, startGateway } from '../support/gateway.js';
+import { MovedClock } from '../support/moved-clock.js';
+import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { listSample, PLANTED } from '../support/sample-accounts.js';
+import { until } from '../support/until.js';
+
+afterEach(async () => {
+  await closeGateways();
+  await closePretendBanks();
+  await closeAll();
+});
+
+const away = (bank: PretendBank) => {
+  bank.onToken = (_request, response) => json(response, 503, {});
+  bank.onAccounts = (_request, response) => json(response, 503, {});
+};
+
+/** A bank with three accounts, and a file that an earlier run has left. */
+async function afterOneRun(env: Record<string, string> = {}) {
+  const bank = await startPretendBank();
+  bank.onAccounts = listSample(3);
+  const file = join(temporaryDirectory(), 'snapshot');
+  const gateway = await startGateway(bank, { SNAPSHOT_FILE: file, ...env });
+  const { text } = await gateway.get('/api/v1/accounts');
+  await gateway.close();
+  return { bank, file, text, asOf: (JSON.parse(text) as { snapshot: { asOf: string } }).snapshot.asOf };
+}
+
+describe('the copy in SNAPSHOT_FILE', () => {
+  it('is served at once after a restart with the bank away, marked stale, and the instance is ready', async () => {
+    const { bank, file, asOf } = await afterOneRun();
+    away(bank);
+    const gateway = await startGateway(bank, { SNAPSHOT_FILE: file });
+    const started = performance.now();
+    const answer = await gateway.get('/api/v1/accounts');
+    expect(performance.now() - started).toBeLessThan(800);
+    expect(answer.status).toBe(200);
+    expect(answer.json.accounts).toHaveLength(3);
+    expect(answer.json.snapshot).toEqual({ asOf, stale: true, complete: true });
+    expect((await gateway.get('/health/ready')).status).toBe(200);
+    const health = (await gateway.get('/health')).json;
+    expect(health.status).toBe('degraded');
+    expect(health.details.snapshot).toMatchObject({ status: 'degraded', stale: true, accounts: 3 });
+    expect(gateway.events('snapshot.refreshed')).toMatchObject([{ source: 'file', accounts: 3 }]);
+    // who insists on the bank is told of the bank
+    expect((await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' })).status).toBe(503);
+    expect((await gateway.get('/api/v1/accounts', { 'cache-control': 'only-if-cached' })).json.snapshot.stale).toBe(
+      true,
+    );
+  });
+
+  it('is served only while the first reading runs, however slow that is', async () => {
+    const { bank, file, asOf } = await afterOneRun();
+    let answerNow: () => void = () => undefined;
+    bank.onAccounts = (...args) => {
+      answerNow = () => listSample(5)(...args);
+    };
+    const gateway = await startGateway(bank, { SNAPSHOT_FILE: file });
+    const first = await gateway.get('/api/v1/accounts');
+    expect(first.json.snapshot).toMatchObject({ asOf, stale: true });
+    await until(() => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts?')).length === 2);
+    answerNow();
+    await until(async () => (await gateway.get('/api/v1/accounts')).json.accounts.length === 5);
+    expect((await gateway.get('/api/v1/accounts')).json.snapshot.stale).toBe(false);
+    expect(gateway.events('snapshot.refreshed').map(({ source }) => source)).toEqual(['file', 'bank']);
+  });
+
+  it('is for its owner alone, and shows nothing', async () => {
+    const { bank, file } = await afterOneRun();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const bytes = readFileSync(file);
+    const values = [...Object.values(PLANTED), 'Nordlys', 'Operating', 'COBADEFF', bank.username, bank.password];
+    for (const value of [...values, ...bank.tokens, bank.url]) {
+      for (const form of [
+        Buffer.from(value),
+        Buffer.from(value, 'utf16le'),
+        Buffer.from(Buffer.from(value).toString('base64').slice(0, -4)),
+      ])
+        expect(bytes.includes(form)).toBe(false);
+    }
+    expect(readdirSync(join(file, '..'))).toEqual(['snapshot']);
+  });
+
+  it('is written again at most every 10 s, and at a stop', async () => {
+    const bank = await startPretendBank();
+    bank.onAccounts = listSample(3);
+    const file = join(temporaryDirectory(), 'snapshot');
+    const gateway = await startGateway(bank, { SNAPSHOT_FILE: file, SNAPSHOT_FRESH_MS: '0' });
+    await gateway.get('/api/v1/accounts');
+    await until(() => statSync(file, { throwIfNoEntry: false }) !== undefined);
+    const first = readFileSync(file);
+    for (let call = 0; call < 5; call += 1) await gateway.get('/api/v1/accounts');
+    expect(readFileSync(file)).toEqual(first);
+    await gateway.close();
+    expect(readFileSync(file)).not.toEqual(first);
+  });
+
+  it.each<[string, string, (file: string) => void]>([
+    ['cut off', 'damaged', (file) => truncateSync(file, statSync(file).size - 100)],
+    ['cut off in its header', 'damaged', (file) => truncateSync(file, 50)],
+    ['empty', 'damaged', (file) => truncateSync(file, 0)],
+    [
+      'altered by one bit',
+      'damaged',
+      (file) => {
+        const bytes = readFileSync(file);
+        bytes[bytes.length - 1000] = (bytes.at(-1000) as number) ^ 1;
+        writeFileSync(file, bytes);
+      },
+    ],
+    ['noise', 'damaged', (file) => writeFileSync(file, Buffer.alloc(100_000, 0x61))],
+  ])('is ignored with one line when it is %s', async (_what, reason, damage) => {
+    const { bank, file } = await afterOneRun();
+    damage(file);
+    const gateway = await startGateway(bank, { SNAPSHOT_FILE: file });
+    expect(gateway.events('sharing.refused')).toMatchObject([{ what: 'file', reason, level: 'warn' }]);
+    expect((await gateway.get('/api/v1/accounts')).json.snapshot.stale).toBe(false);
+  });
+
+  it('is ignored when it is too old, or from the future, by the wall clock', async () => {
+    const { bank, file } = await afterOneRun();
+    for (const [ms, served] of [
+      [290_000, 'file'],
+      [301_000, undefined],
+      [-20_000, undefined],
+    ] as const) {
+      away(bank);
+      const clock = new MovedClock();
+      clock.setWall(ms);
+      const gateway = await startGateway(bank, { SNAPSHOT_FILE: file }, clock);
+      expect(gateway.events('snapshot.refreshed')[0]?.['source']).toBe(served);
+      expect(gateway.events('sharing.refused').map(({ reason }) => reason)).toEqual(served ? [] : ['too-old']);
+      if (served) {
+        const { headers } = await gateway.get('/api/v1/accounts');
+        expect(Number(headers['age'])).toBeGreaterThanOrEqual(290);
+      }
+      // it keeps the copy that it could not use, until it has a better one
+      await gateway.close();
+    }
+  });
+
+  it('is foreign to another identity, but not to a renewed certificate with SNAPSHOT_KEY_FILE', async () => {
+    const keyFile = join(temporaryDirectory(), 'key');
+    writeFileSync(keyFile, `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 });
+    for (const own of [{}, { SNAPSHOT_KEY_FILE: keyFile }]) {
+      const { bank, file } = await afterOneRun(own);
+      const { pfx, passcode } = await bank.issueClient('renewed');
+      writeFileSync(bank.files.pfx, pfx);
+      writeFileSync(bank.files.passcode, passcode);
+      away(bank);
+      const gateway = await startGateway(bank, { SNAPSHOT_FILE: file, ...own });
+      const opened = 'SNAPSHOT_KEY_FILE' in own;
+      expect(gateway.events('sharing.refused').map(({ reason }) => reason)).toEqual(opened ? [] : ['foreign']);
+      expect((await gateway.get('/api/v1/accounts')).status).toBe(opened ? 200 : 503);
+      await gateway.close();
+    }
+  });
+
+  it('goes when access is no longer granted', async () => {
+    const { bank, file } = await afterOneRun();
+    bank.onAccounts = (_request, response) => json(response, 404, {});
+    const gateway = await startGateway(bank, { SNAPSHOT_FILE: file });
+    expect((await gateway.get('/api/v1/accounts')).json.snapshot.stale).toBe(true);
+    await until(() => statSync(file, { throwIfNoEntry: false }) === undefined);
+    expect((await gateway.get('/api/v1/accounts')).json.code).toBe('access-not-granted');
+    await gateway.close();
+    expect(statSync(file, { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  it('that cannot be written is told of once, and callers notice nothing', async () => {
+    const bank = await startPretendBank();
+    bank.onAccounts = listSample(3);
+    const directory = temporaryDirectory();
+    const gateway = await startGateway(bank, { SNAPSHOT_FILE: join(directory, 'snapshot'), SNAPSHOT_FRESH_MS: '0' });
+    writeFileSync(join(directory, `snapshot.${process.pid}.tmp`), '');
+    // root may write anywhere, but not a file in the place of a directory
+    const { rmSync, mkdirSync } = await import('node:fs');
+    rmSync(join(directory, `snapshot.${process.pid}.tmp`));
+    mkdirSync(join(directory, 'snapshot'));
+    expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    await until(() => gateway.events('sharing.unavailable').length > 0);
+    await gateway.close();
+    expect(gateway.events('sharing.unavailable')).toMatchObject([{ what: 'file' }]);
+    expect(readdirSync(directory)).toEqual(['snapshot']);
+  });
+});

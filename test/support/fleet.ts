@@ -1,0 +1,34 @@
+import type { Clock } from '../../src/clock.js';
+import { startGateway, type Gateway } from './gateway.js';
+import { listAccounts, type PretendBank } from './pretend-bank.js';
+import type { Redis } from './redis.js';
+import { sampleAccounts } from './sample-accounts.js';
+
+/** What a bank was asked for: tokens, and readings by their first page. */
+export const asked = ({ requests }: PretendBank) => ({
+  tokens: requests.filter(({ path }) => path.includes('authorize')).length,
+  readings: requests.filter(({ path }) => path.startsWith('/api/v1/accounts?PageNumber=1')).length,
+});
+
+/** Gateways of one bank and one Redis, each with connections and memory of its own. */
+export async function startFleet(
+  size: number,
+  bank: PretendBank,
+  redis: Pick<Redis, 'env'>,
+  env: Record<string, string> = {},
+  clocks: readonly Clock[] = [],
+): Promise<[Gateway, Gateway, ...Gateway[]]> {
+  const gateways: Gateway[] = [];
+  for (let each = 0; each < size; each += 1) {
+    gateways.push(await startGateway(bank, { ...redis.env, ...env }, clocks[each]));
+  }
+  return gateways as [Gateway, Gateway, ...Gateway[]];
+}
+
+/** A list that comes after a while. */
+export const slowly =
+  (ms: number, count = 20): PretendBank['onAccounts'] =>
+  (...args) =>
+    void setTimeout(() => listAccounts(sampleAccounts(count))(...args), ms);
+
+export const sharingOf = async (gateway: Gateway) => (await gateway.get('/health')).json.details.sharing;

@@ -1,0 +1,91 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createAuthority } from './authority.js';
+import { onClose, temporaryDirectory } from './closing.js';
+import { closedPort } from './servers.js';
+import { startTool } from './tools.js';
+import { until } from './until.js';
+
+export interface Redis {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly directory: string;
+  /** Settings of a gateway that uses it. */
+  readonly env: Record<string, string>;
+  /** One command by redis-cli, as an administrator; gives what it prints. */
+  cli(...args: string[]): string;
+  signal(signal: NodeJS.Signals): void;
+  /** All keys, by DUMP-like reading, and what they hold: everything an attacker with access would see. */
+  everything(): Buffer;
+}
+
+export interface RedisOptions {
+  readonly tls?: boolean;
+  /** Lines of redis.conf, for one. */
+  readonly config?: readonly string[];
+  /** Put into the address: `user:password@`. */
+  readonly credentials?: string;
+  readonly port?: number;
+}
+
+/** The real redis-server on a free port of 127.0.0.1, which keeps nothing on disk but by `everything`. */
+export async function startRedis({
+  tls = false,
+  config = [],
+  credentials = '',
+  port,
+}: RedisOptions = {}): Promise<Redis> {
+  const directory = temporaryDirectory();
+  const at = port ?? (await closedPort());
+  const authority = tls ? await createAuthority('Redis CA') : null;
+  const lines = [
+    'bind 127.0.0.1',
+    tls ? 'port 0' : `port ${at}`,
+    'save ""',
+    'appendonly no',
+    `dir ${directory}`,
+    'daemonize no',
+    'enable-debug-command yes',
+    ...config,
+  ];
+  if (authority) {
+    const { key, cert } = authority.server(['127.0.0.1', 'localhost']);
+    writeFileSync(join(directory, 'key.pem'), key);
+    writeFileSync(join(directory, 'cert.pem'), cert);
+    writeFileSync(join(directory, 'ca.pem'), authority.pem);
+    lines.push(
+      `tls-port ${at}`,
+      `tls-cert-file ${join(directory, 'cert.pem')}`,
+      `tls-key-file ${join(directory, 'key.pem')}`,
+      `tls-ca-cert-file ${join(directory, 'ca.pem')}`,
+      'tls-auth-clients no',
+    );
+  }
+  writeFileSync(join(directory, 'redis.conf'), `${lines.join('\n')}\n`);
+  const { pid } = await startTool('redis-server', [join(directory, 'redis.conf')], at);
+  const url = `${tls ? 'rediss' : 'redis'}://${credentials}127.0.0.1:${at}`;
+  const tlsArgs = tls ? ['--tls', '--cacert', join(directory, 'ca.pem')] : [];
+  const redis: Redis = {
+    url,
+    port: at,
+    pid,
+    directory,
+    env: { REDIS_URL: url, ...(tls && { REDIS_CA_FILE: join(directory, 'ca.pem') }) },
+    cli: (...args) =>
+      execFileSync('redis-cli', ['-h', '127.0.0.1', '-p', String(at), ...tlsArgs, ...args], {
+        encoding: 'latin1',
+        maxBuffer: 2 ** 28,
+      }),
+    signal: (signal) => void process.kill(pid, signal),
+    everything: () => {
+      redis.cli('SAVE');
+      return readFileSync(join(directory, 'dump.rdb'));
+    },
+  };
+  // a stopped one is not ended by closeAll
+  onClose(async () => void spawnSync('kill', ['-CONT', String(pid)]));
+  await until(() => redis.cli('PING').includes('PONG'));
+  return redis;
+}
