@@ -413,6 +413,29 @@ export type ListenerHealth = {
     daysLeft: number;
 };
 
+export type SharingHealth = {
+    status: 'up' | 'degraded' | 'down';
+    code?: ProblemCode;
+    owner?: ProblemOwner;
+    detail?: string;
+    /**
+     * what to do about it
+     */
+    remedy?: string;
+    /**
+     * unavailable: Redis cannot be used
+     */
+    state: 'alone' | 'fleet' | 'unavailable';
+    /**
+     * seen within 30 s, this one included
+     */
+    instances: number;
+    /**
+     * who reads for all now: this one, nobody, another
+     */
+    lease: 'held' | 'free' | 'other';
+};
+
 export type HealthDetails = {
     instance?: InstanceHealth;
     certificate: CertificateHealth;
@@ -421,6 +444,7 @@ export type HealthDetails = {
     bank: BankHealth;
     snapshot: SnapshotHealth;
     listener?: ListenerHealth;
+    sharing?: SharingHealth;
 };
 
 export type HealthParts = {
@@ -431,6 +455,7 @@ export type HealthParts = {
     bank?: BankHealth;
     snapshot?: SnapshotHealth;
     listener?: ListenerHealth;
+    sharing?: SharingHealth;
 };
 
 export type Health = {
