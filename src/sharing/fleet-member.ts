@@ -10,6 +10,8 @@ export class FleetMember implements OnModuleInit, OnApplicationShutdown {
   readonly #keeper: SnapshotKeeper;
   readonly #identities: IdentityHolder;
   readonly #onDropped: () => void;
+  /** Redis was away when what is shared had to go. */
+  #toDrop = false;
 
   constructor(fleet: Fleet, keeper: SnapshotKeeper, identities: IdentityHolder, onDropped: () => void) {
     this.#fleet = fleet;
@@ -22,7 +24,11 @@ export class FleetMember implements OnModuleInit, OnApplicationShutdown {
     const material = () => this.#identities.current.material;
     this.#fleet.live(material, READING);
     this.#fleet.link.on('news', (text) => void this.#hear(text));
-    this.#keeper.listen({ onDropped: () => void this.#fleet.errandOf(material(), READING).errand.drop() });
+    const drop = async () => {
+      this.#toDrop = !(await this.#fleet.errandOf(material(), READING).errand.drop());
+    };
+    this.#keeper.listen({ onDropped: () => void drop() });
+    this.#fleet.link.on('up', () => void (this.#toDrop && drop()));
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -6,6 +6,7 @@ import type { BankSettings, SharingSettings } from '../config/settings.js';
 import { within } from '../deadline.js';
 import { Errand } from './errand.js';
 import { toFleetKeys, type FleetKeys } from './fleet-keys.js';
+import { LeaseStore } from './lease-store.js';
 import { RedisFailure, RedisLink } from './redis-link.js';
 import { BEAT } from './scripts.js';
 
@@ -66,10 +67,14 @@ export class Fleet {
     const keys = this.#keys.get(material) ?? toFleetKeys(material, bank, ownKey);
     this.#keys.set(material, keys);
     const id = `${keys.name} ${name}`;
-    const { keyPrefix } = redis;
-    const parts = { link: this.link, keys, keyPrefix, owner: this.#owner, clock, logger };
-    const errand = this.#errands.get(id) ?? new Errand(parts, name);
-    this.#errands.set(id, errand);
+    let errand = this.#errands.get(id);
+    if (!errand) {
+      const { link } = this;
+      const key = `${redis.keyPrefix}${keys.name}:${name}`;
+      const store = new LeaseStore({ link, key, topic: id, owner: this.#owner, clock });
+      errand = new Errand({ name, store, link, keys, clock, logger });
+      this.#errands.set(id, errand);
+    }
     return { keys, errand };
   }
 
@@ -125,7 +130,12 @@ export class Fleet {
     const instances = `${this.#parts.redis.keyPrefix}${keys.name}:instances`;
     try {
       await link.subscribe();
-      const reply = await link.script(BEAT, [instances, errand.leaseKey], [this.#owner, COUNTS_FOR_MS], BEAT_WITHIN_MS);
+      const reply = await link.script(
+        BEAT,
+        [instances, errand.store.leaseKey],
+        [this.#owner, COUNTS_FOR_MS],
+        BEAT_WITHIN_MS,
+      );
       const [count, holder] = Array.isArray(reply) ? (reply as unknown[]) : [];
       if (typeof count !== 'number' || !Buffer.isBuffer(holder)) throw new RedisFailure('nonsense');
       this.#seen = { instances: Math.max(1, count), holder: holder.toString() };

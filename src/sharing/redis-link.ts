@@ -32,7 +32,7 @@ type Client = ReturnType<typeof createRedisClient>;
  * its end as `sharing.recovered`. Nothing is queued while it is away, and every command has a deadline of ours, because the one
  * of the client covers only what it has not sent yet.
  */
-export class RedisLink extends EventEmitter<{ news: [text: string]; down: []; ready: [] }> {
+export class RedisLink extends EventEmitter<{ news: [text: string]; down: []; up: []; ready: [] }> {
   readonly #clients: Readonly<Record<(typeof NAMES)[number], Client>>;
   readonly #channel: string;
   readonly #logger: Logger;
@@ -162,8 +162,9 @@ export class RedisLink extends EventEmitter<{ news: [text: string]; down: []; re
     // what refused both for one reason takes both again
     if (work === 'commands' && earlier?.refused && this.#troubles.get('store')?.reason === earlier.reason)
       this.#troubles.delete('store');
-    if (this.#troubles.size === 0)
-      this.#logger.info({ event: 'sharing.recovered', what: 'redis' }, 'Redis can be used again');
+    if (this.#troubles.size > 0) return;
+    this.#logger.info({ event: 'sharing.recovered', what: 'redis' }, 'Redis can be used again');
+    this.emit('up');
   }
 
   close(): void {

@@ -117,19 +117,21 @@ export function open(start: Buffer, kind: Facts['kind'], keys: FleetKeys, maxByt
 }
 
 function toReader(decipher: DecipherGCM, bytes: number): Pick<Opening, 'push' | 'finish'> {
-  const content = new Uint8Array(bytes);
+  // made when it is needed: whoever only looks at the facts must not pay for it
+  let content: Uint8Array<ArrayBuffer> | null = null;
   const tag = Buffer.alloc(TAG.authTagLength);
   let taken = 0;
   return {
     push: (portion) => {
       if (taken + portion.length > bytes + tag.length) throw new Refused('damaged');
+      content ??= new Uint8Array(bytes);
       const ofContent = portion.subarray(0, Math.max(0, bytes - taken));
       content.set(decipher.update(ofContent), taken);
       tag.set(portion.subarray(ofContent.length), Math.max(0, taken - bytes));
       taken += portion.length;
     },
     finish: () => {
-      if (taken !== bytes + tag.length) throw new Refused('damaged');
+      if (content === null || taken !== bytes + tag.length) throw new Refused('damaged');
       try {
         decipher.setAuthTag(tag).final();
       } catch (error) {

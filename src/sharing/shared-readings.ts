@@ -68,14 +68,14 @@ class ReadingJob implements Job<ReadSnapshot> {
     private readonly read: (asOfMs: number | undefined) => Promise<ReadSnapshot>,
   ) {}
 
-  async find({ fence, record, time, wasInFlight, waitedMs }: Found): Promise<ReadSnapshot | null> {
+  async find({ fence, record, time, wasInFlight, waitedMs, droppedAt }: Found): Promise<ReadSnapshot | null> {
     const opening = open(record, 'snapshot', this.keys, MAX_BYTES);
     const { at, durationMs } = opening.facts;
     if (opening.facts.fence !== fence) throw new Refused('damaged');
     const ageMs = time.now() - at;
     const { maxAgeMs = () => 0, maxBegunMs = 0 } = this.acceptable ?? {};
     const youngEnough = ageMs <= maxAgeMs(durationMs) || (wasInFlight && ageMs - waitedMs <= maxBegunMs);
-    if (!youngEnough || ageMs < -CLOCK_MAY_DIFFER_MS) return null;
+    if (!youngEnough || at < droppedAt || ageMs < -CLOCK_MAY_DIFFER_MS) return null;
     const buffer = await this.#load(opening, fence);
     return buffer && { snapshot: toSnapshot(buffer, { askedAt: time.toInstant(at), durationMs }), pages: 0 };
   }
@@ -147,6 +147,6 @@ class ReadingJob implements Job<ReadSnapshot> {
   }
 
   #pieceKey(fence: number, piece: number): string {
-    return `${this.errand.recordKey}:${fence}:${piece}`;
+    return `${this.errand.store.recordKey}:${fence}:${piece}`;
   }
 }
