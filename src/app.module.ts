@@ -1,6 +1,8 @@
 import { Injectable, Module, type DynamicModule, type OnApplicationBootstrap } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { ChangeFeed } from './accounts/events/change-feed.js';
+import { Activity } from './activity.js';
 import { AuthModule } from './auth/auth.module.js';
 import { IdentityHolder } from './auth/identity-holder.js';
 import { BankModule } from './bank/bank.module.js';
@@ -13,6 +15,8 @@ import { ProblemsController } from './problems/problems.controller.js';
 import { RootController } from './root.controller.js';
 import { SnapshotKeeper } from './snapshot/snapshot-keeper.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
+import { TelemetryModule } from './telemetry/telemetry.module.js';
+import { Turns } from './turns.js';
 
 /** What comes from outside: made by the command line, or by a test. */
 export interface AppParts {
@@ -40,14 +44,20 @@ export class AppModule {
     private readonly keeper: SnapshotKeeper,
     private readonly identities: IdentityHolder,
     private readonly edge: HttpEdge,
-  ) {}
+    feed: ChangeFeed,
+  ) {
+    // an open stream would hold up the stop
+    edge.connections.onDrain(() => feed.stop());
+  }
 
-  static register({ settings, clock, log, readAtStart }: AppParts, edge: HttpEdge): DynamicModule {
+  static register({ settings, clock, log, readAtStart }: AppParts, edge: HttpEdge, activity: Activity): DynamicModule {
     const parts = [
       { provide: Settings, useValue: settings },
       { provide: Clock, useValue: clock },
       { provide: Log, useValue: log },
       { provide: HttpEdge, useValue: edge },
+      { provide: Activity, useValue: activity },
+      { provide: Turns, useValue: edge.connections.turns },
     ];
     return {
       module: AppModule,
@@ -60,6 +70,7 @@ export class AppModule {
         BankModule,
         AuthModule,
         HealthModule,
+        TelemetryModule,
       ],
       controllers: [ProblemsController, RootController],
       providers: readAtStart ? [ReadAtStart] : [],

@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger } from 'nestjs-pino';
+import { Activity } from './activity.js';
 import { AppModule, type AppParts } from './app.module.js';
 import { HttpEdge } from './http/http-edge.js';
 import { ProblemFilter } from './http/problem-filter.js';
@@ -14,9 +15,10 @@ import { describeApi } from './openapi/describe-api.js';
  */
 export async function createApp(parts: AppParts): Promise<NestFastifyApplication> {
   const { settings, log, clock } = parts;
-  const edge = new HttpEdge(settings.http, log.logger, clock);
+  const activity = new Activity();
+  const edge = new HttpEdge(settings.http, log.logger, clock, activity);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.register(parts, edge),
+    AppModule.register(parts, edge, activity),
     new FastifyAdapter(edge.fastify),
     { logger: false, abortOnError: false },
   );

@@ -6,8 +6,7 @@ const root = new URL('../', import.meta.url);
 export const VERSION: string = (JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string })
   .version;
 
-/** The commit this was built from: as the image was told, else as the checkout says; null when neither knows. */
-export function readCommit(told: string | undefined): string | null {
+function readCommit(told: string | undefined): string | null {
   if (told) return told;
   try {
     const head = readFileSync(new URL('.git/HEAD', root), 'utf8').trim();
@@ -18,3 +17,7 @@ export function readCommit(told: string | undefined): string | null {
     return null;
   }
 }
+
+/** The commit this was built from: as the image was told, else as the checkout says; null when neither knows. */
+// eslint-disable-next-line node/no-process-env -- baked into the image; nothing that an operator sets
+export const COMMIT: string | null = readCommit(process.env['GIT_COMMIT']);

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiProblems } from '../openapi/api-problems.js';
+import { ApiProblems, FROM_THE_BANK } from '../openapi/api-problems.js';
 import { refTo } from '../openapi/schemas.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { select } from '../snapshot/select.js';
@@ -20,7 +20,7 @@ import { accountAnswerSchema, accountListSchema } from './response-schemas.js';
 /** The accounts as internal web apps see them, from one complete snapshot. */
 @ApiTags('accounts')
 @ApiNotModified()
-@ApiProblems()
+@ApiProblems(...FROM_THE_BANK)
 @Controller('api/v1/accounts')
 export class AccountsController {
   constructor(
@@ -58,7 +58,12 @@ export class AccountsController {
 
   @Get(':accountId')
   @MayBeCached()
-  @ApiParam({ name: 'accountId', description: 'the `id` of an account' })
+  @ApiParam({
+    name: 'accountId',
+    description: 'the `id` of an account',
+    example: 'eba213f9-7469-8d7a-b5f9-4135ef61100f',
+  })
+  @ApiProblems(404)
   @ApiOperation({
     operationId: 'getAccount',
     summary: 'One account by its id',

@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiProblems } from '../openapi/api-problems.js';
+import { ApiProblems, FROM_THE_BANK } from '../openapi/api-problems.js';
 import { refTo } from '../openapi/schemas.js';
 import { matchAccounts } from '../snapshot/select.js';
 import { toTotals } from '../snapshot/totals.js';
@@ -16,7 +16,7 @@ import { balancesAnswerSchema } from './response-schemas.js';
 /** What there is in each currency, over the accounts that match. */
 @ApiTags('accounts')
 @ApiNotModified()
-@ApiProblems()
+@ApiProblems(...FROM_THE_BANK)
 @Controller('api/v1/balances')
 export class BalancesController {
   constructor(

@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
+import type { Turns } from '../turns.js';
 import type { Encoding } from './content-negotiation.js';
 
 /** So much is gathered before it is written. */
@@ -12,9 +12,9 @@ const STALLED_MS = 60_000;
  * A long body, compressed as asked, made no faster than it is read and in short pieces of work. Destroying it ends all
  * work for it; it is destroyed by itself when nothing is read for a minute.
  */
-export function createBodyStream(parts: Iterable<Buffer>, encoding: Encoding): Readable {
+export function createBodyStream(parts: Iterable<Buffer>, encoding: Encoding, turns: Turns): Readable {
   const plain = Readable.from(
-    toChunks(parts, () => stalled.refresh()),
+    toChunks(parts, turns, () => stalled.refresh()),
     { objectMode: false },
   );
   const stalled = setTimeout(() => plain.destroy(new Error('nothing was read for a minute')), STALLED_MS);
@@ -25,7 +25,7 @@ export function createBodyStream(parts: Iterable<Buffer>, encoding: Encoding): R
   return pipeline(plain, compressed, () => undefined);
 }
 
-async function* toChunks(parts: Iterable<Buffer>, onChunk: () => void): AsyncGenerator<Buffer> {
+async function* toChunks(parts: Iterable<Buffer>, turns: Turns, onChunk: () => void): AsyncGenerator<Buffer> {
   let gathered: Buffer[] = [];
   let bytes = 0;
   for (const part of parts) {
@@ -36,8 +36,7 @@ async function* toChunks(parts: Iterable<Buffer>, onChunk: () => void): AsyncGen
     yield Buffer.concat(gathered, bytes);
     gathered = [];
     bytes = 0;
-    // a fast reader must not keep the event loop for themselves
-    await turn();
+    await turns.next();
   }
   if (bytes > 0) yield Buffer.concat(gathered, bytes);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import pLimit from 'p-limit';
 import type { Encoding } from './content-negotiation.js';
 
 const compressBrotli = promisify(brotliCompress);
@@ -8,6 +9,9 @@ const compressGzip = promisify(gzip);
 
 /** Below this compression saves nothing worth having. */
 const MIN_COMPRESSED_BYTES = 1024;
+
+/** At once: all must not take every thread of Node's pool, on which names are looked up and files read too. */
+const compressing = pLimit(2);
 
 /** The bytes of an answer in one form. */
 export interface Encoded {
@@ -50,7 +54,7 @@ export class EncodedResponse {
     if (ready) return ready;
     let making = this.#pending.get(encoding);
     if (!making) {
-      making = this.#compress(encoding);
+      making = compressing(() => this.#compress(encoding));
       this.#pending.set(encoding, making);
     }
     return making;

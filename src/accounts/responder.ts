@@ -3,12 +3,16 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Settings } from '../config/settings.js';
 import '../logging/request-fields.js';
-import { SnapshotKeeper, type ServedSnapshot } from '../snapshot/snapshot-keeper.js';
+import { CallerLeft, SnapshotKeeper, type ServedSnapshot } from '../snapshot/snapshot-keeper.js';
+import { Turns } from '../turns.js';
 import { createBodyStream } from './body-stream.js';
 import { readCacheDirectives } from './cache-directives.js';
 import { MEDIA_TYPES, toEncoding } from './content-negotiation.js';
 import type { Encoded, EncodedResponse } from './encoded-response.js';
 import type { Format } from './list-query.js';
+
+/** So many bodies are compressed while they are read; each takes up to 2 MB for it. Further ones go as they are. */
+const MAX_COMPRESSED_STREAMS = 32;
 
 interface StreamedBody {
   readonly format: Format;
@@ -20,10 +24,12 @@ interface StreamedBody {
 @Injectable()
 export class Responder {
   readonly #freshMs: number;
+  #compressedStreams = 0;
 
   constructor(
     private readonly keeper: SnapshotKeeper,
     { snapshot }: Settings,
+    private readonly turns: Turns,
   ) {
     this.#freshMs = snapshot.freshMs;
   }
@@ -33,13 +39,21 @@ export class Responder {
     const wanted = readCacheDirectives(request.headers['cache-control']);
     const held = this.keeper.getHeld(wanted);
     if (held) return held;
-    return this.keeper.get(wanted, {
-      signal: request.signal,
+    const { signal } = request;
+    const served = await this.keeper.get(wanted, {
+      signal,
       client: request.socket.remoteAddress ?? '',
+      span: request.logFields.span,
       onReading: (readingId) => {
         request.logFields.readingId = readingId;
       },
     });
+    // all who waited for a reading are let go at the same moment
+    const release = served.snapshot.hold();
+    await this.turns.next();
+    setImmediate(release);
+    if (signal.aborted) throw new CallerLeft();
+    return served;
   }
 
   /** Headers for an error that was found in a snapshot: its reader can tell how old the finding is. */
@@ -62,7 +76,8 @@ export class Responder {
 
   sendStream(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, body: StreamedBody): void {
     if (this.#isNotModified(request, reply, served, body.etag)) return;
-    const encoding = toEncoding(request.headers['accept-encoding']);
+    const mayCompress = this.#compressedStreams < MAX_COMPRESSED_STREAMS;
+    const encoding = mayCompress ? toEncoding(request.headers['accept-encoding']) : 'identity';
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     if (body.format !== 'json') {
       reply.header('content-disposition', `attachment; filename="accounts.${body.format}"`);
@@ -73,7 +88,14 @@ export class Responder {
       return;
     }
     const release = served.snapshot.hold();
-    reply.send(createBodyStream(body.parts, encoding).once('close', release));
+    const compressed = encoding === 'identity' ? 0 : 1;
+    this.#compressedStreams += compressed;
+    const stream = createBodyStream(body.parts, encoding, this.turns);
+    stream.once('close', () => {
+      this.#compressedStreams -= compressed;
+      release();
+    });
+    reply.send(stream);
   }
 
   #send(

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { accountSchema } from '../snapshot/account.js';
+import { createAccountSchema } from '../snapshot/account.js';
 import { totalSchema } from '../snapshot/totals.js';
+
+const accountSchema = createAccountSchema(z);
 
 const snapshotSchema = z
   .object({

@@ -1,3 +1,4 @@
+import { Activity } from '../activity.js';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
@@ -16,6 +17,7 @@ class Scene {
   readonly log = keepLines();
   readonly asked: (PromiseWithResolvers<AccessToken> & { readonly at: ReturnType<FakeClock['now']> })[] = [];
   readonly provider = new AccessTokenProvider({
+    activity: new Activity(),
     clock: this.clock,
     logger: this.log.logger,
     condition: new BankCondition(this.clock, this.log.logger),
@@ -424,6 +426,7 @@ describe('the state that health shows', () => {
     expect(states).toEqual(['none', 'requested', 'usable']);
     expect(scene.provider.status()).toEqual({
       state: 'usable',
+      expiresAt: scene.clock.now().wall + 300_000,
       expiresInSeconds: 300,
       lastError: null,
       renewalFailed: false,
@@ -436,6 +439,7 @@ describe('the state that health shows', () => {
     await scene.beginFailing('credentials-rejected');
     expect(scene.provider.status()).toEqual({
       state: 'waiting',
+      expiresAt: null,
       expiresInSeconds: null,
       lastError: 'credentials-rejected',
       renewalFailed: true,

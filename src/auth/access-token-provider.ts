@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
+import type { Activity } from '../activity.js';
 import { BackOff } from '../back-off.js';
 import type { Clock, Instant } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import type { ProblemCode } from '../problems/problem-table.js';
 import { usableForMs, type AccessToken } from './access-token.js';
 import type { BankCondition } from './bank-condition.js';
 
@@ -12,6 +14,7 @@ interface AccessTokenProviderOptions {
   readonly request: () => Promise<AccessToken>;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly activity: Activity;
   readonly condition: Pick<BankCondition, 'failed' | 'succeeded'>;
   readonly random?: () => number;
 }
@@ -97,6 +100,8 @@ export class AccessTokenProvider {
           : this.#backOff.waiting
             ? ('waiting' as const)
             : ('none' as const),
+      /** When the token ends by the wall clock, ms since 1970. */
+      expiresAt: token ? token.requestedAt.wall + token.lifetimeMs : null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
       lastError: this.#backOff.lastError?.code ?? null,
       renewalFailed: this.#lastRenewalFailed,
@@ -126,6 +131,7 @@ export class AccessTokenProvider {
       this.#backOff.succeeded();
       this.#lastRenewalFailed = false;
       condition.succeeded('token');
+      this.#ended(started, null);
       logger.info(
         {
           event: 'token.acquired',
@@ -140,6 +146,7 @@ export class AccessTokenProvider {
       const error = this.#backOff.failed(toGatewayError(thrown));
       this.#lastRenewalFailed = true;
       condition.failed('token', error);
+      this.#ended(started, error.code);
       logger[error.needsSomeone ? 'error' : 'warn'](
         {
           event: 'token.failed',
@@ -152,5 +159,9 @@ export class AccessTokenProvider {
       );
       throw error;
     }
+  }
+
+  #ended(started: number, code: ProblemCode | null): void {
+    this.#options.activity.emit('tokenRequestEnded', { ms: performance.now() - started, code });
   }
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { Activity } from '../activity.js';
 import { Clock } from '../clock.js';
 import { Log } from '../logging/logging.js';
 import { Settings } from '../config/settings.js';
@@ -19,9 +20,14 @@ import { IdentityHolder } from './identity-holder.js';
     },
     {
       provide: IdentityHolder,
-      useFactory: (settings: Settings, clock: Clock, log: Log, condition: BankCondition) =>
-        IdentityHolder.start({ bank: settings.bank, egress: settings.egress, clock, logger: log.logger, condition }),
-      inject: [Settings, Clock, Log, BankCondition],
+      useFactory: (
+        { bank, egress }: Settings,
+        clock: Clock,
+        { logger }: Log,
+        activity: Activity,
+        condition: BankCondition,
+      ) => IdentityHolder.start({ bank, egress, clock, logger, activity, condition }),
+      inject: [Settings, Clock, Log, Activity, BankCondition],
     },
     {
       provide: AuthorizedCall,

@@ -1,3 +1,4 @@
+import { Activity } from '../activity.js';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
@@ -21,6 +22,7 @@ function begin(answers: (number | Error)[], parts: { token?: Error; certificate?
       if (parts.certificate) throw parts.certificate;
     },
     tokens: new AccessTokenProvider({
+      activity: new Activity(),
       clock,
       logger,
       condition: new BankCondition(clock, logger),

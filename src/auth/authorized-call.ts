@@ -1,5 +1,5 @@
 import { orAborted } from '../deadline.js';
-import type { WireAnswer } from '../egress/egress.js';
+import type { WireAnswer, WireRequest } from '../egress/egress.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { BankSettings } from '../config/settings.js';
 import type { AccessToken } from './access-token.js';
@@ -29,6 +29,7 @@ interface AuthorizedRequest {
   /** Sent to the bank as X-Request-Id. */
   readonly readingId: string;
   readonly signal: AbortSignal;
+  readonly counted?: WireRequest['counted'];
 }
 
 /**
@@ -91,6 +92,7 @@ export class AuthorizedCall {
         return { Authorization: `Bearer ${token.value}` };
       },
       signal: request.signal,
+      ...(request.counted && { counted: request.counted }),
     });
   }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Activity } from '../activity.js';
 import type { Clock } from '../clock.js';
 import { Egress } from '../egress/egress.js';
 import { GatewayError } from '../problems/gateway-error.js';
@@ -15,6 +16,7 @@ interface BankIdentityOptions {
   readonly egress: EgressSettings;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly activity: Activity;
   readonly condition: Pick<BankCondition, 'failed' | 'succeeded'>;
   /** Runs one token request at a time, over all identities. */
   readonly oneAtATime: <T>(work: () => Promise<T>) => Promise<T>;
@@ -31,15 +33,16 @@ export class BankIdentity {
   readonly #clock: Clock;
 
   constructor(options: BankIdentityOptions) {
-    const { material, bank, clock, logger, condition } = options;
+    const { material, bank, clock, logger, activity, condition } = options;
     const { certificate, ca } = material;
     this.certificate = certificate;
     this.#clock = clock;
     const tls = { key: certificate.keyPem, cert: [certificate.certificatePem, ...certificate.chainPem].join('\n'), ca };
-    this.egress = new Egress(options.egress, tls, logger);
+    this.egress = new Egress(options.egress, tls, logger, activity);
     this.tokens = new AccessTokenProvider({
       clock,
       logger,
+      activity,
       condition,
       request: () =>
         options.oneAtATime(() => {

@@ -1,3 +1,4 @@
+import { Activity } from '../activity.js';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from '@jest/globals';
@@ -38,6 +39,7 @@ async function startHolder() {
   const clock = new SystemClock();
   const log = keepLines();
   const holder = await IdentityHolder.start({
+    activity: new Activity(),
     bank: { ...settings, identity: { ...settings.identity, password: unsteady } },
     egress: common.egress,
     clock,

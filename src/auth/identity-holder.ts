@@ -1,6 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
+import type { Activity } from '../activity.js';
 import type { Clock } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
@@ -8,7 +9,7 @@ import type { BankSettings, EgressSettings, IdentitySettings } from '../config/s
 import { FileUnusable, readSecretFile } from '../config/small-file.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity, certificateFault } from './bank-identity.js';
-import { daysLeft, ExpiryNotice } from './expiry-notice.js';
+import { daysLeft, ExpiryNotice } from '../expiry-notice.js';
 import { FileWatch } from '../config/file-watch.js';
 import { mayPass, readIdentityMaterial, type IdentityMaterial } from './identity-material.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
@@ -31,6 +32,7 @@ interface IdentityHolderOptions {
   readonly egress: EgressSettings;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly activity: Activity;
   readonly condition: BankCondition;
 }
 
@@ -91,7 +93,10 @@ export class IdentityHolder implements OnApplicationShutdown {
     for (const warning of certificate.warnings) logger.warn({ event: 'certificate.warning' }, warning);
     const fault = certificateFault(certificate, clock.now().wall);
     if (fault) logger.error({ event: 'certificate.unusable', ...describe(certificate) }, fault);
-    this.#notice = new ExpiryNotice(logger);
+    this.#notice = new ExpiryNotice(logger, {
+      what: 'the client certificate',
+      remedy: 'get a new PFX from the bank and put it in place',
+    });
     this.#notice.check(certificate, clock.now().wall);
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { Egress } from '../egress/egress.js';
+import { codeOf } from '../problems/gateway-error.js';
 import type { AccessToken } from './access-token.js';
 import { readTokenAnswer, TOKEN_ENDPOINT } from './read-token-answer.js';
 
@@ -32,6 +33,7 @@ export async function requestToken({
     target: TOKEN_ENDPOINT,
     baseUrl: authUrl,
     path: AUTHORIZE_PATH,
+    counted: { endpoint: 'token', judge: (answer) => codeOf(() => readTokenAnswer(answer, clock.now().wall)) },
     headers: { 'Content-Type': 'application/json', Authorization: `Basic ${basic}` },
   });
   const answer = readTokenAnswer(wire, clock.now().wall);

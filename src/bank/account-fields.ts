@@ -2,14 +2,20 @@ import { GatewayError } from '../problems/gateway-error.js';
 import { writeOut } from './write-out.js';
 
 /** What a field of the bank's is: how it is read, and what may stand there. */
-interface Kind<T> {
+export interface Kind<T> {
   /** @throws FieldInvalid */
   readonly read: (value: unknown) => T;
+  /** What is expected in the bank's JSON, besides null; another type is drift, which may yet be read. */
+  readonly type: 'string' | 'number' | 'array';
+  /** For lists of texts. */
+  readonly items?: 'string';
   /** For lists of objects: the fields of one. */
   readonly fields?: Fields;
+  /** The words known of an open list. */
+  readonly values?: readonly string[];
 }
 
-interface Fields {
+export interface Fields {
   readonly [name: string]: Kind<unknown>;
 }
 
@@ -33,6 +39,7 @@ const MAX_ENTRIES = 10_000;
 
 /** Numbers have become texts of their digits when a page was parsed. What is null, missing or "" is null. */
 const text: Kind<string | null> = {
+  type: 'string',
   read: (value) => {
     if (typeof value === 'string') return value === '' ? null : value;
     if (value === null || value === undefined) return null;
@@ -41,7 +48,10 @@ const text: Kind<string | null> = {
   },
 };
 
+const word = (...values: string[]): Kind<string | null> => ({ ...text, values });
+
 const requiredText: Kind<string> = {
+  type: 'string',
   read: (value) => {
     const found = text.read(value);
     if (found === null) throw new FieldInvalid('is missing');
@@ -51,6 +61,7 @@ const requiredText: Kind<string> = {
 
 /** With the digits that the bank sent; an exponent is written out (docs/bank.md#amounts). */
 const decimal: Kind<string | null> = {
+  type: 'number',
   read: (value) => {
     if (value === null || value === undefined || value === '') return null;
     const written = typeof value === 'string' ? writeOut(value) : null;
@@ -60,6 +71,8 @@ const decimal: Kind<string | null> = {
 };
 
 const texts: Kind<readonly string[]> = {
+  type: 'array',
+  items: 'string',
   read: (value) =>
     entriesOf(value)
       .map((each, index) => readAt(`[${index}]`, text, each))
@@ -69,6 +82,7 @@ const texts: Kind<readonly string[]> = {
 function listOf<F extends Fields>(fields: F): Kind<readonly Read<F>[]> {
   const readEach = readerOf(fields);
   return {
+    type: 'array',
     fields,
     read: (value) => {
       const found: Read<F>[] = [];
@@ -89,7 +103,7 @@ function listOf<F extends Fields>(fields: F): Kind<readonly Read<F>[]> {
 const IDENTIFIER_FIELDS = { account: text, financialInstitution: text, country: text };
 
 const BALANCE_FIELDS = {
-  type: text,
+  type: word('CurrentBalance'),
   currency: text,
   beginOfDayAmount: decimal,
   intraDayAmount: decimal,
@@ -104,14 +118,14 @@ export const ACCOUNT_FIELDS = {
   accountDescription: text,
   accountIdentifiers: listOf(IDENTIFIER_FIELDS),
   ibans: texts,
-  status: text,
+  status: word('Active', 'Closed'),
   currency: text,
   openingDate: text,
   closingDate: text,
   ownedByCompanyId: text,
   ownedByCompanyName: text,
   ownedByCompanyNumber: text,
-  protectionType: text,
+  protectionType: word('None', 'ClientMoney', 'SafeGuarded'),
   balances: listOf(BALANCE_FIELDS),
   friendlyName: text,
   netInterestRate: decimal,
@@ -119,14 +133,6 @@ export const ACCOUNT_FIELDS = {
   overdraftRate: decimal,
   overdraftRateCalcMethod: text,
 } satisfies Fields;
-
-/** The names of the fields within a list of objects, such as `balances`; none for all else. */
-export function fieldsWithin(name: string): readonly string[] {
-  const kind: Kind<unknown> | undefined = Object.hasOwn(ACCOUNT_FIELDS, name)
-    ? ACCOUNT_FIELDS[name as keyof typeof ACCOUNT_FIELDS]
-    : undefined;
-  return Object.keys(kind?.fields ?? {});
-}
 
 /** An account as the bank sends it; amounts and rates are texts of their digits. */
 export type BankAccount = Read<typeof ACCOUNT_FIELDS>;

@@ -74,9 +74,9 @@ function begin(
       const reading = new PageReader();
       const taken: typeof pages = (pages = []);
       return async (pageNumber, body) => {
-        const { facts, accounts: onPage } = reading.read(pageNumber, body);
+        const onPage: BankAccount[] = [];
         taken.push([pageNumber, onPage]);
-        return facts;
+        return reading.read(pageNumber, body, (account) => onPage.push(account));
       };
     });
     // as the snapshot has them: the later page's version of an account wins

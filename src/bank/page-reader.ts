@@ -1,5 +1,5 @@
-import { toText } from '../egress/answer.js';
 import { readBankAccount, type BankAccount } from './account-fields.js';
+import type { KeyTree } from './key-tree.js';
 import { readPage } from './read-page.js';
 
 /** What paging has to know of a page, besides its accounts. */
@@ -20,22 +20,32 @@ export class PageReader {
   readonly #seen = new Set<string>();
   readonly #idsOf = new Map<number, readonly string[]>();
 
-  /** @throws GatewayError bank-response-invalid, naming the place in the document and never a value */
-  read(pageNumber: number, body: Uint8Array): { readonly facts: PageFacts; readonly accounts: readonly BankAccount[] } {
-    const page = readPage(toText({ body }, 'the account list'), pageNumber);
-    const accounts = page.rows.map((row, index) => readBankAccount(row, `${page.path}[${index}]`));
-    const ids = accounts.map(({ accountId }) => accountId);
+  /** @param keys looks at each page, whether it can be read or not */
+  constructor(readonly keys: KeyTree | null = null) {}
+
+  /**
+   * @param take gets each account of the page, one after the other, so that they need not all be held; when the page is
+   *   refused, what it got is of no use
+   * @throws GatewayError bank-response-invalid, naming the place in the document and never a value
+   */
+  read(pageNumber: number, body: Uint8Array, take: (account: BankAccount) => void): PageFacts {
+    const page = readPage(body, pageNumber);
+    this.keys?.look(page.document, page.list, body, pageNumber === 1);
     const before = this.#seen.size;
-    for (const id of ids) this.#seen.add(id);
+    const ids = page.rows.map((row, index) => {
+      const account = readBankAccount(row, `${page.path}[${index}]`);
+      take(account);
+      this.#seen.add(account.accountId);
+      return account.accountId;
+    });
     this.#idsOf.set(pageNumber, ids);
     const last = this.#idsOf.get(pageNumber - 1);
-    const facts = {
-      accounts: accounts.length,
+    return {
+      accounts: ids.length,
       added: this.#seen.size - before,
       rowCount: page.rowCount,
       echoedSize: page.echoedSize,
       repeatsLast: last?.length === ids.length && ids.every((id, index) => id === last[index]),
     };
-    return { facts, accounts };
   }
 }

@@ -4,7 +4,8 @@ import type { Clock } from '../clock.js';
 import { toStatusError } from '../egress/answer.js';
 import type { WireAnswer } from '../egress/egress.js';
 import { ProxyTimedOut } from '../egress/wire-failure.js';
-import { GatewayError } from '../problems/gateway-error.js';
+import { codeOf, GatewayError } from '../problems/gateway-error.js';
+import type { ProblemCode } from '../problems/problem-table.js';
 
 /** Path of the account list below {base_url} (docs/bank.md#account-list). */
 const ACCOUNTS_PATH = '/api/v1/accounts';
@@ -51,7 +52,10 @@ export class PageSource {
    * @throws GatewayError as `AuthorizedCall.get`; bank-refused, bank-rate-limited, bank-unavailable, bank-response-invalid
    */
   async get(request: PageRequest): Promise<PageAnswer> {
-    const answer = await this.#getRepeated(request);
+    return this.#read(await this.#getRepeated(request));
+  }
+
+  #read(answer: WireAnswer): PageAnswer {
     switch (answer.status) {
       case 200:
         return { kind: 'page', body: answer.body };
@@ -87,6 +91,11 @@ export class PageSource {
     return this.#getOnce(request);
   }
 
+  /** What an answer is counted as; the end of the list, and a page that was too large, are no failures. */
+  #judge(answer: WireAnswer, pageNumber: number): ProblemCode | null {
+    return answer.status === 404 && pageNumber === 1 ? 'access-not-granted' : codeOf(() => this.#read(answer));
+  }
+
   #getOnce({ pageNumber, pageSize, readingId, signal }: PageRequest): Promise<WireAnswer> {
     return this.#call.get({
       target: ACCOUNT_LIST,
@@ -94,6 +103,7 @@ export class PageSource {
       query: { PageNumber: String(pageNumber), PageSize: String(pageSize) },
       readingId,
       signal,
+      counted: { endpoint: 'accounts', judge: (answer) => this.#judge(answer, pageNumber) },
     });
   }
 }

@@ -24,7 +24,8 @@ function sourcesIfTold(json: string): { readonly value: unknown } | null {
   }
 }
 
-const quoted = (json: string): unknown => JSON.parse(quoteNumbers(json));
+const quote = (json: string): string => Buffer.from(quoteNumbers(Buffer.from(json))).toString();
+const quoted = (json: string): unknown => JSON.parse(quote(json));
 
 /** The value, or that it was refused. */
 function outcome(parse: (json: string) => unknown, json: string): { value: unknown } | 'refused' {
@@ -114,7 +115,7 @@ describe('numbers as texts of their digits', () => {
 
   it('leave a text without numbers as it is', () => {
     const text = '{"a":["b",true]}';
-    expect(quoteNumbers(text)).toBe(text);
+    expect(quote(text)).toBe(text);
   });
 
   it('are found 200 000 deep', () => {
@@ -174,7 +175,8 @@ describe('malformed JSON', () => {
     fc.assert(
       fc.property(json, fc.nat(), damage, fc.boolean(), (text, where, insert, drop) => {
         const at = where % (text.length + 1);
-        const damaged = text.slice(0, at) + insert + text.slice(drop ? at + 1 : at);
+        // UTF-8, which is what comes, has no halves of characters
+        const damaged = (text.slice(0, at) + insert + text.slice(drop ? at + 1 : at)).toWellFormed();
         expect(outcome(quoted, damaged)).toEqual(outcome(sources, damaged));
       }),
       { numRuns: 5000 },

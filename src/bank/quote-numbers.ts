@@ -1,70 +1,101 @@
 const QUOTE = 0x22;
+const PLUS = 0x2b;
 const COMMA = 0x2c;
-const OPENING_BRACE = 0x7b;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
 const BACKSLASH = 0x5c;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const CLOSING_BRACKET = 0x5d;
+const LOWER_E = 0x65;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+/** Makes [ and { alike, as E and e. */
+const LOWER = 0x20;
 
 /** Fewer values than this are always taken. */
 const MANY_VALUES = 500_000;
 /** A value with its name is longer than this in any account; `[[],[],…]` would cost a hundred times its length in memory. */
-const MIN_CHARS_PER_VALUE = 8;
+const MIN_BYTES_PER_VALUE = 8;
 
 /** The text has far more values than a list of accounts of its length can have; parsing it would stall the process. */
 export class TooManyValues extends Error {}
 
+/** Kept from page to page: memory that is new for each page costs more than what is done here. */
+const KEPT_BYTES = 4 * 1024 * 1024;
+let kept: Uint8Array | null = null;
+
 /**
- * The same JSON with each number as a text of exactly its digits, so that JSON.parse keeps what doubles would lose
+ * The same JSON (UTF-8) with each number as a text of exactly its digits, so that JSON.parse keeps what doubles would lose
  * (19435.50, 20 digits). Text inside strings is left alone; what is no JSON number stays as it is, for JSON.parse to
- * refuse. About ten times faster than a reviver that looks at `context.source`.
+ * refuse. Some ten times faster than a reviver that looks at `context.source`.
+ * @returns bytes that are good until the next call
  * @throws TooManyValues
  */
-export function quoteNumbers(json: string): string {
-  const parts: string[] = [];
-  let copied = 0;
-  let at = 0;
+export function quoteNumbers(json: Uint8Array): Uint8Array {
+  // a digit with a comma becomes four bytes
+  const quoted = roomFor(json.length * 2 + 2);
+  const maxValues = Math.max(MANY_VALUES, json.length / MIN_BYTES_PER_VALUE);
+  let length = 0;
   let values = 1;
-  const maxValues = Math.max(MANY_VALUES, json.length / MIN_CHARS_PER_VALUE);
+  let at = 0;
   while (at < json.length) {
-    const char = json.charCodeAt(at);
-    if (char === QUOTE) {
-      at = endOfString(json, at + 1);
-    } else if (char === 0x2d || (char >= 0x30 && char <= 0x39)) {
-      NUMBER.lastIndex = at;
-      const match = NUMBER.exec(json);
-      if (!match) return json;
-      const end = NUMBER.lastIndex;
+    let byte = json[at] as number;
+    if (byte === QUOTE) {
+      do {
+        quoted[length++] = byte;
+        at += 1;
+        if (byte === BACKSLASH) quoted[length++] = json[at++] as number;
+        byte = json[at] as number;
+      } while (at < json.length && byte !== QUOTE);
+      if (at < json.length) quoted[length++] = json[at++] as number;
+    } else if (byte === MINUS || isDigit(byte)) {
+      const end = endOfNumber(json, at);
       // 01, 1.e, 1-2, {1: 2}: leave the whole to JSON.parse, which refuses it
-      if (!endsValue(json, end)) return json;
-      parts.push(json.slice(copied, at), '"', match[0], '"');
-      copied = end;
-      at = end;
+      if (end === -1 || !endsValue(json, end)) return json;
+      quoted[length++] = QUOTE;
+      while (at < end) quoted[length++] = json[at++] as number;
+      quoted[length++] = QUOTE;
     } else {
       // a comma, [ or {: another value
-      if ((char === COMMA || (char | 0x20) === OPENING_BRACE) && ++values > maxValues) throw new TooManyValues();
+      if ((byte === COMMA || (byte | LOWER) === OPENING_BRACE) && ++values > maxValues) throw new TooManyValues();
+      quoted[length++] = byte;
       at += 1;
     }
   }
-  return parts.length === 0 ? json : parts.join('') + json.slice(copied);
+  return quoted.subarray(0, length);
 }
 
-function endOfString(json: string, from: number): number {
-  let at = json.indexOf('"', from);
-  while (at !== -1 && json.charCodeAt(at - 1) === BACKSLASH && isEscaped(json, at)) at = json.indexOf('"', at + 1);
-  return at === -1 ? json.length : at + 1;
+function roomFor(bytes: number): Uint8Array {
+  if (bytes > KEPT_BYTES) return new Uint8Array(bytes);
+  return (kept ??= new Uint8Array(KEPT_BYTES));
 }
 
-function isEscaped(json: string, quote: number): boolean {
-  let slashes = 0;
-  while (json.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes += 1;
-  return slashes % 2 === 1;
+const isDigit = (byte: number | undefined) => byte !== undefined && byte >= ZERO && byte <= NINE;
+
+/** Where a JSON number that begins here ends (RFC 8259 §6); -1 when none does. */
+function endOfNumber(json: Uint8Array, from: number): number {
+  let at = json[from] === MINUS ? from + 1 : from;
+  at = json[at] === ZERO ? at + 1 : endOfDigits(json, at);
+  if (at !== -1 && json[at] === POINT) at = endOfDigits(json, at + 1);
+  if (at === -1 || ((json[at] ?? 0) | LOWER) !== LOWER_E) return at;
+  at += 1;
+  return endOfDigits(json, json[at] === PLUS || json[at] === MINUS ? at + 1 : at);
+}
+
+/** Where the digits end that begin here; -1 when there is none. */
+function endOfDigits(json: Uint8Array, from: number): number {
+  let at = from;
+  while (isDigit(json[at])) at += 1;
+  return at === from ? -1 : at;
 }
 
 /** Whether what comes next, after white space, is the end of the text, a comma, a bracket or a brace. */
-function endsValue(json: string, from: number): boolean {
+function endsValue(json: Uint8Array, from: number): boolean {
   let at = from;
-  while (isSpace(json.charCodeAt(at))) at += 1;
-  const char = json.charCodeAt(at);
-  return Number.isNaN(char) || char === COMMA || char === 0x5d || char === 0x7d;
+  while (isSpace(json[at])) at += 1;
+  const byte = json[at];
+  return byte === undefined || byte === COMMA || byte === CLOSING_BRACKET || byte === CLOSING_BRACE;
 }
 
-const isSpace = (char: number) => char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09;
+const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;

@@ -3,7 +3,7 @@ import { refusalOf } from '../../test/support/refusal-of.js';
 import { readPage } from './read-page.js';
 
 const read = (value: unknown, pageNumber = 1) =>
-  readPage(typeof value === 'string' ? value : JSON.stringify(value), pageNumber);
+  readPage(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), pageNumber);
 
 /** What is said of a page that is refused. */
 async function detailOf(value: unknown, pageNumber = 1): Promise<string> {
@@ -19,6 +19,8 @@ describe('the rows of a page', () => {
   it('are in result', () => {
     expect(read({ result: [A, B], pageInfo: { currentPage: 1, pageSize: 50, rowCount: 120 } })).toEqual({
       rows: [A, B],
+      document: expect.objectContaining({ result: [A, B] }),
+      list: 'result',
       path: 'result',
       rowCount: 120,
       echoedSize: 50,
@@ -45,7 +47,8 @@ describe('the rows of a page', () => {
   });
 
   it('are the document when it is an array', () => {
-    expect(read([A, B])).toEqual({ rows: [A, B], path: '', rowCount: null, echoedSize: null });
+    const whole = { rows: [A, B], document: [A, B], list: null };
+    expect(read([A, B])).toEqual({ ...whole, path: '', rowCount: null, echoedSize: null });
   });
 
   it('keep the digits of numbers', () => {
@@ -62,6 +65,25 @@ describe('the rows of a page', () => {
 
   it.each([2, 7])('are none when result is null on page %i', (pageNumber) => {
     expect(read({ result: null }, pageNumber)).toMatchObject({ rows: [] });
+  });
+});
+
+describe('the bytes of a page', () => {
+  it('are UTF-8, with a byte order mark or without', () => {
+    const text = '{"result":[{"accountId":"Zürich €😀","amount":1.10}]}';
+    const rows = [{ accountId: 'Zürich €😀', amount: '1.10' }];
+    expect(readPage(Buffer.from(text), 1).rows).toEqual(rows);
+    expect(readPage(Buffer.from(`\ufeff${text}`), 1).rows).toEqual(rows);
+  });
+
+  it('are refused when they are no UTF-8', async () => {
+    const { code, detail } = await refusalOf(() => readPage(Buffer.from('{"result":["\xff"]}', 'latin1'), 1));
+    expect([code, detail]).toEqual(['bank-response-invalid', 'The answer of the account list is not valid UTF-8.']);
+  });
+
+  it('of one page are not mixed with those of another', () => {
+    const pages = ['11.10', '2', '3.5'].map((amount) => readPage(Buffer.from(`[{"amount":${amount}}]`), 1).rows);
+    expect(pages.flat()).toEqual([{ amount: '11.10' }, { amount: '2' }, { amount: '3.5' }]);
   });
 });
 
@@ -160,10 +182,10 @@ describe("the bank's own count", () => {
     ['1.2e2', 120],
     ['0', 0],
   ])('%s is %d', (written, count) => {
-    expect(readPage(`{"result":[],"pageInfo":{"rowCount":${written}}}`, 1).rowCount).toBe(count);
+    expect(read(`{"result":[],"pageInfo":{"rowCount":${written}}}`).rowCount).toBe(count);
   });
 
   it.each(['120.5', '-1', 'null', '"many"', 'true', '1e12', '[]'])('%s is none', (written) => {
-    expect(readPage(`{"result":[],"pageInfo":{"rowCount":${written}}}`, 1).rowCount).toBeNull();
+    expect(read(`{"result":[],"pageInfo":{"rowCount":${written}}}`).rowCount).toBeNull();
   });
 });

@@ -1,3 +1,4 @@
+import { toText } from '../egress/answer.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { quoteNumbers, TooManyValues } from './quote-numbers.js';
 import { writeOut } from './write-out.js';
@@ -5,6 +6,10 @@ import { writeOut } from './write-out.js';
 /** One page of the bank's list; rows not yet looked at, numbers as texts of their digits. */
 interface BankPage {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** All of the page, with what stands around the rows. */
+  readonly document: unknown;
+  /** The name of the rows in the document; null when it is a bare array. */
+  readonly list: string | null;
   /** Where the rows stand in the document, for messages: `result`, `accounts`, or "" for a bare array. */
   readonly path: string;
   /** All records, by the bank's own count; null when it gives none. */
@@ -24,11 +29,12 @@ const invalid = (detail: string) => new GatewayError('bank-response-invalid', `I
  * array of objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first.
  * @throws GatewayError bank-response-invalid, naming the place and never a value
  */
-export function readPage(text: string, pageNumber: number): BankPage {
+export function readPage(body: Uint8Array, pageNumber: number): BankPage {
   let json: unknown;
   try {
-    json = JSON.parse(quoteNumbers(text));
+    json = JSON.parse(toText({ body: quoteNumbers(body) }, 'the account list'));
   } catch (error) {
+    if (error instanceof GatewayError) throw error;
     throw new GatewayError(
       'bank-response-invalid',
       error instanceof TooManyValues
@@ -36,26 +42,29 @@ export function readPage(text: string, pageNumber: number): BankPage {
         : 'The account list is not JSON.',
     );
   }
-  if (Array.isArray(json)) return { rows: toRows(json, ''), path: '', rowCount: null, echoedSize: null };
+  if (Array.isArray(json))
+    return { rows: toRows(json, ''), document: json, list: null, path: '', rowCount: null, echoedSize: null };
   if (!isObject(json))
     throw new GatewayError('bank-response-invalid', 'The account list is neither an object nor an array.');
 
   const info = isObject(json['pageInfo']) ? json['pageInfo'] : json;
   const counts = { rowCount: toCount(info['rowCount']), echoedSize: toCount(info['pageSize']) || null };
-  const { path, list } = findList(json);
-  if (list === null && pageNumber > 1) return { rows: [], path, ...counts };
+  const { name, list } = findList(json);
+  const path = toShown(name);
+  const found = { document: json, list: name, path, ...counts };
+  if (list === null && pageNumber > 1) return { rows: [], ...found };
   if (!Array.isArray(list)) throw invalid(`${path} is ${list === null ? 'null' : 'not an array'}`);
-  return { rows: toRows(list, path), path, ...counts };
+  return { rows: toRows(list, path), ...found };
 }
 
-function findList(json: Row): { path: string; list: unknown } {
-  if (Object.hasOwn(json, 'result')) return { path: 'result', list: json['result'] };
+function findList(json: Row): { name: string; list: unknown } {
+  if (Object.hasOwn(json, 'result')) return { name: 'result', list: json['result'] };
   const arrays = Object.entries(json).filter(([, value]) => Array.isArray(value) && value.every(isObject));
   const filled = arrays.filter(([, value]) => (value as unknown[]).length > 0);
   const [found, ...others] = filled.length > 0 ? filled : arrays;
   if (!found) throw invalid('no array of accounts is found (result is missing)');
   if (others.length > 0) throw invalid('result is missing, and more than one other array could be the accounts');
-  return { path: toShown(found[0]), list: found[1] };
+  return { name: found[0], list: found[1] };
 }
 
 /** A name from the bank's document for a message; what is no plain word might be data, an IBAN say. */

@@ -13,10 +13,14 @@ import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { forgetSecrets, loadSettings } from '../config/load-settings.js';
 import { SettingsInvalid } from '../config/read-settings.js';
 import type { BankSettings, HttpSettings, Settings } from '../config/settings.js';
-import { readCommit, VERSION } from '../version.js';
+import { startTracing, type Tracing } from '../telemetry/tracing.js';
+import { COMMIT, VERSION } from '../version.js';
 import { describeFaults, EXIT } from './exit.js';
 import { toSandboxBank } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
+
+/** For a collector that answers no more: its next try would keep the process for seconds. */
+const LINGER_MS = 200;
 
 export interface ServeOptions {
   readonly sandbox: boolean;
@@ -37,10 +41,13 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   let logger = createLogger({ level: 'info', pretty: forPeople });
   let sandbox: Sandbox | null = null;
   let app: NestFastifyApplication | null = null;
+  let tracing: Tracing | null = null;
   try {
-    const { common, bank, warnings } = await loadSettings({ sandbox: options.sandbox });
-    forgetSecrets(process.env);
+    const { common, bank, warnings, openTelemetry } = await loadSettings({ sandbox: options.sandbox });
     logger = createLogger({ level: common.logLevel, pretty: forPeople });
+    Object.assign(process.env, openTelemetry);
+    tracing = await startTracing(openTelemetry, logger);
+    forgetSecrets(process.env);
     exitOnFault(process, logger);
     for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
 
@@ -60,12 +67,14 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     logger.info({ event: 'gateway.stopping', signal }, `stopping on ${signal}`);
     await app.close();
     await sandbox?.close();
+    const sent = await tracing?.stop();
     logger.info({ event: 'gateway.stopped' }, 'stopped');
-    return await flushed(logger, EXIT.stopped);
+    return await end(process, logger, EXIT.stopped, sent);
   } catch (error) {
     await app?.close().catch(() => undefined);
     await sandbox?.close();
-    return flushed(logger, reportFailedStart(process, logger, error));
+    const sent = await tracing?.stop();
+    return end(process, logger, reportFailedStart(process, logger, error), sent);
   }
 }
 
@@ -78,9 +87,8 @@ function announce(
   sandbox: Sandbox | null,
 ): void {
   const route = describeRoutes(settings.egress, bank);
-  const commit = readCommit(process.env['GIT_COMMIT']);
   logger.info(
-    { event: 'gateway.started', url, mode: bank.mode, route, version: VERSION, commit },
+    { event: 'gateway.started', url, mode: bank.mode, route, version: VERSION, commit: COMMIT },
     `serving on ${url} (${bank.mode}, ${route})`,
   );
   if (sandbox) process.stderr.write(`\n${greeting(url)}\n${sandboxGreeting(sandbox)}\n\n`);
@@ -155,6 +163,14 @@ function exitOnFault(process: NodeJS.Process, logger: Logger): void {
   });
 }
 
-function flushed(logger: Logger, exitCode: number): Promise<number> {
-  return new Promise((resolve) => logger.flush(() => resolve(exitCode)));
+/** Once all lines are out; `sent` is false where the exporter of traces would still hold the process. */
+async function end(
+  process: NodeJS.Process,
+  logger: Logger,
+  exitCode: number,
+  sent: boolean | undefined,
+): Promise<number> {
+  await new Promise((resolve) => logger.flush(resolve));
+  if (sent === false) setTimeout(() => process.exit(exitCode), LINGER_MS).unref();
+  return exitCode;
 }

@@ -12,9 +12,15 @@ const ENV_FILE = '.env';
  */
 export function forgetSecrets(environment: Record<string, string | undefined>): void {
   for (const name of VARIABLE_NAMES) if (VARIABLES[name].secret) delete environment[name];
+  for (const name of Object.keys(environment)) if (/^OTEL_.*_(HEADERS|ENDPOINT)$/.test(name)) delete environment[name];
   for (const [name, value] of Object.entries(environment)) {
     if (/^https?_proxy$/i.test(name) && value?.includes('@')) delete environment[name];
   }
+}
+
+interface SettingsLoaded extends SettingsRead {
+  /** The variables of OpenTelemetry, which its SDK reads from the environment of the process. */
+  readonly openTelemetry: Environment;
 }
 
 /**
@@ -22,13 +28,17 @@ export function forgetSecrets(environment: Record<string, string | undefined>): 
  * `validate` gives nothing back, so no value of the file (a secret, perhaps) is copied into `process.env`.
  * @throws SettingsInvalid
  */
-export async function loadSettings(options: ReadOptions): Promise<SettingsRead> {
-  let read: SettingsRead | undefined;
+export async function loadSettings(options: ReadOptions): Promise<SettingsLoaded> {
+  let read: SettingsLoaded | undefined;
   await ConfigModule.forRoot({
     envFilePath: ENV_FILE,
     validate: (env: Environment) => {
       const runtime = { runtimeFlags: process.execArgv, inspectorUrl: inspector.url() };
-      read = readSettings(env, { ...runtime, envFile: ENV_FILE, ...options });
+      const openTelemetry = Object.entries(env).filter(([name]) => name.startsWith('OTEL_'));
+      read = {
+        ...readSettings(env, { ...runtime, envFile: ENV_FILE, ...options }),
+        openTelemetry: Object.fromEntries(openTelemetry),
+      };
       return {};
     },
   });

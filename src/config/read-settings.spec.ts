@@ -84,6 +84,7 @@ describe('settings that are all given', () => {
         allowedClients: ['loopback'],
         tls: null,
         maxConnections: 5000,
+        maxEventStreams: 1000,
         corsOrigins: [],
         shutdownDelayMs: 0,
         shutdownGraceMs: 10_000,

@@ -35,7 +35,7 @@ export async function checkAccounts(
       const pages = new PageReader();
       return async (pageNumber, body) => {
         if (pageNumber === 1) text = toText({ body }, 'the account list');
-        return pages.read(pageNumber, body).facts;
+        return pages.read(pageNumber, body, () => undefined);
       };
     });
   } catch (thrown) {
@@ -76,13 +76,15 @@ function judge({ accounts, pages, complete }: AccountList, findings: Findings): 
 /** Compares the bank's answer with what the gateway knows of it. @throws GatewayError bank-response-invalid */
 export async function checkShape({ text, failure }: Listed, findings: Findings): Promise<void> {
   const shape = describeShape(text);
-  const { list, unknownFields, missingFields } = shape;
+  const { list, drift, missingFields } = shape;
   Object.assign(findings.facts, shape);
   findings.lines.push(`the accounts stand in ${list}`);
   if (missingFields.length > 0) findings.lines.push(`not sent: ${missingFields.join(', ')}`);
   // on a later page than the one described
   if (failure) throw failure;
-  if (unknownFields.length === 0) return;
-  findings.problem = `The bank sends fields that the gateway does not know: ${unknownFields.join(', ')}.`;
-  findings.remedy = 'Nothing is broken; they are left out of the answers. Tell those who maintain the gateway.';
+  if (drift.length === 0) return;
+  const told = drift.map(({ path, type, value }) => `${path} (${value ?? type})`);
+  findings.problem = `The bank sends what the gateway does not know: ${told.join(', ')}.`;
+  findings.remedy =
+    'Nothing is broken; new fields are left out of the answers, new words are passed on. Tell those who maintain the gateway.';
 }

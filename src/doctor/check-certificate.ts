@@ -1,5 +1,5 @@
 import { certificateFault } from '../auth/bank-identity.js';
-import { daysLeft } from '../auth/expiry-notice.js';
+import { daysLeft } from '../expiry-notice.js';
 import { readIdentityMaterial, type IdentityMaterial } from '../auth/identity-material.js';
 import { PfxUnreadable, type PfxFault } from '../pfx/pfx-unreadable.js';
 import { EXPORT_AGAIN } from '../pfx/remedy.js';

@@ -1,3 +1,4 @@
+import { Activity } from '../activity.js';
 import { AuthorizedCall } from '../auth/authorized-call.js';
 import { BankIdentity } from '../auth/bank-identity.js';
 import type { IdentityMaterial } from '../auth/identity-material.js';
@@ -127,6 +128,7 @@ function createIdentity({ settings, material, clock }: Parts, egress: Settings['
     bank: settings.bank,
     egress,
     clock,
+    activity: new Activity(),
     logger: createLogger({
       level: 'debug',
       pretty: false,

@@ -1,5 +1,6 @@
 import type { RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 
 /**
  * What egress needs to speak TLS as us: a value handed down by auth. Egress never knows where it came from, and shows
@@ -22,6 +23,8 @@ export interface AgentOptions {
   readonly connectTimeoutMs: number;
   /** The source address, or null for the machine's choice. */
   readonly localAddress: string | null;
+  /** Called with each connection to the bank once it is secure. */
+  readonly onSecure?: (socket: TLSSocket) => void;
 }
 
 /** What a call tells the agent beyond what Node knows. */

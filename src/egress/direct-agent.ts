@@ -6,15 +6,16 @@ import { secureInTime } from './secure-in-time.js';
 
 /** Connections straight to the bank, kept alive and resumed; DNS, TCP and TLS share one deadline. */
 export class DirectAgent extends Agent {
-  readonly #connectTimeoutMs: number;
+  readonly #options: AgentOptions;
 
   constructor(tls: ClientTls, options: AgentOptions) {
     super({ ...KEEP_ALIVE, ...bankTlsOptions(tls, options), ...dialOptions(options) });
-    this.#connectTimeoutMs = options.connectTimeoutMs;
+    this.#options = options;
   }
 
   override createConnection(...args: Parameters<Agent['createConnection']>): Duplex | null | undefined {
     const socket = super.createConnection(...args);
-    return socket instanceof TLSSocket ? secureInTime(socket, this.#connectTimeoutMs) : socket;
+    const { connectTimeoutMs, onSecure } = this.#options;
+    return socket instanceof TLSSocket ? secureInTime(socket, connectTimeoutMs, onSecure) : socket;
   }
 }

@@ -1,13 +1,17 @@
 import type { Agent } from 'node:http';
+import type { TLSSocket } from 'node:tls';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
+import { Activity } from '../activity.js';
 import { GatewayError } from '../problems/gateway-error.js';
+import type { ProblemCode } from '../problems/problem-table.js';
 import type { EgressSettings } from '../config/settings.js';
 import { readSmallFile } from '../config/small-file.js';
 import type { ClientTls } from './agent-options.js';
 import { DirectAgent } from './direct-agent.js';
 import { probeConnection, type ConnectionFacts } from './probe-connection.js';
 import { orAborted } from '../deadline.js';
+import { endCallSpan, startCallSpan } from '../spans.js';
 import { goesDirect } from './route.js';
 import { TunnelAgent } from './tunnel-agent.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
@@ -22,6 +26,9 @@ export type { WireAnswer, WireRequest } from './wire-client.js';
 export class Egress {
   readonly #settings: EgressSettings;
   readonly #logger: Logger;
+  readonly #activity: Activity;
+  /** When the certificate of each host's server ends, as seen at the last handshake; ms since 1970. */
+  readonly #serversEnd = new Map<string, number>();
   readonly #client: WireClient;
   readonly #limit;
   readonly #agents = new Map<string, Agent>();
@@ -32,10 +39,11 @@ export class Egress {
   #retired = false;
 
   /** @throws FileUnusable when EGRESS_PROXY_CA_FILE cannot be read */
-  constructor(settings: EgressSettings, tls: ClientTls, logger: Logger) {
+  constructor(settings: EgressSettings, tls: ClientTls, logger: Logger, activity = new Activity()) {
     this.#settings = settings;
     this.#tls = tls;
     this.#logger = logger;
+    this.#activity = activity;
     this.#limit = pLimit(settings.maxConcurrentRequests);
     this.#client = new WireClient(settings.maxResponseBytes);
     this.#proxyCa =
@@ -53,13 +61,19 @@ export class Egress {
     const work = this.#limit(async () => {
       signal.throwIfAborted();
       const started = performance.now();
+      const span = startCallSpan(request);
       try {
         const answer = await this.#call(request, signal);
+        endCallSpan(span, { status: answer.status });
         this.#log(request, started, { status: answer.status });
+        this.#count(request, started, request.counted?.judge(answer) ?? null);
         return answer;
       } catch (error) {
-        const failure = error instanceof GatewayError ? error.code : 'not-sent';
-        this.#log(request, started, { failure: signal.aborted ? 'given-up' : failure });
+        const kind = error instanceof GatewayError ? error.code : 'not-sent';
+        const failure = signal.aborted ? 'given-up' : kind;
+        endCallSpan(span, { failure });
+        this.#log(request, started, { failure });
+        if (error instanceof GatewayError && !signal.aborted) this.#count(request, started, error.code);
         throw error;
       }
     });
@@ -69,6 +83,14 @@ export class Egress {
   /** Whether an answer was ever had with this certificate. */
   get everAnswered(): boolean {
     return this.#everAnswered;
+  }
+
+  status() {
+    const ends = [...this.#serversEnd.values()];
+    return {
+      /** When the first of the bank's server certificates ends, ms since 1970; null before the first handshake. */
+      serverCertificateEnds: ends.length > 0 ? Math.min(...ends) : null,
+    };
   }
 
   /**
@@ -141,14 +163,26 @@ export class Egress {
     const route = proxy && !goesDirect(this.#settings, baseUrl) ? 'proxy' : 'direct';
     let agent = this.#agents.get(route);
     if (!agent) {
+      const options = { ...this.#settings, onSecure: (socket: TLSSocket) => this.#noteServer(socket) };
       agent =
         proxy && route === 'proxy'
-          ? new TunnelAgent(proxy, this.#tls, { ...this.#settings, proxyCa: this.#proxyCa })
-          : new DirectAgent(this.#tls, this.#settings);
+          ? new TunnelAgent(proxy, this.#tls, { ...options, proxyCa: this.#proxyCa })
+          : new DirectAgent(this.#tls, options);
       if (this.#retired) keepNone(agent);
       this.#agents.set(route, agent);
     }
     return agent;
+  }
+
+  #noteServer(socket: TLSSocket): void {
+    // getPeerX509Certificate() would leave nothing for who looks at the chain afterwards, as the doctor does
+    const { valid_to: end } = socket.getPeerCertificate();
+    if (end) this.#serversEnd.set(String(socket.servername || socket.remoteAddress), Date.parse(end));
+  }
+
+  #count({ counted }: WireRequest, started: number, code: ProblemCode | null): void {
+    if (!counted) return;
+    this.#activity.emit('bankCallEnded', { endpoint: counted.endpoint, ms: performance.now() - started, code });
   }
 
   #log(request: WireRequest, started: number, outcome: Record<string, unknown>): void {

@@ -3,6 +3,8 @@ import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import { isNativeError } from 'node:util/types';
 import axios, { AxiosError, type AxiosInstance, type AxiosResponse } from 'axios';
 import type { CallOptions } from './agent-options.js';
+import type { BankEndpoint } from '../activity.js';
+import type { ProblemCode } from '../problems/problem-table.js';
 import { ACCEPTED_ENCODINGS, AnswerTooLarge, decompress } from './decompress.js';
 
 export interface WireRequest {
@@ -18,6 +20,8 @@ export interface WireRequest {
   readonly freshHeaders?: () => Readonly<Record<string, string>>;
   /** Ends the call early, also while it waits for its turn; the error then is the signal's reason. */
   readonly signal?: AbortSignal;
+  /** Counts the call as one to this endpoint, and as failed when `judge` names the problem of a whole answer. */
+  readonly counted?: { readonly endpoint: BankEndpoint; readonly judge: (answer: WireAnswer) => ProblemCode | null };
 }
 
 /** An answer of the bank's, whatever its status; the body whole and decompressed, not looked at. */

@@ -10,19 +10,21 @@ const lastError = z
   .describe('null when the last call went well');
 
 /** A part of the way to the bank: what is not well says who must act and what to do, before its data. */
-const partOf = <T extends z.ZodRawShape>(data: T) =>
-  z.object({
-    status,
-    code: code.optional().describe('what is wrong; as in problem documents'),
-    owner: owner.optional().describe('who must act'),
-    detail: detail.optional(),
-    remedy: z.string().optional().describe('what to do about it'),
-    ...data,
-  });
+const partOf = <T extends z.ZodRawShape>(name: string, data: T) =>
+  z
+    .object({
+      status,
+      code: code.optional(),
+      owner: owner.optional(),
+      detail: detail.optional(),
+      remedy: z.string().optional().describe('what to do about it'),
+      ...data,
+    })
+    .meta({ id: `${name}Health` });
 
 const parts = {
-  instance: partOf({}).optional().describe('while it is stopping'),
-  certificate: partOf({
+  instance: partOf('Instance', {}).optional().describe('while it is stopping'),
+  certificate: partOf('Certificate', {
     subject: z.string().meta({ example: 'O=Example, CN=m2m' }),
     thumbprint: z.string().meta({ example: '4F7A86156DF1FE6FFB82BF2FF75F399656BE83BD' }).describe('SHA-1'),
     notAfter: z.iso.datetime().meta({ example: '2027-11-21T08:00:00.000Z' }),
@@ -32,25 +34,37 @@ const parts = {
       .nullable()
       .describe('why newer files were not taken; null when they were'),
   }),
-  egress: partOf({ route: z.string().meta({ example: 'direct' }) }),
-  token: partOf({
+  egress: partOf('Egress', { route: z.string().meta({ example: 'direct' }) }),
+  token: partOf('Token', {
     state: z.string().meta({ example: 'usable' }),
     expiresInSeconds: z.int().nullable().meta({ example: 240 }),
     lastError,
   }),
-  bank: partOf({
+  bank: partOf('Bank', {
     mode: z.enum(['live', 'sandbox']),
     lastSuccessAt: instant,
     lastError,
     circuit: z.enum(['closed', 'open', 'half-open']).describe('read off the waiting after failures'),
+    drift: z
+      .array(
+        z
+          .object({
+            path: z.string().meta({ example: 'balances[].availableAmount' }).describe('from the account on'),
+            type: z.enum(['null', 'boolean', 'number', 'string', 'array', 'object']).meta({ example: 'string' }),
+            value: z.string().optional().meta({ example: 'Frozen' }).describe('of an enumeration'),
+          })
+          .meta({ id: 'DriftPath' }),
+      )
+      .max(100)
+      .describe('what the bank has sent since the start that this gateway does not know; no error'),
   }),
-  snapshot: partOf({
+  snapshot: partOf('Snapshot', {
     asOf: instant,
     ageSeconds: z.int().min(0).nullable().meta({ example: 3 }),
     accounts: z.int().min(0).nullable().meta({ example: 120 }),
     stale: z.boolean(),
   }),
-  listener: partOf({
+  listener: partOf('Listener', {
     subject: z.string().meta({ example: 'CN=accounts.internal.example' }),
     notAfter: z.iso.datetime().meta({ example: '2027-11-21T08:00:00.000Z' }),
     daysLeft: z.int().meta({ example: 364 }),

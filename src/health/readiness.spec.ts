@@ -1,3 +1,4 @@
+import { Activity } from '../activity.js';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
@@ -38,6 +39,7 @@ class Scene {
     const { logger } = keepLines();
     const condition = new BankCondition(clock, logger);
     this.tokens = new AccessTokenProvider({
+      activity: new Activity(),
       clock,
       logger,
       condition,
@@ -55,6 +57,7 @@ class Scene {
       return this.onReading();
     };
     this.keeper = new SnapshotKeeper({
+      activity: new Activity(),
       reader: { read },
       settings: {
         freshMs: 10_000,

@@ -1,46 +1,102 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
+import type { Activity } from '../activity.js';
 import '../logging/request-fields.js';
+import type { GatewayError } from '../problems/gateway-error.js';
+import { endRequestSpan, traceIdOf } from '../spans.js';
 import { isProbe } from './guard.js';
 
 /** Stands in the log for a caller who left before the answer was out. */
 export const CALLER_LEFT = 499;
 
-/** Writes the one line of a request (docs/operations.md, Logs); of a probe that went well for `debug` only. */
-export function logRequest(logger: Logger, reply: FastifyReply, status: number): void {
-  const { request } = reply;
-  const { raw, logFields } = request;
-  const { origin, 'x-client-name': clientName } = raw.headers;
-  const quiet = status < 400 && isProbe(request.routeOptions.url ?? '');
-  logger[quiet ? 'debug' : 'info'](
-    {
-      event: 'request',
-      requestId: request.id,
-      method: raw.method,
-      // the router finds routes for addresses that name none
-      route: (raw.url?.startsWith('/') && request.routeOptions.url) || null,
-      status,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-      cache: logFields.cache,
-      readingId: logFields.readingId,
-      code: logFields.code,
-      client: raw.socket.remoteAddress,
-      origin: origin === undefined ? undefined : toLogged(origin),
-      clientName: clientName === undefined ? undefined : toLogged(String(clientName)),
-    },
-    'request',
-  );
+/** Writes the one line of a request (docs/operations.md, Logs), ends its span, and tells those who count. */
+export class AccessLog {
+  readonly #logger: Logger;
+  readonly #activity: Activity;
+
+  constructor(logger: Logger, activity: Activity) {
+    this.#logger = logger;
+    this.#activity = activity;
+  }
+
+  /** A request whose answer is a stream from now on: its line is written at its start. */
+  streamBegun(reply: FastifyReply): void {
+    Object.assign(reply.request.logFields, { stream: true, events: 0 });
+    this.#write(reply, 200);
+  }
+
+  /** A request that was begun; the line of a probe that went well is for `debug` only. */
+  ended(reply: FastifyReply, status: number): void {
+    const { id: requestId, logFields: fields } = reply.request;
+    if (fields.stream) {
+      const { events } = fields;
+      this.#logger.info({ event: 'stream.ended', requestId, ms: toMs(reply), events }, 'stream ended');
+    } else this.#write(reply, status);
+  }
+
+  #write(reply: FastifyReply, status: number): void {
+    const { request, elapsedTime: ms } = reply;
+    const { raw, logFields: fields } = request;
+    const { origin, 'x-client-name': header } = raw.headers;
+    const clientName = header === undefined ? undefined : String(header);
+    const method = raw.method ?? null;
+    // the router finds routes for addresses that name none
+    const route = (raw.url?.startsWith('/') && request.routeOptions.url) || null;
+    const { span, cache, readingId, code } = fields;
+    const left = status === CALLER_LEFT;
+    if (span) endRequestSpan(span, { method, route, status: left ? null : status, code, cache, readingId });
+    const quiet = status < 400 && isProbe(route ?? '');
+    this.#logger[quiet ? 'debug' : 'info'](
+      {
+        event: 'request',
+        requestId: request.id,
+        traceId: span && traceIdOf(span),
+        method,
+        route,
+        status,
+        ms: toMs(reply),
+        stream: fields.stream,
+        cache,
+        readingId,
+        code,
+        client: raw.socket.remoteAddress,
+        origin: origin === undefined ? undefined : toLogged(origin),
+        clientName: clientName === undefined ? undefined : toLogged(clientName),
+      },
+      'request',
+    );
+    this.#activity.requestEnded({ method, route, status, ms, fields, clientName });
+  }
+
+  /** A request whose caller left before it was begun, since one before it on the connection was not answered. */
+  unbegun(request: IncomingMessage, requestId: string): void {
+    this.#endedAtOnce(requestId, request.method ?? null, CALLER_LEFT, request.socket.remoteAddress, null);
+  }
+
+  /** What never became a request: its connection was answered. `method` is null when it could not be read. */
+  refused(problem: GatewayError, requestId: string, method: string | null, client: string): void {
+    this.#endedAtOnce(requestId, method, problem.status, client, problem);
+  }
+
+  #endedAtOnce(
+    requestId: string,
+    method: string | null,
+    status: number,
+    client: string | undefined,
+    problem: GatewayError | null,
+  ): void {
+    const fields = problem ? { code: problem.code, owner: problem.owner } : {};
+    this.#logger.info(
+      { event: 'request', requestId, method, route: null, status, ms: 0, code: problem?.code, client },
+      'request',
+    );
+    this.#activity.requestEnded({ method, route: null, status, ms: 0, fields, clientName: undefined });
+  }
 }
 
-/** The line of a request whose caller left before it was begun, since one before it on the connection was not answered. */
-export function logUnbegun(logger: Logger, request: IncomingMessage, requestId: string): void {
-  const { method, socket } = request;
-  logger.info(
-    { event: 'request', requestId, method, route: null, status: CALLER_LEFT, ms: 0, client: socket.remoteAddress },
-    'request',
-  );
-}
+/** To a tenth. */
+const toMs = ({ elapsedTime }: FastifyReply): number => Math.round(elapsedTime * 10) / 10;
 
 /** A header of the caller for the log: one line, no control characters, not too long. */
 const toLogged = (header: string): string => header.replace(/[^\x20-\x7e]/g, '?').slice(0, 100);

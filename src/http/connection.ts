@@ -1,43 +1,49 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
+import type { Turns } from '../turns.js';
 
 /** The slowest reader that is put up with: 64 KB a second over all that they have yet to take, after a grace. */
 const READER_GRACE_MS = 10_000;
 const READER_BYTES_PER_MS = 64;
 /** Who has much to take must show that they take it: progress is seen by answers, and most are smaller than this. */
 const MAX_STEP_BYTES = 320_000;
+/** Who is seen to take nothing so often in a row is ended, when much is unread on all connections. */
+const STALLED_LOOKS = 4;
 /** How long a caller may go on sending what was refused, so that they get to read the answer (RFC 9112 §9.6). */
 const LINGER_MS = 1000;
-/** So long pipelined requests are begun in a row, before other connections have their turn. */
-const MAX_ROW_MS = 1;
 /** What Node's parser is told when no HTTP follows. */
 const UPGRADE = 2;
 
-/** A request that came while one before it on its connection was not answered yet (RFC 9112 §9.3.2). */
-interface Pipelined {
+/** A request that was not begun yet. */
+export interface Arrived {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** It came while one before it on its connection was not answered yet (RFC 9112 §9.3.2). */
+  readonly pipelined: boolean;
   readonly begin: () => void;
 }
 
 /**
  * One connection of a caller: what is open on it, and whether they take what they asked for. Its requests are begun one
- * after the other, each when the answer before it is out.
+ * after the other, each when the answer before it is out and its turn among all connections has come.
  */
 export class Connection {
   /** The requests that were begun and whose answers are not out yet. */
   readonly open = new Set<FastifyReply>();
   readonly client: string;
-  readonly #pipelined: Pipelined[] = [];
+  /** The present answer is a stream, which nothing can follow. */
+  streaming = false;
+  readonly #arrived: Arrived[] = [];
+  readonly #turns: Turns;
   #current: ServerResponse | null = null;
-  #rowSince = 0;
   #lastRequest: IncomingMessage | null = null;
   #lastAnswer: Buffer | null = null;
   #slowSince: number | null = null;
   #slowFrom = 0;
   #taken = 0;
   #takenAt = 0;
+  #looksInVain = 0;
   #answeredSince: number | null = null;
 
   constructor(
@@ -46,34 +52,35 @@ export class Connection {
     readonly allowed: boolean,
     /** One of those beyond MAX_CONNECTIONS: for probes only. */
     readonly beyondCap: boolean,
+    turns: Turns,
   ) {
+    this.#turns = turns;
     this.client = socket.remoteAddress ?? '';
   }
 
-  /** Requests that wait for those before them. */
-  get pipelined(): number {
-    return this.#pipelined.length;
+  /** Requests that were not begun yet. */
+  get waiting(): number {
+    return this.#arrived.length;
   }
 
-  /** Whether a request that comes now would have to wait for others. */
+  /** Whether a request that comes now would have to wait for others on this connection. */
   get busy(): boolean {
-    return this.#pipelined.length > 0 || (this.#current !== null && !this.#current.closed);
+    return this.#arrived.length > 0 || this.#isAnswering;
   }
 
-  /** Begins a request, or keeps it until those before it are answered. */
-  enter(pipelined: Pipelined): void {
-    this.#lastRequest = pipelined.request;
-    if (!this.busy) {
-      this.#begin(pipelined);
-      return;
-    }
-    if (this.#pipelined.length === 0) this.#nextAfter(this.#current);
-    this.#pipelined.push(pipelined);
+  /** Begins a request when those before it are answered. @param urgent without waiting for other connections */
+  enter(arrived: Arrived, urgent: boolean): void {
+    this.#lastRequest = arrived.request;
+    this.#arrived.push(arrived);
+    if (this.#arrived.length > 1) return;
+    if (this.#isAnswering) this.#current?.once('close', this.#next);
+    else if (urgent) this.#begin();
+    else this.#next();
   }
 
   /** Takes out the requests that were never begun. */
-  dropPipelined(): IncomingMessage[] {
-    return this.#pipelined.splice(0).map(({ request }) => request);
+  drop(): Arrived[] {
+    return this.#arrived.splice(0);
   }
 
   began(reply: FastifyReply): void {
@@ -83,6 +90,7 @@ export class Connection {
   /** False when it was not open any more. */
   ended(reply: FastifyReply): boolean {
     const wasOpen = this.open.delete(reply);
+    if (wasOpen) this.streaming = false;
     if (this.#isDone && this.#lastAnswer) this.#finish(this.#lastAnswer);
     return wasOpen;
   }
@@ -118,6 +126,16 @@ export class Connection {
     this.close(Buffer.alloc(0));
   }
 
+  /** Bytes of answers that the caller has yet to take, beyond what the system holds for them. */
+  get unread(): number {
+    return this.socket.writableLength;
+  }
+
+  /** Nothing was taken of what is unread at the last few looks. Counted in looks: a process that was held up looks less often. */
+  get isStalled(): boolean {
+    return this.#slowSince !== null && this.#looksInVain >= STALLED_LOOKS;
+  }
+
   /** Looks whether the caller takes the answers, and ends the connection of one who does not. `now` is monotonic. */
   check(now: number): void {
     const { socket } = this;
@@ -129,10 +147,13 @@ export class Connection {
       this.#slowFrom = taken;
       this.#taken = taken;
       this.#takenAt = now;
+      this.#looksInVain = 0;
     } else {
+      this.#looksInVain += 1;
       if (taken > this.#taken) {
         this.#taken = taken;
         this.#takenAt = now;
+        this.#looksInVain = 0;
       }
       const due = (socket.bytesWritten - this.#slowFrom) / READER_BYTES_PER_MS;
       const dueNext = Math.min(waiting, MAX_STEP_BYTES) / READER_BYTES_PER_MS;
@@ -141,39 +162,28 @@ export class Connection {
       if (slow || stalled) socket.destroy();
     }
 
-    if (this.open.size > 0 || !this.answeredEarly) this.#answeredSince = null;
+    if (!this.#isDone || !this.answeredEarly) this.#answeredSince = null;
     else if (this.#answeredSince === null) this.#answeredSince = now;
     else if (now - this.#answeredSince >= LINGER_MS) socket.destroy();
   }
 
   get #isDone(): boolean {
-    return this.open.size === 0 && this.#pipelined.length === 0;
+    return this.open.size === 0 && this.#arrived.length === 0;
   }
 
-  #begin({ response, begin }: Pipelined): void {
-    this.#current = response;
-    begin();
+  get #isAnswering(): boolean {
+    return this.#current !== null && !this.#current.closed;
   }
 
-  #nextAfter(response: ServerResponse | null): void {
-    response?.once('close', () => {
-      if (performance.now() - this.#rowSince < MAX_ROW_MS) {
-        this.#next();
-        return;
-      }
-      setImmediate(() => {
-        this.#rowSince = performance.now();
-        this.#next();
-      });
-    });
-  }
+  readonly #next = (): void => this.#turns.begin(this.#begin, this.client);
 
-  #next(): void {
-    const next = this.#pipelined.shift();
+  readonly #begin = (): void => {
+    const next = this.#arrived.shift();
     if (!next) return;
-    if (this.#pipelined.length > 0) this.#nextAfter(next.response);
-    this.#begin(next);
-  }
+    this.#current = next.response;
+    if (this.#arrived.length > 0) next.response.once('close', this.#next);
+    next.begin();
+  };
 
   #finish(lastAnswer: Buffer): void {
     const { socket } = this;

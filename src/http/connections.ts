@@ -4,25 +4,32 @@ import { Server as TlsServer } from 'node:tls';
 import type { FastifyReply } from 'fastify';
 import type { HttpSettings } from '../config/settings.js';
 import { within } from '../deadline.js';
+import { Turns } from '../turns.js';
 import { Admission } from './admission.js';
 import { createClientList } from './client-list.js';
 import { Connection } from './connection.js';
+import { isProbe } from './guard.js';
+import { toPath } from './problem-answer.js';
 
 /** Requests that wait for others before them on their connection: of one connection, and of all. */
 const MAX_PIPELINED = 1000;
 const MAX_PIPELINED_OF_ALL = 2000;
-const CHECK_MS = 1000;
+/** Bytes of answers that are not taken, of all connections. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+const CHECK_MS = 250;
 const DRAIN_CHECK_MS = 50;
 
 /** What is called for each request whose caller left before the answer was out. */
 export interface OnLeft {
   begun(reply: FastifyReply): void;
-  /** It still waited for others before it on its connection. */
+  /** It still waited for others before it. */
   waiting(request: IncomingMessage): void;
 }
 
 /** The connections of callers: how many, how slow, and how they end when the process stops. */
 export class Connections {
+  /** In which all requests are begun. */
+  readonly turns = new Turns();
   readonly #sockets = new Set<Socket>();
   readonly #connections = new Map<Socket, Connection>();
   readonly #admission: Admission;
@@ -30,6 +37,7 @@ export class Connections {
   readonly #onLeft: OnLeft;
   #pipelined = 0;
   #draining = false;
+  readonly #onDrain: (() => void)[] = [];
 
   constructor(settings: HttpSettings, onLeft: OnLeft) {
     this.#admission = new Admission(settings.maxConnections);
@@ -40,6 +48,11 @@ export class Connections {
   /** Connections end after their present answer. */
   get draining(): boolean {
     return this.#draining;
+  }
+
+  /** Has a function called when connections begin to end, for answers that would not end by themselves. */
+  onDrain(listener: () => void): void {
+    this.#onDrain.push(listener);
   }
 
   /** The connection of a request; one that did not come through the server (Fastify's `inject`) is taken in now. */
@@ -60,24 +73,41 @@ export class Connections {
 
   /**
    * Makes of a listener one that is handed the requests of a connection one after the other, each when the answer before
-   * it is out; so an unread connection holds one answer. Where too many wait, no more are read from the connection.
+   * it is out; so an unread connection holds one answer. Where too many wait, no more are read from the connection. When
+   * much comes at once on all connections, it is begun in turns; a probe that is alone on its connection goes first.
    */
   inTurn(listener: RequestListener): RequestListener {
     return (request, response) => {
       const connection = this.of(request.socket);
       if (connection.broken) return;
+      if (connection.streaming) {
+        connection.stopReading();
+        return;
+      }
       if (connection.beyondCap) this.#admission.asked(request.socket);
-      if (!connection.busy) {
-        connection.enter({ request, response, begin: () => listener(request, response) });
-      } else if (connection.pipelined < MAX_PIPELINED && this.#pipelined < MAX_PIPELINED_OF_ALL) {
+      const pipelined = connection.busy;
+      if (pipelined) {
+        if (connection.waiting >= MAX_PIPELINED || this.#pipelined >= MAX_PIPELINED_OF_ALL) {
+          connection.stopReading();
+          return;
+        }
         this.#pipelined += 1;
-        const begin = () => {
-          this.#pipelined -= 1;
-          listener(request, response);
-        };
-        connection.enter({ request, response, begin });
-      } else connection.stopReading();
+      }
+      const begin = () => {
+        if (pipelined) this.#pipelined -= 1;
+        listener(request, response);
+      };
+      connection.enter({ request, response, pipelined, begin }, isProbe(toPath(request.url ?? '')));
     };
+  }
+
+  /** A request is answered by a stream: those behind it on its connection are given up, now and when they come. */
+  beginStream(reply: FastifyReply): void {
+    const connection = this.of(reply.request.raw.socket);
+    connection.streaming = true;
+    if (connection.waiting === 0) return;
+    this.#giveUpWaiting(connection);
+    connection.stopReading();
   }
 
   watch(server: Server): void {
@@ -91,10 +121,7 @@ export class Connections {
       this.#admit(socket);
     });
     server.once('listening', () => {
-      const checks = setInterval(() => {
-        const now = performance.now();
-        for (const connection of this.#connections.values()) connection.check(now);
-      }, CHECK_MS).unref();
+      const checks = setInterval(() => this.#check(performance.now()), CHECK_MS).unref();
       server.once('close', () => clearInterval(checks));
     });
   }
@@ -106,6 +133,7 @@ export class Connections {
   async drain(server: Server, graceMs: number): Promise<void> {
     const closed = new Promise((resolve) => server.close(resolve));
     this.#draining = true;
+    for (const listener of this.#onDrain) listener();
     const closeIdle = () => {
       server.closeIdleConnections();
       // Node does not count those as idle that have never sent anything, such as a browser opens ahead of need
@@ -118,9 +146,25 @@ export class Connections {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** Ends who does not take their answers; where much is unread in all, those who have taken nothing lately, largest first. */
+  #check(now: number): void {
+    let unread = 0;
+    for (const connection of this.#connections.values()) {
+      connection.check(now);
+      unread += connection.unread;
+    }
+    if (unread <= MAX_UNREAD_BYTES) return;
+    const stalled = [...this.#connections.values()].filter((connection) => connection.isStalled);
+    for (const connection of stalled.sort((one, other) => other.unread - one.unread)) {
+      if (unread <= MAX_UNREAD_BYTES) return;
+      unread -= connection.unread;
+      connection.socket.destroy();
+    }
+  }
+
   #admit(socket: Socket): Connection {
     const allowed = this.#isAllowedClient(socket.remoteAddress ?? '');
-    const connection = new Connection(socket, allowed, this.#admission.isBeyond(socket));
+    const connection = new Connection(socket, allowed, this.#admission.isBeyond(socket), this.turns);
     if (socket.destroyed) return connection;
     this.#connections.set(socket, connection);
     // Node takes its own listener away with CONNECT; without any, a reset would end the process
@@ -129,11 +173,15 @@ export class Connections {
       this.#connections.delete(socket);
       for (const reply of connection.open) this.#onLeft.begun(reply);
       connection.open.clear();
-      for (const request of connection.dropPipelined()) {
-        this.#pipelined -= 1;
-        this.#onLeft.waiting(request);
-      }
+      this.#giveUpWaiting(connection);
     });
     return connection;
+  }
+
+  #giveUpWaiting(connection: Connection): void {
+    for (const { request, pipelined } of connection.drop()) {
+      if (pipelined) this.#pipelined -= 1;
+      this.#onLeft.waiting(request);
+    }
   }
 }

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import type { HttpSettings } from '../config/settings.js';
+import { Turns } from '../turns.js';
 import { Connection } from './connection.js';
 import { createGuard } from './guard.js';
 
@@ -38,7 +39,7 @@ function pass(call: Call): void {
   for (let index = 0; index < headers.length; index += 2) {
     request.headers[headers[index]?.toLowerCase() ?? ''] ??= headers[index + 1];
   }
-  guard(request, path, new Connection(socket, allowed, call.beyondCap ?? false));
+  guard(request, path, new Connection(socket, allowed, call.beyondCap ?? false, new Turns()));
 }
 
 const codeOf = async (call: Call) => (await refusalOf(() => pass(call))).code;

@@ -5,11 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import { fastify as createFastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Activity } from '../activity.js';
 import type { Clock } from '../clock.js';
 import type { HttpSettings } from '../config/settings.js';
 import type { RequestFields } from '../logging/request-fields.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import { CALLER_LEFT, logRequest, logUnbegun } from './access-log.js';
+import { startRequestSpan } from '../spans.js';
+import { AccessLog, CALLER_LEFT } from './access-log.js';
 import { Connections } from './connections.js';
 import { Cors } from './cors.js';
 import { createGuard } from './guard.js';
@@ -32,23 +34,25 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
   /** Null where plain HTTP is spoken. */
   readonly certificate: ListenerCertificate | null;
   readonly #settings: HttpSettings;
-  readonly #logger: Logger;
+  readonly #accessLog: AccessLog;
   readonly #guard: ReturnType<typeof createGuard>;
   readonly #cors: Cors;
   readonly #methods: RouteMethods;
   #stopping = false;
 
-  constructor(settings: HttpSettings, logger: Logger, clock: Clock) {
+  constructor(settings: HttpSettings, logger: Logger, clock: Clock, activity: Activity) {
     this.#settings = settings;
-    this.#logger = logger;
+    const accessLog = new AccessLog(logger, activity);
+    this.#accessLog = accessLog;
     this.certificate = settings.tls && new ListenerCertificate(settings.tls, clock, logger);
     this.#guard = createGuard(settings);
     this.#cors = new Cors(settings.corsOrigins);
-    this.connections = new Connections(settings, {
-      begun: (reply) => logRequest(logger, reply, CALLER_LEFT),
-      waiting: (request) => logUnbegun(logger, request, toRequestId(request.headers['x-request-id'])),
+    const connections = new Connections(settings, {
+      begun: (reply) => accessLog.ended(reply, CALLER_LEFT),
+      waiting: (request) => accessLog.unbegun(request, toRequestId(request.headers['x-request-id'])),
     });
-    const parserErrors = new ParserErrors(this.connections, logger);
+    this.connections = connections;
+    const parserErrors = new ParserErrors(this.connections, accessLog);
     this.fastify = createFastify({
       serverFactory: (listener) => {
         const server = openServer(this.certificate, this.connections.inTurn(listener));
@@ -64,6 +68,10 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
       routerOptions: { querystringParser: parseQuery, maxParamLength: 200 },
     }) as unknown as FastifyInstance;
     this.fastify.decorateRequest('logFields', null as unknown as RequestFields);
+    this.fastify.decorateReply('beginStream', function beginStream(this: FastifyReply) {
+      connections.beginStream(this);
+      accessLog.streamBegun(this);
+    });
     this.fastify.addHook('onRequest', (request, reply, done) => this.#onRequest(request, reply, done));
     this.fastify.addHook('onResponse', (_request, reply, done) => {
       this.#answered(reply);
@@ -110,7 +118,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     const { raw } = request;
     const path = toPath(raw.url ?? '/');
     const connection = this.connections.of(raw.socket);
-    request.logFields = {};
+    request.logFields = { span: startRequestSpan(raw.headers['traceparent']) };
     reply.headers(toSecurityHeaders(path)).header('x-request-id', request.id);
     reply.headers(this.#cors.headersFor(raw.headers.origin));
     if (this.connections.draining || connection.beyondCap) reply.header('connection', 'close');
@@ -142,7 +150,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
 
   #answered(reply: FastifyReply): void {
     // who left before has had a line
-    if (this.connections.of(reply.request.raw.socket).ended(reply)) logRequest(this.#logger, reply, reply.statusCode);
+    if (this.connections.of(reply.request.raw.socket).ended(reply)) this.#accessLog.ended(reply, reply.statusCode);
   }
 }
 

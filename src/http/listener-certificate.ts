@@ -6,11 +6,11 @@ import type { Clock } from '../clock.js';
 import { FileWatch } from '../config/file-watch.js';
 import type { HttpSettings } from '../config/settings.js';
 import { FileUnusable, readSmallFile } from '../config/small-file.js';
+import { daysLeft, ExpiryNotice } from '../expiry-notice.js';
 
 /** A change is taken up within 5 s, as docs/operations.md promises. */
 const LOOK_EVERY_MS = 1000;
 const MAX_FILE_BYTES = 1_048_576;
-const DAY_MS = 86_400_000;
 
 interface Pair {
   readonly cert: Buffer;
@@ -38,6 +38,7 @@ export class ListenerCertificate {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #watch: FileWatch;
+  readonly #notice: ExpiryNotice;
   #pair: Pair;
   #server: Server | null = null;
   #refused: string | null = null;
@@ -49,6 +50,11 @@ export class ListenerCertificate {
     this.#clock = clock;
     this.#logger = logger;
     this.#watch = new FileWatch([files.certFile, files.keyFile], clock);
+    this.#notice = new ExpiryNotice(logger, {
+      use: 'listener',
+      what: 'the certificate of the internal API (TLS_CERT_FILE)',
+      remedy: 'put a new one in place, it is taken up while running',
+    });
     this.#pair = this.#read();
   }
 
@@ -62,6 +68,7 @@ export class ListenerCertificate {
   renew(server: Server): void {
     this.#server = server;
     server.once('listening', () => {
+      this.#noteDays();
       const looks = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
       server.once('close', () => clearInterval(looks));
     });
@@ -92,7 +99,7 @@ export class ListenerCertificate {
     return {
       subject: toSubject(certificate),
       notAfter: notAfter.toISOString(),
-      daysLeft: Math.floor((notAfter.getTime() - this.#clock.now().wall) / DAY_MS),
+      daysLeft: daysLeft({ notAfter }, this.#clock.now().wall),
       refused: this.#refused,
     };
   }
@@ -100,6 +107,14 @@ export class ListenerCertificate {
   #look(): void {
     const files = this.#watch.look();
     if (files === 'settled' || files === 'restless' || (files === 'unchanged' && this.#unread)) this.reload();
+    this.#noteDays();
+  }
+
+  #noteDays(): void {
+    const { certificate } = this.#pair;
+    const { fingerprint, validToDate: notAfter } = certificate;
+    const thumbprint = fingerprint.replaceAll(':', '');
+    this.#notice.check({ subject: toSubject(certificate), thumbprint, notAfter }, this.#clock.now().wall);
   }
 
   #take(pair: Pair): void {

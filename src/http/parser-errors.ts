@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Logger } from 'pino';
 import { GatewayError } from '../problems/gateway-error.js';
+import type { AccessLog } from './access-log.js';
 import type { Connection } from './connection.js';
 import type { Connections } from './connections.js';
 import { MAX_HEADER_BYTES } from './open-server.js';
@@ -14,11 +14,11 @@ export type ParserError = Error & { readonly code?: string | undefined; readonly
 /** What Node's HTTP parser refuses never becomes a request: answered on the connection itself, which ends with it. */
 export class ParserErrors {
   readonly #connections: Connections;
-  readonly #logger: Logger;
+  readonly #accessLog: AccessLog;
 
-  constructor(connections: Connections, logger: Logger) {
+  constructor(connections: Connections, accessLog: AccessLog) {
     this.#connections = connections;
-    this.#logger = logger;
+    this.#accessLog = accessLog;
   }
 
   /** Node's `clientError`: faults of the connection, of TLS and of HTTP, and timeouts. */
@@ -47,9 +47,7 @@ export class ParserErrors {
   #refuse(connection: Connection, problem: GatewayError, method: string | null): void {
     const requestId = randomUUID();
     connection.close(toLastAnswer(problem, requestId));
-    const { code, status } = problem;
-    const { client } = connection;
-    this.#logger.info({ event: 'request', requestId, method, route: null, status, ms: 0, code, client }, 'request');
+    this.#accessLog.refused(problem, requestId, method, connection.client);
   }
 }
 

@@ -5,7 +5,21 @@ import { standardOutput } from './standard-output.js';
 /** The process's logger as it is injected; rooms take `logger`, pino's own. */
 export class Log {
   constructor(readonly logger: Logger) {}
+
+  /**
+   * Calls `listener` with the level and the fields of each line that is written from now on; gives what ends that. A line
+   * below LOG_LEVEL is not written.
+   */
+  listen(listener: LineListener): () => void {
+    const listeners = listenersOf.get(this.logger);
+    listeners?.push(listener);
+    return () => void listeners?.splice(listeners.indexOf(listener) >>> 0, 1);
+  }
 }
+
+type LineListener = (level: string, fields: Readonly<Record<string, unknown>>) => void;
+
+const listenersOf = new WeakMap<Logger, LineListener[]>();
 
 export interface LoggingOptions {
   readonly level: string;
@@ -20,7 +34,8 @@ export interface LoggingOptions {
  * codes and stack, since whatever else hangs on it may hold a secret.
  */
 export function createLogger({ level, pretty: forPeople, destination }: LoggingOptions): Logger {
-  return pino(
+  const listeners: LineListener[] = [];
+  const logger = pino(
     {
       level,
       base: null,
@@ -28,8 +43,9 @@ export function createLogger({ level, pretty: forPeople, destination }: LoggingO
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: toLoggedError },
       hooks: {
-        logMethod(args, method) {
+        logMethod(args, method, level) {
           const [first, ...rest]: unknown[] = args;
+          if (isFields(first)) for (const listener of listeners) listener(pino.levels.labels[level] ?? '', first);
           // where no message is given, pino takes that of the error, which may quote data
           const line = rest.length === 0 && carriesError(first) ? [first, 'an error'] : args;
           method.apply(this, line as typeof args);
@@ -40,6 +56,8 @@ export function createLogger({ level, pretty: forPeople, destination }: LoggingO
       ? pretty({ ignore: 'event', singleLine: true, ...(destination && { destination }) })
       : (destination ?? standardOutput()),
   );
+  listenersOf.set(logger, listeners);
+  return logger;
 }
 
 /** The time of a line; many lines have the same. */
@@ -55,6 +73,8 @@ function toTimeField(): () => string {
     return field;
   };
 }
+
+const isFields = (first: unknown): first is Record<string, unknown> => typeof first === 'object' && first !== null;
 
 function carriesError(first: unknown): boolean {
   return first instanceof Error || (typeof first === 'object' && first !== null && 'err' in first);

@@ -7,11 +7,14 @@ const GATHER_MS = 20;
 const GATHER_CHARACTERS = 16_000;
 /** What may wait for a reader that does not read; beyond it lines are lost, not the process. */
 const MAX_WAITING_CHARACTERS = 16_000_000;
+const LINE_END = 10;
 const FLUSH_WITHIN_MS = 1000;
 
 export interface StandardOutput extends DestinationStream {
   /** Calls back when everything is written, or can not be. */
   flush(done: () => void): void;
+  /** Lines that were lost, since they could not be written or nobody read. */
+  readonly lost: number;
 }
 
 let output: StandardOutput | null = null;
@@ -25,11 +28,15 @@ export function standardOutput(): StandardOutput {
   return output;
 }
 
+/** Log lines that this process has lost. */
+export const countLostLines = (): number => output?.lost ?? 0;
+
 class GatheredOutput implements StandardOutput {
   #gathered = '';
   #writing = Buffer.alloc(0);
   #timer: NodeJS.Timeout | null = null;
   #told = false;
+  #lost = 0;
   #onIdle: (() => void)[] = [];
 
   constructor() {
@@ -37,10 +44,17 @@ class GatheredOutput implements StandardOutput {
   }
 
   write(line: string): void {
-    if (this.#gathered.length > MAX_WAITING_CHARACTERS) return;
+    if (this.#gathered.length > MAX_WAITING_CHARACTERS) {
+      this.#lost += 1;
+      return;
+    }
     this.#gathered += line;
     if (this.#gathered.length > GATHER_CHARACTERS) this.#next();
     else this.#timer ??= setTimeout(() => this.#next(), GATHER_MS).unref();
+  }
+
+  get lost(): number {
+    return this.#lost;
   }
 
   flush(done: () => void): void {
@@ -71,7 +85,10 @@ class GatheredOutput implements StandardOutput {
         setTimeout(() => this.#write(), GATHER_MS);
         return;
       }
-      if (error) this.#tell(error);
+      if (error) {
+        this.#lost += countLines(this.#writing);
+        this.#tell(error);
+      }
       this.#writing = error ? Buffer.alloc(0) : this.#writing.subarray(written);
       if (this.#writing.length > 0) this.#write();
       else this.#next();
@@ -95,4 +112,10 @@ class GatheredOutput implements StandardOutput {
       // nobody is left to be told
     }
   }
+}
+
+function countLines(bytes: Buffer): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, at + 1)) lines += 1;
+  return lines;
 }

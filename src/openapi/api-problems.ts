@@ -1,14 +1,30 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiResponse } from '@nestjs/swagger';
 import { problemSchema } from '../problems/problem-document.js';
+import { PROBLEM_CODES, PROBLEMS } from '../problems/problem-table.js';
 import { headersNamed } from './response-headers.js';
 import { refTo } from './schemas.js';
 
 const content = { 'application/problem+json': { schema: refTo(problemSchema) } };
 
-/** What every route may answer beside its own. */
-export const ApiProblems = () =>
+/** What a route that is answered without the bank may answer beside its own. */
+export const GUARDED = [400, 403, 406, 421, 500, 503] as const;
+/** The same, for a route that waits for the bank. */
+export const FROM_THE_BANK = [...GUARDED, 502, 504] as const;
+
+/** What a route may answer beside its own: these statuses by their codes, and all others that any route may answer. */
+export const ApiProblems = (...statuses: readonly number[]) =>
   applyDecorators(
+    ...statuses.map((status) =>
+      ApiResponse({
+        status,
+        description: PROBLEM_CODES.filter((code) => PROBLEMS[code].status === status)
+          .map((code) => `\`${code}\``)
+          .join(', '),
+        headers: status === 503 ? headersNamed('Retry-After') : headersNamed(),
+        content,
+      }),
+    ),
     ApiResponse({ status: '4XX', description: 'an error of the caller', headers: headersNamed(), content }),
     ApiResponse({
       status: '5XX',

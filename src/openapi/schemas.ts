@@ -32,6 +32,16 @@ export function namedSchemas(): Record<string, OpenApiSchema> {
     override: ({ jsonSchema }) => {
       // fields may be added to answers (docs/api.md), so no schema closes its objects
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      // zod wraps a reference that has words of its own; it stands better alone
+      const [only, ...others] = jsonSchema.allOf ?? [];
+      if (only?.$ref !== undefined && others.length === 0 && !('nullable' in jsonSchema)) {
+        for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+        jsonSchema.$ref = only.$ref;
+      }
+      // by OpenAPI 3.0.3 the values rule, whatever is said of null
+      if ('nullable' in jsonSchema && jsonSchema.enum) jsonSchema.enum = [...jsonSchema.enum, null];
+      // the format says it, and the pattern is longer than all the rest
+      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
       // what zod sets on every integer says nothing, and generators take it for an example
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

@@ -57,3 +57,13 @@ export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   return new GatewayError('internal-error', 'An unforeseen fault; see the log for this request id.', { cause: thrown });
 }
+
+/** The code of what `work` throws; null when it throws nothing. */
+export function codeOf(work: () => unknown): ProblemCode | null {
+  try {
+    work();
+    return null;
+  } catch (thrown) {
+    return toGatewayError(thrown).code;
+  }
+}

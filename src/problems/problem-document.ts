@@ -2,18 +2,33 @@ import { z } from 'zod';
 import { OWNERS, PROBLEM_CODES, PROBLEMS, type ProblemCode } from './problem-table.js';
 import type { GatewayError } from './gateway-error.js';
 
-const codeSchema = z.enum(PROBLEM_CODES as [ProblemCode, ...ProblemCode[]]);
-const ownerSchema = z.enum(OWNERS);
+const codes = z.enum(PROBLEM_CODES as [ProblemCode, ...ProblemCode[]]);
+const owners = z.enum(OWNERS);
+const codeSchema = codes.meta({
+  id: 'ProblemCode',
+  description: 'what went wrong; decide by this',
+  example: 'bank-timeout',
+});
+const ownerSchema = owners.meta({ id: 'ProblemOwner', description: 'who must act', example: 'bank' });
+const parameterSchema = z
+  .object({
+    name: z.string().meta({ example: 'pageSize' }),
+    reason: z.string().meta({ example: 'must be at most 1000' }),
+  })
+  .meta({ id: 'ParameterFault' });
 
 /** The trouble of a problem, in the words of its document, for schemas of other answers. */
 export const troubleShape = { code: codeSchema, owner: ownerSchema, detail: z.string() };
 
+/** The same where there may be none; OpenAPI 3.0 has no clean way to make a named schema nullable. */
+export const perhapsTrouble = { code: codes.nullable(), owner: owners.nullable() };
+
 /** An entry of the table of errors, as /problems gives it. */
 export const problemEntrySchema = z
   .object({
-    code: codeSchema.meta({ example: 'bank-timeout' }),
+    code: codeSchema,
     status: z.int().min(400).max(599).meta({ example: 504 }),
-    owner: ownerSchema.meta({ example: 'bank' }).describe('who must act'),
+    owner: ownerSchema,
     title: z.string().meta({ example: PROBLEMS['bank-timeout'].title }),
     when: z.string().meta({ example: PROBLEMS['bank-timeout'].meaning }),
     remedy: z.string().meta({ example: PROBLEMS['bank-timeout'].remedy }),
@@ -30,15 +45,17 @@ export const problemSchema = z
     type: z.string().meta({ example: '/problems/bank-timeout' }),
     title: z.string().meta({ example: PROBLEMS['bank-timeout'].title }),
     status: z.int().min(400).max(599).meta({ example: 504 }),
-    detail: z.string().describe('a sentence for people'),
+    detail: z
+      .string()
+      .meta({
+        example: 'The bank gave no complete list within 15000 ms (REQUEST_DEADLINE_MS); it is still being asked.',
+      })
+      .describe('a sentence for people'),
     instance: z.string().meta({ example: '/api/v1/accounts' }).describe('the path of the request, without its query'),
-    code: codeSchema.meta({ example: 'bank-timeout' }),
-    owner: ownerSchema.meta({ example: 'bank' }).describe('who must act'),
-    requestId: z.string().describe('finds the log line'),
-    errors: z
-      .array(z.object({ name: z.string(), reason: z.string() }))
-      .optional()
-      .describe('with invalid-request: the parameters at fault'),
+    code: codeSchema,
+    owner: ownerSchema,
+    requestId: z.string().meta({ example: '8ec19755-b535-4e79-b06c-11d12898fbe0' }).describe('finds the log line'),
+    errors: z.array(parameterSchema).optional().describe('with invalid-request: the parameters at fault'),
   })
   .meta({ id: 'Problem' });
 

@@ -34,6 +34,7 @@ export class ProblemsController {
   }
 
   @Get(':code')
+  @ApiProblems(404)
   @ApiParam({ name: 'code', description: 'the `code` of a problem document', example: 'bank-timeout' })
   @ApiOperation({
     operationId: 'getProblem',

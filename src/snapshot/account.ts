@@ -1,20 +1,27 @@
 import { isValidIBAN } from 'ibantools';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { BankAccount, BankBalance } from '../bank/account-fields.js';
 import { addDecimals } from './decimal.js';
 
+/** Handed in where a schema is made: the thread that makes snapshots needs none, and loading zod is half of its start. */
+type Zod = typeof z;
 /** A field of the API's account: its schema, and how it comes from what the bank sent. */
-type Field<From> = readonly [schema: z.ZodType, from: (bank: From) => unknown];
+type Field<From> = readonly [schema: (z: Zod) => z.ZodType, from: (bank: From) => unknown];
 type FieldTable<From> = Readonly<Record<string, Field<From>>>;
 
-const text = z.string().nullable();
+const text = (z: Zod) => z.string().nullable();
+const textOf = (example: string) => (z: Zod) => text(z).meta({ example });
 /** `format: decimal` tells generators and people that a text is a number of any length. */
-const decimalOf = (example: string, description = 'a decimal with the digits that the bank sent') =>
-  z.string().nullable().meta({ format: 'decimal', example, description });
+const decimalOf =
+  (example: string, description = 'a decimal with the digits that the bank sent') =>
+  (z: Zod) =>
+    text(z).meta({ format: 'decimal', example, description });
+/** Dates of the bank have several forms. */
+const dateOf = (example: string) => (z: Zod) => text(z).meta({ example, description: "the bank's text, unchanged" });
 
 const BALANCE = {
-  type: [text.meta({ example: 'CurrentBalance' }), (bank) => bank.type],
-  currency: [text.meta({ example: 'EUR' }), (bank) => bank.currency],
+  type: [textOf('CurrentBalance'), (bank) => bank.type],
+  currency: [textOf('EUR'), (bank) => bank.currency],
   beginOfDay: [decimalOf('19435.50'), (bank) => bank.beginOfDayAmount],
   intraDay: [decimalOf('-12.05', 'change since the start of the day'), (bank) => bank.intraDayAmount],
   current: [
@@ -23,30 +30,51 @@ const BALANCE = {
       beginOfDayAmount === null || intraDayAmount === null ? null : addDecimals(beginOfDayAmount, intraDayAmount),
   ],
   blocked: [decimalOf('0'), (bank) => bank.blockedBalanceAmount],
-  financialDate: [text, (bank) => bank.financialDate],
-  lastTransactionAt: [text, (bank) => bank.lastTransactionTimestamp],
+  financialDate: [dateOf('2026-11-20T00:00:00+00:00'), (bank) => bank.financialDate],
+  lastTransactionAt: [dateOf('2026-11-19T14:09:51.067Z'), (bank) => bank.lastTransactionTimestamp],
 } satisfies FieldTable<BankBalance>;
 
-const balanceSchema = z.object(schemasOf(BALANCE)).meta({ id: 'Balance' });
+const createBalanceSchema = (z: Zod) => z.object(schemasOf(BALANCE, z)).meta({ id: 'Balance' });
+const createIdentifierSchema = (z: Zod) =>
+  z
+    .object({
+      account: textOf('LU060408592157516019')(z),
+      financialInstitution: textOf('SNDBLU22XXX')(z),
+      country: textOf('LU')(z),
+    })
+    .meta({ id: 'AccountIdentifier' });
+const createOwnerSchema = (z: Zod) =>
+  z
+    .object({
+      id: textOf('d9696ece-0a85-8f04-b92b-1128bc1aa045')(z),
+      name: textOf('Nordlys Handel A/S')(z),
+      number: textOf('000012578')(z),
+    })
+    .meta({ id: 'AccountOwner' });
+const calcMethod = textOf('ACT/360');
 
 /**
  * An account as internal web apps get it (docs/api.md#account): the one place where a field of it is added. Every field
  * is always there; dates are the bank's text, unchanged.
  */
 const ACCOUNT = {
-  id: [z.string(), (bank) => bank.accountId],
+  id: [(z) => z.string().meta({ example: 'eba213f9-7469-8d7a-b5f9-4135ef61100f' }), (bank) => bank.accountId],
   name: [
-    z.string().describe('the first of friendly name, description, IBAN and id that there is'),
+    (z) =>
+      z
+        .string()
+        .meta({ example: 'Client funds 54' })
+        .describe('the first of friendly name, description, IBAN and id that there is'),
     (bank) => bank.friendlyName ?? bank.accountDescription ?? ibanOf(bank) ?? bank.accountId,
   ],
-  description: [text, (bank) => bank.accountDescription],
-  status: [text.meta({ example: 'Active' }), (bank) => bank.status],
-  currency: [text.meta({ example: 'EUR' }), (bank) => bank.currency],
-  protection: [text, (bank) => bank.protectionType],
-  iban: [text, ibanOf],
-  ibans: [z.array(z.string()), (bank) => bank.ibans],
+  description: [textOf('Client funds account EUR'), (bank) => bank.accountDescription],
+  status: [textOf('Active'), (bank) => bank.status],
+  currency: [textOf('EUR'), (bank) => bank.currency],
+  protection: [textOf('SafeGuarded'), (bank) => bank.protectionType],
+  iban: [textOf('LU060408592157516019'), ibanOf],
+  ibans: [(z) => z.array(z.string()).meta({ example: ['LU060408592157516019'] }), (bank) => bank.ibans],
   identifiers: [
-    z.array(z.object({ account: text, financialInstitution: text, country: text })),
+    (z) => z.array(createIdentifierSchema(z)),
     (bank) =>
       bank.accountIdentifiers.map(({ account, financialInstitution, country }) => ({
         account,
@@ -55,26 +83,27 @@ const ACCOUNT = {
       })),
   ],
   owner: [
-    z.object({ id: text, name: text, number: text }),
+    createOwnerSchema,
     (bank) => ({ id: bank.ownedByCompanyId, name: bank.ownedByCompanyName, number: bank.ownedByCompanyNumber }),
   ],
-  openedAt: [text, (bank) => bank.openingDate],
-  closedAt: [text, (bank) => bank.closingDate],
-  balances: [z.array(balanceSchema), (bank) => bank.balances.map(toBalance)],
+  openedAt: [dateOf('2017-06-03T00:00:00+00:00'), (bank) => bank.openingDate],
+  closedAt: [dateOf('2026-06-30T00:00:00+00:00'), (bank) => bank.closingDate],
+  balances: [(z) => z.array(createBalanceSchema(z)), (bank) => bank.balances.map(toBalance)],
   interest: [
-    z.object({ netRate: decimalOf('1.25'), calcMethod: text }),
+    (z) => z.object({ netRate: decimalOf('1.25')(z), calcMethod: calcMethod(z) }).meta({ id: 'Interest' }),
     (bank) => ({ netRate: bank.netInterestRate, calcMethod: bank.interestCalcMethod }),
   ],
   overdraft: [
-    z.object({ rate: decimalOf('9.5'), calcMethod: text }),
+    (z) => z.object({ rate: decimalOf('9.5')(z), calcMethod: calcMethod(z) }).meta({ id: 'Overdraft' }),
     (bank) => ({ rate: bank.overdraftRate, calcMethod: bank.overdraftRateCalcMethod }),
   ],
 } satisfies FieldTable<BankAccount>;
 
-export const accountSchema = z.object(schemasOf(ACCOUNT)).meta({ id: 'Account' });
+/** To be called once: a schema's id can be given once. */
+export const createAccountSchema = (z: Zod) => z.object(schemasOf(ACCOUNT, z)).meta({ id: 'Account' });
 
-export type Balance = z.infer<typeof balanceSchema>;
-export type Account = z.infer<typeof accountSchema>;
+export type Balance = z.infer<ReturnType<typeof createBalanceSchema>>;
+export type Account = z.infer<ReturnType<typeof createAccountSchema>>;
 
 const balanceFields: readonly (readonly [string, Field<BankBalance>])[] = Object.entries(BALANCE);
 const accountFields: readonly (readonly [string, Field<BankAccount>])[] = Object.entries(ACCOUNT);
@@ -101,7 +130,10 @@ function isIban(identifier: string): boolean {
   return isValidIBAN(identifier.replaceAll(' ', '').toUpperCase());
 }
 
-function schemasOf<const T extends Readonly<Record<string, readonly [z.ZodType, unknown]>>>(table: T) {
-  const schemas = Object.fromEntries(Object.entries(table).map(([name, [schema]]) => [name, schema]));
-  return schemas as { -readonly [K in keyof T]: T[K][0] };
+function schemasOf<const T extends Readonly<Record<string, readonly [(z: Zod) => z.ZodType, unknown]>>>(
+  table: T,
+  z: Zod,
+) {
+  const schemas = Object.fromEntries(Object.entries(table).map(([name, [schema]]) => [name, schema(z)]));
+  return schemas as { -readonly [K in keyof T]: ReturnType<T[K][0]> };
 }

@@ -32,20 +32,37 @@ export class AmountColumnBuilder {
       this.#mantissas.push(0);
       return;
     }
-    const digits = amount.replace('.', '');
-    const short = digits.length <= EXACT_DIGITS;
-    this.#places.push(short ? decimalPlaces(amount) : LONG);
-    this.#mantissas.push(short ? Number(digits) : this.#long.push(amount) - 1);
+    const places = decimalPlaces(amount);
+    const short = (places === 0 ? amount.length : amount.length - 1) <= EXACT_DIGITS;
+    this.#places.push(short ? places : LONG);
+    this.#mantissas.push(short ? toMantissa(amount) : this.#long.push(amount) - 1);
   }
 
   /** Some of them, in the order given. */
-  take(indexes: readonly number[]): AmountColumn {
-    return {
-      mantissas: Float64Array.from(indexes, (index) => this.#mantissas[index] as number),
-      places: Uint16Array.from(indexes, (index) => this.#places[index] as number),
-      long: toTexts(this.#long),
-    };
+  take(indexes: Uint32Array): AmountColumn {
+    const mantissas = new Float64Array(indexes.length);
+    const places = new Uint16Array(indexes.length);
+    for (let at = 0; at < indexes.length; at++) {
+      mantissas[at] = this.#mantissas[indexes[at] as number] as number;
+      places[at] = this.#places[indexes[at] as number] as number;
+    }
+    return { mantissas, places, long: toTexts(this.#long) };
   }
+}
+
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+
+/** The digits of a decimal as a whole number, without its point. */
+function toMantissa(amount: string): number {
+  const negative = amount.charCodeAt(0) === MINUS;
+  let mantissa = 0;
+  for (let at = negative ? 1 : 0; at < amount.length; at++) {
+    const char = amount.charCodeAt(at);
+    if (char !== POINT) mantissa = mantissa * 10 + (char - ZERO);
+  }
+  return negative ? -mantissa : mantissa;
 }
 
 /** Whether there is no amount at this index. */

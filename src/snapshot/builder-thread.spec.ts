@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -33,6 +33,16 @@ function startOther(script: string, answerWithinMs = 60_000): BuilderThread {
 
 const page = (...ids: string[]) =>
   Buffer.from(JSON.stringify({ result: ids.map((accountId) => ({ accountId })), pageInfo: { rowCount: ids.length } }));
+/** Of a thread of this process; undefined when it has ended. */
+function nicenessOf(thread: string | number): number | undefined {
+  try {
+    // after the name, which may hold anything
+    const [, fields = ''] = /\) (.*)/.exec(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')) ?? [];
+    return Number(fields.split(' ')[16]);
+  } catch {
+    return undefined;
+  }
+}
 const HEADER = { asOf: '2026-11-21T08:00:00.000Z', complete: true };
 const TIMES = { askedAt: { wall: 0, monotonic: 0 }, durationMs: 0 };
 
@@ -50,6 +60,14 @@ describe('the thread that makes snapshots', () => {
     const snapshot = new Snapshot(await build.finish(HEADER), TIMES);
     expect(Array.from({ length: snapshot.size }, (_, at) => snapshot.account(at).id)).toEqual(['a', 'b', 'c']);
     expect(snapshot).toMatchObject(HEADER);
+  });
+
+  it('gives way to the threads that answer callers, where the system knows priorities of threads', async () => {
+    if (process.platform !== 'linux') return;
+    await start().begin().takePage(1, page('a'));
+    const others = readdirSync('/proc/self/task').map(nicenessOf);
+    const own = nicenessOf(process.pid) as number;
+    expect(others).toContain(Math.min(own + 5, 19));
   });
 
   it('tells a page that cannot be read by its code, and goes on', async () => {
@@ -109,6 +127,13 @@ describe('a thread that', () => {
       'internal-error',
       'The thread that makes snapshots gave no answer; it is replaced.',
     ]);
+  });
+
+  it('is not started again after the stop', async () => {
+    const thread = start();
+    await thread.begin().takePage(1, page('a'));
+    await thread.onApplicationShutdown();
+    expect((await refusalOf(async () => thread.begin().takePage(1, page('a')))).code).toBe('stopping');
   });
 
   it('is ended at the stop tells those who wait', async () => {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { TakePage } from '../bank/account-reader.js';
+import type { Drift } from '../bank/key-tree.js';
 import type { PageFacts } from '../bank/page-reader.js';
 import { TIMED_OUT, within } from '../deadline.js';
 import { GatewayError } from '../problems/gateway-error.js';
@@ -21,6 +22,8 @@ export interface BuilderThreadOptions {
   readonly answerWithinMs?: number;
   /** What it may hold besides the bytes of the snapshot, MB. */
   readonly maxHeapMb?: number;
+  /** Called with what the pages hold that is not known; the same may come again. */
+  readonly onDrift?: (found: readonly Drift[]) => void;
 }
 
 /** A page of 32 MB takes a second or two, the end of half a million accounts ten, on a machine that is not busy. */
@@ -41,7 +44,9 @@ export class BuilderThread {
   readonly #url: URL;
   readonly #answerWithinMs: number;
   readonly #maxHeapMb: number;
+  readonly #onDrift: (found: readonly Drift[]) => void;
   #worker: Worker | null = null;
+  #stopped = false;
   #lastId = 0;
   readonly #pending = new Map<number, PromiseWithResolvers<PageFacts | ArrayBuffer>>();
 
@@ -49,10 +54,12 @@ export class BuilderThread {
     url = workerUrl('./builder.worker.js', import.meta.url),
     answerWithinMs = ANSWER_WITHIN_MS,
     maxHeapMb = MAX_HEAP_MB,
+    onDrift = () => undefined,
   }: BuilderThreadOptions = {}) {
     this.#url = url;
     this.#answerWithinMs = answerWithinMs;
     this.#maxHeapMb = maxHeapMb;
+    this.#onDrift = onDrift;
   }
 
   /** Loading the modules of the thread takes as long as a reading of a short list: it is started before the first one. */
@@ -60,8 +67,10 @@ export class BuilderThread {
     this.#worker ??= this.#create();
   }
 
-  /** Begins a snapshot; what was begun before is dropped. */
+  /** Begins a snapshot; what was begun before is dropped. @throws GatewayError stopping */
   begin(): Build {
+    // a reading that waited for another begins when that is cut off by the stop; a new thread would keep the process
+    if (this.#stopped) throw stopping();
     const worker = (this.#worker ??= this.#create());
     worker.postMessage({ kind: 'begin' } satisfies Order, []);
     return {
@@ -83,7 +92,8 @@ export class BuilderThread {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.#end(new GatewayError('stopping', 'This instance is stopping.'));
+    this.#stopped = true;
+    await this.#end(stopping());
   }
 
   async #ask(worker: Worker, order: DistributiveOmit<Order, 'id'>, transfer: ArrayBuffer[] = []) {
@@ -108,6 +118,7 @@ export class BuilderThread {
     worker.on('message', (reply: Reply) => {
       const answer = this.#pending.get(reply.id);
       this.#pending.delete(reply.id);
+      if (reply.drift && reply.drift.length > 0) this.#onDrift(reply.drift);
       if ('value' in reply) answer?.resolve(reply.value);
       else answer?.reject(new GatewayError(reply.problem.code, reply.problem.detail));
     });
@@ -137,6 +148,8 @@ export class BuilderThread {
 }
 
 type DistributiveOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
+
+const stopping = () => new GatewayError('stopping', 'This instance is stopping.');
 
 const ended = (cause?: unknown) =>
   new GatewayError('internal-error', 'The thread that makes snapshots ended; the next reading gets another.', {

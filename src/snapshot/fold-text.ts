@@ -22,25 +22,25 @@ const BETWEEN = '\n';
 
 /** What `q` searches as it stands: name, description and owner, folded. */
 export function toSearchText({ name, description, owner }: Account): string {
-  return foldText(toLines([name, description, owner.id, owner.name, owner.number]));
+  const lines = toLine(name) + toLine(description) + toLine(owner.id) + toLine(owner.name) + toLine(owner.number);
+  return foldText(BETWEEN + lines);
 }
 
 /** All IBANs and identifiers, folded; what `iban` and `q` search. */
 export function toNumbersText({ ibans, identifiers }: Account): string {
-  return foldText(toLines([...ibans, ...identifiers.map(({ account }) => account)].map(withoutSpaces)));
+  let lines = BETWEEN;
+  for (const iban of ibans) lines += toLine(withoutSpaces(iban));
+  for (const { account } of identifiers) if (account !== null) lines += toLine(withoutSpaces(account));
+  return foldText(lines);
 }
 
 /** A folded value as a whole one in the lines of a search text. */
 export const asWhole = (folded: string): string => `${BETWEEN}${folded}${BETWEEN}`;
 
-function toLines(texts: readonly (string | null)[]): string {
-  let lines = BETWEEN;
-  for (const text of texts) if (text) lines += text + BETWEEN;
-  return lines;
-}
+const toLine = (text: string | null): string => (text ? text + BETWEEN : '');
 
-function withoutSpaces(text: string | null): string | null {
-  return text !== null && /\s/.test(text) ? text.replace(/\s+/g, '') : text;
+function withoutSpaces(text: string): string {
+  return /\s/.test(text) ? text.replace(/\s+/g, '') : text;
 }
 
 function isAscii(text: string): boolean {

@@ -17,7 +17,7 @@ function plainSum(texts: readonly string[]): string {
 const sumOf = (texts: readonly string[]) => {
   const column = new AmountColumnBuilder();
   for (const text of texts) column.push(text);
-  const sum = new ExactSum(column.take([...texts.keys()]));
+  const sum = new ExactSum(column.take(Uint32Array.from(texts.keys())));
   texts.forEach((_text, index) => sum.add(index));
   return sum.toString();
 };

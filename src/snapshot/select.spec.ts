@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Account } from './account.js';
-import { account, balance, names, readings, snapshotOf } from './sample-account.test-support.js';
-import { select, type Filters, type Sort } from './select.js';
+import { account, accountsOf, balance, names, readings, snapshotOf } from './sample-account.test-support.js';
+import { createMatcher, filteredTexts, select, type Filters, type Sort } from './select.js';
 import type { Snapshot } from './snapshot.js';
 import { SORT_FIELDS } from './sort-order.js';
 
@@ -90,6 +90,7 @@ const filterSets: fc.Arbitrary<Filters> = fc.record({
     fc.oneof(fc.constantFrom('lohne', 'ö', 'STRASSE', 'de89', '1234', 'owner-', 'σ', 'i'), names.filter(Boolean)),
   ),
 });
+const BY_NAME: Sort = { field: 'name', descending: false };
 const sorts: fc.Arbitrary<Sort> = fc.record({ field: fc.constantFrom(...SORT_FIELDS), descending: fc.boolean() });
 
 describe('queries of a snapshot', () => {
@@ -138,5 +139,19 @@ describe('queries of a snapshot', () => {
     const snapshot = snapshotOf(swedish);
     const { ids } = ask(snapshot, {}, { field: 'name', descending: false });
     expect(ids.map((id) => snapshot.account(snapshot.positionOf(id)).name)).toEqual(['Apa', 'Ärlig', 'Öland', 'Zebra']);
+  });
+});
+
+describe('a matcher of single accounts', () => {
+  it('chooses as a query of the snapshot does', () => {
+    fc.assert(
+      fc.property(readings, filterSets, (accounts, filters) => {
+        const snapshot = snapshotOf(accounts);
+        const matches = createMatcher(filters);
+        const chosen = accountsOf(snapshot).filter((_, position) => matches(filteredTexts(snapshot, position)));
+        expect(chosen.map(({ id }) => id).toSorted()).toEqual(ask(snapshot, filters, BY_NAME).ids.toSorted());
+      }),
+      { numRuns: 200 },
+    );
   });
 });

@@ -1,4 +1,4 @@
-import { asBuffer, type Texts } from './bytes.js';
+import { asBuffer, textAt, type Texts } from './bytes.js';
 import { asWhole, foldNumber, foldText, foldValue } from './fold-text.js';
 import { COLUMN_FIELDS, type ColumnField } from './sections.js';
 import type { Snapshot } from './snapshot.js';
@@ -61,6 +61,37 @@ function markMatches({ bytes, offsets }: Texts, needle: string, mask: Uint8Array
     mask[position] = 1;
     found = text.indexOf(wanted, offsets[position + 1]);
   }
+}
+
+/** What filters look at in one account, kept after its snapshot is gone. */
+export type FilteredTexts = Readonly<Record<ColumnField, string | null> & Record<'search' | 'numbers', string>>;
+
+export function filteredTexts(snapshot: Snapshot, position: number): FilteredTexts {
+  const ofColumns = COLUMN_FIELDS.map((field) => {
+    const { codes, values } = snapshot.column(field);
+    const code = codes[position] as number;
+    return [field, code === 0 ? null : textAt(values, code - 1)];
+  });
+  return {
+    ...(Object.fromEntries(ofColumns) as Record<ColumnField, string | null>),
+    search: textAt(snapshot.texts('search'), position),
+    numbers: textAt(snapshot.texts('numbers'), position),
+  };
+}
+
+/** The same choice as `matchAccounts`, for accounts one at a time. */
+export function createMatcher(filters: Filters): (account: FilteredTexts) => boolean {
+  const columns = COLUMN_FIELDS.flatMap((field) => {
+    const wanted = filters[field];
+    return wanted === undefined ? [] : [[field, foldValue(wanted)] as const];
+  });
+  const iban = filters.iban === undefined ? null : asWhole(foldNumber(filters.iban));
+  const text = filters.q === undefined ? null : foldText(filters.q);
+  const number = foldNumber(filters.q ?? '');
+  return (account) =>
+    columns.every(([field, wanted]) => account[field] === wanted) &&
+    (iban === null || account.numbers.includes(iban)) &&
+    (text === null || account.search.includes(text) || (number !== '' && account.numbers.includes(number)));
 }
 
 /** The accounts that match, in their order. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Account } from './account.js';
 import { AmountColumnBuilder } from './amount-column.js';
 import { TextPile, toByteOrder, toTexts } from './bytes.js';
+import { CodedTextsBuilder, type CodedTexts } from './coded-texts.js';
 import { foldValue, toNumbersText, toSearchText } from './fold-text.js';
 import { compareInstants, parseInstant, type BankInstant } from './instant.js';
 import { pack, type Section } from './layout.js';
@@ -16,8 +17,6 @@ import {
 import { SORT_FIELDS, toOrder, toSortText, type SortField } from './sort-order.js';
 import { toColumn } from './value-column.js';
 
-/** More different ones are not alike in many accounts. */
-const MAX_SHARED = 5000;
 /** SHA-256. */
 const DIGEST_BYTES = 32;
 
@@ -29,15 +28,14 @@ export class SnapshotBuilder {
   readonly #json = new TextPile();
   readonly #search = new TextPile();
   readonly #numbers = new TextPile();
-  readonly #sortTexts = forEachOf<SortField, (string | null)[]>(SORT_FIELDS, () => []);
-  readonly #columns = forEachOf<ColumnField, (string | null)[]>(COLUMN_FIELDS, () => []);
+  readonly #sortTexts = forEachOf<SortField, CodedTextsBuilder>(SORT_FIELDS, () => new CodedTextsBuilder());
+  readonly #columns = forEachOf<ColumnField, CodedTextsBuilder>(COLUMN_FIELDS, () => new CodedTextsBuilder());
   /** Of every CurrentBalance: what totals are made of. And for each account where its own end. */
-  readonly #entryCurrencies: (string | null)[] = [];
-  readonly #entryDates: (string | null)[] = [];
+  readonly #entryCurrencies = new CodedTextsBuilder();
+  readonly #entryDates = new CodedTextsBuilder();
   readonly #amounts = forEachOf<AmountField, AmountColumnBuilder>(AMOUNT_FIELDS, () => new AmountColumnBuilder());
   readonly #entryEnds: number[] = [];
-  /** Texts that many accounts have alike, of which one copy is kept. */
-  readonly #shared = new Map<string, string>();
+  #entries = 0;
 
   /** An account that came before is replaced, unless it came from a later page of the bank's. */
   add(account: Account, page: number): void {
@@ -51,21 +49,21 @@ export class SnapshotBuilder {
     for (const field of SORT_FIELDS) this.#sortTexts[field].push(toSortText(field, account));
     for (const field of COLUMN_FIELDS) {
       const value = COLUMNS[field](account);
-      this.#columns[field].push(this.#share(value && foldValue(value)));
+      this.#columns[field].push(value && foldValue(value));
     }
     for (const balance of account.balances) {
       if (balance.type !== 'CurrentBalance') continue;
-      this.#entryCurrencies.push(this.#share(balance.currency));
-      this.#entryDates.push(this.#share(balance.financialDate));
+      this.#entries += 1;
+      this.#entryCurrencies.push(balance.currency);
+      this.#entryDates.push(balance.financialDate);
       for (const field of AMOUNT_FIELDS) this.#amounts[field].push(balance[field]);
     }
-    this.#entryEnds.push(this.#entryCurrencies.length);
+    this.#entryEnds.push(this.#entries);
   }
 
   /** The snapshot as one buffer. Nothing can be added afterwards. */
   finish({ asOf, complete }: Pick<SnapshotHeader, 'asOf' | 'complete'>): ArrayBuffer {
     const order = this.#orderById();
-    const pick = <T>(values: readonly T[]): T[] => Array.from(order, (row) => values[row] as T);
     const json = this.#json.take(order);
     const search = this.#search.take(order);
     const numbers = this.#numbers.take(order);
@@ -84,7 +82,7 @@ export class SnapshotBuilder {
       ...Object.assign(
         {},
         ...COLUMN_FIELDS.map((field) => {
-          const { codes, values } = toColumn(pick(this.#columns[field]));
+          const { codes, values } = toColumn(this.#columns[field].take(order));
           return {
             [`${field}Codes`]: codes,
             [`${field}Values`]: values.bytes,
@@ -92,7 +90,7 @@ export class SnapshotBuilder {
           };
         }),
         ...SORT_FIELDS.map((field) => {
-          const { ascending, descending } = toOrder(field, pick(this.#sortTexts[field]));
+          const { ascending, descending } = toOrder(field, this.#sortTexts[field].take(order));
           return { [`${field}Ascending`]: ascending, [`${field}Descending`]: descending };
         }),
       ),
@@ -107,25 +105,23 @@ export class SnapshotBuilder {
     return order;
   }
 
-  #share(text: string | null): string | null {
-    if (text === null) return null;
-    const shared = this.#shared.get(text);
-    if (shared !== undefined) return shared;
-    if (this.#shared.size < MAX_SHARED) this.#shared.set(text, text);
-    return text;
-  }
-
   #entrySections(order: Uint32Array): Record<string, Section> {
-    const entries: number[] = [];
-    const positions: number[] = [];
+    // of accounts that were replaced there may be fewer
+    const entries = new Uint32Array(this.#entries);
+    const positions = new Uint32Array(this.#entries);
+    let count = 0;
     order.forEach((row, position) => {
       for (let entry = this.#entryEnds[row - 1] ?? 0; entry < (this.#entryEnds[row] as number); entry++) {
-        entries.push(entry);
-        positions.push(position);
+        entries[count] = entry;
+        positions[count++] = position;
       }
     });
-    const currency = toColumn(entries.map((entry) => this.#entryCurrencies[entry] as string | null));
-    const dates = toDates(entries.map((entry) => this.#entryDates[entry] as string | null));
+    return this.#toEntrySections(entries.subarray(0, count), positions.subarray(0, count));
+  }
+
+  #toEntrySections(entries: Uint32Array, positions: Uint32Array): Record<string, Section> {
+    const currency = toColumn(this.#entryCurrencies.take(entries));
+    const dates = toDates(this.#entryDates.take(entries));
     const amounts = AMOUNT_FIELDS.map((field) => {
       const { mantissas, places, long } = this.#amounts[field].take(entries);
       return {
@@ -136,7 +132,7 @@ export class SnapshotBuilder {
       };
     });
     return {
-      entryPositions: Uint32Array.from(positions),
+      entryPositions: positions,
       entryCurrencyCodes: currency.codes,
       entryCurrencyValues: currency.values.bytes,
       entryCurrencyValueOffsets: currency.values.offsets,
@@ -153,21 +149,22 @@ export class SnapshotBuilder {
  * Dates as numbers: 0 for none and for what is no date, else one more than the place of the text in `values`; `ranks`
  * tells the order of the instants that the texts name.
  */
-function toDates(texts: readonly (string | null)[]) {
-  const instants: { readonly text: string; readonly instant: BankInstant }[] = [];
-  for (const text of new Set(texts)) {
-    const instant = text === null ? null : parseInstant(text);
-    if (text !== null && instant !== null) instants.push({ text, instant });
-  }
+function toDates({ codes, different }: CodedTexts) {
+  const instants: { readonly code: number; readonly text: string; readonly instant: BankInstant }[] = [];
+  different.forEach((text, place) => {
+    const instant = parseInstant(text);
+    if (instant !== null) instants.push({ code: place + 1, text, instant });
+  });
   instants.sort((a, b) => compareInstants(a.instant, b.instant));
-  const codes = new Map<string | null, number>(instants.map(({ text }, index) => [text, index + 1]));
+  const newCodes = new Uint32Array(different.length + 1);
   const ranks = new Uint32Array(instants.length);
-  instants.forEach(({ instant }, index) => {
+  instants.forEach(({ code, instant }, index) => {
+    newCodes[code] = index + 1;
     const before = instants[index - 1];
     ranks[index] = before && compareInstants(before.instant, instant) === 0 ? (ranks[index - 1] as number) : index;
   });
   return {
-    codes: Uint32Array.from(texts, (text) => codes.get(text) ?? 0),
+    codes: codes.map((code) => newCodes[code] as number),
     values: toTexts(instants.map(({ text }) => text)),
     ranks,
   };

@@ -1,3 +1,4 @@
+import { Activity } from '../activity.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Instant } from '../clock.js';
@@ -61,6 +62,7 @@ class Scene {
       },
     };
     this.keeper = new SnapshotKeeper({
+      activity: new Activity(),
       reader,
       settings: { ...SETTINGS, ...settings },
       clock: this.clock,
@@ -704,5 +706,145 @@ describe('the log', () => {
     scene.asked[0]?.reject(new TypeError('boom'));
     expect((await getting).code).toBe('internal-error');
     expect(scene.log.lines('snapshot.failed').filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+});
+
+describe('who listens', () => {
+  function listen(scene: Scene) {
+    const heard: string[] = [];
+    const end = scene.keeper.listen({
+      onSnapshot: ({ size }) => heard.push(`snapshot ${size}`),
+      onFailure: ({ code }) => heard.push(`failure ${code}`),
+      onDropped: () => heard.push('dropped'),
+    });
+    return { heard, end };
+  }
+
+  it('is told of each snapshot and each failure, until it wants no more', async () => {
+    const scene = new Scene();
+    const { heard, end } = listen(scene);
+    await scene.begin(3);
+    scene.clock.advance(FRESH_MS + 1);
+    await scene.beginFailing();
+    scene.clock.advance(2000);
+    await scene.begin(4);
+    end();
+    scene.clock.advance(FRESH_MS + 1);
+    await scene.begin(5);
+    expect(heard).toEqual(['snapshot 3', 'failure bank-unavailable', 'snapshot 4']);
+  });
+
+  it('is told when what is held is dropped, before the failure', async () => {
+    const scene = new Scene();
+    const { heard } = listen(scene);
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    await scene.beginFailing('access-not-granted');
+    expect(heard).toEqual(['snapshot 3', 'dropped', 'failure access-not-granted']);
+    expect(scene.keeper.state).toEqual({ stale: false, code: 'access-not-granted', owner: 'bank' });
+  });
+
+  it('is told of a failure for want of a token, for which the bank was not asked', async () => {
+    const scene = new Scene();
+    const { heard } = listen(scene);
+    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    scene.asked[0]?.reject(new NoToken('credentials-rejected', 'as scripted'));
+    await getting;
+    expect(heard).toEqual(['failure credentials-rejected']);
+    expect(scene.keeper.state.code).toBe('credentials-rejected');
+  });
+
+  it('can read the snapshot later when it holds it', async () => {
+    const scene = new Scene();
+    const release: (() => void)[] = [];
+    const snapshots: Snapshot[] = [];
+    scene.keeper.listen({
+      onSnapshot: (snapshot) => {
+        snapshots.push(snapshot);
+        release.push(snapshot.hold());
+      },
+    });
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    await scene.begin();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(snapshots[0]?.json(0)).toBeDefined();
+    release[0]?.();
+    expect(() => snapshots[0]?.json(0)).toThrow('without being held');
+  });
+});
+
+describe('the state', () => {
+  const WELL = { stale: false, code: null, owner: null };
+
+  it('is well while nothing is wrong, held or not', async () => {
+    const scene = new Scene();
+    expect(scene.keeper.state).toEqual(WELL);
+    await scene.begin();
+    scene.clock.advance(FRESH_MS * 2);
+    expect(scene.keeper.state).toEqual(WELL);
+  });
+
+  it('tells a failure at once, and that it is stale once it is', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(2000);
+    const asking = refusalOf(() => scene.keeper.get(NO_CACHE));
+    scene.fail('bank-unavailable', { owner: 'network' });
+    await asking;
+    expect(scene.keeper.state).toEqual({ stale: false, code: 'bank-unavailable', owner: 'network' });
+    scene.clock.advance(FRESH_MS);
+    expect(scene.keeper.state.stale).toBe(true);
+    scene.clock.advance(STALE_MS);
+    // nothing is served any more, so nothing stale either
+    expect(scene.keeper.state).toMatchObject({ stale: false, code: 'bank-unavailable' });
+    await scene.begin();
+    expect(scene.keeper.state).toEqual(WELL);
+  });
+
+  it('is stale without a code while the bank is slow', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(FRESH_MS + 1);
+    scene.keeper.keepFresh();
+    scene.clock.advance(SETTINGS.softTimeoutMs - 1);
+    expect(scene.keeper.state.stale).toBe(false);
+    scene.clock.advance(1);
+    expect(scene.keeper.state).toEqual({ ...WELL, stale: true });
+  });
+});
+
+describe('keeping it fresh', () => {
+  it('starts a reading when what is held is too old to be served without one, and says when it will be', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    expect([scene.keeper.keepFresh(), scene.asked.length]).toEqual([FRESH_MS + 1, 1]);
+    scene.clock.advance(FRESH_MS);
+    expect([scene.keeper.keepFresh(), scene.asked.length]).toEqual([1, 1]);
+    scene.clock.advance(1);
+    expect([scene.keeper.keepFresh(), scene.asked.length]).toEqual([FRESH_MS, 2]);
+  });
+
+  it('starts none beside one in flight, nor while a failure is waited out', async () => {
+    const scene = new Scene();
+    scene.keeper.keepFresh();
+    scene.keeper.keepFresh();
+    expect(scene.asked).toHaveLength(1);
+    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    scene.fail('bank-rate-limited', { retryAfterMs: 17_000 });
+    await getting;
+    expect([scene.keeper.keepFresh(), scene.asked.length]).toEqual([17_000, 1]);
+    scene.clock.advance(17_000);
+    scene.keeper.keepFresh();
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('shares its reading with callers', async () => {
+    const scene = new Scene();
+    scene.keeper.keepFresh();
+    const getting = scene.keeper.get(PLAIN);
+    scene.answer(7);
+    expect((await getting).snapshot.size).toBe(7);
+    expect(scene.asked).toHaveLength(1);
   });
 });

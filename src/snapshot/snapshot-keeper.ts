@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import type { Span } from '@opentelemetry/api';
 import type { Logger } from 'pino';
+import type { Activity } from '../activity.js';
 import { NoToken } from '../auth/authorized-call.js';
 import type { BankCondition } from '../auth/bank-condition.js';
 import { BackOff } from '../back-off.js';
 import type { Clock, Instant } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import type { Owner, ProblemCode } from '../problems/problem-table.js';
 import type { SnapshotSettings } from '../config/settings.js';
 import { orAborted, TIMED_OUT, within } from '../deadline.js';
+import { inReadingSpan, Waiting } from '../spans.js';
 import type { Snapshot } from './snapshot.js';
 import type { ReadSnapshot, SnapshotReader } from './snapshot-reader.js';
 import { WaitingPlaces, type WaitingPlace } from './waiting-places.js';
@@ -43,6 +46,7 @@ interface Reading {
   readonly id: string;
   readonly askedAt: Instant;
   readonly result: Promise<Snapshot>;
+  readonly waiting: Waiting;
 }
 
 /** One who asks, where that matters while they wait. */
@@ -51,11 +55,32 @@ interface Caller {
   readonly signal?: AbortSignal;
   /** Whose share of MAX_REQUESTS_WAITING their place counts to: an address. */
   readonly client?: string;
+  /** The reading they wait for is linked to it. */
+  readonly span?: Span | undefined;
   /** Called with the id of the reading they wait for. */
   readonly onReading?: (readingId: string) => void;
 }
 
-class CallerLeft extends GatewayError {
+/** Whether callers get what they should. All is well when it is not stale and there is no code. */
+export interface ServingState {
+  /** What callers get is older than it should be. */
+  readonly stale: boolean;
+  /** What the last reading failed with, if none has gone well since. */
+  readonly code: ProblemCode | null;
+  readonly owner: Owner | null;
+}
+
+/** Is told what the keeper holds, as it happens, wherever a snapshot came from. What it does must not throw, nor last. */
+export interface KeeperListener {
+  /** A newer snapshot is held; the data may be the same. Who reads it after this turn of the event loop calls `hold`. */
+  onSnapshot?(snapshot: Snapshot): void;
+  /** A reading failed; `keeper.state` tells what callers get now. */
+  onFailure?(error: GatewayError): void;
+  /** What was held may not be served any more: no accounts are granted. */
+  onDropped?(): void;
+}
+
+export class CallerLeft extends GatewayError {
   constructor() {
     super('request-timeout', 'The caller has left.');
   }
@@ -72,6 +97,7 @@ export class SnapshotKeeper {
   readonly #settings: SnapshotSettings;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #activity: Activity;
   readonly #condition: BankCondition;
   readonly #backOff: BackOff;
   readonly #stop = new AbortController();
@@ -81,18 +107,22 @@ export class SnapshotKeeper {
   #next: Reading | null = null;
   readonly #places: WaitingPlaces;
   #servedStale = false;
+  #failure: GatewayError | null = null;
+  readonly #listeners = new Set<KeeperListener>();
 
   constructor(parts: {
     reader: Pick<SnapshotReader, 'read'>;
     settings: SnapshotSettings;
     clock: Clock;
     logger: Logger;
+    activity: Activity;
     condition: BankCondition;
   }) {
     this.#reader = parts.reader;
     this.#settings = parts.settings;
     this.#clock = parts.clock;
     this.#logger = parts.logger;
+    this.#activity = parts.activity;
     this.#condition = parts.condition;
     this.#places = new WaitingPlaces(parts.settings.maxRequestsWaiting);
     this.#backOff = new BackOff(parts.clock);
@@ -138,9 +168,43 @@ export class SnapshotKeeper {
     return due ? this.#startReading().result : null;
   }
 
+  /** Has a listener told from now on, until the function it gives is called. */
+  listen(listener: KeeperListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /**
+   * For those who want what is held to stay fresh without asking for it: starts a reading when it is older than
+   * SNAPSHOT_FRESH_MS, unless one is in flight or a failure is being waited out. Gives the ms until it is worth calling again.
+   */
+  keepFresh(): number {
+    const { freshMs } = this.#settings;
+    if (this.#reading) return freshMs;
+    const waiting = this.#backOff.waiting;
+    if (waiting) return waiting.retryAfterMs ?? freshMs;
+    const leftMs = this.#held ? freshMs - this.#clock.since(this.#held.askedAt) : -1;
+    // served without asking up to this age, and that included
+    if (leftMs >= 0) return leftMs + 1;
+    this.#startReading();
+    return freshMs;
+  }
+
   /** Ends the waiting after failures: the next caller may cause a reading at once. */
   resetBackOff(): void {
     this.#backOff.resetBackOff();
+  }
+
+  /** What a caller who says nothing of freshness would be told now. */
+  get state(): ServingState {
+    const held = this.#servable;
+    const late = this.#reading !== null && this.#clock.since(this.#reading.askedAt) >= this.#settings.softTimeoutMs;
+    const old = held !== null && this.#clock.since(held.askedAt) > this.#settings.freshMs;
+    return {
+      stale: old && (this.#failure !== null || late || this.#servedStale),
+      code: this.#failure?.code ?? null,
+      owner: this.#failure?.owner ?? null,
+    };
   }
 
   status() {
@@ -157,6 +221,10 @@ export class SnapshotKeeper {
       stale: servable ? this.#servedStale : held !== null && this.#backOff.lastError !== null,
       failing: this.#backOff.lastError !== null,
       circuit: this.#backOff.circuit,
+      /** The bank's own count agrees; null when it gave none, or nothing is held. */
+      complete: held?.complete ?? null,
+      /** Callers that wait for the bank. */
+      callersWaiting: this.#places.taken,
     };
   }
 
@@ -197,6 +265,7 @@ export class SnapshotKeeper {
     };
     const reading = this.#readingFor(wanted);
     caller.onReading?.(reading.id);
+    reading.waiting.add(caller.span);
     const { signal, client = '' } = caller;
     if (!signal) return this.#wait(reading, client, outcome, mayBeStale);
     const result = orAborted(reading.result, signal).catch((error: unknown) => {
@@ -218,16 +287,19 @@ export class SnapshotKeeper {
 
   #startAfter(current: Reading): Reading {
     const id = randomUUID();
+    const waiting = new Waiting();
     const result = current.result
       .catch(() => undefined)
       .then(() => {
         this.#next = null;
-        const waiting = this.#backOff.waiting;
-        if (waiting) throw waiting;
-        return (this.#reading ?? this.#startReading(id)).result;
+        const failure = this.#backOff.waiting;
+        if (failure) throw failure;
+        const next = this.#reading ?? this.#startReading(id);
+        next.waiting.addAll(waiting);
+        return next.result;
       });
     result.catch(() => undefined);
-    return { id, askedAt: this.#clock.now(), result };
+    return { id, askedAt: this.#clock.now(), result, waiting };
   }
 
   async #wait(
@@ -285,31 +357,40 @@ export class SnapshotKeeper {
 
   #startReading(id = randomUUID()): Reading {
     const askedAt = this.#clock.now();
-    const result = this.#read(id).finally(() => {
+    const waiting = new Waiting();
+    const toAttributes = ({ size, complete }: Snapshot) => ({
+      'accounts_gateway.accounts': size,
+      ...(complete !== null && { 'accounts_gateway.complete': complete }),
+    });
+    const result = inReadingSpan(id, waiting, () => this.#read(id), toAttributes).finally(() => {
       this.#reading = null;
     });
     // callers that have left do not make its failure an unhandled one
     result.catch(() => undefined);
-    this.#reading = { id, askedAt, result };
+    this.#reading = { id, askedAt, result, waiting };
     return this.#reading;
   }
 
   async #read(readingId: string): Promise<Snapshot> {
     const { readTimeoutMs } = this.#settings;
+    const started = performance.now();
+    const ended = (code: ProblemCode | null) =>
+      this.#activity.emit('readingEnded', { ms: performance.now() - started, code });
     const timeout = AbortSignal.timeout(readTimeoutMs);
     try {
       const read = await this.#reader.read(readingId, AbortSignal.any([timeout, this.#stop.signal]));
       this.#accept(read, readingId);
+      ended(null);
       return read.snapshot;
     } catch (thrown) {
-      if (!timeout.aborted) throw this.#noteFailure(toGatewayError(thrown), readingId);
-      throw this.#noteFailure(
-        new GatewayError(
-          'bank-timeout',
-          `The bank gave no complete list within ${readTimeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`,
-        ),
-        readingId,
-      );
+      const error = timeout.aborted
+        ? new GatewayError(
+            'bank-timeout',
+            `The bank gave no complete list within ${readTimeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`,
+          )
+        : toGatewayError(thrown);
+      if (error.code !== 'stopping') ended(error.code);
+      throw this.#noteFailure(error, readingId);
     }
   }
 
@@ -318,6 +399,7 @@ export class SnapshotKeeper {
     this.#held = snapshot;
     before?.replace();
     this.#servedStale = false;
+    this.#failure = null;
     this.#backOff.succeeded();
     this.#condition.succeeded('reading');
     const { complete, durationMs } = snapshot;
@@ -336,13 +418,22 @@ export class SnapshotKeeper {
         'the bank lists no accounts any more',
       );
     }
+    for (const listener of this.#listeners) listener.onSnapshot?.(snapshot);
   }
 
-  #noteFailure(error: GatewayError, readingId: string): GatewayError {
-    if (error.code === 'stopping' || error instanceof NoToken) return error;
+  #noteFailure(thrown: GatewayError, readingId: string): GatewayError {
+    if (thrown.code === 'stopping') return thrown;
+    const error = thrown instanceof NoToken ? thrown : this.#logFailure(thrown, readingId);
+    this.#failure = error;
+    for (const listener of this.#listeners) listener.onFailure?.(error);
+    return error;
+  }
+
+  #logFailure(error: GatewayError, readingId: string): GatewayError {
     if (error.code === 'access-not-granted') {
       this.#held?.replace();
       this.#held = null;
+      for (const listener of this.#listeners) listener.onDropped?.();
     }
     if (error.code === 'internal-error')
       this.#logger.error(

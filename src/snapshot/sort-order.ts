@@ -1,3 +1,4 @@
+import type { CodedTexts } from './coded-texts.js';
 import { compareTexts } from './compare-texts.js';
 import { compareDecimals } from './decimal.js';
 import { compareInstants, parseInstant } from './instant.js';
@@ -29,7 +30,7 @@ interface Current {
 
 interface Sorting {
   readonly text: (account: Account) => string | null;
-  readonly rank: (texts: readonly (string | null)[]) => Ranks;
+  readonly rank: (texts: CodedTexts) => Ranks;
 }
 
 const by = <K>(key: SortKey<K>): Sorting => ({ text: key.text, rank: (texts) => toRanks(texts, key) });
@@ -71,7 +72,7 @@ interface Order {
 }
 
 /** The order of the accounts by their texts of this field; nulls last in both, ties by position. */
-export function toOrder(field: SortField, texts: readonly (string | null)[]): Order {
+export function toOrder(field: SortField, texts: CodedTexts): Order {
   const { ranks, count } = SORTINGS[field].rank(texts);
   return {
     ascending: placeByRank(ranks, count),
@@ -82,35 +83,27 @@ export function toOrder(field: SortField, texts: readonly (string | null)[]): Or
   };
 }
 
-/** For each text the place of its key among all different ones; `count`, the number of these, for null. */
+/** By position the place of its key among all different ones; `count`, the number of these, for null. */
 interface Ranks {
   readonly ranks: Uint32Array;
   readonly count: number;
 }
 
 /** Only texts that differ are compared with each other. */
-function toRanks<K>(texts: readonly (string | null)[], { read, compare }: SortKey<K>): Ranks {
-  const codeOf = new Map<string, number>();
-  const codes = new Int32Array(texts.length).fill(-1);
-  texts.forEach((text, index) => {
-    if (text === null) return;
-    let code = codeOf.get(text);
-    if (code === undefined) codeOf.set(text, (code = codeOf.size));
-    codes[index] = code;
-  });
-  const keys = Array.from(codeOf.keys(), read);
-  const sorted = [...keys.keys()].filter((code) => keys[code] !== null);
+function toRanks<K>({ codes, different }: CodedTexts, { read, compare }: SortKey<K>): Ranks {
+  const keys = different.map(read);
+  const sorted = [...keys.keys()].filter((place) => keys[place] !== null);
   const order = (a: number, b: number) => compare(keys[a] as K, keys[b] as K);
   sorted.sort(order);
-  const rankOf = new Int32Array(keys.length).fill(-1);
+  const rankOf = new Int32Array(keys.length + 1).fill(-1);
   let count = 0;
-  sorted.forEach((code, index) => {
-    if (index > 0 && order(sorted[index - 1] as number, code) !== 0) count += 1;
-    rankOf[code] = count;
+  sorted.forEach((place, index) => {
+    if (index > 0 && order(sorted[index - 1] as number, place) !== 0) count += 1;
+    rankOf[place + 1] = count;
   });
   if (sorted.length > 0) count += 1;
-  const ranks = Uint32Array.from(codes, (code) => {
-    const rank = code === -1 ? -1 : (rankOf[code] as number);
+  const ranks = codes.map((code) => {
+    const rank = rankOf[code] as number;
     return rank === -1 ? count : rank;
   });
   return { ranks, count };

@@ -10,7 +10,11 @@ const sum = z
   .nullable()
   .meta({ format: 'decimal', example: '70432.10' })
   .describe('the exact sum as a decimal; null when an entry lacks the amount');
-const date = z.string().nullable().describe("the bank's text, unchanged");
+const date = z
+  .string()
+  .nullable()
+  .meta({ example: '2026-11-20T00:00:00+00:00' })
+  .describe("the bank's text, unchanged");
 
 /** The sums of one currency, as /api/v1/balances gives them (docs/api.md#balances). */
 export const totalSchema = z

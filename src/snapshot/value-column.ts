@@ -1,4 +1,5 @@
 import { findSorted, toByteOrder, toTexts, type Texts } from './bytes.js';
+import type { CodedTexts } from './coded-texts.js';
 
 /** One value of every account as a small number: 0 for null, else one more than its place among the sorted values. */
 export interface ValueColumn {
@@ -7,14 +8,18 @@ export interface ValueColumn {
   readonly values: Texts;
 }
 
-/** @param values by position */
-export function toColumn(values: readonly (string | null)[]): ValueColumn {
-  const different = [...new Set(values.filter((value) => value !== null))];
-  const keys = new Map(different.map((value) => [value, toByteOrder(value)]));
-  const keyOf = (value: string) => keys.get(value) as string;
-  different.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  const codeOf = new Map<string | null, number>(different.map((value, index) => [value, index + 1]));
-  return { codes: Uint32Array.from(values, (value) => codeOf.get(value) ?? 0), values: toTexts(different) };
+/** @param texts by position */
+export function toColumn({ codes, different }: CodedTexts): ValueColumn {
+  const keys = different.map(toByteOrder);
+  const sorted = [...keys.keys()].sort((a, b) => ((keys[a] as string) < (keys[b] as string) ? -1 : 1));
+  const newCodes = new Uint32Array(different.length + 1);
+  sorted.forEach((place, index) => {
+    newCodes[place + 1] = index + 1;
+  });
+  return {
+    codes: codes.map((code) => newCodes[code] as number),
+    values: toTexts(sorted.map((place) => different[place] as string)),
+  };
 }
 
 /** The code of a value; -1 when no account has it. */

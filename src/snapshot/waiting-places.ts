@@ -20,6 +20,10 @@ export class WaitingPlaces {
     this.#max = max;
   }
 
+  get taken(): number {
+    return this.#taken;
+  }
+
   /** @throws GatewayError overloaded */
   take(client: string): WaitingPlace {
     const mine = this.#byClient.get(client) ?? new Set();

@@ -1,10 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { PROBLEM_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
+import { RecentFigures } from '../../src/telemetry/recent-figures.js';
 import { cleanUp, start } from '../support/sandbox.js';
+import { openStream } from '../support/event-stream.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
 import { schemaFaults, type Schema } from '../support/schema-faults.js';
 import { closePretendBanks, json, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
+import { until } from '../support/until.js';
 
 interface Operation {
   readonly parameters?: readonly { name: string; in: string; schema: Schema; required?: boolean }[];
@@ -73,9 +76,12 @@ describe('answers are as the OpenAPI says', () => {
       '/api/v1/accounts': 'listAccounts',
       '/api/v1/accounts/{accountId}': 'getAccount',
       '/api/v1/balances': 'getBalances',
+      '/api/v1/events': 'watchAccounts',
       '/health': 'getHealth',
       '/health/ready': 'getReadiness',
       '/health/live': 'getLiveness',
+      '/health/recent': 'getRecent',
+      '/metrics': 'getMetrics',
       '/problems': 'listProblems',
       '/problems/{code}': 'getProblem',
     });
@@ -83,6 +89,54 @@ describe('answers are as the OpenAPI says', () => {
       expect.arrayContaining(['Account', 'AccountList', 'Balance', 'Health', 'Problem', 'Snapshot', 'Total']),
     );
     expect(document.servers.map(({ url }) => url)).toEqual(['/']);
+  });
+
+  it('objects have names of their own, but for a few that may be null; so do codes and owners', () => {
+    const { schemas } = document.components;
+    const nameless = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties)
+        .flatMap(([field, schema]) => [[field, schema] as const, [field, schema.items] as const])
+        .filter(([, schema]) => schema?.properties !== undefined)
+        .map(([field]) => `${name}.${field}`),
+    );
+    expect(nameless).toEqual(['CertificateHealth.refused', 'TokenHealth.lastError', 'BankHealth.lastError']);
+    expect(schemas['Problem']?.properties?.['code']).toEqual({ $ref: '#/components/schemas/ProblemCode' });
+    expect(schemas['Problem']?.properties?.['owner']).toEqual({ $ref: '#/components/schemas/ProblemOwner' });
+  });
+
+  it('problems are told by their statuses, each with the codes that it may have', () => {
+    const problemsOf = (path: string) => {
+      const { responses = {} } = document.paths[path]?.['get'] ?? {};
+      const isProblem = (status: string) => responses[status]?.content?.['application/problem+json'] !== undefined;
+      return Object.keys(responses).filter(isProblem).toSorted();
+    };
+    const always = ['400', '403', '406', '421', '4XX', '500', '503', '5XX'];
+    expect(problemsOf('/api/v1/events')).toEqual(always);
+    expect(problemsOf('/api/v1/balances')).toEqual([...always, '502', '504'].toSorted());
+    expect(problemsOf('/api/v1/accounts/{accountId}')).toEqual([...always, '404', '502', '504'].toSorted());
+    expect(document.paths['/api/v1/balances']?.['get']?.responses['504']?.description).toBe(
+      '`bank-timeout`, `not-cached`',
+    );
+    expect(document.paths['/api/v1/events']?.['get']?.responses['503']?.headers).toHaveProperty('Retry-After');
+  });
+
+  it('what may be null is so for generators too, one of a few values as well', () => {
+    const { StateEvent } = document.components.schemas;
+    for (const name of ['code', 'owner']) {
+      expect(StateEvent?.properties?.[name]).toMatchObject({ nullable: true, enum: expect.arrayContaining([null]) });
+    }
+  });
+
+  it('events are as their schemas say', async () => {
+    const stream = await openStream(`${gateway.url}/api/v1/events`);
+    const { SnapshotEvent, StateEvent } = document.components.schemas as Record<string, Schema>;
+    await gateway.get('/api/v1/accounts');
+    await until(() => stream.events.some(({ type }) => type === 'snapshot'));
+    for (const { type, data } of stream.events) {
+      expect(faults(data, (type === 'state' ? StateEvent : SnapshotEvent) as Schema)).toEqual([]);
+      expect(faults(data, (type === 'state' ? SnapshotEvent : StateEvent) as Schema)).not.toEqual([]);
+    }
+    stream.close();
   });
 
   it('the list is JSON first, by name; a generator that takes one format takes this', () => {
@@ -136,7 +190,7 @@ describe('answers are as the OpenAPI says', () => {
     const id = (await gateway.get('/api/v1/accounts?pageSize=1')).json.accounts[0].id as string;
     for (const [template, { get }] of Object.entries(document.paths)) {
       const path = template.replace('{accountId}', id).replace('{code}', 'bank-timeout');
-      const { status, headers } = await gateway.get(path);
+      const { status, headers } = await gateway.head(path);
       const described = Object.keys(get?.responses[status]?.headers ?? {});
       expect(described).toContain('X-Request-Id');
       for (const name of described) {
@@ -162,6 +216,16 @@ describe('answers are as the OpenAPI says', () => {
     const broken = (await other.get('/health')).json;
     broken.details.token.owner = 'nobody';
     expect(faults(broken, schemaOf('/health', '503'))).not.toEqual([]);
+  });
+
+  it('the last hour', async () => {
+    gateway.app.get(RecentFigures, { strict: false }).endPoint();
+    const { json: recent } = await gateway.get('/health/recent');
+    expect(faults(recent, schemaOf('/health/recent', '200'))).toEqual([]);
+    expect(recent.points.at(-1)).toMatchObject({ errors: 0, stale: false });
+    expect(recent.events.map(({ event }: { event: string }) => event)).toContain('certificate.loaded');
+    recent.points[0].requests = '1';
+    expect(faults(recent, schemaOf('/health/recent', '200'))).not.toEqual([]);
   });
 
   it('/problems as JSON for who asks for it, as a page for all others', async () => {

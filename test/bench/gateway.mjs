@@ -8,13 +8,14 @@ export const COUNTS_AS_NOW_MS = 1000;
 
 /**
  * The gateway as it is delivered: a process of its own in production mode, log lines at the default level into a pipe that
- * is read. `settings` are added to those that point it at the sandbox bank.
+ * is read. `settings` are added to those that point it at the sandbox bank; `onPair` gives it
+ * two cores.
  */
-export async function startGateway({ root, cwd, bank, settings = {}, nodeFlags = [] }) {
+export async function startGateway({ root, cwd, bank, settings = {}, nodeFlags = [], onPair = false }) {
   const port = await freePort();
   const line = [process.execPath, ...nodeFlags, '--disable-sigusr1', join(root, 'dist/main.js')];
   const env = { NODE_ENV: 'production', PORT: String(port), ...bank.settings, ...settings };
-  const program = startLogged('gateway', line, { underTest: true, cwd, env });
+  const program = startLogged('gateway', line, { underTest: true, onPair, cwd, env });
   const url = `http://127.0.0.1:${port}`;
   const gateway = {
     program,

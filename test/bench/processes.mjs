@@ -23,7 +23,12 @@ export const has = (program) => spawnSync('sh', ['-c', `command -v ${program}`])
  */
 export const pinning =
   availableParallelism() > 1 && has('taskset')
-    ? { server: '0', others: availableParallelism() === 2 ? '1' : `1-${availableParallelism() - 1}` }
+    ? {
+        server: '0',
+        /** For a server whose threads are to have cores of their own, as they would in service. */
+        pair: '0,1',
+        others: availableParallelism() === 2 ? '1' : `1-${availableParallelism() - 1}`,
+      }
     : null;
 
 /** Moves this process off the server's core; what it starts inherits that, unless it is a server under test. */
@@ -49,10 +54,15 @@ export async function freePort() {
  * Starts a program, told apart by `name`; `underTest` puts it on the server's core, `yields` lets others on its core go
  * first. Its environment is `env` and PATH, nothing else; stderr goes to a file that is quoted if it ends by itself.
  */
-export function start(name, line, { underTest = false, yields = false, env = {}, cwd, stdout = 'ignore', ipc } = {}) {
+export function start(
+  name,
+  line,
+  { underTest = false, onPair = false, yields = false, env = {}, cwd, stdout = 'ignore', ipc } = {},
+) {
   const errors = join(cwd, `${toFileName(name)}.${Date.now()}.stderr`);
   const stderr = openSync(errors, 'w');
-  const before = [...(underTest && pinning ? ['taskset', '-c', pinning.server] : []), ...(yields ? ['nice'] : [])];
+  const cores = onPair ? pinning?.pair : pinning?.server;
+  const before = [...(underTest && pinning ? ['taskset', '-c', cores] : []), ...(yields ? ['nice'] : [])];
   const [command, ...args] = [...before, ...line];
   const child = spawn(command, args, {
     cwd,

@@ -127,10 +127,10 @@ export async function startVarnish({ cwd, gateway }) {
   return whenReady(program, { toUrl: () => `http://127.0.0.1:${port}${PATH}` });
 }
 
-/** rivals/bare-client.mjs as a process on the server's core. `read` gives the milliseconds of one reading. */
-export function startBareClient({ cwd, bank, token }) {
+/** rivals/bare-client.mjs as a process on the cores that the gateway has. `read` gives the milliseconds of one reading. */
+export function startBareClient({ cwd, bank, token, onPair }) {
   const line = [process.execPath, place('bare-client.mjs')];
-  const program = start('bare client', line, { underTest: true, cwd, ipc: true });
+  const program = start('bare client', line, { underTest: true, onPair, cwd, ipc: true });
   const { ca, pfx, passphrase } = bank.tls;
   const order = { token, concurrent: CONCURRENT, url: bank.url, tls: { ca, pfx: pfx.toString('base64'), passphrase } };
   return {

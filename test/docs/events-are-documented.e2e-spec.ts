@@ -1,7 +1,21 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { NOTABLE_EVENTS } from '../../src/telemetry/notable-events.js';
 import { coded, read, readDocument, ROOT, rowsUnder, withoutRow } from '../support/documents.js';
+
+/** Too common for the last hour, or of a time when nobody can ask for it. */
+const NOT_NOTABLE = [
+  'bank.call',
+  'certificate.unchanged',
+  'config.invalid',
+  'gateway.not-started',
+  'gateway.stopped',
+  'request',
+  'snapshot.refreshed',
+  'stream.ended',
+  'token.acquired',
+];
 
 const document = readDocument('docs/operations.md');
 
@@ -27,5 +41,13 @@ describe('the events in docs/operations.md', () => {
     const without = withoutRow(document, '`request`');
     expect(without).toContain('`request`');
     expect(told(without).toSorted()).not.toEqual(loggedEvents());
+  });
+});
+
+describe('the last hour', () => {
+  it('has a sentence for every event, but for those that nobody would look for there', () => {
+    const decided = new Set([...NOTABLE_EVENTS.keys(), ...NOT_NOTABLE]);
+    expect(loggedEvents().filter((event) => !decided.has(event))).toEqual([]);
+    expect(NOT_NOTABLE.filter((event) => NOTABLE_EVENTS.has(event))).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { Activity } from '../../src/activity.js';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -73,6 +74,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     maxConcurrentRequests: 3,
   });
   const keeper = new SnapshotKeeper({
+    activity: new Activity(),
     reader: new SnapshotReader(reader, builder, clock),
     clock,
     logger: log.logger,

@@ -148,6 +148,21 @@ describe('the certificate of the internal API', () => {
     expect(details.listener).toMatchObject({ status: 'degraded', daysLeft: 19, code: 'certificate-unusable' });
   });
 
+  it('that ends in 20 days is told once in the log, and again when another ends soon; its twin, one that lasts, is not', async () => {
+    const { gateway, put } = await startWith(server(20));
+    const expiring = () => gateway.events('certificate.expiring').filter(({ use }) => use === 'listener');
+    expect(expiring()).toEqual([expect.objectContaining({ level: 'warn', daysLeft: 19 })]);
+    put(server(100));
+    gateway.app.get(AppModule).reload();
+    const looked = gateway.events('certificate.replaced').length;
+    expect(looked).toBe(1);
+    expect(expiring()).toHaveLength(1);
+    put(server(5));
+    gateway.app.get(AppModule).reload();
+    await until(() => expiring().length > 1);
+    expect(expiring()[1]).toMatchObject({ level: 'error', daysLeft: 4, msg: expect.stringContaining('TLS_CERT_FILE') });
+  });
+
   it('its twin: plain HTTP has none', async () => {
     const gateway = await startGateway(sandbox);
     expect((await gateway.get('/health')).json.details).not.toHaveProperty('listener');

@@ -16,7 +16,7 @@ export function documentPaths(): string[] {
       .filter((path) => path.endsWith('.md'))
       .map((path) => posix.join(directory, path));
   const top = readdirSync(ROOT).filter((name) => name.endsWith('.md'));
-  return [...top, ...below('docs'), ...below('test'), '.github/SECURITY.md'];
+  return [...top, ...below('docs'), ...below('test'), 'client/README.md', '.github/SECURITY.md'];
 }
 
 type Row = readonly string[];
@@ -83,9 +83,9 @@ function exists(path: string, anchor: string | undefined): boolean {
 
 /** Every source file of the program and its tests, by its path. */
 export const sourcePaths = (): string[] =>
-  ['src', 'test'].flatMap((directory) =>
+  ['src', 'client/src', 'client/example', 'test'].flatMap((directory) =>
     readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
-      .filter((path) => /\.(?:ts|tsx|mjs)$/.test(path))
+      .filter((path) => /\.(?:ts|tsx|js|mjs)$/.test(path))
       .map((path) => posix.join(directory, path)),
   );
 

@@ -43,6 +43,8 @@ export interface Gateway {
   /** The log lines with this event. */
   events(event: string): LogLine[];
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  /** The headers alone, as of a stream, which has no end. */
+  head(path: string): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -110,6 +112,7 @@ export async function prepareGateway(
       lines,
       events: (event) => lines.map((line) => JSON.parse(line) as LogLine).filter((line) => line['event'] === event),
       get: (path, headers = {}) => get(`${url}${path}`, headers),
+      head: (path) => get(`${url}${path}`, {}, 'HEAD'),
       close: async () => {
         if (running.delete(gateway)) await app.close();
       },
@@ -125,9 +128,9 @@ export function countOpenFiles(): number {
 }
 
 /** One GET on a connection of its own. */
-export function get(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+export function get(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  request(url, { headers, agent: false }, (response) => {
+  request(url, { method, headers, agent: false }, (response) => {
     const chunks: Buffer[] = [];
     response.on('data', (chunk: Buffer) => chunks.push(chunk));
     response.on('error', reject);

@@ -7,7 +7,8 @@ const PAGE_SIZE = 1000;
 const LATENCY_MS = 50;
 
 /** 10 000 accounts read from the bank, to the caller's last byte, against a bare https client that parses and forgets. */
-export async function wholeReading(bench) {
+export async function wholeReading(shared) {
+  const bench = { ...shared, onPair: true };
   const { bank, quick } = bench;
   await bank.set({ accounts: ACCOUNTS, latencyMs: LATENCY_MS });
   const gateway = await startGateway({ ...bench, settings: { BANK_PAGE_SIZE: String(PAGE_SIZE) } });

@@ -1,28 +1,45 @@
 import type { Logger } from 'pino';
-import type { ClientCertificate } from '../pfx/client-certificate.js';
 
 const DAY_MS = 86_400_000;
 const NOTICE_DAYS = [60, 30, 14, 7, 1, 0];
-/** From here on waiting any longer is a risk: obtaining a certificate from a bank takes days. */
+/** From here on waiting any longer is a risk: obtaining a certificate takes days. */
 const ERROR_FROM_DAYS = 14;
 
+interface Certificate {
+  readonly subject: string;
+  /** SHA-1 in hexadecimal. */
+  readonly thumbprint: string;
+  readonly notAfter: Date;
+}
+
+/** How a certificate is spoken of in its log lines. */
+interface Wording {
+  /** Its field `use` in the log; the client certificate has none. */
+  readonly use?: string;
+  readonly what: string;
+  /** What someone must do. */
+  readonly remedy: string;
+}
+
 /** Whole days until a certificate ends; negative when it has. */
-export function daysLeft(certificate: Pick<ClientCertificate, 'notAfter'>, nowMs: number): number {
+export function daysLeft(certificate: Pick<Certificate, 'notAfter'>, nowMs: number): number {
   return Math.floor((certificate.notAfter.getTime() - nowMs) / DAY_MS);
 }
 
 /** Says once each, 60, 30, 14, 7 and 1 days before the end of a certificate and at its end, that it runs out. */
 export class ExpiryNotice {
   readonly #logger: Logger;
+  readonly #wording: Wording;
   #thumbprint = '';
   #saidDays = Infinity;
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, wording: Wording) {
     this.#logger = logger;
+    this.#wording = wording;
   }
 
   /** To be called now and then, independent of traffic. */
-  check(certificate: ClientCertificate, nowMs: number): void {
+  check(certificate: Certificate, nowMs: number): void {
     if (certificate.thumbprint !== this.#thumbprint) {
       this.#thumbprint = certificate.thumbprint;
       this.#saidDays = Infinity;
@@ -32,17 +49,16 @@ export class ExpiryNotice {
     if (due === undefined || due >= this.#saidDays) return;
     this.#saidDays = due;
     const { subject, thumbprint, notAfter } = certificate;
+    const { use, what, remedy } = this.#wording;
     const fields = {
       event: 'certificate.expiring',
+      ...(use && { use }),
       subject,
       thumbprint,
       notAfter: notAfter.toISOString(),
       daysLeft: daysLeft(certificate, nowMs),
     };
     const when = left <= 0 ? 'has expired' : `ends in ${fields.daysLeft} days`;
-    this.#logger[due <= ERROR_FROM_DAYS ? 'error' : 'warn'](
-      fields,
-      `the client certificate ${when}: get a new PFX from the bank and put it in place`,
-    );
+    this.#logger[due <= ERROR_FROM_DAYS ? 'error' : 'warn'](fields, `${what} ${when}: ${remedy}`);
   }
 }

@@ -1,28 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { daysLeft, ExpiryNotice } from './expiry-notice.js';
-import type { ClientCertificate } from '../pfx/client-certificate.js';
 
 const DAY_MS = 86_400_000;
 const END = Date.UTC(2027, 0, 1);
 
-const certificate = (thumbprint = 'AA', notAfter = END): ClientCertificate => ({
-  keyPem: '',
-  certificatePem: '',
-  chainPem: [],
+const certificate = (thumbprint = 'AA', notAfter = END) => ({
   subject: 'CN=client',
-  issuer: 'CN=ca',
   thumbprint,
-  thumbprintSha256: '',
-  notBefore: new Date(0),
   notAfter: new Date(notAfter),
-  warnings: [],
 });
 
 function startNotice() {
-  const lines: { level: number; event: string; daysLeft: number; thumbprint: string }[] = [];
+  const lines: { level: number; event: string; use: string; daysLeft: number; thumbprint: string; msg: string }[] = [];
   const notice = new ExpiryNotice(
     pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) }),
+    { use: 'listener', what: 'a certificate', remedy: 'get another' },
   );
   return { notice, lines };
 }
@@ -32,7 +25,10 @@ describe('notice of the end of a certificate', () => {
     const { notice, lines } = startNotice();
     for (let hour = 100 * 24; hour >= -48; hour--) notice.check(certificate(), END - hour * 3_600_000);
     expect(lines.map(({ daysLeft: left }) => left)).toEqual([60, 30, 14, 7, 1, 0]);
-    expect(new Set(lines.map(({ event }) => event))).toEqual(new Set(['certificate.expiring']));
+    expect(new Set(lines.map(({ event, use }) => `${event} ${use}`))).toEqual(
+      new Set(['certificate.expiring listener']),
+    );
+    expect(lines.at(-1)?.msg).toBe('a certificate has expired: get another');
   });
 
   it('is an error, on which someone must act, from 14 days on', () => {

@@ -1,0 +1,98 @@
+import type { Problem } from './generated/types.gen.js';
+
+/** Codes of the client itself, where there was no answer of the gateway to read one from. */
+type ClientCode = 'network-error' | 'deadline-exceeded' | 'unexpected-answer' | 'snapshot-changing';
+
+/** A code of docs/errors.md or of the client; a newer gateway may have others. */
+export type GatewayProblemCode = Problem['code'] | ClientCode | (string & {});
+
+/** Who must act; a newer gateway may name others. */
+export type GatewayProblemOwner = Problem['owner'] | (string & {});
+
+interface ProblemParts {
+  readonly code: GatewayProblemCode;
+  readonly owner: GatewayProblemOwner;
+  readonly message: string;
+  readonly status?: number;
+  readonly retryAfterMs?: number | null;
+  readonly requestId?: string | null;
+  readonly errors?: Problem['errors'];
+  readonly cause?: unknown;
+}
+
+/** What every call of the client fails with, but for an abort by its own caller. Decide by `code`; the rest is for people. */
+export class GatewayProblem extends Error {
+  override readonly name = 'GatewayProblem';
+  readonly code: GatewayProblemCode;
+  /** `caller`, `operator`, `network` or `bank`. */
+  readonly owner: GatewayProblemOwner;
+  /** The HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  /** When it makes sense to try again, as the answer says; null when it does not. */
+  readonly retryAfterMs: number | null;
+  /** Finds the line in the log of the gateway; null when no gateway answered. */
+  readonly requestId: string | null;
+  /** With `invalid-request`: the parameters at fault. */
+  readonly errors: readonly { readonly name: string; readonly reason: string }[];
+
+  constructor({ message, code, owner, status, retryAfterMs, requestId, errors, cause }: ProblemParts) {
+    super(message, cause === undefined ? {} : { cause });
+    this.code = code;
+    this.owner = owner;
+    this.status = status ?? 0;
+    this.retryAfterMs = retryAfterMs ?? null;
+    this.requestId = requestId ?? null;
+    this.errors = errors ?? [];
+  }
+}
+
+/** The problem of a call that had no answer: refused, no DNS, cut off, or not allowed by CORS, which no script can tell apart. */
+export const toNetworkProblem = (cause: unknown): GatewayProblem =>
+  new GatewayProblem({ code: 'network-error', owner: 'network', message: 'The gateway cannot be reached.', cause });
+
+/** The problem of an answer that the gateway did not give, or that is not what was asked for: a page of a proxy, for example. */
+export const toUnexpectedAnswer = (response: Response, message: string, cause?: unknown): GatewayProblem =>
+  new GatewayProblem({
+    code: 'unexpected-answer',
+    owner: 'network',
+    message,
+    status: response.status,
+    retryAfterMs: readRetryAfter(response.headers),
+    requestId: response.headers.get('X-Request-Id'),
+    cause,
+  });
+
+/** The problem that an answer other than 2xx and 304 tells of. Reads its body. */
+export async function readProblem(response: Response): Promise<GatewayProblem> {
+  const { status, headers } = response;
+  if (!headers.get('Content-Type')?.startsWith('application/problem+json')) {
+    await response.body?.cancel();
+    return toUnexpectedAnswer(response, `An answer with status ${status} that is not of the gateway.`);
+  }
+  const problem = toProblem(await response.json().catch(() => null));
+  if (!problem) return toUnexpectedAnswer(response, `A problem document with status ${status} that cannot be read.`);
+  const { code, owner, detail, title, errors } = problem;
+  return new GatewayProblem({
+    code,
+    owner: owner ?? 'operator',
+    message: detail ?? title ?? code,
+    status,
+    retryAfterMs: readRetryAfter(headers),
+    requestId: problem.requestId ?? headers.get('X-Request-Id'),
+    ...(Array.isArray(errors) && { errors }),
+  });
+}
+
+function toProblem(body: unknown): (Pick<Problem, 'code'> & Partial<Problem>) | null {
+  if (typeof body !== 'object' || body === null || !('code' in body) || typeof body.code !== 'string') return null;
+  return body as Pick<Problem, 'code'> & Partial<Problem>;
+}
+
+/** Milliseconds of a Retry-After (RFC 9110 §10.2.3), in seconds or as a date; null without a proper one. */
+function readRetryAfter(headers: Headers): number | null {
+  const value = headers.get('Retry-After')?.trim();
+  if (!value) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { perhapsTrouble } from '../../problems/problem-document.js';
+
+const ids = (what: string) => z.array(z.string()).describe(what);
+
+/** The data of a `snapshot` event. */
+export const snapshotEventSchema = z
+  .object({
+    asOf: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }).describe('when the bank was asked'),
+    stale: z.boolean().describe('older than it should be, because the bank is slow or failing'),
+    complete: z.boolean().nullable().describe("whether the bank's own count agrees; null when it gives none"),
+    accounts: z.int().min(0).meta({ example: 120 }).describe('accounts that match'),
+    added: ids('accounts that match, and did not before'),
+    changed: ids('accounts that match as before, with other content'),
+    removed: ids('accounts that matched, and do not any more'),
+    totalsChanged: z.boolean().describe('false when the totals of these accounts are the same as before'),
+    many: z
+      .literal(true)
+      .optional()
+      .describe('more than 1000 ids, or not known one by one: the lists are empty; read all again'),
+  })
+  .meta({ id: 'SnapshotEvent' });
+
+/** The data of a `state` event. */
+export const stateEventSchema = z
+  .object({
+    stale: z.boolean().describe('what is served is older than it should be'),
+    code: perhapsTrouble.code.describe('what the last reading failed with; null when it went well'),
+    owner: perhapsTrouble.owner.describe('who must act; null when nobody'),
+  })
+  .meta({ id: 'StateEvent' });
+
+/** The data of `reset` and `stopping`, which say all by their names. */
+export const plainEventSchema = z.object({}).meta({ id: 'PlainEvent' });

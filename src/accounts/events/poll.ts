@@ -1,0 +1,59 @@
+import type { GatewayError } from '../../problems/gateway-error.js';
+import type { SnapshotKeeper } from '../../snapshot/snapshot-keeper.js';
+
+/** The shortest wait after a reading, and between two looks, whatever SNAPSHOT_FRESH_MS is. */
+const SHORTEST_PERIOD_MS = 50;
+const SHORTEST_MS = 5;
+/** What the keeper holds grows old by itself, so it is looked at so often. */
+const LOOK_MS = 1000;
+
+/**
+ * While it runs, a reading is made whenever what is held is older than SNAPSHOT_FRESH_MS: by a caller, or else by this.
+ * The waits after failures are the keeper's.
+ */
+export class Poll {
+  readonly #keeper: Pick<SnapshotKeeper, 'keepFresh'>;
+  readonly #freshMs: number;
+  readonly #onLook: () => void;
+  #timer: NodeJS.Timeout | null = null;
+  #notBefore = 0;
+
+  /** @param onLook called about once a second while it runs */
+  constructor(keeper: Pick<SnapshotKeeper, 'keepFresh'>, freshMs: number, onLook: () => void) {
+    this.#keeper = keeper;
+    this.#freshMs = freshMs;
+    this.#onLook = onLook;
+  }
+
+  start(): void {
+    if (this.#timer === null) this.#look();
+  }
+
+  stop(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  /** A reading has been made: its age counts. */
+  restart(): void {
+    this.#notBefore = 0;
+    if (this.#timer === null) return;
+    this.stop();
+    this.#wait(Math.max(SHORTEST_PERIOD_MS, this.#freshMs));
+  }
+
+  /** A reading has failed. Where the bank was not asked at all, for want of a token, the keeper has no wait of its own. */
+  failed({ retryAfterMs = 0 }: GatewayError): void {
+    this.#notBefore = performance.now() + Math.min(Math.max(retryAfterMs, LOOK_MS), Math.max(this.#freshMs, LOOK_MS));
+  }
+
+  #look(): void {
+    const leftMs = this.#notBefore - performance.now();
+    this.#wait(leftMs > 0 ? leftMs : this.#keeper.keepFresh());
+    this.#onLook();
+  }
+
+  #wait(ms: number): void {
+    this.#timer = setTimeout(() => this.#look(), Math.max(SHORTEST_MS, Math.min(ms, LOOK_MS))).unref();
+  }
+}

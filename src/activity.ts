@@ -1,0 +1,65 @@
+import { EventEmitter } from 'node:events';
+import type { RequestFields } from './logging/request-fields.js';
+import type { ProblemCode } from './problems/problem-table.js';
+
+/** A request that has its answer, or whose caller has left; one that was refused before it became one, too. */
+export interface RequestEnded {
+  /** As the caller sent it; null when nothing of it could be read. */
+  readonly method: string | null;
+  /** The template of its route; null without one. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly ms: number;
+  readonly fields: Readonly<RequestFields>;
+  /** X-Client-Name as the caller sent it: it may be anything. */
+  readonly clientName: string | undefined;
+}
+
+export type BankEndpoint = 'token' | 'accounts';
+
+/** One call to the bank that came to an end of its own; one that was given up did not. */
+export interface BankCallEnded {
+  readonly endpoint: BankEndpoint;
+  /** Without the wait for its turn. */
+  readonly ms: number;
+  /** What it failed with; null when it went well. */
+  readonly code: ProblemCode | null;
+}
+
+/** A reading of all accounts, or a request for a token, with all its repeats. */
+export interface WorkEnded {
+  readonly ms: number;
+  /** What it failed with; null when it went well. */
+  readonly code: ProblemCode | null;
+}
+
+/** Requests are told of so many at a time: counted one by one, between other work, each costs several times as much. */
+const BATCH = 100;
+
+interface ActivityEvents {
+  requestsEnded: [readonly RequestEnded[]];
+  bankCallEnded: [BankCallEnded];
+  tokenRequestEnded: [WorkEnded];
+  readingEnded: [WorkEnded];
+}
+
+/**
+ * What happens in the rooms of one app, told to whoever measures it (docs/architecture.md#figures). Listeners are called on
+ * the way of a request: they are brief, and throw nothing.
+ */
+export class Activity extends EventEmitter<ActivityEvents> {
+  #requests: RequestEnded[] = [];
+
+  /** A request has ended. It is told of with others, soon; `flush` says when at the latest. */
+  requestEnded(request: RequestEnded): void {
+    if (this.#requests.push(request) >= BATCH) this.flush();
+  }
+
+  /** Tells of all requests that have ended; for who reads what was counted. */
+  flush(): void {
+    if (this.#requests.length === 0) return;
+    const requests = this.#requests;
+    this.#requests = [];
+    this.emit('requestsEnded', requests);
+  }
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { CodedTextsBuilder } from './coded-texts.js';
+
+function gather(...texts: (string | null)[]): CodedTextsBuilder {
+  const builder = new CodedTextsBuilder();
+  for (const text of texts) builder.push(text);
+  return builder;
+}
+
+describe('texts as codes', () => {
+  it('have one for each text that differs, in the order in which they are met, and 0 for null', () => {
+    const { codes, different } = gather('b', null, 'a', 'b', '').take(Uint32Array.of(2, 0, 1, 3, 4));
+    expect([...codes]).toEqual([1, 2, 0, 2, 3]);
+    expect(different).toEqual(['a', 'b', '']);
+  });
+
+  it('leave out the texts of what is not taken', () => {
+    const { codes, different } = gather('old', 'new', 'new').take(Uint32Array.of(1, 2));
+    expect([...codes]).toEqual([1, 1]);
+    expect(different).toEqual(['new']);
+  });
+
+  it('are none of nothing', () => {
+    expect(gather('a').take(new Uint32Array())).toEqual({ codes: new Uint32Array(), different: [] });
+  });
+});

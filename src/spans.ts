@@ -1,0 +1,157 @@
+import {
+  context,
+  INVALID_TRACEID,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Attributes,
+  type Context,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api';
+
+const SCOPE = 'accounts-gateway';
+/** The bound of the SDK too; who came later waits for the same thing. */
+const MAX_LINKS = 128;
+/** https://www.w3.org/TR/trace-context/#traceparent-header; a later version may have more behind a dash. */
+const TRACE_PARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'TRACE']);
+
+/**
+ * Spans as docs/operations.md#traces has them. Until a tracer is registered (src/telemetry/tracing.ts) all of this does
+ * nothing. No attribute holds anything of a caller's or of the bank's but methods, statuses and counts.
+ */
+const tracer = (): Tracer => trace.getTracer(SCOPE);
+
+/** The server span of a request, a child of the caller's `traceparent` where that is well formed. */
+export function startRequestSpan(traceParent: unknown): Span {
+  return tracer().startSpan('HTTP', { kind: SpanKind.SERVER }, toParent(traceParent));
+}
+
+/** What is known of a request when it is answered. */
+interface RequestEnd {
+  readonly method: string | null;
+  /** The template; null without one. */
+  readonly route: string | null;
+  /** Null when the caller left before the answer was out. */
+  readonly status: number | null;
+  readonly code: string | undefined;
+  readonly cache: string | undefined;
+  readonly readingId: string | undefined;
+}
+
+/** Ends the server span of a request. */
+export function endRequestSpan(span: Span, { method, route, status, code, cache, readingId }: RequestEnd): void {
+  if (!span.isRecording()) return;
+  const known = method !== null && KNOWN_METHODS.has(method);
+  const verb = known ? method : 'HTTP';
+  span.updateName(route === null ? verb : `${verb} ${route}`);
+  const failed = status === null || status >= 500;
+  const errorType = code ?? (status === null ? 'caller-left' : failed ? String(status) : undefined);
+  span.setAttributes({
+    'http.request.method': known ? method : '_OTHER',
+    ...(route !== null && { 'http.route': route }),
+    ...(status !== null && { 'http.response.status_code': status }),
+    ...(errorType !== undefined && { 'error.type': errorType }),
+    ...(cache !== undefined && { 'accounts_gateway.cache': cache }),
+    ...(readingId !== undefined && { 'accounts_gateway.reading_id': readingId }),
+  });
+  if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}
+
+/** The id of a span's trace, for log lines; undefined when it is in none. */
+export function traceIdOf(span: Span): string | undefined {
+  const { traceId } = span.spanContext();
+  return traceId === INVALID_TRACEID ? undefined : traceId;
+}
+
+/** The requests that wait for one reading: their spans, 128 at most. */
+export class Waiting {
+  readonly #spans: Span[] = [];
+
+  add(span: Span | undefined): void {
+    if (span?.isRecording() && this.#spans.length < MAX_LINKS) this.#spans.push(span);
+  }
+
+  addAll(others: Waiting): void {
+    for (const span of others.#spans) this.add(span);
+  }
+
+  linkFrom(span: Span): void {
+    span.addLinks(this.#spans.map((each) => ({ context: each.spanContext() })));
+  }
+}
+
+/**
+ * One reading in a root span, linked to the requests that waited for it; calls to the bank within `work` are its children.
+ * @param describe attributes of a reading that went well
+ */
+export async function inReadingSpan<T>(
+  readingId: string,
+  waiting: Waiting,
+  work: () => Promise<T>,
+  describe: (read: T) => Attributes,
+): Promise<T> {
+  const span = tracer().startSpan(
+    'reading',
+    { attributes: { 'accounts_gateway.reading_id': readingId } },
+    ROOT_CONTEXT,
+  );
+  if (!span.isRecording()) return work();
+  try {
+    const read = await context.with(trace.setSpan(ROOT_CONTEXT, span), work);
+    span.setAttributes(describe(read));
+    return read;
+  } catch (error) {
+    fail(span, String((error as { code?: unknown }).code));
+    throw error;
+  } finally {
+    waiting.linkFrom(span);
+    span.end();
+  }
+}
+
+/** A GET to the bank. */
+interface BankCall {
+  readonly baseUrl: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+/** The client span of one call to the bank; a child of the reading within which it is made. Nothing of it is sent along. */
+export function startCallSpan({ baseUrl, path, query }: BankCall): Span {
+  const span = tracer().startSpan(`GET ${path}`, { kind: SpanKind.CLIENT });
+  if (!span.isRecording()) return span;
+  const { hostname, port } = new URL(baseUrl);
+  return span.setAttributes({
+    'http.request.method': 'GET',
+    'server.address': hostname,
+    'server.port': Number(port) || 443,
+    'url.template': path,
+    ...(query && { 'url.query': new URLSearchParams(query).toString() }),
+  });
+}
+
+/** Ends the span of a call. `failure`: a code of docs/errors.md, `given-up` or `not-sent`. */
+export function endCallSpan(span: Span, { status, failure }: { status?: number; failure?: string }): void {
+  if (!span.isRecording()) return;
+  if (status !== undefined) span.setAttribute('http.response.status_code', status);
+  if (failure !== undefined) fail(span, failure);
+  else if (status !== undefined && status >= 400) fail(span, String(status));
+  span.end();
+}
+
+function fail(span: Span, type: string): void {
+  span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function toParent(header: unknown): Context {
+  const match = typeof header === 'string' && header.length <= 200 ? TRACE_PARENT.exec(header) : null;
+  if (!match || (match[1] === '00' && match[5] !== undefined)) return ROOT_CONTEXT;
+  const [, , traceId = '', spanId = '', flags = ''] = match;
+  const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+}

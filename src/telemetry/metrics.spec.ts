@@ -1,0 +1,141 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from '@jest/globals';
+import { Activity } from '../activity.js';
+import { ClientNames } from './client-names.js';
+import { Metrics, prefersOpenMetrics } from './metrics.js';
+import { ScrapedFigures } from './scraped-figures.js';
+import { addSharingFigures } from './sharing-figures.js';
+
+const lines = (text: string, name: string) => text.split('\n').filter((line) => line.startsWith(name));
+
+describe('the figures', () => {
+  it('do not grow with names, methods and paths that callers make up', async () => {
+    const activity = new Activity();
+    const metrics = new Metrics(activity);
+    const size = async () => (await metrics.render(false)).text.split('\n').length;
+    const tell = (count: number) => {
+      for (let index = 0; index < count; index += 1) {
+        activity.requestEnded({
+          method: index % 2 === 0 ? 'GET' : `M${index}`,
+          route: null,
+          status: 404,
+          ms: 0.4,
+          fields: { code: 'not-found', owner: 'caller' },
+          clientName: `app-${toLetters(index)}`,
+        });
+      }
+    };
+    tell(1000);
+    const [linesBefore, heapBefore] = [await size(), usedHeap()];
+    tell(100_000);
+    expect(await size()).toBe(linesBefore);
+    expect(usedHeap() - heapBefore).toBeLessThan(2_000_000);
+    const { text } = await metrics.render(false);
+    expect(lines(text, 'accounts_gateway_client_requests_total')).toHaveLength(51);
+  });
+
+  it('of a stream: counted, but not by how long it took', async () => {
+    const activity = new Activity();
+    const metrics = new Metrics(activity);
+    const request = { method: 'GET', route: '/api/v1/events', status: 200, ms: 3_600_000, clientName: undefined };
+    activity.requestEnded({ ...request, fields: { stream: true } });
+    const { text } = await metrics.render(false);
+    expect(lines(text, 'accounts_gateway_client_requests_total')).toEqual([
+      'accounts_gateway_client_requests_total{client_name="none"} 1',
+    ]);
+    expect(lines(text, 'http_server_request_duration_seconds_count')).toEqual([]);
+    activity.requestEnded({ ...request, fields: {} });
+    expect(lines((await metrics.render(false)).text, 'http_server_request_duration_seconds_count')).toHaveLength(1);
+  });
+
+  it('stay what they were when somebody has read them as OpenMetrics, even at the same moment', async () => {
+    const metrics = new Metrics(new Activity());
+    const [open, text, again] = await Promise.all([metrics.render(true), metrics.render(false), metrics.render(true)]);
+    const later = await metrics.render(false);
+    for (const each of [text, later]) {
+      expect(each.text).toContain('# TYPE accounts_gateway_readings_total counter\naccounts_gateway_readings_total{');
+    }
+    for (const each of [open, again]) {
+      expect(each.text).toContain('# TYPE accounts_gateway_readings counter\naccounts_gateway_readings_total{');
+    }
+  });
+
+  it('of sharing are there only where instances share', async () => {
+    const metrics = new Metrics(new Activity());
+    expect((await metrics.render(false)).text).not.toMatch(/sharing_up|shared_snapshots/);
+    const status = { up: true, snapshots: { bank: 2, shared: 1, file: 0 } };
+    addSharingFigures(new ScrapedFigures(metrics.registry), () => status);
+    const { text } = await metrics.render(false);
+    expect(lines(text, 'accounts_gateway_sharing_up')).toEqual(['accounts_gateway_sharing_up 1']);
+    expect(lines(text, 'accounts_gateway_shared_snapshots_total')).toEqual([
+      'accounts_gateway_shared_snapshots_total{source="bank"} 2',
+      'accounts_gateway_shared_snapshots_total{source="shared"} 1',
+      'accounts_gateway_shared_snapshots_total{source="file"} 0',
+    ]);
+    status.up = false;
+    expect((await metrics.render(false)).text).toContain('accounts_gateway_sharing_up 0\n');
+  });
+});
+
+describe('a figure that others keep', () => {
+  it('is left out while it has no value', async () => {
+    const metrics = new Metrics(new Activity());
+    let value: number | null = null;
+    new ScrapedFigures(metrics.registry).gauge('sample', 'A sample.', () => value);
+    expect(lines((await metrics.render(false)).text, 'accounts_gateway_sample')).toEqual([]);
+    value = 0;
+    expect(lines((await metrics.render(false)).text, 'accounts_gateway_sample')).toEqual(['accounts_gateway_sample 0']);
+    value = null;
+    expect(lines((await metrics.render(false)).text, 'accounts_gateway_sample')).toEqual([]);
+  });
+});
+
+describe('names of clients', () => {
+  it.each([
+    ['cash-report', 'cash-report'],
+    ['Treasury.UI_2026', 'Treasury.UI_2026'],
+    ['x'.repeat(40), 'x'.repeat(40)],
+    ['x'.repeat(41), 'other'],
+    ['app12345', 'other'],
+    ['DE89370400440532013000', 'other'],
+    ['with space', 'other'],
+    ['a"b', 'other'],
+    ['', 'none'],
+    [undefined, 'none'],
+  ])('%s is %s', (header, label) => {
+    expect(new ClientNames().toLabel(header)).toBe(label);
+  });
+
+  it('keep the first 50', () => {
+    const names = new ClientNames();
+    const labels = Array.from({ length: 60 }, (_, index) => names.toLabel(`app-${toLetters(index)}`));
+    expect(labels.filter((label) => label === 'other')).toHaveLength(10);
+    expect(names.toLabel(`app-${toLetters(0)}`)).toBe(`app-${toLetters(0)}`);
+  });
+});
+
+describe('OpenMetrics', () => {
+  it.each([
+    ['application/openmetrics-text', true],
+    ['Application/OpenMetrics-Text; version=1.0.0', true],
+    ['application/openmetrics-text;q=0.5,text/plain;q=0.4', true],
+    ['application/openmetrics-text;q=0.4,text/plain;q=0.5', false],
+    ['application/openmetrics-text;q=0', false],
+    ['*/*', false],
+    ['', false],
+    [undefined, false],
+  ])('by %s: %s', (accept, preferred) => {
+    expect(prefersOpenMetrics(accept)).toBe(preferred);
+  });
+});
+
+/** Different letters for each number. */
+const toLetters = (index: number): string =>
+  index.toString(36).replace(/\d/g, (digit) => `_${'abcdefghij'[Number(digit)]}`);
+
+function usedHeap(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}

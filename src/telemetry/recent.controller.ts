@@ -1,0 +1,41 @@
+import { Controller, Get, Res } from '@nestjs/common';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { ApiProblems } from '../openapi/api-problems.js';
+import { headersNamed } from '../openapi/response-headers.js';
+import { refTo } from '../openapi/schemas.js';
+import { RecentEvents } from './recent-events.js';
+import { EVERY_SECONDS, RecentFigures } from './recent-figures.js';
+import { recentSchema } from './recent-schema.js';
+
+/** The last hour, for people and for pages that draw it (docs/monitoring.md#the-last-hour). */
+@ApiTags('health')
+@ApiProblems()
+@Controller('health')
+export class RecentController {
+  constructor(
+    private readonly figures: RecentFigures,
+    private readonly events: RecentEvents,
+  ) {}
+
+  @Get('recent')
+  @ApiOperation({
+    operationId: 'getRecent',
+    summary: 'The last hour',
+    description:
+      'Kept in memory: it begins with the process. Counts and durations in points of 10 s, and notable events.',
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'the last hour',
+    headers: headersNamed('Cache-Control'),
+    content: { 'application/json': { schema: refTo(recentSchema) } },
+  })
+  get(@Res() reply: FastifyReply) {
+    const body = { everySeconds: EVERY_SECONDS, points: this.figures.points, events: this.events.events };
+    return reply
+      .header('content-type', 'application/json; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .send(Buffer.from(JSON.stringify(body)));
+  }
+}

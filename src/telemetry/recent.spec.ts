@@ -1,0 +1,157 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { FakeClock } from '../../test/support/fake-clock.js';
+import { keepLines } from '../../test/support/log-lines.js';
+import { Activity } from '../activity.js';
+import { Log } from '../logging/logging.js';
+import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
+import { RecentEvents } from './recent-events.js';
+import { RecentFigures } from './recent-figures.js';
+
+function createFigures() {
+  const activity = new Activity();
+  const clock = new FakeClock();
+  const status: { ageMs: number | null; stale: boolean } = { ageMs: null, stale: false };
+  const figures = new RecentFigures(activity, { status: () => status } as unknown as SnapshotKeeper, clock);
+  const request = (ms: number, change: object = {}) =>
+    activity.requestEnded({
+      method: 'GET',
+      route: '/api/v1/accounts',
+      status: 200,
+      ms,
+      fields: {},
+      clientName: undefined,
+      ...change,
+    });
+  return { activity, clock, status, figures, request };
+}
+
+describe('the last hour', () => {
+  it('has what happened in each interval, and nothing of the one before', () => {
+    const { activity, clock, status, figures, request } = createFigures();
+    for (let ms = 1; ms <= 100; ms += 1) request(ms);
+    request(5, { status: 503 });
+    request(5, { status: 404 });
+    request(5000, { route: '/health' });
+    request(5000, { route: null });
+    request(3_600_000, { route: '/api/v1/events', fields: { stream: true } });
+    activity.emit('bankCallEnded', { endpoint: 'accounts', ms: 200, code: null });
+    activity.emit('bankCallEnded', { endpoint: 'token', ms: 250, code: 'bank-timeout' });
+    status.ageMs = 12_900;
+    status.stale = true;
+    clock.advance(10_000);
+    figures.endPoint();
+    clock.advance(10_000);
+    status.ageMs = null;
+    status.stale = false;
+    figures.endPoint();
+    const [first, second] = figures.points;
+    expect(first).toMatchObject({ requests: 103, errors: 1, bankCalls: 2, bankFailures: 1 });
+    expect(first).toMatchObject({ snapshotAgeSeconds: 12, stale: true });
+    expect(first?.p50Ms).toBeGreaterThanOrEqual(48);
+    expect(first?.p50Ms).toBeLessThanOrEqual(54);
+    expect(first?.p99Ms).toBeLessThanOrEqual(110);
+    expect(first?.bankP50Ms).toBeGreaterThanOrEqual(200);
+    expect(first?.bankP50Ms).toBeLessThanOrEqual(216);
+    expect(second).toEqual({
+      at: new Date(clock.now().wall).toISOString(),
+      requests: 0,
+      errors: 0,
+      p50Ms: null,
+      p99Ms: null,
+      bankCalls: 0,
+      bankFailures: 0,
+      bankP50Ms: null,
+      snapshotAgeSeconds: null,
+      stale: false,
+    });
+  });
+
+  it('has a point each 10 s, from when the app is started until it ends', () => {
+    jest.useFakeTimers();
+    try {
+      const { figures } = createFigures();
+      jest.advanceTimersByTime(60_000);
+      expect(figures.points).toHaveLength(0);
+      figures.onApplicationBootstrap();
+      jest.advanceTimersByTime(60_000);
+      expect(figures.points).toHaveLength(6);
+      figures.onModuleDestroy();
+      jest.advanceTimersByTime(60_000);
+      expect(figures.points).toHaveLength(6);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('keeps 360 points, the oldest first', () => {
+    const { clock, figures } = createFigures();
+    const times: string[] = [];
+    for (let count = 0; count < 400; count += 1) {
+      clock.advance(10_000);
+      figures.endPoint();
+      times.push(new Date(clock.now().wall).toISOString());
+    }
+    expect(figures.points.map(({ at }) => at)).toEqual(times.slice(40));
+  });
+});
+
+describe('durations', () => {
+  it.each([0.3, 1, 17, 950, 60_000, 3_600_000])('of %s ms are told to within 2 %%', (ms) => {
+    const { figures, request } = createFigures();
+    request(ms);
+    figures.endPoint();
+    const told = figures.points[0]?.p99Ms ?? 0;
+    expect(Math.abs(told - ms)).toBeLessThanOrEqual(ms * 0.02 + 0.01);
+  });
+});
+
+describe('the last events', () => {
+  function createEvents() {
+    const { logger } = keepLines();
+    const clock = new FakeClock();
+    const log = new Log(logger);
+    return { logger, clock, events: new RecentEvents(log, clock) };
+  }
+
+  it('are those that someone may have to act on, in sentences of our own', () => {
+    const { logger, clock, events } = createEvents();
+    logger.info({ event: 'request', code: 'bank-timeout' }, 'request');
+    logger.debug({ event: 'bank.call' }, 'call');
+    logger.warn({ event: 'bank.unavailable', code: 'bank-unavailable', owner: 'bank', detail: 'secret' }, 'a secret');
+    logger.error({ event: 'certificate.refused', code: 'made-up', file: '/secret' }, 'secret /secret');
+    logger.warn({ event: 'constructor' }, 'secret');
+    logger.warn('secret');
+    logger.error(new Error('secret'));
+    const at = new Date(clock.now().wall).toISOString();
+    expect(events.events).toEqual([
+      {
+        at,
+        level: 'warn',
+        event: 'bank.unavailable',
+        code: 'bank-unavailable',
+        owner: 'bank',
+        msg: 'the bank cannot be used',
+      },
+      {
+        at,
+        level: 'error',
+        event: 'certificate.refused',
+        msg: 'a new certificate, or other credentials, are not taken; the old ones stay',
+      },
+    ]);
+  });
+
+  it('are 200 at most, the oldest first; none any more when the app has ended', () => {
+    const { logger, clock, events } = createEvents();
+    for (let count = 0; count < 250; count += 1) {
+      clock.advance(1000);
+      logger.warn({ event: 'snapshot.failed', code: 'bank-timeout' }, 'the accounts could not be read');
+    }
+    expect(events.events).toHaveLength(200);
+    const last = new Date(clock.now().wall).toISOString();
+    expect(events.events.at(-1)).toMatchObject({ at: last, owner: 'bank' });
+    events.onModuleDestroy();
+    logger.warn({ event: 'snapshot.emptied' }, 'none');
+    expect(events.events.at(-1)?.event).toBe('snapshot.failed');
+  });
+});

@@ -1,0 +1,26 @@
+import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { Activity } from '../activity.js';
+import { AuthModule } from '../auth/auth.module.js';
+import { BankModule } from '../bank/bank.module.js';
+import { HealthModule } from '../health/health.module.js';
+import { SnapshotModule } from '../snapshot/snapshot.module.js';
+import { Metrics } from './metrics.js';
+import { MetricsController } from './metrics.controller.js';
+import { RecentController } from './recent.controller.js';
+import { RecentEvents } from './recent-events.js';
+import { RecentFigures } from './recent-figures.js';
+import { RoomFigures } from './room-figures.js';
+
+/** What is told to those who watch: figures for Prometheus, and the last hour. It knows other rooms, and none knows it. */
+@Module({
+  imports: [AccountsModule, SnapshotModule, BankModule, AuthModule, HealthModule],
+  controllers: [MetricsController, RecentController],
+  providers: [
+    { provide: Metrics, useFactory: (activity: Activity) => new Metrics(activity), inject: [Activity] },
+    RoomFigures,
+    RecentFigures,
+    RecentEvents,
+  ],
+})
+export class TelemetryModule {}

@@ -1,0 +1,85 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { healthSchema } from '../../src/health/health-schemas.js';
+import { BankDrift } from '../../src/bank/bank-drift.js';
+import { expectNoSecret } from '../support/common-conditions.js';
+import { closeGateways, startGateway } from '../support/gateway.js';
+import { MovedClock } from '../support/moved-clock.js';
+import { closePretendBanks, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { PLANTED, sampleAccount, sampleAccounts } from '../support/sample-accounts.js';
+import { cleanUp, start } from '../support/sandbox.js';
+
+let bank: PretendBank;
+beforeAll(async () => {
+  bank = await startPretendBank();
+});
+afterEach(closeGateways);
+afterAll(async () => {
+  await closePretendBanks();
+  await cleanUp();
+});
+
+const CHANGED = {
+  status: 'Frozen',
+  newField: PLANTED.text,
+  [PLANTED.iban]: PLANTED.iban,
+  balances: [{ type: 'CurrentBalance', currency: 'EUR', beginOfDayAmount: 1, availableAmount: 12.5 }],
+};
+const DRIFT = [
+  { path: 'status', type: 'string', value: 'Frozen' },
+  { path: 'balances[].availableAmount', type: 'number' },
+  { path: 'newField', type: 'string' },
+  { path: '*', type: 'string' },
+];
+
+describe('what the bank sends that the gateway does not know', () => {
+  it('is served, logged once and listed in /health, which stays ok', async () => {
+    const clock = new MovedClock();
+    const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '50' }, clock);
+    bank.onAccounts = listAccounts(sampleAccounts(120));
+    expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    expect((await gateway.get('/health')).json.details.bank.drift).toEqual([]);
+    expect(gateway.events('bank.drift')).toEqual([]);
+
+    // on the last page
+    bank.onAccounts = listAccounts([...sampleAccounts(119), sampleAccount(120, CHANGED)]);
+    for (let reading = 0; reading < 3; reading++) {
+      clock.advance(20_000);
+      const { json } = await gateway.get('/api/v1/accounts?status=frozen');
+      expect(json).toMatchObject({ page: { total: 1 }, accounts: [{ status: 'Frozen' }] });
+    }
+    const health = (await gateway.get('/health')).json;
+    expect(healthSchema.strict().parse(health).status).toBe('ok');
+    expect(health.details.bank).toMatchObject({ status: 'up', drift: DRIFT });
+    const logged = gateway.events('bank.drift');
+    expect(logged).toEqual(
+      DRIFT.map((drift) => ({
+        level: 'warn',
+        time: expect.any(String),
+        event: 'bank.drift',
+        ...drift,
+        msg: expect.any(String),
+      })),
+    );
+    expect(gateway.app.get(BankDrift).status().paths).toHaveLength(4);
+    expectNoSecret(gateway.lines.join('') + JSON.stringify(health), [PLANTED.iban, PLANTED.text]);
+  });
+
+  it('is told of a page, too, that for that reason cannot be read', async () => {
+    const gateway = await startGateway(bank);
+    bank.onAccounts = listAccounts([sampleAccount(1, { balances: { current: { amount: 1 } } })]);
+    expect((await gateway.get('/api/v1/accounts')).json.code).toBe('bank-response-invalid');
+    expect((await gateway.get('/health')).json.details.bank.drift).toEqual([
+      { path: 'balances', type: 'object' },
+      { path: 'balances.current', type: 'object' },
+      { path: 'balances.current.amount', type: 'number' },
+    ]);
+  });
+
+  it('is nothing that the sandbox sends, odd as its accounts are', async () => {
+    const sandbox = await start({ accounts: 2000 });
+    const gateway = await startGateway(sandbox);
+    expect((await gateway.get('/api/v1/accounts')).json.page.total).toBe(2000);
+    expect(gateway.events('bank.drift')).toEqual([]);
+    expect((await gateway.get('/health')).json.details.bank.drift).toEqual([]);
+  });
+});

@@ -1,0 +1,172 @@
+import type { RequestListener } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createClient, GatewayProblem } from '../../client/src/index.js';
+import { closeAll } from '../support/closing.js';
+import { coded, read, readDocument, rowsUnder } from '../support/documents.js';
+import { closeGateways, startGateway } from '../support/gateway.js';
+import { cleanUp, control, start } from '../support/sandbox.js';
+import { closedPort } from '../support/servers.js';
+import { startWebServer } from '../support/web-server.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await start();
+});
+afterEach(async () => {
+  await closeGateways();
+  await closeAll();
+  await control(sandbox, 'DELETE');
+});
+afterAll(cleanUp);
+
+const problemOf = async (promise: Promise<unknown>): Promise<GatewayProblem> => {
+  const error = await promise.then(
+    () => new Error('it went well'),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(GatewayProblem);
+  return error as GatewayProblem;
+};
+
+describe('what the gateway refuses', () => {
+  it('has the code, the owner and the request id of the problem document', async () => {
+    const gateway = await startGateway(sandbox);
+    const client = createClient({ baseUrl: `${gateway.url}/` });
+    const problem = await problemOf(client.getAccount('none/../such'));
+    expect(problem).toMatchObject({ code: 'account-not-found', owner: 'caller', status: 404, retryAfterMs: null });
+    expect(gateway.events('request').map(({ requestId }) => requestId)).toEqual([problem.requestId]);
+  });
+
+  it('names the parameters at fault', async () => {
+    const gateway = await startGateway(sandbox);
+    const problem = await problemOf(createClient({ baseUrl: gateway.url }).listAccounts({ pageSize: 5000 }));
+    expect(problem).toMatchObject({ code: 'invalid-request', status: 400 });
+    expect(problem.errors.map(({ name }) => name)).toEqual(['pageSize']);
+  });
+});
+
+describe('a 503', () => {
+  const outage = { failNext: [{ endpoint: 'accounts', times: 2, with: '503' }] };
+
+  it('is repeated after its Retry-After, within the deadline', async () => {
+    const gateway = await startGateway(sandbox);
+    await control(sandbox, 'PATCH', outage);
+    const { page } = await createClient({ baseUrl: gateway.url }).listAccounts();
+    expect(page.total).toBe(120);
+    const statuses = gateway.events('request').map(({ status }) => status);
+    expect([statuses[0], statuses.at(-1)]).toEqual([503, 200]);
+  });
+
+  it('is thrown at once when that lies beyond the deadline', async () => {
+    const gateway = await startGateway(sandbox);
+    await control(sandbox, 'PATCH', { failNext: [{ endpoint: 'accounts', times: 2, with: '503' }] });
+    const problem = await problemOf(createClient({ baseUrl: gateway.url, deadlineMs: 900 }).listAccounts());
+    expect(problem).toMatchObject({ code: 'bank-unavailable', owner: 'bank', status: 503 });
+    expect(problem.retryAfterMs).toBeGreaterThanOrEqual(1000);
+    expect(gateway.events('request')).toHaveLength(1);
+  });
+
+  it('of something else without a Retry-After is thrown at once, with one is repeated', async () => {
+    let calls = 0;
+    const url = await startWebServer((_request, response) => {
+      calls += 1;
+      const headers: Record<string, string> = calls === 2 ? { 'retry-after': '0' } : {};
+      response.writeHead(503, { 'content-type': 'text/html', ...headers }).end('<h1>Busy</h1>');
+    });
+    const client = createClient({ baseUrl: url });
+    expect(await problemOf(client.getBalances())).toMatchObject({ code: 'unexpected-answer', retryAfterMs: null });
+    expect(calls).toBe(1);
+    await problemOf(client.getBalances());
+    expect(calls).toBe(3);
+  });
+});
+
+describe('what is no answer of the gateway', () => {
+  it.each<[string, number, string, string]>([
+    ["a proxy's page", 502, 'text/html', '<h1>Bad Gateway</h1>'],
+    ['a page with status 200', 200, 'text/html', '<h1>Please log in</h1>'],
+    ['JSON of another service', 200, 'application/json', '{"accounts":[]}'],
+    ['null', 200, 'application/json', 'null'],
+    ['a problem document of another service', 404, 'application/problem+json', '{"title":"Not Found"}'],
+    ['a problem document that is none', 500, 'application/problem+json', '<'],
+  ])('%s is an unexpected answer, with its status', async (_name, status, type, body) => {
+    const url = await startWebServer((_request, response) =>
+      response.writeHead(status, { 'content-type': type, 'x-request-id': 'r-1' }).end(body),
+    );
+    expect(await problemOf(createClient({ baseUrl: url }).listAccounts())).toMatchObject({
+      code: 'unexpected-answer',
+      owner: 'network',
+      status,
+      requestId: 'r-1',
+    });
+  });
+
+  it('nobody there is a network error that keeps its cause', async () => {
+    const problem = await problemOf(createClient({ baseUrl: `http://127.0.0.1:${await closedPort()}` }).listAccounts());
+    expect(problem).toMatchObject({ code: 'network-error', owner: 'network', status: 0, requestId: null });
+    expect(problem.cause).toMatchObject({ name: 'TypeError' });
+  });
+
+  it('an answer cut off is a network error', async () => {
+    const url = await startWebServer((_request, response) => {
+      response.writeHead(200, { 'content-length': '1000' }).write('{');
+      setTimeout(() => response.destroy(), 20);
+    });
+    expect(await problemOf(createClient({ baseUrl: url }).listAccounts())).toMatchObject({ code: 'network-error' });
+  });
+
+  it.each<[string, RequestListener]>([
+    ['before the headers', () => undefined],
+    ['within the body', (_request, response) => void response.writeHead(200).write('{')],
+  ])('silence %s ends at the deadline', async (_name, listener) => {
+    const url = await startWebServer(listener);
+    const problem = await problemOf(createClient({ baseUrl: url, deadlineMs: 100 }).listAccounts());
+    expect(problem).toMatchObject({ code: 'deadline-exceeded', owner: 'network', status: 0 });
+  });
+});
+
+describe("the caller's own signal", () => {
+  it('ends a call, which fails with its reason', async () => {
+    const url = await startWebServer(() => controller.abort(new Error('the user left')));
+    const controller = new AbortController();
+    const call = createClient({ baseUrl: url }).listAccounts({}, { signal: controller.signal });
+    await expect(call).rejects.toThrow('the user left');
+  });
+
+  it('ends the wait for a repeat', async () => {
+    const controller = new AbortController();
+    const url = await startWebServer((_request, response) => {
+      response.writeHead(503, { 'retry-after': '20' }).end();
+      setTimeout(() => controller.abort(new Error('the user left')), 50);
+    });
+    const call = createClient({ baseUrl: url }).listAccounts({}, { signal: controller.signal });
+    await expect(call).rejects.toThrow('the user left');
+  });
+
+  it('aborted before has nothing sent', async () => {
+    const client = createClient({ baseUrl: 'http://127.0.0.1:1', fetch: () => Promise.reject(new Error('sent')) });
+    const all = client.allAccounts({}, { signal: AbortSignal.abort(new Error('the user left')) });
+    await expect(all[Symbol.asyncIterator]().next()).rejects.toThrow('the user left');
+  });
+});
+
+describe('the codes of the client', () => {
+  it('are those of docs/web-apps.md', () => {
+    const union = /type ClientCode = ([^;]+);/.exec(read('client/src/gateway-problem.ts'))?.[1] ?? '';
+    const codes = [...union.matchAll(/'([\w-]+)'/g)].map(([, code]) => code);
+    const rows = rowsUnder(readDocument('docs/web-apps.md'), 'code of the client');
+    expect(codes.length).toBeGreaterThan(2);
+    expect(rows.flatMap(([code]) => coded(code)).toSorted()).toEqual(codes.toSorted());
+  });
+});
+
+describe('a client that cannot be', () => {
+  it.each([
+    ['no address', { baseUrl: 'accounts.example.com' }],
+    ['none without a page', { baseUrl: '' }],
+    ['a name that is no header', { baseUrl: 'http://127.0.0.1', clientName: 'a\nb' }],
+  ])('%s is refused when it is made', (_name, options) => {
+    expect(() => createClient(options)).toThrow(/^Invalid URL|invalid header value/);
+  });
+});

@@ -1,0 +1,114 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import type * as ClientModule from '../../client/src/index.js';
+import { openTab, startBrowser, startClientPages } from '../support/client-pages.js';
+import { closeAll } from '../support/closing.js';
+import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { MovedClock } from '../support/moved-clock.js';
+import { cleanUp, start } from '../support/sandbox.js';
+import { hasChromium } from '../support/tools.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+
+declare const client: ClientModule.Client;
+
+jest.setTimeout(60_000);
+
+const suite = hasChromium() ? describe : describe.skip;
+
+suite('a page of a listed origin', () => {
+  let sandbox: Sandbox;
+  let browser: Browser;
+  let listed: string;
+  let other: string;
+  let clock: MovedClock;
+  let gateway: Gateway;
+
+  beforeAll(async () => {
+    sandbox = await start();
+    browser = await startBrowser();
+    [listed, other] = [await startClientPages(), await startClientPages()];
+  });
+  afterEach(closeGateways);
+  afterAll(async () => {
+    await browser.close();
+    await closeAll();
+    await cleanUp();
+  });
+
+  /** A tab of this origin, with a client of the gateway in it. */
+  async function open(origin: string): Promise<{ page: Page; errors: string[] }> {
+    clock = new MovedClock();
+    clock.stop();
+    gateway = await startGateway(sandbox, { CORS_ORIGINS: listed, SNAPSHOT_SOFT_TIMEOUT_MS: '14000' }, clock);
+    const tab = await openTab(await browser.newContext(), origin);
+    await tab.page.evaluate(async (baseUrl) => {
+      const { createClient } = (await import('/client/src/index.js' as string)) as typeof ClientModule;
+      Object.assign(globalThis, { client: createClient({ baseUrl, clientName: 'page' }) });
+    }, gateway.url);
+    return tab;
+  }
+  const calls = () => gateway.events('request').filter(({ method }) => method === 'GET');
+
+  it('reads accounts; asked again they are a 304 with the time of the last reading, and the bank is not asked for it', async () => {
+    const { page, errors } = await open(listed);
+    const read = () => page.evaluate(() => client.listAccounts({ sort: 'name', pageSize: 5 }));
+    const first = await read();
+    const plain = (await gateway.get('/api/v1/accounts?pageSize=5')).json;
+    expect(first).toEqual(plain);
+    clock.advance(3000);
+    expect((await read()).snapshot).toEqual(first.snapshot);
+    clock.advance(8000);
+    const third = await read();
+    expect(third.accounts).toEqual(first.accounts);
+    expect(Date.parse(third.snapshot.asOf) - Date.parse(first.snapshot.asOf)).toBe(11_000);
+    expect(gateway.events('snapshot.refreshed')).toHaveLength(2);
+    const named = calls().filter(({ clientName }) => clientName === 'page');
+    expect(named.map(({ status }) => status)).toEqual([200, 304, 304]);
+    expect(errors).toEqual([]);
+  });
+
+  it('gathers all accounts, and the sums', async () => {
+    const { page, errors } = await open(listed);
+    const [count, totals] = await page.evaluate(async () => {
+      let count = 0;
+      for await (const { balances } of client.allAccounts({ currency: 'EUR' })) count += balances.length;
+      return [count, (await client.getBalances({ currency: 'EUR' })).totals] as const;
+    });
+    expect(count).toBeGreaterThan(0);
+    expect(totals).toEqual((await gateway.get('/api/v1/balances?currency=EUR')).json.totals);
+    expect(errors).toEqual([]);
+  });
+
+  const problemIn = (page: Page) =>
+    page.evaluate(() =>
+      client.getAccount('none').then(
+        () => null,
+        ({ name, code, owner, status, requestId }: ClientModule.GatewayProblem) => ({
+          name,
+          code,
+          owner,
+          status,
+          requestId,
+        }),
+      ),
+    );
+
+  it('gets errors with code and request id', async () => {
+    const { page } = await open(listed);
+    const problem = await problemIn(page);
+    expect(problem).toMatchObject({ name: 'GatewayProblem', code: 'account-not-found', owner: 'caller', status: 404 });
+    expect(calls().map(({ requestId }) => requestId)).toEqual([problem?.requestId]);
+  });
+
+  it('its twin: a page of another origin gets a network error, and no account', async () => {
+    const { page } = await open(other);
+    expect(await problemIn(page)).toEqual({
+      name: 'GatewayProblem',
+      code: 'network-error',
+      owner: 'network',
+      status: 0,
+      requestId: null,
+    });
+    expect(calls().filter(({ status }) => status === 200)).toEqual([]);
+  });
+});

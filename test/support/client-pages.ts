@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { transformSync } from '@swc/core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { read, ROOT } from './documents.js';
+import { CHROMIUM } from './tools.js';
+import { startWebServer } from './web-server.js';
+
+const PAGE = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>spec</title>';
+
+/** Another name for the servers of a test, which to the browser is on another machine: over http it trusts it less. */
+export const REMOTE_HOST = 'intranet.test';
+
+/** A real browser, to be closed by the suite. */
+export function startBrowser(): Promise<Browser> {
+  // as root, as which CI runs, Chromium has no sandbox
+  const args = ['--no-sandbox', `--host-resolver-rules=MAP ${REMOTE_HOST} 127.0.0.1`];
+  return chromium.launch({ executablePath: CHROMIUM, args });
+}
+
+/**
+ * An origin with an empty page, the sources of the client as modules, its example, and what else the test serves; gives its
+ * address.
+ */
+export function startClientPages(others: RequestListener = (_request, response) => response.writeHead(404).end()) {
+  return startWebServer((request, response) => {
+    const path = new URL(request.url ?? '/', 'http://page').pathname;
+    if (path === '/') return void response.writeHead(200, HTML).end(PAGE);
+    if (path === '/client/example/') return void response.writeHead(200, HTML).end(read('client/example/index.html'));
+    if (path === '/client/example/app.js') return void response.writeHead(200, SCRIPT).end(read(path));
+    // as built
+    const source = path.replace(/^\/client\/dist\//, '/client/src/').replace(/\.js$/, '.ts');
+    if (!/^\/client\/src\/[\w/.-]+\.ts$/.test(source) || !existsSync(join(ROOT, source)))
+      return others(request, response);
+    const { code } = transformSync(read(source), { filename: source, swcrc: false, jsc: JSC });
+    response.writeHead(200, SCRIPT).end(code);
+  });
+}
+const HTML = { 'content-type': 'text/html; charset=utf-8' };
+const SCRIPT = { 'content-type': 'text/javascript; charset=utf-8' };
+const JSC = { target: 'es2022', parser: { syntax: 'typescript' } } as const;
+
+/** A tab with this page, and whatever it found worth an error. */
+export async function openTab(context: BrowserContext, url: string): Promise<{ page: Page; errors: string[] }> {
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  await page.goto(url);
+  return { page, errors };
+}

@@ -1,0 +1,151 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+export interface CollectedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Empty for a root span. */
+  readonly parentSpanId: string;
+  readonly name: string;
+  readonly kind: 'internal' | 'server' | 'client' | 'other';
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** Ids of the spans it is linked to. */
+  readonly links: readonly string[];
+  readonly failed: boolean;
+  readonly resource: Readonly<Record<string, unknown>>;
+}
+
+export interface Collector {
+  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  readonly url: string;
+  /** All that was sent, oldest first. */
+  readonly spans: CollectedSpan[];
+  readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: Buffer }[];
+  /** What it answers. */
+  status: number;
+  close(): Promise<void>;
+}
+
+const running = new Set<Collector>();
+
+/** For afterEach. */
+export async function closeCollectors(): Promise<void> {
+  for (const collector of running) await collector.close();
+}
+
+/** A collector that reads OTLP over HTTP in protobuf (opentelemetry-proto, trace/v1). */
+export async function startCollector(): Promise<Collector> {
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      collector.requests.push({ path: request.url ?? '', headers: request.headers, body });
+      if (collector.status === 200) collector.spans.push(...readSpans(body));
+      response.writeHead(collector.status, { 'content-type': 'application/x-protobuf' }).end();
+    });
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const collector: Collector = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans: [],
+    requests: [],
+    status: 200,
+    close: async () => {
+      if (!running.delete(collector)) return;
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+  running.add(collector);
+  return collector;
+}
+
+type Field = number | bigint | Buffer;
+type Message = ReadonlyMap<number, readonly Field[]>;
+
+/** One message of protobuf: its fields by number. */
+function readMessage(bytes: Buffer): Message {
+  const fields = new Map<number, Field[]>();
+  let at = 0;
+  const varint = (): bigint => {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = bytes.readUInt8(at++);
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  const take = (length: number) => bytes.subarray(at, (at += length));
+  const readers: Readonly<Record<number, () => Field>> = {
+    0: varint,
+    1: () => take(8).readBigUInt64LE(),
+    2: () => take(Number(varint())),
+    5: () => take(4).readUInt32LE(),
+  };
+  while (at < bytes.length) {
+    const tag = Number(varint());
+    const read = readers[tag & 7];
+    if (!read) throw new Error(`no such wire type: ${tag & 7}`);
+    fields.set(tag >> 3, [...(fields.get(tag >> 3) ?? []), read()]);
+  }
+  return fields;
+}
+
+const all = (message: Message, number: number): Message[] =>
+  (message.get(number) ?? []).map((field) => readMessage(field as Buffer));
+const bytesOf = (message: Message, number: number) => (message.get(number)?.[0] ?? Buffer.alloc(0)) as Buffer;
+const textOf = (message: Message, number: number) => bytesOf(message, number).toString('utf8');
+const hexOf = (message: Message, number: number) => bytesOf(message, number).toString('hex');
+
+const KINDS = { 1: 'internal', 2: 'server', 3: 'client' } as const;
+const FAILED = 2n;
+
+function readSpans(body: Buffer): CollectedSpan[] {
+  return all(readMessage(body), 1).flatMap((resourceSpans) => {
+    const resource = attributesOf(all(resourceSpans, 1)[0] ?? new Map(), 1);
+    return all(resourceSpans, 2).flatMap((scopeSpans) =>
+      all(scopeSpans, 2).map((span): CollectedSpan => {
+        if ((span.get(11) ?? []).length > 0) throw new Error('a span has events, which no test looks into');
+        return {
+          traceId: hexOf(span, 1),
+          spanId: hexOf(span, 2),
+          parentSpanId: hexOf(span, 4),
+          name: textOf(span, 5),
+          kind: KINDS[Number(span.get(6)?.[0] ?? 0) as 1] ?? 'other',
+          attributes: attributesOf(span, 9),
+          links: all(span, 13).map((link) => hexOf(link, 2)),
+          failed: all(span, 15)[0]?.get(3)?.[0] === FAILED,
+          resource,
+        };
+      }),
+    );
+  });
+}
+
+function attributesOf(message: Message, number: number): Record<string, unknown> {
+  return Object.fromEntries(
+    all(message, number).map((pair) => {
+      const [value] = all(pair, 2);
+      const text = value?.get(1)?.[0];
+      const flag = value?.get(2)?.[0];
+      const whole = value?.get(3)?.[0];
+      return [
+        textOf(pair, 1),
+        text !== undefined
+          ? (text as Buffer).toString('utf8')
+          : flag !== undefined
+            ? flag === 1n
+            : whole !== undefined
+              ? Number(whole)
+              : value,
+      ];
+    }),
+  );
+}

@@ -1,0 +1,171 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { closeAll, temporaryDirectory } from '../support/closing.js';
+import { dashboardQueries } from '../support/dashboard.js';
+import { brokenLinks, coded, read, readDocument, ROOT, rowsUnder, withoutRow } from '../support/documents.js';
+import { closeGateways, startGateway } from '../support/gateway.js';
+import { rawCall, rawRequest } from '../support/raw-call.js';
+import { cleanUp, start } from '../support/sandbox.js';
+import { scrape, type Scrape } from '../support/scrape.js';
+import { hasPrometheus } from '../support/tools.js';
+
+interface Rule {
+  readonly record?: string;
+  readonly alert?: string;
+  readonly expr: string;
+  readonly labels?: Record<string, string>;
+  readonly annotations?: Record<string, string>;
+}
+
+interface RuleTest {
+  readonly alert_rule_test: { readonly alertname: string; readonly exp_alerts: unknown[] }[];
+}
+
+/** There only where instances share. */
+const OF_SHARING = ['accounts_gateway_shared_snapshots_total', 'accounts_gateway_sharing_up'];
+const ALERTS = 'config/prometheus/alerts.yml';
+
+const rules = (parse(read(ALERTS)) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
+const alerts = rules.filter((rule) => rule.alert !== undefined);
+
+let seen: Scrape;
+let openMetrics: string;
+beforeAll(async () => {
+  const gateway = await startGateway(await start());
+  for (const path of ['/api/v1/accounts', '/api/v1/accounts', '/nothing', '/api/v1/accounts?pageSize=x'])
+    await gateway.get(path, { 'x-client-name': 'a-program' });
+  await rawCall(gateway.port, rawRequest('POST / HTTP/1.1'));
+  seen = await scrape(gateway);
+  openMetrics = (await gateway.get('/metrics', { accept: 'application/openmetrics-text' })).text;
+});
+afterAll(async () => {
+  await closeGateways();
+  await cleanUp();
+  await closeAll();
+});
+
+/** Names of metrics in an expression: no label, function or keyword has one of these beginnings. */
+const metricsIn = (expression: string): string[] =>
+  expression.match(/\b(?:accounts_gateway|http_server|http_client|process|nodejs)_[a-z0-9_]+|\bjob:[a-z0-9_:]+/g) ?? [];
+
+const missing = (expressions: readonly string[]): string[] => {
+  const names = new Set([...seen.samples.map(({ name }) => name), ...rules.map(({ record }) => record ?? '')]);
+  return [...new Set(expressions.flatMap(metricsIn))].filter((name) => !names.has(name)).toSorted();
+};
+
+function promtool(args: readonly string[], files: Record<string, string> = {}, input?: string) {
+  const cwd = join(temporaryDirectory(), 'rules');
+  mkdirSync(cwd);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
+  const { status, stdout, stderr } = spawnSync('promtool', args, {
+    cwd,
+    encoding: 'utf8',
+    ...(input !== undefined && { input }),
+  });
+  return { status, text: stdout + stderr };
+}
+
+const files = () => ({ 'alerts.yml': read(ALERTS), 'alerts.test.yml': read('config/prometheus/alerts.test.yml') });
+const asRules = (expressions: readonly string[]) => ({
+  'queries.yml': JSON.stringify({
+    groups: [{ name: 'queries', rules: expressions.map((expr, index) => ({ record: `query_${index}`, expr })) }],
+  }),
+});
+
+describe('the metrics that alerts and dashboard name', () => {
+  it('are those of a running gateway', () => {
+    expect(missing(rules.map(({ expr }) => expr))).toEqual(['accounts_gateway_sharing_up']);
+    expect(missing(dashboardQueries('5m'))).toEqual(OF_SHARING);
+  });
+
+  it('their twin: a name that is wrong by a letter is found', () => {
+    expect(missing([`rate(accounts_gateway_reading_total[5m]) / job:accounts_gateway_errors:ratio_rate2h`])).toEqual([
+      'accounts_gateway_reading_total',
+      'job:accounts_gateway_errors:ratio_rate2h',
+    ]);
+  });
+
+  it('are all told of in docs/monitoring.md, as what they are, and no others', () => {
+    const told = (document: string) =>
+      rowsUnder(document, 'metric', 'type').map(([name, type]) => `${coded(name).join()} ${type}`);
+    const ours = [...seen.text.matchAll(/^# TYPE ((?:accounts_gateway|http)_\S+ \S+)$/gm)].map(([, family]) => family);
+    const expected = [...ours, 'accounts_gateway_sharing_up gauge', 'accounts_gateway_shared_snapshots_total counter'];
+    const document = readDocument('docs/monitoring.md');
+    expect(told(document).toSorted()).toEqual(expected.toSorted());
+    expect(told(withoutRow(document, '`accounts_gateway_ready`')).toSorted()).not.toEqual(expected.toSorted());
+  });
+});
+
+describe('each alert', () => {
+  it.each(alerts.map((rule) => [rule.alert, rule] as const))(
+    '%s says how grave it is and what to do',
+    (_name, rule) => {
+      expect(['info', 'warning', 'critical']).toContain(rule.labels?.['severity']);
+      expect(Object.keys(rule.annotations ?? {})).toEqual(['summary', 'description', 'runbook_url']);
+      const runbook = rule.annotations?.['runbook_url'] ?? '';
+      expect(runbook).toMatch(/^docs\/monitoring\.md#./);
+      expect(brokenLinks('README.md', `[runbook](${runbook})`)).toEqual([]);
+      expect(brokenLinks('README.md', `[runbook](${runbook}-gone)`)).toHaveLength(1);
+    },
+  );
+
+  it('has a case in which it fires, and one in which it does not', () => {
+    const { tests } = parse(files()['alerts.test.yml']) as { tests: RuleTest[] };
+    const cases = tests.flatMap((test) => test.alert_rule_test);
+    for (const { alert } of alerts) {
+      const counts = cases.filter((each) => each.alertname === alert).map((each) => each.exp_alerts.length);
+      expect({ alert, fires: counts.some((count) => count > 0), rests: counts.includes(0) }).toEqual({
+        alert,
+        fires: true,
+        rests: true,
+      });
+    }
+    expect(cases.filter(({ alertname }) => !alerts.some(({ alert }) => alert === alertname))).toEqual([]);
+  });
+});
+
+(hasPrometheus() ? describe : describe.skip)('promtool', () => {
+  it('finds nothing wrong with the rules and the example, and their tests pass', () => {
+    expect(promtool(['check', 'rules', 'alerts.yml'], files())).toMatchObject({ status: 0 });
+    expect(promtool(['check', 'config', join(ROOT, 'config/prometheus/prometheus.yml')])).toMatchObject({ status: 0 });
+    expect(promtool(['test', 'rules', 'alerts.test.yml'], files())).toMatchObject({ status: 0 });
+  });
+
+  it('its twin: an alert that fires too early or too late fails its test', () => {
+    for (const [from, to] of [
+      ['snapshot_stale == 1', 'snapshot_stale >= 0'],
+      ['14.4 * 0.001', '144 * 0.001'],
+      ['< 14 * 86400', '< 12 * 86400'],
+    ] as const) {
+      const changed = read(ALERTS).replaceAll(from, to);
+      expect(changed).not.toBe(read(ALERTS));
+      expect(promtool(['test', 'rules', 'alerts.test.yml'], { ...files(), 'alerts.yml': changed }).status).toBe(1);
+    }
+  });
+
+  it('can parse every query of the dashboard', () => {
+    const queries = dashboardQueries('5m');
+    expect(queries.length).toBeGreaterThan(30);
+    expect(promtool(['check', 'rules', 'queries.yml'], asRules(queries))).toMatchObject({ status: 0 });
+    const broken = promtool(['check', 'rules', 'queries.yml'], asRules([...queries, 'rate(up[5m]) by']));
+    expect(broken.status).not.toBe(0);
+  });
+
+  it('finds nothing wrong with our metrics', () => {
+    const ours = /^(?:# (?:HELP|TYPE) )?(?:accounts_gateway|http)_/;
+    const text = seen.text.split('\n').filter((line) => ours.test(line));
+    expect(text.length).toBeGreaterThan(200);
+    expect(promtool(['check', 'metrics'], {}, `${text.join('\n')}\n`)).toEqual({ status: 0, text: '' });
+    const wrong =
+      '# HELP accounts_gateway_readings Readings.\n# TYPE accounts_gateway_readings counter\naccounts_gateway_readings 1\n';
+    expect(promtool(['check', 'metrics'], {}, wrong).status).not.toBe(0);
+  });
+
+  it('that OpenMetrics has the same samples, but for those that move', () => {
+    const names = (text: string) => [...new Set(text.match(/^[a-z_0-9]+(?=[{ ])/gm))].toSorted();
+    expect(names(openMetrics)).toEqual(names(seen.text));
+  });
+});

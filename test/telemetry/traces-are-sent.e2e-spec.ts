@@ -1,0 +1,363 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { SnapshotKeeper } from '../../src/snapshot/snapshot-keeper.js';
+import { startTracing, type Tracing } from '../../src/telemetry/tracing.js';
+import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
+import { closeGateways, startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
+import { keepLines } from '../support/log-lines.js';
+import { closeCollectors, startCollector, type CollectedSpan, type Collector } from '../support/otlp-collector.js';
+import {
+  closePretendBanks,
+  issueToken,
+  json,
+  listAccounts,
+  startPretendBank,
+  type PretendBank,
+} from '../support/pretend-bank.js';
+import { cleanUp } from '../support/sandbox.js';
+import { listSample, PLANTED, sampleAccounts, sampleId } from '../support/sample-accounts.js';
+import { until } from '../support/until.js';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = 'b7ad6b7169203331';
+const traceParent = (flags: string) => ({ traceparent: `00-${TRACE}-${PARENT}-${flags}` });
+
+let bank: PretendBank;
+let tracing: Tracing | null = null;
+const { logger, lines, written } = keepLines();
+beforeAll(async () => {
+  bank = await startPretendBank();
+});
+afterEach(async () => {
+  await closeGateways();
+  await tracing?.stop();
+  tracing = null;
+  await closeCollectors();
+  for (const name of Object.keys(process.env)) if (name.startsWith('OTEL_')) delete process.env[name];
+  written.length = 0;
+  bank.onToken = issueToken(bank);
+  bank.onAccounts = listSample();
+  bank.requests.length = 0;
+});
+afterAll(async () => {
+  await closePretendBanks();
+  await cleanUp();
+});
+
+async function startTraced(env: Record<string, string> = {}, settings: Record<string, string> = {}) {
+  const collector = await startCollector();
+  Object.assign(process.env, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env });
+  tracing = await startTracing(process.env, logger);
+  expect(tracing).not.toBeNull();
+  bank.onAccounts = listSample();
+  const gateway = await startGateway(bank as BankAddress, settings);
+  return { collector, gateway };
+}
+
+/** Ends the gateway and the exporter, and gives what was sent. */
+async function collect(gateway: Gateway, collector: Collector): Promise<CollectedSpan[]> {
+  await gateway.close();
+  await expect(tracing?.stop(20_000)).resolves.toBe(true);
+  return collector.spans;
+}
+
+const byName = (spans: readonly CollectedSpan[], name: string) => spans.filter((span) => span.name === name);
+const LIST = 'GET /api/v1/accounts';
+const TOKEN = 'GET /api/v1/authorizations/authorize';
+
+describe('traces', () => {
+  it('of a request, the reading it waited for, and the calls to the bank', async () => {
+    const { collector, gateway } = await startTraced();
+    const answer = await gateway.get('/api/v1/accounts?iban=DE89370400440532013000', traceParent('01'));
+    expect(answer.status).toBe(200);
+    await gateway.get('/api/v1/accounts', traceParent('01'));
+    const spans = await collect(gateway, collector);
+
+    const servers = spans.filter(({ kind }) => kind === 'server');
+    const [reading] = byName(spans, 'reading');
+    expect(servers.map(({ name, traceId, parentSpanId }) => [name, traceId, parentSpanId])).toEqual([
+      [LIST, TRACE, PARENT],
+      [LIST, TRACE, PARENT],
+    ]);
+    const readingId = gateway.events('snapshot.refreshed')[0]?.['readingId'];
+    expect(servers.map(({ attributes }) => attributes)).toEqual([
+      {
+        'http.request.method': 'GET',
+        'http.route': '/api/v1/accounts',
+        'http.response.status_code': 200,
+        'accounts_gateway.cache': 'miss',
+        'accounts_gateway.reading_id': readingId,
+      },
+      {
+        'http.request.method': 'GET',
+        'http.route': '/api/v1/accounts',
+        'http.response.status_code': 200,
+        'accounts_gateway.cache': 'hit',
+      },
+    ]);
+    expect(reading).toMatchObject({
+      kind: 'internal',
+      parentSpanId: '',
+      links: [servers[0]?.spanId],
+      attributes: {
+        'accounts_gateway.reading_id': readingId,
+        'accounts_gateway.accounts': 3,
+        'accounts_gateway.complete': true,
+      },
+      failed: false,
+    });
+    expect(reading?.traceId).not.toBe(TRACE);
+    const calls = spans.filter(({ kind }) => kind === 'client');
+    const { hostname, port } = new URL(bank.url);
+    expect(calls.map(({ name }) => name)).toEqual([TOKEN, LIST]);
+    for (const call of calls) {
+      expect(call).toMatchObject({ traceId: reading?.traceId, parentSpanId: reading?.spanId, failed: false });
+      expect(call.attributes).toMatchObject({
+        'http.request.method': 'GET',
+        'http.response.status_code': 200,
+        'server.address': hostname,
+        'server.port': Number(port),
+      });
+    }
+    expect(calls[1]?.attributes['url.query']).toBe('PageNumber=1&PageSize=1000');
+    expect(gateway.events('request').map(({ traceId }) => traceId)).toEqual([TRACE, TRACE]);
+    expect(spans[0]?.resource).toMatchObject({
+      'service.name': 'accounts-gateway',
+      'service.version': expect.any(String),
+      'telemetry.sdk.language': 'nodejs',
+    });
+    expect(collector.requests[0]?.path).toBe('/v1/traces');
+  });
+
+  it('respect the flag of the caller, and ignore a traceparent that is malformed', async () => {
+    const { collector, gateway } = await startTraced();
+    await gateway.get('/api/v1/balances', traceParent('00'));
+    const malformed = [
+      `00-${TRACE}-${PARENT}`,
+      `00-${TRACE}-${PARENT}-01-more`,
+      `ff-${TRACE}-${PARENT}-01`,
+      `00-${'0'.repeat(32)}-${PARENT}-01`,
+      `00-${TRACE}-${'0'.repeat(16)}-01`,
+      `00-${TRACE.toUpperCase()}-${PARENT}-01`,
+      'x'.repeat(5000),
+    ];
+    for (const traceparent of malformed) expect((await gateway.get('/health/live', { traceparent })).status).toBe(200);
+    // one of a later version may say more
+    await gateway.get('/problems', { traceparent: `01-${TRACE}-${PARENT}-01-more` });
+    const spans = await collect(gateway, collector);
+    expect(byName(spans, 'GET /api/v1/balances')).toEqual([]);
+    expect(gateway.events('request').find(({ route }) => route === '/api/v1/balances')).toMatchObject({
+      traceId: TRACE,
+    });
+    const live = byName(spans, 'GET /health/live');
+    expect(live).toHaveLength(malformed.length);
+    for (const { traceId, parentSpanId } of live) expect([traceId === TRACE, parentSpanId]).toEqual([false, '']);
+    expect(byName(spans, 'GET /problems')).toMatchObject([{ traceId: TRACE, parentSpanId: PARENT }]);
+    // the reading is not the caller's
+    expect(byName(spans, 'reading')).toMatchObject([{ links: [] }]);
+  });
+
+  it('name what a request failed with, also those that are refused, left, or have no route', async () => {
+    const { collector, gateway } = await startTraced();
+    await gateway.get('/nothing/DE89370400440532013000');
+    await gateway.get('/api/v1/accounts?pageSize=x');
+    await gateway.get('/api/v1/accounts', { host: 'elsewhere.example' });
+    await gateway.get('/%zz');
+    bank.onAccounts = (_request, response) => json(response, 500, {});
+    await gateway.get('/api/v1/accounts');
+    await gateway.get('/api/v1/balances');
+    const spans = await collect(gateway, collector);
+    const told = spans
+      .filter(({ kind }) => kind === 'server')
+      .map(({ name, attributes, failed }) => [name, attributes['error.type'], failed]);
+    expect(told).toEqual([
+      ['GET', 'not-found', false],
+      [LIST, 'invalid-request', false],
+      [LIST, 'host-not-allowed', false],
+      ['GET', 'malformed-request', false],
+      [LIST, 'bank-unavailable', true],
+      ['GET /api/v1/balances', 'bank-unavailable', true],
+    ]);
+    // the second caller may have come after the wait
+    expect(byName(spans, 'reading')[0]).toMatchObject({
+      failed: true,
+      attributes: { 'error.type': 'bank-unavailable' },
+      links: [expect.any(String)],
+    });
+    expect(spans.find(({ kind, name }) => kind === 'client' && name === LIST)).toMatchObject({
+      failed: true,
+      attributes: { 'error.type': '500', 'http.response.status_code': 500 },
+    });
+  });
+
+  it('of a caller who left, and of a call that was given up', async () => {
+    const { collector, gateway } = await startTraced();
+    const caller = new AbortController();
+    bank.onAccounts = () => caller.abort();
+    const leaving = fetch(`${gateway.url}/api/v1/accounts`, { signal: caller.signal });
+    await expect(leaving).rejects.toThrow();
+    await until(() => gateway.events('request').length === 1);
+    const spans = await collect(gateway, collector);
+    const left = spans.find(({ kind }) => kind === 'server');
+    expect(left).toMatchObject({ name: LIST, failed: true, attributes: { 'error.type': 'caller-left' } });
+    expect(left?.attributes).not.toHaveProperty('http.response.status_code');
+    expect(byName(spans, 'reading')).toMatchObject([{ failed: true, attributes: { 'error.type': 'stopping' } }]);
+    expect(spans.findLast(({ kind }) => kind === 'client')).toMatchObject({
+      attributes: { 'error.type': 'given-up' },
+    });
+  });
+
+  it('link a reading to 128 of the requests that waited for it', async () => {
+    const { collector, gateway } = await startTraced();
+    const keeper = gateway.app.get(SnapshotKeeper);
+    bank.onAccounts = (...args) =>
+      void until(() => keeper.status().callersWaiting === 150).then(() => listSample()(...args));
+    await Promise.all(Array.from({ length: 150 }, () => gateway.get('/api/v1/accounts')));
+    const spans = await collect(gateway, collector);
+    const [reading, ...more] = byName(spans, 'reading');
+    expect(more).toEqual([]);
+    expect(reading?.links).toHaveLength(128);
+    const servers = new Set(spans.filter(({ kind }) => kind === 'server').map(({ spanId }) => spanId));
+    expect(servers.size).toBe(150);
+    for (const link of reading?.links ?? []) expect(servers.has(link)).toBe(true);
+  });
+
+  it('of every page, below the one reading', async () => {
+    const { collector, gateway } = await startTraced({}, { BANK_PAGE_SIZE: '50', BANK_MAX_CONCURRENT_REQUESTS: '2' });
+    bank.onAccounts = listAccounts(sampleAccounts(420));
+    await gateway.get('/api/v1/accounts');
+    const spans = await collect(gateway, collector);
+    const [reading] = byName(spans, 'reading');
+    const pages = spans.filter(({ kind, name }) => kind === 'client' && name === LIST);
+    expect(pages).toHaveLength(9);
+    for (const page of pages) expect(page.parentSpanId).toBe(reading?.spanId);
+  });
+
+  it('reach the bank by no header, and hold nothing secret', async () => {
+    const { collector, gateway } = await startTraced();
+    const headers = { ...traceParent('01'), tracestate: 'vendor=secret', baggage: 'user=secret' };
+    await gateway.get('/api/v1/accounts', {
+      ...headers,
+      'x-client-name': 'planted-client',
+      'x-request-id': 'planted-id',
+    });
+    await gateway.get(`/api/v1/accounts/${sampleId(1)}?x=${PLANTED.text}`, headers);
+    await gateway.get(`/api/v1/accounts?q=${PLANTED.text}&iban=${PLANTED.iban}`, headers);
+    await gateway.get(`/${PLANTED.text}`, headers);
+    bank.onAccounts = (request, response) =>
+      json(response, 400, { ...PLANTED, message: `${PLANTED.text} ${request.headers.authorization}` });
+    await gateway.get('/api/v1/accounts', { ...headers, 'cache-control': 'no-cache' });
+    await collect(gateway, collector);
+
+    expect(bank.requests.length).toBeGreaterThan(1);
+    for (const request of bank.requests) {
+      expect(Object.keys(request.headers).filter((name) => /trace|baggage|b3|otel/i.test(name))).toEqual([]);
+      expect(JSON.stringify(request)).not.toContain(TRACE);
+    }
+    const sent = Buffer.concat(collector.requests.map(({ body }) => body)).toString('latin1');
+    expect(sent).toContain('/api/v1/accounts');
+    expectNoSecret(sent, secretsOf(bank));
+    for (const planted of ['secret', 'planted', sampleId(1), 'Nordlys', bank.tokens[0]])
+      expect(sent).not.toContain(planted);
+    // of the two addresses, the bank's alone
+    for (const { attributes } of collector.spans.filter(({ kind }) => kind === 'server')) {
+      expect(JSON.stringify(attributes)).not.toContain('127.0.0.1');
+    }
+  });
+});
+
+describe('the variables of OpenTelemetry', () => {
+  it('name the service, more attributes, headers and the sampler', async () => {
+    const { collector, gateway } = await startTraced({
+      OTEL_SERVICE_NAME: 'another',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.name=shadowed',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20hidden-1,x-one=1',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-one=2',
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    });
+    await gateway.get('/health/live');
+    await gateway.get('/problems', traceParent('01'));
+    await until(() => collector.spans.length > 0);
+    const spans = await collect(gateway, collector);
+    expect(spans.map(({ name }) => name)).toEqual(['GET /problems']);
+    expect(spans[0]?.resource).toMatchObject({ 'service.name': 'another', 'deployment.environment.name': 'test' });
+    expect(collector.requests[0]?.headers).toMatchObject({ authorization: 'Bearer hidden-1', 'x-one': '2' });
+    expect([...written, ...gateway.lines].join('')).not.toContain('hidden-1');
+  });
+
+  it.each([
+    [{ OTEL_TRACES_SAMPLER: 'always_off' }, 0],
+    [{ OTEL_TRACES_SAMPLER: 'parentbased_always_off' }, 0],
+    [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, 0],
+    [{ OTEL_TRACES_SAMPLER: 'traceidratio' }, 1],
+    [{ OTEL_TRACES_SAMPLER: 'always_on' }, 1],
+  ])('sample as %j says', async (env, expected) => {
+    const { collector, gateway } = await startTraced(env);
+    await gateway.get('/health/live');
+    expect(await collect(gateway, collector)).toHaveLength(expected);
+    expect(lines('config.warning')).toEqual([]);
+  });
+
+  it('that cannot be used are warned of, without their values', async () => {
+    const { collector, gateway } = await startTraced({
+      OTEL_TRACES_SAMPLER: 'hidden-1',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'hidden-2',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '-3',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'hidden-4',
+      OTEL_EXPORTER_OTLP_CERTIFICATE: '/hidden-5',
+      OTEL_BSP_MAX_QUEUE_SIZE: 'hidden-6',
+      OTEL_BSP_SCHEDULE_DELAY: '0',
+    });
+    await gateway.get('/health/live');
+    expect(await collect(gateway, collector)).toHaveLength(1);
+    const warnings = lines('config.warning').map(({ msg }) => String(msg));
+    const named = ['SAMPLER', 'PROTOCOL', 'TIMEOUT', 'COMPRESSION', 'root certificate', 'QUEUE_SIZE', 'DELAY'];
+    for (const name of named) expect(warnings.filter((warning) => warning.includes(name))).toHaveLength(1);
+    expect(warnings).toHaveLength(named.length);
+    expect(written.join('')).not.toContain('hidden');
+  });
+
+  it.each([
+    [{}],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_SDK_DISABLED: 'true' }],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_TRACES_EXPORTER: 'none' }],
+  ])('%j ask for no traces', async (env) => {
+    await expect(startTracing(env, logger)).resolves.toBeNull();
+    expect(written).toEqual([]);
+  });
+
+  it.each(['collector:4318', 'grpc://user:hidden-1@collector', 'nonsense hidden-1'])(
+    'an endpoint that is no address of the web is warned of: %s',
+    async (endpoint) => {
+      const env = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint };
+      await expect(startTracing(env, logger)).resolves.toBeNull();
+      expect(lines('config.warning')).toHaveLength(1);
+      expect(written.join('')).not.toContain('hidden');
+    },
+  );
+});
+
+describe('a collector that is away', () => {
+  it('costs its spans, one line, and nothing else', async () => {
+    const { collector, gateway } = await startTraced({
+      OTEL_BSP_SCHEDULE_DELAY: '20',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '100',
+      OTEL_BSP_MAX_QUEUE_SIZE: '10',
+    });
+    collector.status = 400;
+    for (let i = 0; i < 100; i++) expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    await until(() => collector.requests.length > 3);
+    await collector.close();
+    for (let i = 0; i < 100; i++) expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    await delay(100);
+    expect(lines('traces.unavailable')).toMatchObject([{ level: 'warn', failure: '400' }]);
+    await gateway.close();
+    const started = performance.now();
+    await tracing?.stop();
+    expect(performance.now() - started).toBeLessThan(5000);
+    expect(written).toHaveLength(1);
+  });
+});
