@@ -7,12 +7,17 @@ import { readSettings, SettingsInvalid } from '../../src/config/read-settings.js
 import { read } from '../support/documents.js';
 
 interface Service {
-  readonly user: string;
+  readonly image: string;
+  readonly profiles?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly networks: readonly string[];
+  readonly user?: string;
   readonly mem_limit: string;
   readonly command?: readonly string[];
-  readonly environment: Record<string, string>;
-  readonly ports: readonly string[];
-  readonly depends_on?: Record<string, unknown>;
+  readonly environment?: Record<string, string>;
+  readonly ports?: readonly string[];
+  readonly depends_on?: Record<string, { readonly condition: string }>;
+  readonly healthcheck?: unknown;
 }
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -24,7 +29,7 @@ function readCompose(text: string): Record<string, Service> {
 }
 
 /** What the program finds wrong with the environment of a service, but for files that only its container has. */
-function faultsOf({ command = [], environment }: Service): string[] {
+function faultsOf({ command = [], environment = {} }: Service): string[] {
   const unknown = Object.keys(environment).filter((name) => !KNOWN_NAMES.includes(name));
   try {
     readSettings(environment, { sandbox: command.includes('sandbox'), sandboxAlone: command.includes('sandbox') });
@@ -40,9 +45,20 @@ describe('docker-compose.yml', () => {
   const text = read('docker-compose.yml');
   const services = readCompose(text);
 
+  const own = Object.entries(services).filter(([, { image }]) => image === 'accounts-gateway');
+  const beside = Object.entries(services).filter(([, { image }]) => image !== 'accounts-gateway');
+
+  it('has the services of each profile', () => {
+    const of = (wanted: string) =>
+      Object.keys(services).filter((name) => (services[name]?.profiles ?? ['']).includes(wanted));
+    expect(of('')).toEqual(['gateway', 'sandbox']);
+    expect(of('fleet')).toEqual(['fleet', 'valkey', 'balancer']);
+    expect(of('egress')).toEqual(['egress', 'squid']);
+    expect(of('monitoring')).toEqual(['prometheus', 'grafana']);
+  });
+
   it('sets what the program knows, to values that it takes', () => {
-    expect(Object.keys(services)).toEqual(['gateway', 'sandbox']);
-    for (const [name, service] of Object.entries(services)) {
+    for (const [name, service] of own) {
       expect({ name, faults: faultsOf(service) }).toEqual({ name, faults: [] });
     }
   });
@@ -56,11 +72,42 @@ describe('docker-compose.yml', () => {
     expect(faultsOf(gateway as Service).some((each) => each.startsWith(fault))).toBe(true);
   });
 
-  it('has memory for 100 000 accounts, a user by number, and ports on this machine alone', () => {
-    for (const { user, mem_limit: memory, ports } of Object.values(services)) {
-      expect([user, memory]).toEqual(['1000:1000', '768m']);
-      expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  it('has memory for 100 000 accounts, and a user by number', () => {
+    for (const [, { user, mem_limit: memory }] of own) expect([user, memory]).toEqual(['1000:1000', '768m']);
+  });
+
+  it('publishes each port once, and on this machine alone', () => {
+    const ports = Object.values(services).flatMap((service) => service.ports ?? []);
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+    const published = ports.map((port) => port.split(':')[1]);
+    expect(new Set(published).size).toBe(published.length);
+  });
+
+  it('waits only for services that tell their health, and mounts only files that are there', () => {
+    for (const [name, { depends_on: awaited = {}, volumes = [] }] of Object.entries(services)) {
+      for (const [other, { condition }] of Object.entries(awaited)) {
+        // the image of the gateway has a health check of its own
+        const tells = services[other]?.healthcheck !== undefined || services[other]?.image === 'accounts-gateway';
+        expect({ name, other, condition, tells }).toEqual({ name, other, condition: 'service_healthy', tells: true });
+      }
+      for (const [path = ''] of volumes.map((volume) => volume.split(':'))) {
+        if (path.startsWith('./')) expect({ path, there: existsSync(join(ROOT, path)) }).toEqual({ path, there: true });
+      }
     }
+  });
+
+  it('gives the gateway of `egress` no way to the bank but squid', () => {
+    const networks = (name: string) => services[name]?.networks ?? [];
+    const { networks: known } = parse(text, { merge: true }) as { networks: Record<string, { internal?: boolean }> };
+    expect(networks('egress').filter((network) => networks('sandbox').includes(network))).toEqual([]);
+    const shared = networks('egress').filter((network) => networks('squid').includes(network));
+    expect(shared.map((network) => known[network]?.internal)).toEqual([true]);
+    expect(networks('squid')).toEqual(expect.arrayContaining([...networks('sandbox')]));
+    expect(new URL(services.egress?.environment?.EGRESS_PROXY_URL ?? '').hostname).toBe('squid');
+  });
+
+  it('takes images of others by version', () => {
+    expect(beside.map(([, { image }]) => image).filter((image) => !/:v?\d+\.\d+/.test(image))).toEqual([]);
   });
 });
 
