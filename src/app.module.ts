@@ -8,11 +8,12 @@ import { IdentityHolder } from './auth/identity-holder.js';
 import { BankModule } from './bank/bank.module.js';
 import { Clock } from './clock.js';
 import { Settings } from './config/settings.js';
+import { ConsoleModule } from './console/console.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpEdge } from './http/http-edge.js';
 import { Log } from './logging/logging.js';
 import { ProblemsController } from './problems/problems.controller.js';
-import { RootController } from './root.controller.js';
+import type { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { SnapshotKeeper } from './snapshot/snapshot-keeper.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
@@ -25,6 +26,8 @@ export interface AppParts {
   readonly log: Log;
   /** Read the accounts as soon as the app is started: it is not ready before. */
   readonly readAtStart: boolean;
+  /** The switches of the sandbox bank in this process, where there is one. */
+  readonly sandbox?: SandboxControl | undefined;
 }
 
 @Injectable()
@@ -50,7 +53,11 @@ export class AppModule {
     edge.connections.onDrain(() => feed.stop());
   }
 
-  static register({ settings, clock, log, readAtStart }: AppParts, edge: HttpEdge, activity: Activity): DynamicModule {
+  static register(
+    { settings, clock, log, readAtStart, sandbox }: AppParts,
+    edge: HttpEdge,
+    activity: Activity,
+  ): DynamicModule {
     const parts = [
       { provide: Settings, useValue: settings },
       { provide: Clock, useValue: clock },
@@ -71,8 +78,9 @@ export class AppModule {
         AuthModule,
         HealthModule,
         TelemetryModule,
+        ConsoleModule.register(sandbox ?? null),
       ],
-      controllers: [ProblemsController, RootController],
+      controllers: [ProblemsController],
       providers: readAtStart ? [ReadAtStart] : [],
     };
   }
