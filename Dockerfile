@@ -5,7 +5,7 @@
 # NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:... uses it; or write it here.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 
-# Compiles src/ to dist/ with the development dependencies.
+# Compiles src/ to dist/, and builds the console page, with the development dependencies.
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -15,6 +15,8 @@ COPY client/package.json ./client/
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY nest-cli.json tsconfig.json tsconfig.build.json .swcrc ./
 COPY src ./src
+# The console page uses the typed client.
+COPY client/src ./client/src
 RUN npm run build
 
 # The production dependencies, less what the image has no use for: the npm package `node`, which brings Node 24 to

@@ -9,11 +9,12 @@ import { IdentityHolder } from './auth/identity-holder.js';
 import { BankModule } from './bank/bank.module.js';
 import { Clock } from './clock.js';
 import { Settings } from './config/settings.js';
+import { ConsoleModule } from './console/console.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpEdge } from './http/http-edge.js';
 import { Log } from './logging/logging.js';
 import { ProblemsController } from './problems/problems.controller.js';
-import { RootController } from './root.controller.js';
+import type { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { SnapshotKeeper } from './snapshot/snapshot-keeper.js';
 import { SharedReadings } from './snapshot/snapshot-reader.js';
 import { SharingModule } from './sharing/sharing.module.js';
@@ -29,6 +30,8 @@ export interface AppParts {
   readonly log: Log;
   /** Read the accounts as soon as the app is started: it is not ready before. */
   readonly readAtStart: boolean;
+  /** The switches of the sandbox bank in this process, where there is one. */
+  readonly sandbox?: SandboxControl | undefined;
 }
 
 @Injectable()
@@ -56,7 +59,7 @@ export class AppModule {
   }
 
   static register(
-    { settings, clock, log, readAtStart }: AppParts,
+    { settings, clock, log, readAtStart, sandbox }: AppParts,
     edge: HttpEdge,
     activity: Activity,
     sharing: Sharing | null,
@@ -85,8 +88,9 @@ export class AppModule {
         HealthModule,
         TelemetryModule,
         SharingModule.register(sharing),
+        ConsoleModule.register(sandbox ?? null),
       ],
-      controllers: [ProblemsController, RootController],
+      controllers: [ProblemsController],
       providers: readAtStart ? [ReadAtStart] : [],
     };
   }

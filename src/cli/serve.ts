@@ -57,7 +57,13 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
       sandbox = await startSandbox(common.sandbox, { fresh: options.fresh, onReset });
     }
     const settings: Settings = { ...common, bank: bank ?? toSandboxBank(sandbox as Sandbox) };
-    app = await createApp({ settings, clock: new SystemClock(), log: new Log(logger), readAtStart: true });
+    app = await createApp({
+      settings,
+      clock: new SystemClock(),
+      log: new Log(logger),
+      readAtStart: true,
+      sandbox: sandbox?.control,
+    });
     // told to stop while starting, it never opens
     if (stop.signal === null) {
       await app.listen(settings.http.port, toAddress(settings.http.host));
@@ -98,7 +104,8 @@ function announce(
 function greeting(url: string): string {
   return `accounts-gateway ${VERSION} with the SANDBOX bank (made-up accounts, no real bank)
 
-  open       ${url}/api/v1/accounts
+  open       ${url}/
+  accounts   ${url}/api/v1/accounts
   docs       ${url}/docs
   health     ${url}/health
 

@@ -14,6 +14,13 @@ const DOCS_HEADERS: Readonly<Record<string, string>> = {
     "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-ancestors 'none'",
 };
 
+const CONSOLE_HEADERS: Readonly<Record<string, string>> = {
+  ...SECURITY_HEADERS,
+  // only what it was built of, and nothing that turns text into markup or script
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+};
+
 /** The security headers for the answer to a request for this path. */
 export const toSecurityHeaders = (path: string): Readonly<Record<string, string>> =>
-  path.startsWith('/docs') ? DOCS_HEADERS : SECURITY_HEADERS;
+  path === '/' ? CONSOLE_HEADERS : path.startsWith('/docs') ? DOCS_HEADERS : SECURITY_HEADERS;

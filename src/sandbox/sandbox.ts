@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { AccessTokens } from './access-tokens.js';
 import { AccountBook } from './accounts/account-book.js';
 import { createControlServer } from './control/control-server.js';
+import { SandboxControl } from './control/sandbox-control.js';
 import { loadIdentity } from './identity/identity.js';
 import { toSandboxFiles } from './identity/identity-files.js';
 import type { IdentityContent, SandboxFiles } from './identity/identity-files.js';
@@ -39,6 +40,8 @@ export interface Sandbox {
   /** {auth_url}; the same unless it has a port of its own. */
   readonly authUrl: string;
   readonly controlUrl: string;
+  /** Its switches, for the process that it runs in. */
+  readonly control: SandboxControl;
   /** Absolute. */
   readonly directory: string;
   readonly files: SandboxFiles;
@@ -89,20 +92,22 @@ export async function startSandbox(
   const auth = own
     ? createBankServer(bank, { endpoints: ['authorize'], insistOnCertificate: true, tls, closing: closing.signal })
     : null;
-  const control = createControlServer(bank, names, options.onReset);
+  const control = new SandboxControl(bank, options.onReset ?? (() => undefined));
+  const controlServer = createControlServer(control, names);
   const close = async (): Promise<void> => {
     closing.abort();
-    await Promise.all([base, auth, control].map((server) => server && stop(server)));
+    await Promise.all([base, auth, controlServer].map((server) => server && stop(server)));
   };
   try {
     const port = await listen(base, basePlace);
     const authPort = auth ? await listen(auth, authPlace) : port;
-    const controlPort = await listen(control, controlPlace);
+    const controlPort = await listen(controlServer, controlPlace);
     const name = toReachable(host, names);
     return {
       url: `https://${name}:${port}`,
       authUrl: `https://${name}:${authPort}`,
       controlUrl: `http://${name}:${controlPort}`,
+      control,
       directory,
       files: toSandboxFiles(directory),
       requests: bank.log.all,

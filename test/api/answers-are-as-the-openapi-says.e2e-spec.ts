@@ -313,11 +313,6 @@ describe('answers are as the OpenAPI says', () => {
     }
   });
 
-  it('/ leads to /docs', async () => {
-    const { status, headers } = await gateway.get('/');
-    expect([status, headers.location]).toEqual([302, '/docs']);
-  });
-
   it('/problems and every page it links to explain every code there is', async () => {
     const all = await gateway.get('/problems');
     expect([all.status, all.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);

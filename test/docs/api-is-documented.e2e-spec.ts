@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SystemClock } from '../../src/clock.js';
 import { AWAITED, coded, documentPaths, readDocument, rowsUnder, withoutRow } from '../support/documents.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
 import { cleanUp, start } from '../support/sandbox.js';
@@ -14,7 +15,8 @@ const api = readDocument('docs/api.md');
 let gateway: Gateway;
 let paths: Record<string, { get: { parameters?: Parameter[] } }>;
 beforeAll(async () => {
-  gateway = await startGateway(await start());
+  const bank = await start();
+  gateway = await startGateway(bank, {}, new SystemClock(), bank.control);
   paths = ((await gateway.get('/openapi.json')).json as { paths: typeof paths }).paths;
 });
 afterAll(async () => {

@@ -7,6 +7,7 @@ import { SystemClock, type Clock } from '../../src/clock.js';
 import { createLogger, Log } from '../../src/logging/logging.js';
 import { readSettings } from '../../src/config/read-settings.js';
 import type { Settings } from '../../src/config/settings.js';
+import type { SandboxControl } from '../../src/sandbox/control/sandbox-control.js';
 
 /** A bank as the gateway is pointed at it; the sandbox and the pretend bank both are one. */
 export interface BankAddress {
@@ -73,22 +74,24 @@ export async function startGateway(
   bank: BankAddress,
   env: Record<string, string> = {},
   clock: Clock = new SystemClock(),
+  sandbox?: SandboxControl,
 ): Promise<Gateway> {
-  return (await prepareGateway(bank, env, clock)).listen();
+  return (await prepareGateway(bank, env, clock, sandbox)).listen();
 }
 
-/** The same before it listens, for what a developer may still add to the app. */
+/** The same before it listens, for what a developer may still add to the app. With `sandbox` it is as under `--sandbox`. */
 export async function prepareGateway(
   bank: BankAddress,
   env: Record<string, string> = {},
   clock: Clock = new SystemClock(),
+  sandbox?: SandboxControl,
 ): Promise<{ readonly app: NestFastifyApplication; listen(): Promise<Gateway> }> {
   const read = readSettings(
     { ...toEnvironment(bank), PORT: '0', LOG_LEVEL: 'trace', SHUTDOWN_GRACE_MS: '2000', ...env },
     { sandbox: false },
   );
   if (!read.bank) throw new Error('no bank in the settings');
-  const settings: Settings = { ...read.common, bank: read.bank };
+  const settings: Settings = { ...read.common, bank: { ...read.bank, mode: sandbox ? 'sandbox' : 'live' } };
   const filesBefore = countOpenFiles();
   const lines: string[] = [];
   const logger = createLogger({
@@ -96,7 +99,7 @@ export async function prepareGateway(
     pretty: false,
     destination: { write: (line) => void lines.push(line) },
   });
-  const app = await createApp({ settings, clock, log: new Log(logger), readAtStart: false });
+  const app = await createApp({ settings, clock, log: new Log(logger), readAtStart: false, sandbox });
   return { app, listen };
 
   async function listen(): Promise<Gateway> {

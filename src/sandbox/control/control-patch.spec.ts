@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { parsePatch } from './control-patch.js';
+import { checkPatch } from './control-patch.js';
 
-const parse = (value: unknown): ReturnType<typeof parsePatch> => parsePatch(JSON.stringify(value));
-
-describe('parsePatch', () => {
+describe('checkPatch', () => {
   it('takes every switch', () => {
     const patch = {
       latencyMs: 0,
@@ -14,14 +12,14 @@ describe('parsePatch', () => {
       movement: true,
       revokeTokens: true,
     };
-    expect(parse(patch)).toEqual({ good: true, patch });
-    expect(parse({})).toEqual({ good: true, patch: {} });
+    expect(checkPatch(patch)).toEqual({ good: true, patch });
+    expect(checkPatch({})).toEqual({ good: true, patch: {} });
   });
 
   it('takes one fault or several, once unless told', () => {
     const order = { endpoint: 'accounts', with: 'hang' };
-    expect(parse({ failNext: order })).toEqual({ good: true, patch: { failNext: [{ ...order, times: 1 }] } });
-    expect(parse({ failNext: [order, { ...order, times: 3 }] })).toMatchObject({
+    expect(checkPatch({ failNext: order })).toEqual({ good: true, patch: { failNext: [{ ...order, times: 1 }] } });
+    expect(checkPatch({ failNext: [order, { ...order, times: 3 }] })).toMatchObject({
       patch: { failNext: [{ times: 1 }, { times: 3 }] },
     });
   });
@@ -46,12 +44,12 @@ describe('parsePatch', () => {
     ],
     ['failNext', { failNext: 'hang' }],
   ])('names %s when it is wrong', (name, value) => {
-    const result = parse(value);
+    const result = checkPatch(value);
     expect(result).toMatchObject({ good: false, problems: [expect.stringContaining(name)] });
     expect(result).toMatchObject({ allowed: expect.arrayContaining(['latencyMs', 'failNext']) });
   });
 
-  it('refuses what is no JSON object', () => {
-    for (const text of ['', '{', '[]', 'null', '1']) expect(parsePatch(text).good).toBe(false);
+  it('refuses what is no object', () => {
+    for (const value of [undefined, [], null, 1, '{}']) expect(checkPatch(value).good).toBe(false);
   });
 });

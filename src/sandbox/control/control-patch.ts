@@ -23,22 +23,15 @@ const controlPatch = z.strictObject({
   failNext: z.union([faultOrder.transform((order) => [order]), z.array(faultOrder).max(100)]).optional(),
 });
 
-type PatchResult =
+export type PatchResult =
   | { readonly good: true; readonly patch: SwitchPatch }
   | { readonly good: false; readonly problems: readonly string[]; readonly allowed: readonly string[] };
 
 /** Checks a patch whole: it is taken entirely or, with every fault named, not at all. */
-export function parsePatch(text: string): PatchResult {
-  const allowed = Object.keys(controlPatch.shape);
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { good: false, problems: ['the body is not JSON'], allowed };
-  }
-  const { success, data, error } = controlPatch.safeParse(json);
+export function checkPatch(value: unknown): PatchResult {
+  const { success, data, error } = controlPatch.safeParse(value);
   if (success) return { good: true, patch: data };
-  return { good: false, problems: error.issues.flatMap(toProblems), allowed };
+  return { good: false, problems: error.issues.flatMap(toProblems), allowed: Object.keys(controlPatch.shape) };
 }
 
 function toProblems(issue: z.core.$ZodIssue): string[] {

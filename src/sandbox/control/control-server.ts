@@ -1,11 +1,9 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import type { BankState } from '../service/bank-state.js';
-import { parsePatch } from './control-patch.js';
+import type { SandboxControl } from './sandbox-control.js';
 
 const MOST_BODY_OCTETS = 65_536;
-const SHOWN_REQUESTS = 100;
 
 interface Reply {
   readonly status: number;
@@ -17,13 +15,9 @@ interface Reply {
  * The switches (docs/sandbox.md#its-switches), plain HTTP, not yet listening: GET, PATCH and DELETE of /control. Pages in a browser are kept out:
  * Host must be an IP address or one of `names`, and a PATCH must be application/json.
  */
-export function createControlServer(
-  bank: BankState,
-  names: readonly string[],
-  onReset: () => void = () => undefined,
-): Server {
+export function createControlServer(control: SandboxControl, names: readonly string[]): Server {
   const server = createServer((request, response) => {
-    reply(request, bank, names, onReset).then(
+    reply(request, control, names).then(
       (answer) => send(response, answer),
       () => response.destroy(),
     );
@@ -35,49 +29,41 @@ export function createControlServer(
   return server;
 }
 
-async function reply(
-  request: IncomingMessage,
-  bank: BankState,
-  names: readonly string[],
-  onReset: () => void,
-): Promise<Reply> {
+async function reply(request: IncomingMessage, control: SandboxControl, names: readonly string[]): Promise<Reply> {
   if (!isKnownHost(request.headers.host, names)) return failed(421, 'This Host is not served here.');
   if (request.url?.split('?', 1)[0] !== '/control') return failed(404, 'There is only /control.');
   switch (request.method) {
     case 'GET':
-      return { status: 200, body: { ...toState(bank), requests: bank.log.all.slice(-SHOWN_REQUESTS) } };
+      return { status: 200, body: { ...control.state, requests: control.lastRequests } };
     case 'PATCH':
-      return patch(request, bank);
+      return patch(request, control);
     case 'DELETE':
-      bank.switches.reset();
-      onReset();
-      return { status: 200, body: toState(bank) };
+      control.reset();
+      return { status: 200, body: control.state };
     default:
       return { ...failed(405, 'GET, PATCH or DELETE.'), headers: { allow: 'GET, PATCH, DELETE' } };
   }
 }
 
-async function patch(request: IncomingMessage, bank: BankState): Promise<Reply> {
+async function patch(request: IncomingMessage, control: SandboxControl): Promise<Reply> {
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
   if (type !== 'application/json') return failed(415, 'Content-Type must be application/json.');
   const text = await readBody(request);
   if (text === null) return { ...failed(413, 'The body is too large.'), headers: { connection: 'close' } };
-  const result = parsePatch(text);
-  if (!result.good) {
-    return { status: 400, body: { error: 'Nothing was changed.', problems: result.problems, allowed: result.allowed } };
-  }
-  bank.switches.apply(result.patch);
-  return { status: 200, body: toState(bank) };
+  const value = parse(text);
+  if (value === undefined) return failed(400, 'The body is not JSON.');
+  const result = control.patch(value);
+  if (result.good) return { status: 200, body: control.state };
+  return { status: 400, body: { error: 'Nothing was changed.', problems: result.problems, allowed: result.allowed } };
 }
 
-function toState({ log, seed, switches, tokens }: BankState): object {
-  return {
-    ...switches.values,
-    seed,
-    failNext: switches.faults.pending(),
-    tokensIssued: tokens.count,
-    handshakesFailed: log.handshakesFailed,
-  };
+/** Undefined for what is no JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function readBody(request: IncomingMessage): Promise<string | null> {

@@ -1,0 +1,43 @@
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Negotiator from 'negotiator';
+import { Settings } from '../config/settings.js';
+import { GatewayError } from '../problems/gateway-error.js';
+import { VERSION } from '../version.js';
+import { BuiltPage } from './built-page.js';
+
+const [HTML, JSON_TYPE] = ['text/html', 'application/json'];
+const LINKS = {
+  accounts: '/api/v1/accounts',
+  balances: '/api/v1/balances',
+  health: '/health',
+  problems: '/problems',
+  openapi: '/openapi.json',
+  docs: '/docs',
+};
+
+/** The front page: the console for people, and for programs what there is (docs/console.md). */
+@ApiExcludeController()
+@Controller()
+export class ConsoleController {
+  constructor(
+    private readonly page: BuiltPage,
+    private readonly settings: Settings,
+  ) {}
+
+  /** The query is the page's own: it holds the view that is shown. */
+  @Get()
+  front(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const type = new Negotiator({ headers: { accept: request.headers.accept } }).mediaType([HTML, JSON_TYPE]);
+    if (type === undefined) {
+      throw new GatewayError('not-acceptable', 'The Accept header excludes text/html and application/json.');
+    }
+    reply.header('cache-control', 'no-cache').header('vary', 'Accept').header('content-type', `${type}; charset=utf-8`);
+    if (type === HTML) reply.send(this.page.html);
+    else {
+      const { mode } = this.settings.bank;
+      reply.send(JSON.stringify({ name: 'accounts-gateway', version: VERSION, mode, links: LINKS }));
+    }
+  }
+}

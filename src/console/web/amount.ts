@@ -1,0 +1,29 @@
+/** An amount in parts for reading; nothing is rounded, and the parts in a row are the text as it was. */
+export interface AmountParts {
+  readonly sign: string;
+  /** Digits of the whole number, in groups of three. */
+  readonly groups: readonly string[];
+  /** From the point on; empty without one. */
+  readonly fraction: string;
+}
+
+/** The parts of a decimal text; null for anything else. Digits stay characters: no number could hold all of them. */
+export function splitAmount(text: string): AmountParts | null {
+  const [, sign, whole, fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(text) ?? [];
+  if (sign === undefined || whole === undefined) return null;
+  return { sign, groups: groupsOf(whole, 3, whole.length % 3), fraction };
+}
+
+/** An IBAN in groups of four, as it is printed; null for a text that has not the form of one. */
+export const splitIban = (text: string): string[] | null =>
+  /^[A-Z]{2}\d{2}[A-Z0-9]{10,30}$/.test(text) ? groupsOf(text, 4, 0) : null;
+
+function groupsOf(text: string, size: number, first: number): string[] {
+  const groups = first > 0 ? [text.slice(0, first)] : [];
+  for (let at = first; at < text.length; at += size) groups.push(text.slice(at, at + size));
+  return groups;
+}
+
+/** How many characters the longest fraction has, for a column whose points stand below each other. */
+export const widestFraction = (amounts: readonly (string | null)[]): number =>
+  Math.max(0, ...amounts.map((amount) => (amount === null ? 0 : (splitAmount(amount)?.fraction.length ?? 0))));

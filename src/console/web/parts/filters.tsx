@@ -1,0 +1,151 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useChoices } from '../use-choices.js';
+import type { Navigate } from '../use-view.js';
+import { DEFAULT_VIEW, toFilters, toSort, type View } from '../view.js';
+import { Icon } from './icon.js';
+
+const TYPING_MS = 200;
+const MAX_LENGTH = 100;
+const GLASS = 'M7 12a5 5 0 1 0 0-10 5 5 0 0 0 0 10ZM10.7 10.7 14 14';
+
+interface Props {
+  readonly view: View;
+  readonly navigate: Navigate;
+  readonly accounts: number | null;
+}
+
+const SORT_NAMES: Readonly<Record<string, string>> = {
+  name: 'Name',
+  '-name': 'Name, from the end',
+  current: 'Balance, lowest first',
+  '-current': 'Balance, highest first',
+  currency: 'Currency',
+  status: 'Status',
+  openedAt: 'Opened, oldest first',
+  '-openedAt': 'Opened, newest first',
+};
+
+/** Search and filters; what is chosen stands in the address bar. */
+export function Filters({ view, navigate, accounts }: Props) {
+  const choices = useChoices(accounts);
+  const active = Object.keys(toFilters(view)).length > 0;
+  return (
+    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      <Search view={view} navigate={navigate} />
+      <Choice
+        label="Status"
+        value={view.status}
+        options={(choices?.statuses ?? []).map((value) => [value, value])}
+        onChoose={(status) => navigate({ status })}
+      />
+      <Choice
+        label="Currency"
+        value={view.currency}
+        options={(choices?.currencies ?? []).map((value) => [value, value])}
+        onChoose={(currency) => navigate({ currency })}
+      />
+      <Choice
+        label="Owner"
+        value={view.ownerId}
+        options={(choices?.owners ?? []).map(({ id, name }) => [id, name])}
+        onChoose={(ownerId) => navigate({ ownerId })}
+      />
+      <Choice
+        label="Sort"
+        className="narrow-only"
+        value={view.sort}
+        options={Object.entries(SORT_NAMES)}
+        onChoose={(sort) => navigate({ sort: toSort(sort) })}
+      />
+      {active && (
+        <button
+          type="button"
+          class="plain"
+          onClick={() => navigate({ ...DEFAULT_VIEW, sort: view.sort, pageSize: view.pageSize })}
+        >
+          Clear
+        </button>
+      )}
+    </form>
+  );
+}
+
+function Search({ view: { q }, navigate }: Pick<Props, 'view' | 'navigate'>) {
+  const [typed, setTyped] = useState(q);
+  const timer = useRef<number | undefined>(undefined);
+  const given = useRef(q);
+
+  // back, forward and "clear" change it from outside
+  useEffect(() => {
+    if (q !== given.current) setTyped(q);
+    given.current = q;
+  }, [q]);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+
+  function give(text: string, waitMs: number): void {
+    setTyped(text);
+    window.clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => {
+      // one step back leads out of a search, not through its letters
+      const replace = given.current !== '';
+      given.current = text.trim();
+      navigate({ q: given.current }, { replace });
+    }, waitMs);
+  }
+
+  return (
+    <div class="search">
+      <Icon path={GLASS} />
+      <label class="hidden" for="search">
+        Search
+      </label>
+      <input
+        id="search"
+        type="search"
+        placeholder="Name, IBAN, owner"
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={MAX_LENGTH}
+        value={typed}
+        onInput={({ currentTarget }) => give(currentTarget.value, TYPING_MS)}
+        onKeyDown={({ key, currentTarget }) => {
+          if (key === 'Enter') give(currentTarget.value, 0);
+          if (key === 'Escape') give('', 0);
+        }}
+      />
+      <kbd aria-hidden="true">/</kbd>
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly (readonly [string, string])[];
+  readonly onChoose: (value: string) => void;
+  readonly className?: string;
+}
+
+function Choice({ label, value, options, onChoose, className = '' }: ChoiceProps) {
+  const isSort = label === 'Sort';
+  // case does not matter to the filter, and a value of the address bar may be none of those known
+  const known = options.find(([each]) => each.toLowerCase() === value.toLowerCase());
+  return (
+    <label class={`choice ${className}`}>
+      <span>{label}</span>
+      <select
+        aria-label={label}
+        value={known?.[0] ?? value}
+        onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+      >
+        {!isSort && <option value="">All</option>}
+        {value !== '' && !known && <option value={value}>{value}</option>}
+        {options.map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

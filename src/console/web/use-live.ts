@@ -1,0 +1,99 @@
+import { useEffect, useState } from 'preact/hooks';
+import { client, GatewayProblem, readHealth, type Health } from './gateway.js';
+
+const HEALTH_EVERY_MS = 5000;
+const AGAIN_MS = 2000;
+
+/** How the page and the gateway stand with each other. */
+export interface Live {
+  readonly health: Health | null;
+  /** When `health` came (performance.now). */
+  readonly healthAt: number;
+  /** Why there is no newer health; null when there is. */
+  readonly trouble: GatewayProblem | null;
+  /** Whether changes arrive by themselves; null while that is not known. */
+  readonly connected: boolean | null;
+  /** The youngest reading that is known of. */
+  readonly asOf: string | null;
+  /** Grows with each reading that may have changed the accounts. */
+  readonly turn: number;
+  /** Grows with each change of what goes well and what does not. */
+  readonly stateTurn: number;
+}
+
+const START: Live = { health: null, healthAt: 0, trouble: null, connected: null, asOf: null, turn: 0, stateTurn: 0 };
+
+/** Watches the gateway: by the change feed, and by asking for its health every few seconds while somebody can see it. */
+export function useLive(): Live {
+  const [live, setLive] = useState(START);
+
+  useEffect(() => {
+    const closing = new AbortController();
+    let timer: number | undefined;
+    let asking = false;
+    const change = (what: (before: Live) => Partial<Live>) => setLive((before) => ({ ...before, ...what(before) }));
+
+    async function ask(): Promise<void> {
+      window.clearTimeout(timer);
+      if (asking || document.visibilityState === 'hidden') return;
+      asking = true;
+      let wait = HEALTH_EVERY_MS;
+      try {
+        const health = await readHealth(closing.signal);
+        change((before) => {
+          const { asOf } = health.details.snapshot;
+          // back after an absence: what came meanwhile is not known
+          const missed = before.trouble !== null;
+          const turned = before.health !== null && (asOf !== before.asOf || missed);
+          const changed = before.health?.status !== health.status || missed;
+          return {
+            health,
+            healthAt: performance.now(),
+            trouble: null,
+            asOf,
+            turn: before.turn + (turned ? 1 : 0),
+            stateTurn: before.stateTurn + (changed ? 1 : 0),
+          };
+        });
+      } catch (error) {
+        wait = AGAIN_MS;
+        if (error instanceof GatewayProblem) change(() => ({ trouble: error }));
+      }
+      asking = false;
+      if (!closing.signal.aborted) timer = window.setTimeout(() => void ask(), wait);
+    }
+
+    const onVisible = () => void ask();
+    document.addEventListener('visibilitychange', onVisible);
+    void ask();
+    const watch = client.watch(
+      {},
+      {
+        onSnapshot: ({ asOf, added, changed, removed, many }) => {
+          // the first one of all says what is there, not that it changed
+          const differs = many === true || added.length + changed.length + removed.length > 0;
+          if (differs) change(({ turn }) => ({ turn: turn + 1, asOf }));
+          void ask();
+        },
+        onState: () => {
+          change(({ stateTurn }) => ({ stateTurn: stateTurn + 1 }));
+          void ask();
+        },
+        onReset: () => change(({ turn }) => ({ turn: turn + 1 })),
+        onConnection: (connected) => {
+          change(() => ({ connected }));
+          if (!connected) void ask();
+        },
+        onError: () => change(() => ({ connected: false })),
+      },
+    );
+    return () => {
+      closing.abort();
+      watch.close();
+      window.clearTimeout(timer);
+      document.removeEventListener('visibilitychange', onVisible);
+    };
+  }, []);
+
+  return live;
+}

@@ -1,0 +1,33 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { readView, toSearch, type View } from './view.js';
+
+/** Changes some of the view; `replace` where the way back should not lead through it. */
+export type Navigate = (change: Partial<View>, options?: { readonly replace?: boolean }) => void;
+
+/** The view in the address bar, and how to change it. Any change of what is listed begins at its first page. */
+export function useView(): readonly [View, Navigate] {
+  const [view, setView] = useState(() => readView(location.search));
+
+  useEffect(() => {
+    const onPopState = () => setView(readView(location.search));
+    window.addEventListener('popstate', onPopState);
+    return () => window.removeEventListener('popstate', onPopState);
+  }, []);
+
+  const navigate = useCallback<Navigate>((change, { replace = false } = {}) => {
+    const next = after(readView(location.search), change);
+    // noted, so that closing what was opened here goes back
+    const state = change.account ? { opened: true } : null;
+    if (replace) history.replaceState(state, '', toSearch(next));
+    else history.pushState(state, '', toSearch(next));
+    setView(next);
+  }, []);
+
+  return [view, navigate];
+}
+
+/** The view after a change. */
+export function after(view: View, change: Partial<View>): View {
+  const stays = Object.keys(change).every((name) => name === 'account' || name === 'pageNumber');
+  return { ...view, ...(stays ? {} : { pageNumber: 1 }), ...change };
+}

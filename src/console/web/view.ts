@@ -1,0 +1,85 @@
+/** What is shown, as it stands in the address bar: the names are those of the API's query (docs/api.md#query). */
+export interface View {
+  readonly q: string;
+  readonly status: string;
+  readonly currency: string;
+  readonly ownerId: string;
+  readonly sort: Sort;
+  readonly pageNumber: number;
+  readonly pageSize: number;
+  /** The id of the account that is open, or empty. */
+  readonly account: string;
+}
+
+const SORT_FIELDS = ['name', 'status', 'openedAt', 'currency', 'current'] as const;
+export type SortField = (typeof SORT_FIELDS)[number];
+/** With "-" descending. */
+export type Sort = SortField | `-${SortField}`;
+export const PAGE_SIZES = [25, 50, 100, 250] as const;
+
+export const DEFAULT_VIEW: View = {
+  q: '',
+  status: '',
+  currency: '',
+  ownerId: '',
+  sort: 'name',
+  pageNumber: 1,
+  pageSize: PAGE_SIZES[0],
+  account: '',
+};
+
+const FILTERS = ['q', 'status', 'currency', 'ownerId'] as const;
+export type Filters = Pick<View, (typeof FILTERS)[number]>;
+
+/** The view of an address; what is wrong in it is as if it were not there. */
+export function readView(search: string): View {
+  const query = new URLSearchParams(search);
+  const text = (name: string) => (query.get(name) ?? '').slice(0, 100);
+  const size = Number(text('pageSize'));
+  const page = text('pageNumber');
+  return {
+    q: text('q'),
+    status: text('status'),
+    currency: text('currency'),
+    ownerId: text('ownerId'),
+    sort: toSort(text('sort')),
+    pageNumber: /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1,
+    pageSize: (PAGE_SIZES as readonly number[]).includes(size) ? size : DEFAULT_VIEW.pageSize,
+    account: text('account'),
+  };
+}
+
+/** A text as an order; the usual one where it is none. */
+export const toSort = (text: string): Sort =>
+  SORT_FIELDS.some((field) => text === field || text === `-${field}`) ? (text as Sort) : DEFAULT_VIEW.sort;
+
+/** The query of the address of a view, without what is the default; begins with "?". */
+export function toSearch(view: View): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(view)) {
+    if (value !== DEFAULT_VIEW[name as keyof View]) query.set(name, String(value));
+  }
+  return `?${query}`;
+}
+
+/** The filters that are set, as parameters of the API. */
+export function toFilters(view: Filters): Record<string, string> {
+  return Object.fromEntries(
+    FILTERS.filter((name) => view[name].trim() !== '').map((name) => [name, view[name].trim()]),
+  );
+}
+
+/** The parameters of the page of the list that a view shows. */
+export function toListQuery(view: View) {
+  const { sort, pageNumber, pageSize } = view;
+  return { ...toFilters(view), sort, pageNumber, pageSize };
+}
+
+/** Where every account of the view is as CSV, in the same order. */
+export function toCsvAddress(view: View): string {
+  const query = new URLSearchParams({ ...toFilters(view), sort: view.sort, format: 'csv' });
+  return `/api/v1/accounts?${query}`;
+}
+
+/** The sort after a click on a header: ascending, then descending. */
+export const turned = (sort: Sort, field: SortField): Sort => (sort === field ? `-${field}` : field);

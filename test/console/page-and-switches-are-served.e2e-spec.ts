@@ -1,0 +1,168 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { SystemClock } from '../../src/clock.js';
+import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { cleanUp, start } from '../support/sandbox.js';
+
+const MAX_PAGE_BYTES = 60_000;
+
+let bank: Sandbox;
+let gateway: Gateway;
+beforeAll(async () => {
+  bank = await start();
+  gateway = await startGateway(bank, {}, new SystemClock(), bank.control);
+});
+afterAll(async () => {
+  await closeGateways();
+  await cleanUp();
+});
+
+const filesOf = (html: string) => [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+
+describe('the console page', () => {
+  it('is HTML that runs nothing and loads nothing but its own files', async () => {
+    const { status, headers, text } = await gateway.get('/?q=any&currency=EUR', { accept: 'text/html,*/*;q=0.8' });
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-frame-options': 'DENY',
+    });
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;/,
+    );
+    expect(headers['content-security-policy']).not.toContain('unsafe');
+    expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=/i);
+    expect(text).toContain('data-mode="sandbox"');
+  });
+
+  it('says what there is to a program that asks for JSON', async () => {
+    const { headers, json } = await gateway.get('/', { accept: 'application/json' });
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(json).toMatchObject({ name: 'accounts-gateway', mode: 'sandbox', links: { accounts: '/api/v1/accounts' } });
+    for (const path of Object.values(json.links as Record<string, string>)) {
+      expect([path, (await gateway.get(path)).status]).toEqual([path, 200]);
+    }
+    const { status, json: problem } = await gateway.get('/', { accept: 'image/png' });
+    expect([status, problem.code]).toEqual([406, 'not-acceptable']);
+  });
+
+  it('has files that are kept for ever, since their names change with them, and are compressed already', async () => {
+    const paths = filesOf((await gateway.get('/')).text);
+    expect(paths.map((path) => path.replace(/^.*\./, '')).toSorted()).toEqual(['css', 'js']);
+    for (const path of paths) {
+      const { status, headers, text } = await gateway.get(path);
+      expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
+      const compressed = await fetch(`${gateway.url}${path}`, { headers: { 'accept-encoding': 'br' } });
+      expect(compressed.headers.get('content-encoding')).toBe('br');
+      expect((await compressed.text()).length).toBe(text.length);
+    }
+  });
+
+  it(`is small: at most ${MAX_PAGE_BYTES} bytes of gzip in all`, async () => {
+    const { text } = await gateway.get('/');
+    let bytes = gzipSync(text).length;
+    for (const path of filesOf(text)) bytes += gzipSync((await gateway.get(path)).text).length;
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThanOrEqual(MAX_PAGE_BYTES);
+  });
+
+  it.each(['/assets/', '/assets/none.js', '/assets/../index.html', '/assets/%2e%2e/index.html', '/index.html'])(
+    'has no other files: %s',
+    async (path) => {
+      const { status, json } = await gateway.get(path);
+      expect([status, json.code]).toEqual([404, 'not-found']);
+    },
+  );
+
+  it('is read only, and only under an allowed name', async () => {
+    const [script = ''] = filesOf((await gateway.get('/')).text);
+    for (const path of ['/', script]) {
+      const { status, headers } = await fetch(`${gateway.url}${path}`, { method: 'POST' });
+      const allow = headers.get('allow')?.split(', ').toSorted();
+      expect([path, status, allow]).toEqual([path, 405, ['GET', 'HEAD', 'OPTIONS']]);
+      expect((await gateway.get(path, { host: 'evil.example' })).status).toBe(421);
+      expect((await fetch(`${gateway.url}${path}`, { method: 'HEAD' })).status).toBe(200);
+    }
+  });
+});
+
+describe('the switches of the embedded sandbox', () => {
+  const call = (method: string, body?: string, headers: Record<string, string> = {}) =>
+    fetch(`${gateway.url}/sandbox/control`, {
+      method,
+      ...(body !== undefined && { body }),
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    });
+  const problemOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code];
+
+  it('are shown, turned and set back', async () => {
+    expect((await gateway.get('/sandbox/control')).json).toMatchObject({
+      latencyMs: 0,
+      movement: false,
+      requests: expect.any(Array),
+    });
+    const turned = await call('PATCH', '{"movement":true,"latencyMs":5}');
+    expect([turned.status, turned.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(await turned.json()).toMatchObject({ movement: true, latencyMs: 5 });
+    expect(bank.control.state).toMatchObject({ movement: true, latencyMs: 5 });
+    expect(await (await call('DELETE')).json()).toMatchObject({ movement: false, latencyMs: 0 });
+  });
+
+  it('are turned by what is right as a whole, or not at all', async () => {
+    const wrong = await call('PATCH', '{"movement":true,"latencyMs":-1}');
+    expect(wrong.status).toBe(400);
+    expect(await wrong.json()).toMatchObject({
+      code: 'invalid-request',
+      errors: [{ name: 'latencyMs', reason: expect.any(String) }],
+    });
+    expect(bank.control.state.movement).toBe(false);
+    expect(await problemOf(await call('PATCH', '{'))).toEqual([400, 'malformed-request']);
+    expect(await problemOf(await call('PATCH', `{"movement":true${' '.repeat(2000)}}`))).toEqual([
+      413,
+      'request-too-large',
+    ]);
+    const asText = await call('PATCH', '{"movement":true}', { 'content-type': 'text/plain' });
+    expect(await problemOf(asText)).toEqual([415, 'malformed-request']);
+    expect(bank.control.state.movement).toBe(false);
+  });
+
+  it.each([
+    ['another origin', { origin: 'http://evil.example' }],
+    ['a web app on this machine', { origin: 'http://localhost:5173', 'sec-fetch-site': 'same-site' }],
+    ['another port', { origin: 'http://127.0.0.1:1' }],
+    ['an origin that hides', { origin: 'null' }],
+    ['another site, without Origin', { 'sec-fetch-site': 'cross-site' }],
+    ['another site, as a link', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }],
+  ])('are refused to a page of %s', async (_name, headers: Record<string, string>) => {
+    for (const [method, body] of [['GET'], ['DELETE'], ['PATCH', '{"movement":true}']] as const) {
+      expect(await problemOf(await call(method, body, headers))).toEqual([403, 'client-not-allowed']);
+    }
+    expect(bank.control.state.movement).toBe(false);
+  });
+
+  it('its twin: they are there for the page itself', async () => {
+    const own = { origin: gateway.url, 'sec-fetch-site': 'same-origin' };
+    expect((await call('PATCH', '{"movement":true}', own)).status).toBe(200);
+    expect((await call('DELETE', undefined, own)).status).toBe(200);
+  });
+
+  it('take no other method, and allow none by CORS', async () => {
+    const { status, headers } = await call('POST', '{}');
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, PATCH, DELETE, OPTIONS']);
+    const preflight = await call('OPTIONS', undefined, {
+      origin: 'http://localhost:5173',
+      'access-control-request-method': 'PATCH',
+    });
+    expect(preflight.headers.get('access-control-allow-methods') ?? '').not.toContain('PATCH');
+  });
+
+  it('their twin: with a bank of its own there are none, and the page does not say sandbox', async () => {
+    const live = await startGateway(bank);
+    for (const method of ['GET', 'PATCH', 'DELETE', 'POST']) {
+      expect((await fetch(`${live.url}/sandbox/control`, { method })).status).toBe(404);
+    }
+    expect((await live.get('/')).text).toContain('data-mode="live"');
+  });
+});
