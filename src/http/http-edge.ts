@@ -14,7 +14,7 @@ import { startRequestSpan } from '../spans.js';
 import { AccessLog, CALLER_LEFT } from './access-log.js';
 import { Connections } from './connections.js';
 import { Cors } from './cors.js';
-import { createGuard } from './guard.js';
+import { createGuard, isProbe } from './guard.js';
 import { ListenerCertificate } from './listener-certificate.js';
 import { openServer } from './open-server.js';
 import { parseQuery } from './parse-query.js';
@@ -61,6 +61,8 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
         return server;
       },
       clientErrorHandler: (error: ParserError, socket: Socket) => parserErrors.answer(error, socket),
+      // probes take no parameters: none are parsed
+      rewriteUrl: ({ url = '/' }) => (isProbe(toPath(url)) ? toPath(url) : url),
       genReqId: ({ headers }) => toRequestId(headers['x-request-id']),
       frameworkErrors: (error, request, reply) => this.#answerUnreadableAddress(error, request, reply as FastifyReply),
       return503OnClosing: false,

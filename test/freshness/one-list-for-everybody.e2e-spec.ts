@@ -27,12 +27,14 @@ describe('one list for everybody', () => {
     expect(sandbox.authUrl).not.toBe(sandbox.url);
     const gateway = await startGateway(sandbox, { BANK_PAGE_SIZE: '50' });
     const paths = ['/api/v1/accounts', '/api/v1/accounts?pageNumber=3', '/api/v1/accounts/nobody', '/health/ready'];
+    // a probe waits 500 ms at most
+    const expected = [[200], [200], [404], [200, 503]];
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) => gateway.get(paths[index % paths.length] as string)),
     );
-    expect(answers.map(({ status }) => status)).toEqual(
-      Array.from({ length: 200 }, (_, index) => [200, 200, 404, 200][index % 4]),
-    );
+    const unexpected = answers.filter(({ status }, index) => !expected[index % 4]?.includes(status));
+    expect(unexpected.map(({ status }) => status)).toEqual([]);
+    expect((await gateway.get('/health/ready')).status).toBe(200);
     expect(asked(sandbox, 'authorize')).toBe(1);
     expect(asked(sandbox, 'accounts')).toBe(3);
     // the certificate is shown at both hosts (docs/bank.md#account-list)

@@ -166,6 +166,8 @@ const PATHS: Case[] = [
     'client-not-allowed',
   ],
   ['cross-site, path encoded', get('/%61pi/v1/accounts', 'Sec-Fetch-Site: cross-site\r\n'), 403, 'client-not-allowed'],
+  ['a probe takes no parameters, and parses none', get(`/health/live?${'a&'.repeat(3000)}`), 200],
+  ['its twin, elsewhere', get(`${PATH}?${'a&'.repeat(3000)}`), 400, 'invalid-request'],
   ['cross-site to the docs', get('/docs', 'Sec-Fetch-Site: cross-site\r\n'), 200],
 ];
 

@@ -26,7 +26,7 @@ describe('no secret leaves', () => {
   it('through logs at trace, errors, health or the control port, whatever the sandbox does', async () => {
     const sandbox = await start();
     const clock = new MovedClock();
-    const gateway = await startGateway(sandbox, { LOG_LEVEL: 'trace', BANK_REQUEST_TIMEOUT_MS: '150' }, clock);
+    const gateway = await startGateway(sandbox, { LOG_LEVEL: 'trace', BANK_REQUEST_TIMEOUT_MS: '500' }, clock);
     const good = await gateway.get('/api/v1/accounts?pageSize=1000');
     expect(good.status).toBe(200);
     const answers: Answer[] = [];

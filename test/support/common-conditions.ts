@@ -11,7 +11,7 @@ import { PLANTED } from './sample-accounts.js';
 import { until } from './until.js';
 
 /** What a call may take beyond REQUEST_DEADLINE_MS (test/README.md#tests). */
-const GRACE_MS = 500;
+const GRACE_MS = 3000;
 /** Statuses of codes that have several. */
 const OTHER_STATUSES: Partial<Record<ProblemCode, readonly number[]>> = { 'request-too-large': [414, 431] };
 
