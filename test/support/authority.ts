@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import forge from 'node-forge';
 import { createCertificate, type Validity } from '../../src/sandbox/identity/certificate.js';
-import { createKeyPair, type KeyPair } from '../../src/sandbox/identity/key-pair.js';
+import type { KeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { temporaryDirectory } from './closing.js';
+import { takeKeyPair } from './stock.js';
 
 export interface ServerIdentity {
   readonly key: string;
@@ -22,9 +23,8 @@ export interface Authority {
 
 const keyPairs = new Map<string, Promise<KeyPair>>();
 
-/** Made once for each name, since it takes a while. */
 function keyPairOf(name: string): Promise<KeyPair> {
-  const made = keyPairs.get(name) ?? createKeyPair();
+  const made = keyPairs.get(name) ?? takeKeyPair();
   keyPairs.set(name, made);
   return made;
 }

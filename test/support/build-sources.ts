@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import {
   cpSync,
   existsSync,
@@ -11,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from '@swc/core';
@@ -20,19 +21,46 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILDS = join(ROOT, 'node_modules', '.cache', 'accounts-gateway-test');
 const KEPT_MS = 3_600_000;
 const PAGE = join('src', 'console', 'web');
+const STOCK = join(ROOT, 'node_modules', '.cache', 'accounts-gateway-test-stock');
+const KEYS = 16;
+
+/** Jest's globalSetup: BUILT_SOURCES names the directory that stands for `src`, and TEST_STOCK that of stock.ts. */
+export default async function prepare(): Promise<void> {
+  const built = buildSources();
+  process.env['BUILT_SOURCES'] = built;
+  await fillStock(built);
+  process.env['TEST_STOCK'] = STOCK;
+}
 
 /**
- * Jest's globalSetup. Compiles the sources of this moment by .swcrc, as `nest build` and Jest do, once for all runs that
+ * Compiles the sources of this moment by .swcrc, as `nest build` and Jest do, once for all runs that
  * see the same ones: a worker thread, or the program in a process of its own, cannot start from TypeScript. The console page
- * is built as well. BUILT_SOURCES then names the directory that stands for `src`.
+ * is built as well. Gives the directory that stands for `src`.
  */
-export default function buildSources(): void {
+function buildSources(): string {
   const files = [...filesBelow('src'), ...filesBelow(join('client', 'src'))];
   const all = new Map(files.map((name) => [name, readFileSync(join(ROOT, name), 'utf8')]));
   const directory = join(BUILDS, hashOf(all));
   const sources = new Map([...all].filter(([name]) => /^src\b.*\.ts$/.test(name) && !name.startsWith(PAGE)));
   if (!existsSync(directory)) compileInto(directory, sources);
-  process.env['BUILT_SOURCES'] = join(directory, 'dist');
+  return join(directory, 'dist');
+}
+
+/** Makes what takes long to make and is no matter of most tests, once for all runs: key pairs, and the identity of a sandbox. */
+async function fillStock(built: string): Promise<void> {
+  mkdirSync(STOCK, { recursive: true });
+  const file = join(STOCK, 'keys.json');
+  if (!existsSync(file)) {
+    const keys = Array.from({ length: KEYS }, () =>
+      generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    );
+    writeFileSync(`${file}.${process.pid}`, JSON.stringify(keys));
+    renameSync(`${file}.${process.pid}`, file);
+  }
+  // by `require`: Jest runs this file as CommonJS, without an import() for what is no part of the tests
+  const identity = createRequire(import.meta.url)(join(built, 'sandbox/identity/identity.js'));
+  const { loadIdentity } = identity as typeof import('../../src/sandbox/identity/identity.js');
+  await loadIdentity(join(STOCK, 'sandbox'), ['localhost', '127.0.0.1'], false);
 }
 
 /** What is built, tests left out. */

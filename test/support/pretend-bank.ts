@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import forge from 'node-forge';
 import { createCertificate, type Validity } from '../../src/sandbox/identity/certificate.js';
-import { createKeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { createPfx } from '../../src/sandbox/identity/pfx.js';
 import type { BankAddress } from './gateway.js';
+import { takeKeyPair } from './stock.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
 
@@ -152,7 +152,7 @@ export async function startPretendBank(options: PretendBankOptions = {}): Promis
 }
 
 async function makeIdentity(directory: string, options: PretendBankOptions) {
-  const [caKey, serverKey, clientKey] = await Promise.all([createKeyPair(), createKeyPair(), createKeyPair()]);
+  const [caKey, serverKey, clientKey] = await Promise.all([takeKeyPair(), takeKeyPair(), takeKeyPair()]);
   const ca = createCertificate('Pretend CA', caKey, { use: 'root' });
   const issuer = { certificate: ca, key: caKey };
   const server = createCertificate(
@@ -163,7 +163,7 @@ async function makeIdentity(directory: string, options: PretendBankOptions) {
   );
   const client = createCertificate('pretend client', clientKey, { use: 'client', issuer }, options.clientValidity);
   const issueClient = async (name: string, validity?: Validity) => {
-    const key = await createKeyPair();
+    const key = await takeKeyPair();
     const certificate = createCertificate(name, key, { use: 'client', issuer }, validity);
     const newPasscode = `secret-passcode-${randomBytes(6).toString('hex')}`;
     const { fingerprint } = new X509Certificate(forge.pki.certificateToPem(certificate));

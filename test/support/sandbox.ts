@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import forge from 'node-forge';
 import { createCertificate } from '../../src/sandbox/identity/certificate.js';
-import { createKeyPair, toKeyPair } from '../../src/sandbox/identity/key-pair.js';
+import { toKeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { createPfx } from '../../src/sandbox/identity/pfx.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import type { Sandbox, SandboxSettings } from '../../src/sandbox/sandbox.js';
+import { copySandboxIdentity, takeKeyPair } from './stock.js';
 
 interface Reply {
   status: number;
@@ -34,6 +35,12 @@ export function makeDirectory(): string {
   return directory;
 }
 
+function directoryWithIdentity(): string {
+  const directory = makeDirectory();
+  copySandboxIdentity(directory);
+  return directory;
+}
+
 function toSettings(change: Partial<SandboxSettings> = {}): SandboxSettings {
   return {
     host: '127.0.0.1',
@@ -41,7 +48,7 @@ function toSettings(change: Partial<SandboxSettings> = {}): SandboxSettings {
     authPort: null,
     controlPort: 0,
     names: ['localhost', '127.0.0.1'],
-    directory: change.directory ?? makeDirectory(),
+    directory: change.directory ?? directoryWithIdentity(),
     accounts: 120,
     seed: 1,
     tokenLifetimeSeconds: 300,
@@ -65,7 +72,7 @@ export function ownCertificate({ files }: Sandbox): ClientTls {
 export async function siblingCertificate({ directory }: Sandbox): Promise<ClientTls> {
   const pem = (name: string): string => readFileSync(join(directory, name), 'utf8');
   const issuer = { certificate: forge.pki.certificateFromPem(pem('ca.pem')), key: toKeyPair(pem('ca-key.pem')) };
-  const key = await createKeyPair();
+  const key = await takeKeyPair();
   const passphrase = randomBytes(6).toString('hex');
   return {
     pfx: createPfx(key, [createCertificate('sibling', key, { use: 'client', issuer })], passphrase),
