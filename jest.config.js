@@ -5,6 +5,7 @@ export default {
   testRegex: '\\.(e2e-)?spec\\.ts$',
   extensionsToTreatAsEsm: ['.ts'],
   globalSetup: '<rootDir>/test/support/build-sources.ts',
+  setupFiles: ['<rootDir>/test/support/plugin-names.ts'],
   moduleNameMapper: {
     // workers run compiled: see test/support/build-sources.ts
     '^(\\.{1,2}/)+worker-url\\.js$': '<rootDir>/test/support/worker-url.ts',

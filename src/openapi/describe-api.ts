@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { VERSION } from '../version.js';
 import { RESPONSE_HEADERS } from './response-headers.js';
@@ -12,7 +12,7 @@ const DESCRIPTION = `A bank's accounts and balances for internal web apps, from 
 Amounts are decimal strings with the digits that the bank sent. Errors are \`application/problem+json\`; decide by \`code\`.
 Fields and values may be added to answers. Who may call is decided by address and host name; there are no credentials.`;
 
-/** Serves /openapi.json and /docs, from the schemas that also validate. */
+/** Serves /openapi.json and /docs, from the schemas that also validate; the document is made when first asked for. */
 export function describeApi(app: INestApplication): void {
   const description = new DocumentBuilder()
     .setTitle('accounts-gateway')
@@ -24,15 +24,17 @@ export function describeApi(app: INestApplication): void {
     .addTag('problems', 'What each error means, who must act, and what to do.')
     .build();
   const info = { ...description.info, license: { name: 'UNLICENSED', url: LICENSE_PAGE } };
-  const document = SwaggerModule.createDocument(
-    app,
-    { ...description, info, security: [] },
-    { standardSchemaConverter: (schema) => ({ schema: toParameterSchema(schema as z.ZodType) }) },
-  );
-  SwaggerModule.setup(
-    'docs',
-    app,
-    { ...document, components: { ...document.components, schemas: namedSchemas(), headers: RESPONSE_HEADERS } },
-    { jsonDocumentUrl: 'openapi.json', raw: ['json'], customSiteTitle: 'accounts-gateway' },
-  );
+  const createDocument = (): OpenAPIObject => {
+    const document = SwaggerModule.createDocument(
+      app,
+      { ...description, info, security: [] },
+      { standardSchemaConverter: (schema) => ({ schema: toParameterSchema(schema as z.ZodType) }) },
+    );
+    return { ...document, components: { ...document.components, schemas: namedSchemas(), headers: RESPONSE_HEADERS } };
+  };
+  SwaggerModule.setup('docs', app, createDocument, {
+    jsonDocumentUrl: 'openapi.json',
+    raw: ['json'],
+    customSiteTitle: 'accounts-gateway',
+  });
 }

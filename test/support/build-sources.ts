@@ -28,6 +28,8 @@ const KEYS = 16;
 export default async function prepare(): Promise<void> {
   const built = buildSources();
   process.env['BUILT_SOURCES'] = built;
+  // of worker threads and programs: Jest compiles the tests itself
+  process.env['NODE_COMPILE_CACHE'] = join(dirname(built), 'compile-cache');
   await fillStock(built);
   process.env['TEST_STOCK'] = STOCK;
 }

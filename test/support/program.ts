@@ -27,7 +27,7 @@ export async function endPrograms(): Promise<void> {
 
 export interface ProgramOptions {
   readonly args?: readonly string[];
-  /** All of its environment, but for PATH. */
+  /** All of its environment, but for PATH and NODE_COMPILE_CACHE. */
   readonly env?: Record<string, string>;
   /** Where it runs; a `.env` there is read. */
   readonly cwd: string;
@@ -39,7 +39,7 @@ export async function startProgram({ args = [], env = {}, cwd, nodeFlags = [] }:
   const main = join(process.env['BUILT_SOURCES'] ?? '', 'main.js');
   const child = spawn(process.execPath, ['--disable-sigusr1', ...nodeFlags, main, ...args], {
     cwd,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
