@@ -1,7 +1,7 @@
 import { Activity } from '../activity.js';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, it } from '@jest/globals';
+import { afterAll, expect, it } from '@jest/globals';
 import { toEnvironment } from '../../test/support/gateway.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { closePretendBanks, startPretendBank } from '../../test/support/pretend-bank.js';
@@ -13,10 +13,10 @@ import { FileUnusable } from '../config/small-file.js';
 import { BankCondition } from './bank-condition.js';
 import { IdentityHolder } from './identity-holder.js';
 
+// the tests wait most of the time, and do so side by side
 const holders = new Set<IdentityHolder>();
-afterEach(async () => {
+afterAll(async () => {
   for (const holder of holders) holder.close();
-  holders.clear();
   await closePretendBanks();
 });
 
@@ -50,7 +50,7 @@ async function startHolder() {
   return { bank, holder, log, fault };
 }
 
-it('EMFILE in the second of a change is not final, and told once', async () => {
+it.concurrent('EMFILE in the second of a change is not final, and told once', async () => {
   const { bank, holder, log, fault } = await startHolder();
   const next = await bank.issueClient('renewed');
   fault.code = 'EMFILE';
@@ -64,7 +64,7 @@ it('EMFILE in the second of a change is not final, and told once', async () => {
   expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, refused: null });
 });
 
-it('its twin: bad content is final, and not read again until it changes', async () => {
+it.concurrent('its twin: bad content is final, and not read again until it changes', async () => {
   const { bank, holder, log, fault } = await startHolder();
   writeFileSync(bank.files.pfx, 'no PFX');
   await until(() => log.lines('certificate.refused').length === 1, 20_000);
@@ -77,7 +77,7 @@ it('its twin: bad content is final, and not read again until it changes', async 
   await until(() => holder.status().thumbprint === next.thumbprint, 20_000);
 });
 
-it('a file that is touched again and again does not keep another from being taken', async () => {
+it.concurrent('a file that is touched again and again does not keep another from being taken', async () => {
   const { bank, holder, log, fault } = await startHolder();
   const touching = setInterval(() => utimesSync(bank.files.username, new Date(), new Date()), 300);
   try {
@@ -93,7 +93,7 @@ it('a file that is touched again and again does not keep another from being take
   }
 });
 
-it('once closed it reads nothing more, and may be closed again', async () => {
+it.concurrent('once closed it reads nothing more, and may be closed again', async () => {
   const { bank, holder, log } = await startHolder();
   const next = await bank.issueClient('renewed');
   writeFileSync(bank.files.passcode, next.passcode);
