@@ -36,7 +36,7 @@ describe('a refused client certificate is told as such', () => {
     ['TLS 1.2, within the handshake', ['-tls1_2']],
     ['TLS 1.3, after it', ['-tls1_3']],
   ])('by an alert: %s', async (_name, more) => {
-    const [sandbox, other] = [await start(), await start()];
+    const [sandbox, other] = [await start(), await start({ directory: makeDirectory() })];
     const gateway = await startGateway(sandbox, await startOpenssl(sandbox, other.files.ca, ...more));
     const answer = await askInTime(gateway);
     expect(answer.json).toMatchObject({ status: 502, code: 'certificate-rejected', owner: 'operator' });

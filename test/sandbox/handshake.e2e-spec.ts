@@ -11,6 +11,7 @@ import {
   cleanUp,
   control,
   getToken,
+  makeDirectory,
   ownCertificate,
   siblingCertificate,
   start,
@@ -22,7 +23,7 @@ describe('the sandbox on one port', () => {
   let bank: Sandbox;
   let other: Sandbox;
   beforeAll(async () => {
-    [bank, other] = await Promise.all([start(), start()]);
+    [bank, other] = await Promise.all([start(), start({ directory: makeDirectory() })]);
   });
   afterAll(cleanUp);
 
@@ -82,7 +83,7 @@ describe('the sandbox with an authorization host of its own', () => {
   let bank: Sandbox;
   let other: Sandbox;
   beforeAll(async () => {
-    [bank, other] = await Promise.all([start({ authPort: 0 }), start()]);
+    [bank, other] = await Promise.all([start({ authPort: 0 }), start({ directory: makeDirectory() })]);
   });
   afterAll(cleanUp);
 

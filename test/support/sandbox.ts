@@ -58,6 +58,7 @@ function toSettings(change: Partial<SandboxSettings> = {}): SandboxSettings {
   };
 }
 
+/** All have the same identity; one in a `directory` of its own makes another. */
 export async function start(change: Partial<SandboxSettings> = {}, fresh = false): Promise<Sandbox> {
   const sandbox = await startSandbox(toSettings(change), { fresh });
   cleanups.push(() => sandbox.close());
