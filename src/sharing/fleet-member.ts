@@ -23,9 +23,9 @@ export class FleetMember implements OnModuleInit, OnApplicationShutdown {
   onModuleInit(): void {
     const material = () => this.#identities.current.material;
     this.#fleet.live(material, READING);
-    this.#fleet.link.on('news', (text) => void this.#hear(text));
+    this.#fleet.link.on('announcement', (text) => void this.#hear(text));
     const drop = async () => {
-      this.#toDrop = !(await this.#fleet.errandOf(material(), READING).errand.drop());
+      this.#toDrop = !(await this.#fleet.taskOf(material(), READING).task.drop());
     };
     this.#keeper.listen({ onDropped: () => void drop() });
     this.#fleet.link.on('up', () => void (this.#toDrop && drop()));
@@ -37,7 +37,7 @@ export class FleetMember implements OnModuleInit, OnApplicationShutdown {
 
   async #hear(text: string): Promise<void> {
     const { material, tokens } = this.#identities.current;
-    const { keys, errand } = this.#fleet.errandOf(material, READING);
+    const { keys, task } = this.#fleet.taskOf(material, READING);
     const [fleet, name, what] = text.split(' ');
     if (fleet !== keys.name) return;
     // it went well for another, so it may here
@@ -45,7 +45,7 @@ export class FleetMember implements OnModuleInit, OnApplicationShutdown {
     if (what === 'done' && name === READING) this.#keeper.resetBackOff();
     if (what !== 'dropped') return;
     // anybody could say so: what is sealed counts
-    const waiting = await errand.waiting().catch(() => null);
+    const waiting = await task.waiting().catch(() => null);
     if (waiting?.code !== 'access-not-granted') return;
     this.#keeper.drop();
     this.#onDropped();

@@ -4,7 +4,7 @@ import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { Clock } from '../clock.js';
 import type { BankSettings, SharingSettings } from '../config/settings.js';
 import { within } from '../deadline.js';
-import { Errand } from './errand.js';
+import { SharedTask } from './shared-task.js';
 import { toFleetKeys, type FleetKeys } from './fleet-keys.js';
 import { LeaseStore } from './lease-store.js';
 import { RedisFailure, RedisLink } from './redis-link.js';
@@ -16,7 +16,7 @@ const BEAT_WHEN_AWAY_MS = 500;
 const BEAT_WITHIN_MS = 100;
 const COUNTS_FOR_MS = 30_000;
 /** How long a start waits for Redis, and a stop for what is being stored. */
-const PATIENCE_MS = 1000;
+const TIMEOUT_MS = 1000;
 
 interface Parts {
   readonly redis: NonNullable<SharingSettings['redis']>;
@@ -37,13 +37,13 @@ export interface SharingStatus {
   readonly reason: string | null;
 }
 
-/** This instance among those that share with it: its errands, and a sign of life. */
+/** This instance among those that share with it: its tasks, and a sign of life. */
 export class Fleet {
   readonly link: RedisLink;
   readonly #parts: Parts;
   readonly #owner = randomBytes(8).toString('hex');
   readonly #keys = new WeakMap<IdentityMaterial, FleetKeys>();
-  readonly #errands = new Map<string, Errand>();
+  readonly #tasks = new Map<string, SharedTask>();
   #seen = { instances: 1, holder: '' };
   #beat: NodeJS.Timeout | null = null;
   #beating = false;
@@ -52,7 +52,7 @@ export class Fleet {
   /** Connects, waiting a second at most: without Redis it starts alone. */
   static async start(parts: Parts): Promise<Fleet> {
     const fleet = new Fleet(parts);
-    await fleet.link.connect(PATIENCE_MS);
+    await fleet.link.connect(TIMEOUT_MS);
     return fleet;
   }
 
@@ -62,28 +62,28 @@ export class Fleet {
   }
 
   /** What `name` stands for among those who use this identity. */
-  errandOf(material: IdentityMaterial, name: string): { readonly keys: FleetKeys; readonly errand: Errand } {
+  taskOf(material: IdentityMaterial, name: string): { readonly keys: FleetKeys; readonly task: SharedTask } {
     const { bank, ownKey, redis, clock, logger } = this.#parts;
     const keys = this.#keys.get(material) ?? toFleetKeys(material, bank, ownKey);
     this.#keys.set(material, keys);
     const id = `${keys.name} ${name}`;
-    let errand = this.#errands.get(id);
-    if (!errand) {
+    let task = this.#tasks.get(id);
+    if (!task) {
       const { link } = this;
       const key = `${redis.keyPrefix}${keys.name}:${name}`;
       const store = new LeaseStore({ link, key, topic: id, owner: this.#owner, clock });
-      errand = new Errand({ name, store, link, keys, clock, logger });
-      this.#errands.set(id, errand);
+      task = new SharedTask({ name, store, link, keys, clock, logger });
+      this.#tasks.set(id, task);
     }
-    return { keys, errand };
+    return { keys, task };
   }
 
   /** Waits after failures are over, for this instance. */
   resetWaits(): void {
-    for (const errand of this.#errands.values()) errand.resetWait();
+    for (const task of this.#tasks.values()) task.resetWait();
   }
 
-  /** From now on gives signs of life, for the identity in use; `name` is the errand whose lease health tells of. */
+  /** From now on gives signs of life, for the identity in use; `name` is the task whose lease health tells of. */
   live(material: () => IdentityMaterial, name: string): void {
     const beat = async () => {
       await this.#beatOnce(material(), name);
@@ -120,19 +120,19 @@ export class Fleet {
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#beat) clearTimeout(this.#beat);
-    await within(Promise.all([...this.#errands.values()].map((errand) => errand.leave())), PATIENCE_MS);
+    await within(Promise.all([...this.#tasks.values()].map((task) => task.leave())), TIMEOUT_MS);
     this.link.close();
   }
 
   async #beatOnce(material: IdentityMaterial, name: string): Promise<void> {
     const { link } = this;
-    const { keys, errand } = this.errandOf(material, name);
+    const { keys, task } = this.taskOf(material, name);
     const instances = `${this.#parts.redis.keyPrefix}${keys.name}:instances`;
     try {
       await link.subscribe();
       const reply = await link.script(
         BEAT,
-        [instances, errand.store.leaseKey],
+        [instances, task.store.leaseKey],
         [this.#owner, COUNTS_FOR_MS],
         BEAT_WITHIN_MS,
       );

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import type { Clock } from '../clock.js';
 import { orAborted, within } from '../deadline.js';
-import type { Patience } from './patience.js';
+import type { TimeBudget } from './time-budget.js';
 import { RedisFailure, type RedisLink } from './redis-link.js';
 import * as scripts from './scripts.js';
 import { MAX_HEADER_BYTES } from './sealing.js';
 import { ServerTime } from './server-time.js';
 
-/** Without news, one that waits for another instance looks so often: it notices soon that Redis is away, too. */
+/** Without an announcement, one that waits for another instance looks so often: it notices soon that Redis is away, too. */
 const LOOK_EVERY_MS = 100;
 /** A holder that dies is replaced after this. It renews its lease three times as often. */
 const LEASE_MS = 3000;
 /** For what nobody waits for. */
-export const PATIENT_MS = 1000;
+export const BACKGROUND_MS = 1000;
 /** A token is 16 KB at most; the start of a snapshot is less. */
 const MAX_RECORD_BYTES = 32_768 + MAX_HEADER_BYTES;
 
@@ -35,14 +35,14 @@ interface Parts {
   readonly link: RedisLink;
   /** What keys of this work begin with. */
   readonly key: string;
-  /** What news of it begin with. */
+  /** What announcements of it begin with. */
   readonly topic: string;
   /** Of this instance; hex. */
   readonly owner: string;
   readonly clock: Clock;
 }
 
-/** Lease, record and wait of one kind of work of one fleet: the scripts of scripts.ts, and the news that go with them. */
+/** Lease, record and wait of one kind of work of one fleet: the scripts of scripts.ts, and the announcements that go with them. */
 export class LeaseStore {
   readonly #parts: Parts;
   readonly #keys: Readonly<Record<'lease' | 'fence' | 'record' | 'wait' | 'probe', string>>;
@@ -68,13 +68,13 @@ export class LeaseStore {
   }
 
   /** Looks, and takes the lease when asked to and nobody has it. @throws RedisFailure, which the link is told of */
-  async enter(take: boolean, patience: Patience | number): Promise<Seen> {
+  async enter(take: boolean, budget: TimeBudget | number): Promise<Seen> {
     const { link, owner, clock } = this.#parts;
     const at = clock.now();
     const { lease, fence, record, wait, probe } = this.#keys;
     const args = [owner, LEASE_MS, take ? 1 : 0, MAX_RECORD_BYTES];
     try {
-      const reply = await link.script(scripts.ENTER, [lease, fence, record, wait, probe], args, patience);
+      const reply = await link.script(scripts.ENTER, [lease, fence, record, wait, probe], args, budget);
       const [micros, holder, taken, found, waiting] = Array.isArray(reply) ? (reply as unknown[]) : [];
       const ms = Number(micros) / 1000;
       const sound = Buffer.isBuffer(holder) && Buffer.isBuffer(found) && Buffer.isBuffer(waiting);
@@ -97,14 +97,14 @@ export class LeaseStore {
   /** Keeps the lease until the function it gives is called. What goes wrong shows when the result is stored. */
   hold(fence: number): () => void {
     const { link } = this.#parts;
-    const renew = () => link.script(scripts.RENEW, [this.#keys.lease], [this.#lease(fence), LEASE_MS], PATIENT_MS);
+    const renew = () => link.script(scripts.RENEW, [this.#keys.lease], [this.#lease(fence), LEASE_MS], BACKGROUND_MS);
     const renewal = setInterval(() => void renew().catch(() => undefined), LEASE_MS / 3).unref();
     return () => clearInterval(renewal);
   }
 
   async release(fence: number): Promise<void> {
-    const args = [this.#lease(fence), ...this.#news('free')];
-    await this.#parts.link.script(scripts.RELEASE, [this.#keys.lease], args, PATIENT_MS).catch(() => undefined);
+    const args = [this.#lease(fence), ...this.#announcement('free')];
+    await this.#parts.link.script(scripts.RELEASE, [this.#keys.lease], args, BACKGROUND_MS).catch(() => undefined);
   }
 
   /**
@@ -119,7 +119,7 @@ export class LeaseStore {
     lastsMs: number,
   ): Promise<{ fence: number; pieces: number }> {
     const marked = Buffer.concat([Buffer.from(`${fence} ${pieces} `), record]);
-    const args = [this.#lease(fence), fence, marked, Math.ceil(lastsMs), ...this.#news('done')];
+    const args = [this.#lease(fence), fence, marked, Math.ceil(lastsMs), ...this.#announcement('done')];
     const reply = await this.#all(scripts.COMMIT, args);
     const [kept, before = 0, piecesBefore = 0] = Array.isArray(reply) ? (reply as number[]) : [];
     return kept === 1 ? { fence: before, pieces: piecesBefore } : { fence, pieces };
@@ -127,22 +127,22 @@ export class LeaseStore {
 
   /** Has the others wait, frees the lease, and takes the record away where that is said. @throws RedisFailure */
   async fail(fence: number, wait: Buffer, lastsMs: number, drop: boolean): Promise<void> {
-    const news = this.#news(drop ? 'dropped' : 'failed');
-    await this.#all(scripts.FAIL, [this.#lease(fence), wait, Math.ceil(lastsMs), drop ? 1 : 0, ...news]);
+    const announcement = this.#announcement(drop ? 'dropped' : 'failed');
+    await this.#all(scripts.FAIL, [this.#lease(fence), wait, Math.ceil(lastsMs), drop ? 1 : 0, ...announcement]);
   }
 
   /** @throws RedisFailure */
   async drop(): Promise<void> {
-    await this.#parts.link.script(scripts.DROP, [this.#keys.record], this.#news('dropped'), PATIENT_MS);
+    await this.#parts.link.script(scripts.DROP, [this.#keys.record], this.#announcement('dropped'), BACKGROUND_MS);
   }
 
   /** Until something is announced, or it is time to look. @throws RedisFailure when Redis goes away meanwhile */
-  async news(signal?: AbortSignal): Promise<void> {
+  async announced(signal?: AbortSignal): Promise<void> {
     const { link, topic } = this.#parts;
     const done = new AbortController();
     const told = (async () => {
       for (;;) {
-        const [text] = (await once(link, 'news', { signal: done.signal })) as [string];
+        const [text] = (await once(link, 'announcement', { signal: done.signal })) as [string];
         if (text.startsWith(`${topic} `)) return;
       }
     })();
@@ -162,14 +162,14 @@ export class LeaseStore {
     return `${this.#parts.owner}:${fence}`;
   }
 
-  #news(what: string): [channel: string, text: string] {
+  #announcement(what: string): [channel: string, text: string] {
     const { link, topic } = this.#parts;
     return [link.channel, `${topic} ${what}`];
   }
 
   #all(script: string, args: readonly (string | Buffer | number)[]): Promise<unknown> {
     const { lease, record, wait } = this.#keys;
-    return this.#parts.link.script(script, [lease, record, wait], args, PATIENT_MS);
+    return this.#parts.link.script(script, [lease, record, wait], args, BACKGROUND_MS);
   }
 }
 

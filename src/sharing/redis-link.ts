@@ -4,7 +4,7 @@ import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import type { Logger } from 'pino';
 import type { SharingSettings } from '../config/settings.js';
 import { TIMED_OUT, within } from '../deadline.js';
-import { Patience } from './patience.js';
+import { TimeBudget } from './time-budget.js';
 
 /** Redis is not there, too slow, or refuses. `reason` is a word for the log: its own code, or that of the connection. */
 export class RedisFailure extends Error {
@@ -22,8 +22,8 @@ type Work = 'commands' | 'store';
 
 const CONNECT_WITHIN_MS = 1000;
 const RECONNECT_AT_MOST_MS = 1000;
-/** One connection for what is small and urgent, one for snapshots, which would hold it up, one to be told of news. */
-const NAMES = ['commands', 'bulk', 'news'] as const;
+/** One connection for what is small and urgent, one for snapshots, which would hold it up, one for announcements. */
+const NAMES = ['commands', 'bulk', 'announcements'] as const;
 
 type Client = ReturnType<typeof createRedisClient>;
 
@@ -32,7 +32,7 @@ type Client = ReturnType<typeof createRedisClient>;
  * its end as `sharing.recovered`. Nothing is queued while it is away, and every command has a deadline of ours, because the one
  * of the client covers only what it has not sent yet.
  */
-export class RedisLink extends EventEmitter<{ news: [text: string]; down: []; up: []; ready: [] }> {
+export class RedisLink extends EventEmitter<{ announcement: [text: string]; down: []; up: []; ready: [] }> {
   readonly #clients: Readonly<Record<(typeof NAMES)[number], Client>>;
   readonly #channel: string;
   readonly #logger: Logger;
@@ -46,9 +46,9 @@ export class RedisLink extends EventEmitter<{ news: [text: string]; down: []; up
     super();
     this.setMaxListeners(0);
     this.#logger = logger;
-    this.#channel = `${settings.keyPrefix}news`;
+    this.#channel = `${settings.keyPrefix}announcements`;
     const create = () => createRedisClient(settings);
-    this.#clients = { commands: create(), bulk: create(), news: create() };
+    this.#clients = { commands: create(), bulk: create(), announcements: create() };
     for (const client of Object.values(this.#clients)) {
       client.on('error', (error: unknown) => this.failed('commands', toFailure(error)));
       client.on('ready', () => this.#connected && this.emit('ready'));
@@ -78,23 +78,23 @@ export class RedisLink extends EventEmitter<{ news: [text: string]; down: []; up
     return this.#troubles.get('commands') ?? this.#troubles.get('store') ?? null;
   }
 
-  /** Begins to connect, and goes on until `close`. Resolves when it is connected, or after `patienceMs`. */
-  async connect(patienceMs: number): Promise<void> {
+  /** Begins to connect, and goes on until `close`. Resolves when it is connected, or after `timeoutMs`. */
+  async connect(timeoutMs: number): Promise<void> {
     const connected = Promise.all(NAMES.map((name) => this.#clients[name].connect())).then(() => this.subscribe());
     connected.catch((error: unknown) => this.failed('commands', toFailure(error)));
     const result = await within(
       connected.catch(() => undefined),
-      patienceMs,
+      timeoutMs,
     );
     if (result === TIMED_OUT) this.failed('commands', new RedisFailure('timeout'));
   }
 
-  /** Listens for news, unless it does already; the client takes it up again by itself. @throws RedisFailure */
+  /** Listens for announcements, unless it does already; the client takes it up again by itself. @throws RedisFailure */
   async subscribe(): Promise<void> {
     if (this.#subscribed) return;
     if (!this.#connected) throw new RedisFailure('not-connected');
     try {
-      await this.#clients.news.subscribe(this.#channel, (text) => this.emit('news', text));
+      await this.#clients.announcements.subscribe(this.#channel, (text) => this.emit('announcement', text));
       this.#subscribed = true;
     } catch (error) {
       throw toFailure(error);
@@ -103,9 +103,9 @@ export class RedisLink extends EventEmitter<{ news: [text: string]; down: []; up
 
   /**
    * One command; its strings come as buffers. `on` says which connection.
-   * @throws RedisFailure when the patience is at its end (ms, or one that is shared with other commands)
+   * @throws RedisFailure when the budget is at its end (ms, or one that is shared with other commands)
    */
-  async send(args: readonly (string | Buffer)[], patience: Patience | number, on: 'commands' | 'bulk' = 'commands') {
+  async send(args: readonly (string | Buffer)[], budget: TimeBudget | number, on: 'commands' | 'bulk' = 'commands') {
     const client = this.#clients[on];
     if (!client.isReady) throw new RedisFailure('not-connected');
     // the connection stays silent, and is ended for that by the client
@@ -114,7 +114,7 @@ export class RedisLink extends EventEmitter<{ news: [text: string]; down: []; up
     // it may come after the deadline
     reply.catch(() => undefined);
     try {
-      const found = await (typeof patience === 'number' ? new Patience(patience) : patience).within(reply);
+      const found = await (typeof budget === 'number' ? new TimeBudget(budget) : budget).within(reply);
       if (found !== TIMED_OUT) return found as unknown;
     } catch (error) {
       throw toFailure(error);
@@ -137,10 +137,10 @@ export class RedisLink extends EventEmitter<{ news: [text: string]; down: []; up
     text: string,
     keys: readonly string[],
     args: readonly (string | Buffer | number)[],
-    patience: Patience | number,
+    budget: TimeBudget | number,
   ) {
     const rest = args.map((arg) => (typeof arg === 'number' ? String(arg) : arg));
-    return this.send(['EVAL', text, String(keys.length), ...keys, ...rest], patience);
+    return this.send(['EVAL', text, String(keys.length), ...keys, ...rest], budget);
   }
 
   failed(work: Work, failure: RedisFailure): void {

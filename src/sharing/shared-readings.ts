@@ -5,7 +5,7 @@ import type { SnapshotSettings } from '../config/settings.js';
 import { MAGIC } from '../snapshot/layout.js';
 import { SECTIONS } from '../snapshot/sections.js';
 import { SharedReadings, type Acceptable, type ReadAccounts, type ReadSnapshot } from '../snapshot/snapshot-reader.js';
-import type { Errand, Found, Job } from './errand.js';
+import type { SharedTask, Found, Job } from './shared-task.js';
 import type { Fleet } from './fleet.js';
 import type { FleetKeys } from './fleet-keys.js';
 import { RedisFailure, type RedisLink } from './redis-link.js';
@@ -46,9 +46,9 @@ export class FleetReadings extends SharedReadings {
 
   override share(read: ReadAccounts, material: () => IdentityMaterial): ReadAccounts {
     return async (readingId, signal, acceptable) => {
-      const { keys, errand } = this.#fleet.errandOf(material(), READING);
-      const { value, source } = await errand.run(
-        new ReadingJob(this.#fleet.link, keys, errand, this.#lastsMs, acceptable, (asOfMs) =>
+      const { keys, task } = this.#fleet.taskOf(material(), READING);
+      const { value, source } = await task.run(
+        new ReadingJob(this.#fleet.link, keys, task, this.#lastsMs, acceptable, (asOfMs) =>
           read(readingId, signal, acceptable, asOfMs),
         ),
         signal,
@@ -62,7 +62,7 @@ class ReadingJob implements Job<ReadSnapshot> {
   constructor(
     private readonly link: RedisLink,
     private readonly keys: FleetKeys,
-    private readonly errand: Errand,
+    private readonly task: SharedTask,
     private readonly lasts: number,
     private readonly acceptable: Acceptable | undefined,
     private readonly read: (asOfMs: number | undefined) => Promise<ReadSnapshot>,
@@ -147,6 +147,6 @@ class ReadingJob implements Job<ReadSnapshot> {
   }
 
   #pieceKey(fence: number, piece: number): string {
-    return `${this.errand.store.recordKey}:${fence}:${piece}`;
+    return `${this.task.store.recordKey}:${fence}:${piece}`;
   }
 }

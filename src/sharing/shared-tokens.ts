@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { usableForMs, type AccessToken, type RequestToken } from '../auth/access-token.js';
 import { SharedTokens } from '../auth/bank-identity.js';
 import type { IdentityMaterial } from '../auth/identity-material.js';
-import type { Found, Job } from './errand.js';
+import type { Found, Job } from './shared-task.js';
 import type { Fleet } from './fleet.js';
 import type { FleetKeys } from './fleet-keys.js';
 import { openSmall, Refused, sealSmall } from './sealing.js';
@@ -30,8 +30,8 @@ export class FleetTokens extends SharedTokens {
 
   override share(ask: () => Promise<AccessToken>, material: IdentityMaterial): RequestToken {
     return async (unwanted, refused) => {
-      const { keys, errand } = this.#fleet.errandOf(material, 'token');
-      const { value, source } = await errand.run(new TokenJob(keys, ask, unwanted, refused));
+      const { keys, task } = this.#fleet.taskOf(material, 'token');
+      const { value, source } = await task.run(new TokenJob(keys, ask, unwanted, refused));
       return { ...value, source };
     };
   }

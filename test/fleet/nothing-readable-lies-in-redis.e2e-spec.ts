@@ -38,7 +38,7 @@ function formsOf(value: string): Buffer[] {
 }
 
 (hasRedis() ? describe : describe.skip)('Redis', () => {
-  it('shows no name, IBAN, amount, token, user, password or address: not in keys, values, commands or news', async () => {
+  it('shows no name, IBAN, amount, token, user, password or address: not in keys, values, commands or announcements', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     const seen = monitor(redis);
     await until(() => seen().includes('OK'));

@@ -3,8 +3,8 @@ import type { Clock, Instant } from '../clock.js';
 import { TIMED_OUT } from '../deadline.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import type { FleetKeys } from './fleet-keys.js';
-import { PATIENT_MS, type LeaseStore, type Seen } from './lease-store.js';
-import { Patience } from './patience.js';
+import { BACKGROUND_MS, type LeaseStore, type Seen } from './lease-store.js';
+import { TimeBudget } from './time-budget.js';
 import { RedisFailure, type RedisLink } from './redis-link.js';
 import { Refused } from './sealing.js';
 import type { ServerTime } from './server-time.js';
@@ -64,7 +64,7 @@ interface Parts {
  * Work at the bank that is done once for the fleet, whoever needs it: under a lease, with a fence that a late writer is
  * refused by, with the waiting after failures shared (docs/fleet.md#how-it-works). Where Redis is of no use, it is done here.
  */
-export class Errand {
+export class SharedTask {
   readonly store: LeaseStore;
   readonly #parts: Parts;
   /** Its fence, while this instance does the work for all. */
@@ -120,22 +120,22 @@ export class Errand {
   async #together<T>(job: Job<T>, signal?: AbortSignal): Promise<Done<T>> {
     const { clock } = this.#parts;
     const began = clock.now();
-    let patience = new Patience(BUDGET_MS);
+    let budget = new TimeBudget(BUDGET_MS);
     let inFlight = Infinity;
     // what this instance has just done is found once it is stored
-    if (this.#storing && (await patience.within(this.#storing)) === TIMED_OUT) return this.#alone(job);
+    if (this.#storing && (await budget.within(this.#storing)) === TIMED_OUT) return this.#alone(job);
     for (;;) {
       const judge = (seen: Seen) => this.#judge(job, seen, inFlight, clock.since(began));
-      let seen = await this.store.enter(false, patience);
+      let seen = await this.store.enter(false, budget);
       const found = await judge(seen);
       if (found !== null) return { value: found, source: 'shared' };
       if (seen.holder === null) {
-        seen = await this.store.enter(true, patience);
+        seen = await this.store.enter(true, budget);
         if (seen.fence > 0) return await this.#underLease(job, seen, judge);
       }
       inFlight = Math.min(inFlight, seen.holder ?? Infinity);
-      await this.store.news(signal);
-      patience = new Patience(BUDGET_MS);
+      await this.store.announced(signal);
+      budget = new TimeBudget(BUDGET_MS);
     }
   }
 
@@ -181,7 +181,7 @@ export class Errand {
   }
 
   async #storeAfterwards<T>(job: Job<T>, value: T): Promise<void> {
-    const taken = await this.store.enter(true, PATIENT_MS).catch(() => null);
+    const taken = await this.store.enter(true, BACKGROUND_MS).catch(() => null);
     if (taken && taken.fence > 0) await this.#store(job, value, taken);
   }
 

@@ -4,17 +4,17 @@ import { TIMED_OUT, within } from '../deadline.js';
 const TICK_MS = 25;
 
 /**
- * How long is waited for Redis, in all: several waits use up one patience. Time in which this process was held up itself
+ * How long is waited for Redis, in all: several waits use up one budget. Time in which this process was held up itself
  * counts for one tick only, or a burst of callers would look like a slow Redis.
  */
-export class Patience {
+export class TimeBudget {
   #leftMs: number;
 
   constructor(ms: number) {
     this.#leftMs = ms;
   }
 
-  /** What `work` gives, or TIMED_OUT when there is no patience left; `work` goes on. */
+  /** What `work` gives, or TIMED_OUT when there is no budget left; `work` goes on. */
   async within<T>(work: Promise<T>): Promise<T | typeof TIMED_OUT> {
     while (this.#leftMs > 0) {
       const tickMs = Math.min(TICK_MS, this.#leftMs);
