@@ -6,12 +6,14 @@ import { until } from './until.js';
 
 export const NGINX = '/usr/sbin/nginx';
 export const SQUID = '/usr/sbin/squid';
+export const HAPROXY = '/usr/sbin/haproxy';
 export const CHROMIUM = '/usr/bin/chromium';
 export const NCSA_AUTH = '/usr/lib/squid/basic_ncsa_auth';
 
 /** Whether the real program is here; says so in one line when not, and is an error in CI. */
 export const hasSquid = () => hasTool('squid', existsSync(SQUID) && existsSync(NCSA_AUTH), 'squid');
 export const hasNginx = () => hasTool('nginx', existsSync(NGINX), 'nginx-light');
+export const hasHaproxy = () => hasTool('haproxy', existsSync(HAPROXY), 'haproxy');
 export const hasChromium = () => hasTool('chromium', existsSync(CHROMIUM), 'chromium');
 export const hasOpenssl = () => hasTool('openssl', spawnSync('openssl', ['version']).status === 0, 'openssl');
 
