@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { startBank } from './bank.mjs';
 import { bankCalls } from './cells/bank-calls.mjs';
 import { coldBurst, warmCallers } from './cells/cold-burst.mjs';
+import { fleet } from './cells/fleet.mjs';
 import { largeList } from './cells/large-list.mjs';
 import { warmList } from './cells/warm-list.mjs';
 import { wholeReading } from './cells/whole-reading.mjs';
@@ -15,7 +16,7 @@ import { chooseGenerator } from './load.mjs';
 import { DISTURBING, watchOthers } from './machine.mjs';
 import { cleanUp, makeDirectory, pinning, pinSelf } from './processes.mjs';
 
-const CELLS = { list: warmList, burst: coldBurst, reading: wholeReading, large: largeList, calls: bankCalls };
+const CELLS = { list: warmList, burst: coldBurst, reading: wholeReading, large: largeList, calls: bankCalls, fleet };
 
 const { values } = parseArgs({
   options: {
