@@ -98,7 +98,10 @@ function checkSharing({ SNAPSHOT_FILE: file, SNAPSHOT_KEY_FILE: keyFile }: Parti
 function placeProblem(file: string): string | null {
   const kind = (path: string) => statSync(path, { throwIfNoEntry: false });
   try {
-    if (kind(file)?.isDirectory()) return `names ${file}, which is a directory, not a file`;
+    const found = kind(file);
+    if (found?.isDirectory()) return `names ${file}, which is a directory, not a file`;
+    // a rename would put a file in the place of a device that others use
+    if (found && !found.isFile()) return `names ${file}, which is no regular file`;
     if (!kind(dirname(file))?.isDirectory()) return `names ${file}, whose directory does not exist`;
     accessSync(dirname(file), constants.W_OK);
     return null;

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -324,6 +325,17 @@ describe('what is shared and kept', () => {
     expect(faults.every(({ example }) => example)).toBe(true);
     expect(JSON.stringify(faults.map(({ problem }) => problem))).not.toMatch(/hunter2|abcd/);
     expect(faultsOf({ SNAPSHOT_FILE: directory })[0]?.problem).toContain('is a directory');
+  });
+
+  it('is never kept in the place of a device or a pipe, which the first write would replace', () => {
+    const pipe = join(directory, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const link = join(directory, 'link-to-pipe');
+    symlinkSync(pipe, link);
+    for (const path of [pipe, link]) {
+      expect(faultsOf({ SNAPSHOT_FILE: path })[0]?.problem).toContain('is no regular file');
+    }
+    expect(faultsOf({ SNAPSHOT_FILE: file('kept-before', 'x') })).toEqual([]);
   });
 
   it('may have its key as hex or base64, of 32 bytes and no other length', () => {

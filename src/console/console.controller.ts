@@ -33,7 +33,10 @@ export class ConsoleController {
     if (type === undefined) {
       throw new GatewayError('not-acceptable', 'The Accept header excludes text/html and application/json.');
     }
-    reply.header('cache-control', 'no-cache').header('vary', 'Accept').header('content-type', `${type}; charset=utf-8`);
+    reply
+      .header('cache-control', 'no-cache')
+      .header('vary', 'Accept, Origin')
+      .header('content-type', `${type}; charset=utf-8`);
     if (type === HTML) reply.send(this.page.html);
     else {
       const { mode } = this.settings.bank;

@@ -23,7 +23,7 @@ export class SandboxControlController {
     assertOwnPage(request);
     const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
     if (type !== 'application/json') {
-      throw new GatewayError('malformed-request', 'Content-Type must be application/json.', { status: 415 });
+      throw new GatewayError('malformed-request', 'Content-Type must be application/json.');
     }
     const result = this.control.patch(body);
     if (result.good) return this.control.state;

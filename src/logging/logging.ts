@@ -7,8 +7,8 @@ export class Log {
   constructor(readonly logger: Logger) {}
 
   /**
-   * Calls `listener` with the level and the fields of each line that is written from now on; gives what ends that. A line
-   * below LOG_LEVEL is not written.
+   * Calls `listener` with the level and the fields of each line of `info` and graver from now on, whether or not LOG_LEVEL
+   * has it written, and of others that are written; gives what ends that.
    */
   listen(listener: LineListener): () => void {
     const listeners = listenersOf.get(this.logger);
@@ -18,6 +18,8 @@ export class Log {
 }
 
 type LineListener = (level: string, fields: Readonly<Record<string, unknown>>) => void;
+
+const INFO = 30;
 
 const listenersOf = new WeakMap<Logger, LineListener[]>();
 
@@ -35,9 +37,11 @@ export interface LoggingOptions {
  */
 export function createLogger({ level, pretty: forPeople, destination }: LoggingOptions): Logger {
   const listeners: LineListener[] = [];
+  const leastWritten = pino.levels.values[level] ?? Infinity;
   const logger = pino(
     {
-      level,
+      // pino tells its hook of nothing below its level
+      level: leastWritten > INFO ? 'info' : level,
       base: null,
       timestamp: toTimeField(),
       formatters: { level: (label) => ({ level: label }) },
@@ -46,6 +50,7 @@ export function createLogger({ level, pretty: forPeople, destination }: LoggingO
         logMethod(args, method, level) {
           const [first, ...rest]: unknown[] = args;
           if (isFields(first)) for (const listener of listeners) listener(pino.levels.labels[level] ?? '', first);
+          if (level < leastWritten) return;
           // where no message is given, pino takes that of the error, which may quote data
           const line = rest.length === 0 && carriesError(first) ? [first, 'an error'] : args;
           method.apply(this, line as typeof args);

@@ -22,9 +22,13 @@ type Work = 'commands' | 'store';
 
 const CONNECT_WITHIN_MS = 1000;
 const RECONNECT_AT_MOST_MS = 1000;
+/** A connection that is of no use for so long is made anew: the client's own timeout counts silence only, not an answer without end. */
+const ANEW_AFTER_MS = 3000;
+const LOOK_EVERY_MS = 500;
 /** One connection for what is small and urgent, one for snapshots, which would hold it up, one for announcements. */
 const NAMES = ['commands', 'bulk', 'announcements'] as const;
 
+type Name = (typeof NAMES)[number];
 type Client = ReturnType<typeof createRedisClient>;
 
 /**
@@ -33,7 +37,11 @@ type Client = ReturnType<typeof createRedisClient>;
  * of the client covers only what it has not sent yet.
  */
 export class RedisLink extends EventEmitter<{ announcement: [text: string]; down: []; up: []; ready: [] }> {
-  readonly #clients: Readonly<Record<(typeof NAMES)[number], Client>>;
+  readonly #settings: NonNullable<SharingSettings['redis']>;
+  readonly #clients: Record<Name, Client>;
+  /** Since when a connection has been of no use, ms. */
+  readonly #idleSince = new Map<Client, number>();
+  #looking: NodeJS.Timeout | null = null;
   readonly #channel: string;
   readonly #logger: Logger;
   readonly #troubles = new Map<Work, RedisFailure>();
@@ -47,12 +55,20 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
     this.setMaxListeners(0);
     this.#logger = logger;
     this.#channel = `${settings.keyPrefix}announcements`;
-    const create = () => createRedisClient(settings);
-    this.#clients = { commands: create(), bulk: create(), announcements: create() };
-    for (const client of Object.values(this.#clients)) {
-      client.on('error', (error: unknown) => this.failed('commands', toFailure(error)));
-      client.on('ready', () => this.#connected && this.emit('ready'));
-    }
+    this.#settings = settings;
+    this.#clients = { commands: this.#create(), bulk: this.#create(), announcements: this.#create() };
+  }
+
+  #create(): Client {
+    const client = createRedisClient(this.#settings);
+    const isInUse = () => !this.#closed && Object.values(this.#clients).includes(client);
+    client.on('error', (error: unknown) => isInUse() && this.failed('commands', toFailure(error)));
+    client.on('ready', () => {
+      // ended while it was connecting, the client goes on with that
+      if (!isInUse()) client.destroy();
+      else if (this.#connected) this.emit('ready');
+    });
+    return client;
   }
 
   get channel(): string {
@@ -80,6 +96,7 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
 
   /** Begins to connect, and goes on until `close`. Resolves when it is connected, or after `timeoutMs`. */
   async connect(timeoutMs: number): Promise<void> {
+    this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
     const connected = Promise.all(NAMES.map((name) => this.#clients[name].connect())).then(() => this.subscribe());
     connected.catch((error: unknown) => this.failed('commands', toFailure(error)));
     const result = await within(
@@ -89,23 +106,58 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
     if (result === TIMED_OUT) this.failed('commands', new RedisFailure('timeout'));
   }
 
+  /** Makes those connections anew that have been of no use for long. */
+  #look(): void {
+    const now = performance.now();
+    for (const name of NAMES) {
+      const client = this.#clients[name];
+      const since = this.#idleSince.get(client) ?? now;
+      if (client.isReady && !this.#late.has(client)) this.#idleSince.delete(client);
+      else this.#idleSince.set(client, since);
+      if (now - since >= ANEW_AFTER_MS) this.#renew(name);
+    }
+  }
+
+  #renew(name: Name): void {
+    const old = this.#clients[name];
+    const client = this.#create();
+    this.#clients[name] = client;
+    if (name === 'announcements') this.#subscribed = false;
+    this.#idleSince.delete(old);
+    this.#late.delete(old);
+    old.destroy();
+    client.connect().catch(() => undefined);
+  }
+
   /** Listens for announcements, unless it does already; the client takes it up again by itself. @throws RedisFailure */
   async subscribe(): Promise<void> {
     if (this.#subscribed) return;
     if (!this.#connected) throw new RedisFailure('not-connected');
+    const { announcements } = this.#clients;
+    if (this.#late.has(announcements)) throw new RedisFailure('timeout');
+    const subscribed = announcements
+      .subscribe(this.#channel, (text) => this.emit('announcement', text))
+      .then(() => {
+        this.#subscribed = announcements === this.#clients.announcements;
+      });
     try {
-      await this.#clients.announcements.subscribe(this.#channel, (text) => this.emit('announcement', text));
-      this.#subscribed = true;
+      if ((await within(subscribed, CONNECT_WITHIN_MS)) !== TIMED_OUT) return;
     } catch (error) {
       throw toFailure(error);
     }
+    this.#giveUp(announcements, subscribed);
+    throw new RedisFailure('timeout');
   }
 
   /**
    * One command; its strings come as buffers. `on` says which connection.
    * @throws RedisFailure when the budget is at its end (ms, or one that is shared with other commands)
    */
-  async send(args: readonly (string | Buffer)[], budget: TimeBudget | number, on: 'commands' | 'bulk' = 'commands') {
+  async send(
+    args: readonly (string | Buffer)[],
+    budget: TimeBudget | number,
+    on: Exclude<Name, 'announcements'> = 'commands',
+  ) {
     const client = this.#clients[on];
     if (!client.isReady) throw new RedisFailure('not-connected');
     // the connection stays silent, and is ended for that by the client
@@ -169,6 +221,7 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
 
   close(): void {
     this.#closed = true;
+    if (this.#looking) clearInterval(this.#looking);
     for (const client of Object.values(this.#clients)) client.destroy();
     this.emit('down');
   }

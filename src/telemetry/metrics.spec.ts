@@ -65,7 +65,7 @@ describe('the figures', () => {
     const metrics = new Metrics(new Activity());
     expect((await metrics.render(false)).text).not.toMatch(/sharing_up|shared_snapshots/);
     const status = { up: true, snapshots: { bank: 2, shared: 1, file: 0 } };
-    addSharingFigures(new ScrapedFigures(metrics.registry), () => status);
+    addSharingFigures(new ScrapedFigures(metrics.registry), () => status, true);
     const { text } = await metrics.render(false);
     expect(lines(text, 'accounts_gateway_sharing_up')).toEqual(['accounts_gateway_sharing_up 1']);
     expect(lines(text, 'accounts_gateway_shared_snapshots_total')).toEqual([

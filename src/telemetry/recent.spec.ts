@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { Activity } from '../activity.js';
-import { Log } from '../logging/logging.js';
+import { createLogger, Log } from '../logging/logging.js';
 import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
 import { RecentEvents } from './recent-events.js';
 import { RecentFigures } from './recent-figures.js';
@@ -139,6 +139,16 @@ describe('the last events', () => {
         msg: 'a new certificate, or other credentials, are not taken; the old ones stay',
       },
     ]);
+  });
+
+  it.each(['error', 'fatal', 'silent'])('are kept whatever is written, here with LOG_LEVEL=%s', (level) => {
+    const written: string[] = [];
+    const logger = createLogger({ level, pretty: false, destination: { write: (line) => void written.push(line) } });
+    const events = new RecentEvents(new Log(logger), new FakeClock());
+    logger.warn({ event: 'bank.unavailable' }, 'the bank cannot be used');
+    logger.info({ event: 'bank.recovered' }, 'the bank can be used again');
+    expect(events.events.map(({ event }) => event)).toEqual(['bank.unavailable', 'bank.recovered']);
+    expect(written).toEqual([]);
   });
 
   it('are 200 at most, the oldest first; none any more when the app has ended', () => {

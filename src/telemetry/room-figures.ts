@@ -42,7 +42,8 @@ export class RoomFigures {
     this.#addBank(figures);
     this.#addCertificates(figures);
     this.#addCallers(figures);
-    if (sharing.status()) addSharingFigures(figures, () => sharing.figures);
+    const store = sharing.status() !== null;
+    if (store || settings.sharing.file !== null) addSharingFigures(figures, () => sharing.figures, store);
     const lost = 'Log lines that were lost, since they could not be written or nobody read them.';
     figures.counter('log_lines_dropped', lost, [], () => [[{}, countLostLines()]]);
   }

@@ -11,9 +11,9 @@ export interface SharingFigures {
   readonly snapshots: Readonly<Record<(typeof SOURCES)[number], number>>;
 }
 
-/** Adds what only instances that share have. */
-export function addSharingFigures(figures: ScrapedFigures, status: () => SharingFigures): void {
-  figures.gauge('sharing_up', 'Whether the store that instances share answers.', () => Number(status().up));
+/** Adds what only instances that share, or keep a copy over restarts, have. @param store whether there is a store to be up */
+export function addSharingFigures(figures: ScrapedFigures, status: () => SharingFigures, store: boolean): void {
+  if (store) figures.gauge('sharing_up', 'Whether the store that instances share answers.', () => Number(status().up));
   figures.counter('shared_snapshots', 'Snapshots that were taken up, by where they came from.', ['source'], () => {
     const { snapshots } = status();
     return SOURCES.map((source) => [{ source }, snapshots[source]]);

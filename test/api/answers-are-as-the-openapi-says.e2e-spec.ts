@@ -234,7 +234,7 @@ describe('answers are as the OpenAPI says', () => {
     expect([all.status, all.headers['content-type'], all.headers['vary']]).toEqual([
       200,
       'application/json; charset=utf-8',
-      'Accept',
+      'Accept, Origin',
     ]);
     expect(faults(all.json, schemaOf('/problems', '200'))).toEqual([]);
     expect(all.json.map(({ code }: { code: string }) => code)).toEqual(PROBLEM_CODES);

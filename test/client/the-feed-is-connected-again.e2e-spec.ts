@@ -161,6 +161,22 @@ describe('a stream', () => {
     expect(problems).toEqual([expect.objectContaining({ code: 'unexpected-answer', status: 503 })]);
   });
 
+  it.each([
+    ['0', 250, 2000],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 250, 2000],
+    // more ms than a timer takes, which would then end at once
+    ['31536000', 300_000, 450_000],
+  ])('refused with Retry-After: %s is neither tried again at once nor in vain', async (after, least, most) => {
+    const feed = await startFeed((response) => {
+      response.writeHead(503, { 'content-type': 'text/html', 'retry-after': after }).end('a proxy');
+    });
+    const { problems } = listen(feed.url);
+    await until(() => problems.length > 0);
+    expect(problems[0]?.retryAfterMs).toBeGreaterThanOrEqual(least);
+    expect(problems[0]?.retryAfterMs).toBeLessThanOrEqual(most);
+    expect(feed.requests).toHaveLength(1);
+  });
+
   it('that is no event stream is tried again', async () => {
     const page: Answer = (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>');
     const random = jest.spyOn(Math, 'random').mockReturnValue(0);

@@ -46,6 +46,10 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(health.status).toBe('degraded');
     expect(health.details.snapshot).toMatchObject({ status: 'degraded', stale: true, accounts: 3 });
     expect(gateway.events('snapshot.refreshed')).toMatchObject([{ source: 'file', accounts: 3 }]);
+    const figures = (await gateway.get('/metrics')).text;
+    expect(figures).toContain('accounts_gateway_shared_snapshots_total{source="file"} 1\n');
+    // there is no store that could be up
+    expect(figures).not.toContain('accounts_gateway_sharing_up');
     // who insists on the bank is told of the bank
     expect((await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' })).status).toBe(503);
     expect((await gateway.get('/api/v1/accounts', { 'cache-control': 'only-if-cached' })).json.snapshot.stale).toBe(

@@ -67,6 +67,16 @@ describe('pages of other sites are kept out', () => {
     expect(String(headers['vary']).toLowerCase()).toContain('origin');
   });
 
+  it.each(['/', '/problems', '/problems/not-found', '/health', '/metrics', '/openapi.json'])(
+    'what %s gives to one origin is no answer for another, also out of a cache',
+    async (path) => {
+      for (const origin of [LISTED, 'https://unlisted.example']) {
+        const { headers } = await call('GET', { origin }, path);
+        expect(String(headers['vary']).toLowerCase()).toContain('origin');
+      }
+    },
+  );
+
   it('errors too can be read by a listed page', async () => {
     const answer = await call('GET', { origin: LISTED }, `${PATH}/nobody`);
     expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([404, LISTED]);

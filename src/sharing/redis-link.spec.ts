@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { RedisLink } from './redis-link.js';
+
+const opened: { readonly sockets: Set<Socket>; readonly server: Server; readonly link: RedisLink }[] = [];
+
+afterEach(async () => {
+  for (const { sockets, server, link } of opened.splice(0)) {
+    link.close();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+/** A link to a server that does with each connection as it is told. */
+async function connectTo(serve: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  let ended = 0;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      ended += 1;
+    });
+    serve(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = { read: () => `redis://127.0.0.1:${(server.address() as AddressInfo).port}` } as never;
+  const link = new RedisLink({ url, caFile: null, keyPrefix: 'x:' }, pino({ level: 'silent' }));
+  opened.push({ sockets, server, link });
+  return { link, sockets, ended: () => ended };
+}
+
+describe('a server that begins an answer and never ends it', () => {
+  it('loses its connections, though it is never silent, and what it has sent is not kept', async () => {
+    const { link, ended } = await connectTo((socket) => {
+      socket.once('data', () => {
+        socket.write('$2000000000\r\n');
+        const drip = setInterval(() => socket.write('x'.repeat(1000)), 100);
+        socket.once('close', () => clearInterval(drip));
+      });
+    });
+    await link.connect(100);
+    const deadline = performance.now() + 10_000;
+    while (ended() < 3 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(ended()).toBeGreaterThanOrEqual(3);
+    expect(link.up).toBe(false);
+  });
+});
