@@ -9,5 +9,5 @@ export function describeFaults({ faults, warnings }: SettingsInvalid): string {
     ({ variable, problem, example }) => `  ${variable} ${problem}${example === undefined ? '' : `, e.g. ${example}`}`,
   );
   const hints = warnings.map((warning) => `  (${warning})`);
-  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nSet them in the environment or in .env; docs/settings.md lists them all. To try it without a bank: npm start\n`;
+  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in the environment or in .env; docs/settings.md lists them all. To try it without a bank: npm start\n`;
 }

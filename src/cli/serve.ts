@@ -8,7 +8,7 @@ import { SystemClock } from '../clock.js';
 import { describeRoutes } from '../egress/route.js';
 import { createLogger, Log } from '../logging/logging.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
-import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
+import { sandboxPlaces } from '../sandbox/sandbox-greeting.js';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { forgetSecrets, loadSettings } from '../config/load-settings.js';
 import { SettingsInvalid } from '../config/read-settings.js';
@@ -97,7 +97,7 @@ function announce(
     { event: 'gateway.started', url, mode: bank.mode, route, version: VERSION, commit: COMMIT },
     `serving on ${url} (${bank.mode}, ${route})`,
   );
-  if (sandbox) process.stderr.write(`\n${greeting(url)}\n${sandboxGreeting(sandbox)}\n\n`);
+  if (sandbox) process.stderr.write(`\n${greeting(url)}\n${sandboxPlaces(sandbox)}\n`);
 }
 
 /** What a developer of a web app needs first. */

@@ -9,11 +9,18 @@ export interface Fault {
   readonly example?: string;
 }
 
-/** A fault of a setting, with its example; a credential is shown as a file, which is the better way to give it. */
+/**
+ * A fault of a setting, with its example; a credential is shown as a file, which is the better way to give it. A path is its own
+ * example: where the file is at fault, another path would not help.
+ */
 export function toFault(name: VariableName, problem: string): Fault {
+  if (isOfFile(problem)) return { variable: name, problem };
   const { secret, fillIn, example } = VARIABLES[name];
   return { variable: name, problem, example: secret && fillIn ? fileExample(name) : `${name}=${example}` };
 }
+
+/** Whether the file that the setting names is at fault, and not how the setting is written. */
+export const isOfFile = (problem: string): boolean => problem.startsWith('names ');
 
 /** How a secret is given as a file: BANK_PASSWORD_FILE=/run/secrets/bank-password. */
 export const fileExample = (name: VariableName): string =>

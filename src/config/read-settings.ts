@@ -1,7 +1,7 @@
 import { checkProduction, type Runtime } from './check-production.js';
 import { checkPfxFile, checkTogether } from './check-together.js';
 import { isSet, readSecret, type Environment } from './environment.js';
-import { fileExample, toFault, type Fault } from './fault.js';
+import { toFault, type Fault } from './fault.js';
 import type { BankSettings, CommonSettings } from './settings.js';
 import { FileUnusable } from './small-file.js';
 import { toBankSettings, toCommonSettings } from './to-settings.js';
@@ -88,7 +88,7 @@ function readValues(env: Environment, sandbox: boolean): { values: Partial<Value
     } catch (error) {
       if (!(error instanceof FileUnusable)) throw error;
       const problem = `names ${error.path}, which ${error.reason}`;
-      faults.push({ variable: `${name}_FILE`, problem, example: fileExample(name) });
+      faults.push({ variable: `${name}_FILE`, problem });
     }
   }
   return { values: values as Partial<Values>, faults };

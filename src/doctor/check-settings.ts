@@ -1,4 +1,5 @@
 import { describeRoute } from '../egress/route.js';
+import { isOfFile, type Fault } from '../config/fault.js';
 import { SettingsInvalid } from '../config/read-settings.js';
 import type { Settings } from '../config/settings.js';
 import { StepFailed } from './step-failed.js';
@@ -17,7 +18,7 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     Object.assign(findings.facts, { baseUrl, authUrl, route });
     findings.lines.push(...(baseUrl === authUrl ? [baseUrl] : [`tokens    ${authUrl}`, `accounts  ${baseUrl}`]));
     if (warnings.length > 0) {
-      findings.problem = `${warnings.join('; ')}.`;
+      findings.problem = toSentence(warnings);
       findings.remedy = 'Correct these settings, or leave them out.';
     }
     return settings;
@@ -25,16 +26,39 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     if (!(error instanceof SettingsInvalid)) throw error;
     const { faults } = error;
     findings.facts['faults'] = faults;
-    const problem = [...faults.map(({ variable, problem: what }) => `${variable} ${what}`), ...error.warnings].join(
-      '; ',
-    );
-    const examples = faults.flatMap(({ example }) => example ?? []);
-    const example = examples.length > 0 ? `, for example ${examples.join('; ')}` : '';
+    const problem = toSentence([
+      ...faults.map(({ variable, problem: what }) => `${variable} ${what}`),
+      ...error.warnings,
+    ]);
     throw new StepFailed(
       'config-invalid',
       'operator',
-      problem.endsWith('?') ? problem : `${problem}.`,
-      `Set ${faults.length === 1 ? 'it' : 'them'} in the environment or in .env${example}. docs/settings.md lists all settings.`,
+      problem,
+      `${toRemedy(faults)} docs/settings.md lists all settings.`,
     );
   }
+}
+
+function toRemedy(faults: readonly Fault[]): string {
+  const files = faults.filter(({ problem }) => isOfFile(problem));
+  const others = faults.filter((fault) => !files.includes(fault));
+  const sentences: string[] = [];
+  if (others.length > 0) {
+    const examples = others.flatMap(({ example }) => example ?? []);
+    const example = examples.length > 0 ? `, for example ${examples.join('; ')}` : '';
+    sentences.push(`Set ${others.length === 1 ? 'it' : 'them'} in the environment or in .env${example}.`);
+  }
+  if (files.length > 0) {
+    const one = files.length === 1;
+    const names = files.map(({ variable }) => variable).join(', ');
+    sentences.push(
+      `Put the right ${one ? 'file' : 'files'} where ${names} ${one ? 'says' : 'say'}, or correct the ${one ? 'path' : 'paths'} in the environment or in .env.`,
+    );
+  }
+  return sentences.join(' ');
+}
+
+function toSentence(parts: readonly string[]): string {
+  const text = parts.join('; ');
+  return text.endsWith('?') ? text : `${text}.`;
 }

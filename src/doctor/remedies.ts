@@ -18,13 +18,13 @@ const REMEDIES: Partial<Record<StepName, Remedies>> = {
     'address-not-allowed':
       'Ask the bank to white-list the public address by which we reach it for this M2M user: that of this machine, of its NAT or of the egress proxy; the network team knows it.',
     'bank-refused':
-      'Check host and path of BANK_AUTH_URL: most likely this is not the token service. If it is, ask the bank, naming the time and the status above.',
+      'Check host and path of BANK_AUTH_URL (when it is not set, of BANK_BASE_URL): most likely this is not the token service. If it is, ask the bank, naming the time and the status above.',
     'bank-unavailable':
       'Ask the bank whether its token service is up, naming the time and what is said above. The way there is in order: name, connection, TLS and certificate.',
     'bank-timeout':
       'Ask the bank whether its token service is slow or down, naming the time; the connection to it stands. If it is only slow, raise BANK_REQUEST_TIMEOUT_MS.',
     'bank-response-invalid':
-      'Check that BANK_AUTH_URL leads to the token service itself (a portal or a proxy may answer in its place); if it does, report the time and the place in the answer to the bank.',
+      'Check that BANK_AUTH_URL (when it is not set, BANK_BASE_URL) leads to the token service itself (a portal or a proxy may answer in its place); if it does, report the time and the place in the answer to the bank.',
   },
   accounts: {
     ...ANSWERS,

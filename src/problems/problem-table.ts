@@ -146,14 +146,14 @@ export const PROBLEMS = {
     'network',
     'The bank cannot be reached',
     'The connection was refused or reset, the name was not found, or the bank answered 5xx (then `owner` is bank).',
-    'Wait for `Retry-After`; if it stays, check DNS, firewall and route with `npm run doctor`, then the state of the bank.',
+    'The gateway tries again by itself; a caller waits for `Retry-After`. If it stays, check DNS, firewall and route with `npm run doctor`, then the state of the bank.',
   ),
   'bank-rate-limited': entry(
     503,
     'bank',
     'The bank asks us to slow down',
     'The bank answered 429.',
-    'Wait for `Retry-After`; if it happens often, raise SNAPSHOT_FRESH_MS.',
+    'The gateway waits as long as the bank says; a caller waits for `Retry-After`. If it happens often, raise SNAPSHOT_FRESH_MS.',
   ),
   'bank-timeout': entry(
     504,
@@ -188,7 +188,7 @@ export const PROBLEMS = {
     'operator',
     'Too many requests are waiting',
     'More callers wait for the bank than MAX_REQUESTS_WAITING.',
-    'Wait for `Retry-After`; find out why the bank is slow, or who calls so often.',
+    'A caller waits for `Retry-After`. The operator finds out why the bank is slow, or who calls so often.',
   ),
   stopping: entry(
     503,

@@ -77,17 +77,20 @@ function toListPage(entries: readonly ProblemEntry[]): string {
     ({ code, status, owner, title }) =>
       `<tr><td><a href="/problems/${code}">${code}</a></td><td>${status}</td><td>${owner}</td><td>${escape(title)}</td></tr>`,
   );
-  return page('Problems', `<table><tr><th>code<th>status<th>who must act<th></tr>${rows.join('')}</table>`);
+  return page('Error codes', `<table><tr><th>code<th>status<th>who must act<th></tr>${rows.join('')}</table>`);
 }
 
 function toEntryPage({ code, status, owner, title, when, remedy }: ProblemEntry): string {
   return page(
     title,
-    `<p><code>${code}</code> · status ${status} · who must act: <b>${owner}</b></p><h2>When</h2><p>${escape(when)}</p><h2>What to do</h2><p>${escape(remedy)}</p><p><a href="/problems">all problems</a></p>`,
+    `<p><code>${code}</code> · status ${status} · who must act: <b>${owner}</b></p><h2>When</h2><p>${marked(when)}</p><h2>What to do</h2><p>${marked(remedy)}</p><p><a href="/problems">all error codes</a></p>`,
   );
 }
 
 const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** What stands between backticks is to be typed as it is. */
+const marked = (text: string) => escape(text).replaceAll(/`([^`]*)`/g, '<code>$1</code>');
 
 function page(title: string, body: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(title)} – accounts-gateway</title><h1>${escape(title)}</h1>${body}</html>\n`;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { sandboxGreeting } from './sandbox-greeting.js';
+import { parseEnv } from 'node:util';
+import { sandboxGreeting, sandboxPlaces } from './sandbox-greeting.js';
 
 const at = (directory: string): Parameters<typeof sandboxGreeting>[0] => ({
   url: 'https://127.0.0.1:8443',
@@ -25,6 +26,25 @@ describe('sandboxGreeting', () => {
       expect(commands).toHaveLength(6);
       expect(() => execFileSync('sh', ['-n', '-c', commands.join('\n')])).not.toThrow();
     }
+  });
+
+  it('prints settings that a gateway reads as they are meant', () => {
+    for (const directory of ['/plain', '/a b#c']) {
+      expect(parseEnv(sandboxGreeting(at(directory)))).toMatchObject({
+        BANK_BASE_URL: 'https://127.0.0.1:8443',
+        BANK_AUTH_URL: 'https://127.0.0.1:9443',
+        BANK_CA_FILE: `${directory}/ca.pem`,
+        BANK_PFX_FILE: `${directory}/client.pfx`,
+        BANK_PFX_PASSCODE_FILE: `${directory}/passcode`,
+        BANK_USERNAME_FILE: `${directory}/username`,
+        BANK_PASSWORD_FILE: `${directory}/password`,
+      });
+    }
+  });
+
+  it('is short where a gateway has more to say', () => {
+    expect(sandboxGreeting(at('/plain'))).toContain(sandboxPlaces(at('/plain')));
+    expect(sandboxPlaces(at('/plain'))).not.toContain('curl');
   });
 
   it('asks for the token at the authorization host, for accounts at the other', () => {

@@ -8,14 +8,8 @@ interface Place {
   readonly files: SandboxFiles;
 }
 
-/** What a person at the terminal needs: where it is, where its files are, and commands to paste. Secrets only by their path. */
-export function sandboxGreeting({ url, authUrl, controlUrl, directory, files }: Place): string {
-  const certificate =
-    `--cacert ${quote(files.ca)} --cert-type P12 ` +
-    `--cert ${quote(files.pfx.replace(/[\\:]/g, '\\$&'))}:"$(cat ${quote(files.passcode)})"`;
-  const user = `-u "$(cat ${quote(files.username)}):$(cat ${quote(files.password)})"`;
-  const token = `curl -sS ${certificate} ${user} -H 'Content-Type: application/json' ${authUrl}/api/v1/authorizations/authorize`;
-  const fault = `{"failNext":{"endpoint":"accounts","times":2,"with":"503"}}`;
+/** Where it is and where its files are. */
+export function sandboxPlaces({ url, authUrl, controlUrl, directory }: Place): string {
   return [
     `Sandbox bank: a pretend bank, no real money, no real accounts.`,
     ``,
@@ -23,6 +17,30 @@ export function sandboxGreeting({ url, authUrl, controlUrl, directory, files }: 
     `  tokens    ${authUrl}`,
     `  switches  ${controlUrl}/control`,
     `  files     ${directory}  (ca.pem client.pfx passcode username password)`,
+    ``,
+  ].join('\n');
+}
+
+/** What a person at the terminal needs: the places, settings and commands to paste. Secrets only by their path. */
+export function sandboxGreeting(place: Place): string {
+  const { url, authUrl, controlUrl, files } = place;
+  const certificate =
+    `--cacert ${quote(files.ca)} --cert-type P12 ` +
+    `--cert ${quote(files.pfx.replace(/[\\:]/g, '\\$&'))}:"$(cat ${quote(files.passcode)})"`;
+  const user = `-u "$(cat ${quote(files.username)}):$(cat ${quote(files.password)})"`;
+  const token = `curl -sS ${certificate} ${user} -H 'Content-Type: application/json' ${authUrl}/api/v1/authorizations/authorize`;
+  const fault = `{"failNext":{"endpoint":"accounts","times":2,"with":"503"}}`;
+  return [
+    sandboxPlaces(place),
+    `Settings for a gateway in front of it, for .env:`,
+    ``,
+    `BANK_BASE_URL=${url}`,
+    ...(authUrl === url ? [] : [`BANK_AUTH_URL=${authUrl}`]),
+    `BANK_CA_FILE=${quote(files.ca)}`,
+    `BANK_PFX_FILE=${quote(files.pfx)}`,
+    `BANK_PFX_PASSCODE_FILE=${quote(files.passcode)}`,
+    `BANK_USERNAME_FILE=${quote(files.username)}`,
+    `BANK_PASSWORD_FILE=${quote(files.password)}`,
     ``,
     `A token:`,
     ``,

@@ -811,6 +811,8 @@ describe('the state', () => {
     expect(scene.keeper.state.stale).toBe(false);
     scene.clock.advance(1);
     expect(scene.keeper.state).toEqual({ ...WELL, stale: true });
+    // and so in health, though nobody was served yet
+    expect(scene.keeper.status().stale).toBe(true);
   });
 });
 

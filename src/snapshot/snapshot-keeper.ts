@@ -237,7 +237,9 @@ export class SnapshotKeeper {
       /** A caller would get it now. */
       servable,
       /** What callers get is older than it should be. */
-      stale: servable ? this.#servedStale || this.#restored : held !== null && this.#backOff.lastError !== null,
+      stale: servable
+        ? this.#servedStale || this.#restored || this.state.stale
+        : held !== null && this.#backOff.lastError !== null,
       failing: this.#backOff.lastError !== null,
       circuit: this.#backOff.circuit,
       /** The bank's own count agrees; null when it gave none, or nothing is held. */

@@ -242,6 +242,8 @@ describe('answers are as the OpenAPI says', () => {
     expect(faults(one.json, schemaOf('/problems/{code}', '200'))).toEqual([]);
     const { status, owner, title, meaning, remedy } = PROBLEMS['bank-timeout'];
     expect(one.json).toEqual({ code: 'bank-timeout', status, owner, title, when: meaning, remedy });
+    const forPeople = await gateway.get('/problems/bank-timeout', { accept: 'text/html' });
+    expect(forPeople.text).toContain('<code>npm run doctor</code>');
     for (const other of ['*/*', 'text/html,application/xhtml+xml,*/*;q=0.8']) {
       expect((await gateway.get('/problems', { accept: other })).headers['content-type']).toContain('text/html');
     }

@@ -145,7 +145,7 @@ describeWithChromium('the console page in a real browser', () => {
         await settled(page);
         await page.getByText('live', { exact: true }).waitFor();
         expect(await faultsIn(page)).toEqual([]);
-        await page.getByRole('switch', { name: 'Down' }).click();
+        await page.getByRole('switch', { name: 'Bank down' }).click();
         await page.getByText('What to do').waitFor();
         expect(await faultsIn(page, '.sandbox', '.situation', '.way')).toEqual([]);
       },
@@ -302,7 +302,7 @@ describeWithChromium('the console page in a real browser', () => {
     it('away: says who must act and what to do, shows the copy; back: all well, by itself', async () => {
       const { page } = await open();
       await settled(page);
-      await page.getByRole('switch', { name: 'Down' }).click();
+      await page.getByRole('switch', { name: 'Bank down' }).click();
       await page.getByText('What to do').waitFor();
       expect(await headline(page).innerText()).toBe('The bank cannot be reached');
       const situation = await page.locator('.situation').innerText();
@@ -315,22 +315,25 @@ describeWithChromium('the console page in a real browser', () => {
       expect(await hop(page, 'Certificate').getAttribute('class')).toContain('hop-ok');
       await until(async () => (await page.title()).startsWith('The bank cannot be reached'));
       expect(await rows(page).count()).toBe(25);
-      expect(await page.getByRole('switch', { name: 'Down' }).getAttribute('aria-checked')).toBe('true');
-      await page.getByRole('switch', { name: 'Down' }).click();
+      expect(await page.getByRole('switch', { name: 'Bank down' }).getAttribute('aria-checked')).toBe('true');
+      await page.getByRole('switch', { name: 'Bank down' }).click();
       gateway.app.get(AppModule).reload();
       await page.getByText('All well').waitFor();
       expect(await page.title()).toBe('Accounts gateway');
     });
 
     it.each([
-      ['No accounts granted', 'The bank has granted no accounts', 'Bank'],
-      ['Address not white-listed', 'The bank does not allow our address', 'Token'],
-    ])('%s: %s', async (name, title, broken) => {
+      ['No accounts granted', 'The bank has granted no accounts', 'Bank', 0],
+      ['Address not white-listed', 'The bank does not allow our address', 'Token', 25],
+    ])('%s: %s', async (name, title, broken, rowsLeft) => {
       const { page } = await open();
       await settled(page);
       await page.getByRole('switch', { name }).click();
       await page.getByRole('heading', { name: title }).waitFor();
       await until(async () => /hop-(warn|bad)/.test((await hop(page, broken).getAttribute('class')) ?? ''));
+      // what is not granted any more is taken away here, too; a copy that may still be served stays
+      if (rowsLeft === 0) await page.getByRole('heading', { name: 'No accounts to show' }).waitFor();
+      expect(await rows(page).count()).toBe(rowsLeft);
       await page.getByRole('button', { name: 'Set all back' }).click();
       gateway.app.get(AppModule).reload();
       await page.getByText('All well').waitFor();

@@ -65,6 +65,17 @@ describe('what is wrong', () => {
     expect(overall(live, troubles)).toBe('bad');
   });
 
+  it('is not the bank, nor a fault of the gateway, when the instances cannot share', () => {
+    const sharing = { status: 'degraded', ...away, code: 'internal-error', owner: 'operator' };
+    const titles = [...problems, { code: 'internal-error', title: 'A fault of this service' } as ProblemEntry];
+    const live = liveWith('degraded', { sharing });
+    const troubles = toTroubles(live, titles);
+    expect(troubles).toMatchObject([
+      { hop: 'accounts', level: 'warn', title: 'The instances cannot share', code: null },
+    ]);
+    expect([levelOf('bank', live, troubles), levelOf('accounts', live, troubles)]).toEqual(['ok', 'warn']);
+  });
+
   it('tells a certificate that ends soon from one that cannot be used, and from a new one that is not taken', () => {
     const part = { code: 'certificate-unusable', owner: 'operator', detail: '', remedy: 'renew' };
     const titleOf = (change: object) =>

@@ -24,7 +24,8 @@ export function toTroubles(live: Live, problems: readonly ProblemEntry[]): Troub
   const troubles: Trouble[] = [];
   for (const [name, part] of Object.entries(live.health.details)) {
     if (!part || part.status === 'up') continue;
-    const code = part.code ?? null;
+    // what the store of the instances says under a general code is told in its own words
+    const code = name === 'sharing' ? null : (part.code ?? null);
     const hop = toHop(name, code);
     if (troubles.some((known) => known.code === code && known.hop === hop)) continue;
     troubles.push({
@@ -62,6 +63,7 @@ function toPageTrouble(problem: GatewayProblem, problems: readonly ProblemEntry[
 type Part = { readonly status: string; readonly daysLeft?: number; readonly refused?: unknown };
 
 function toTitle(name: string, part: Part & { readonly code?: string }, problems: readonly ProblemEntry[]): string {
+  if (name === 'sharing') return 'The instances cannot share';
   if (name === 'certificate' || name === 'listener') {
     const what = name === 'certificate' ? 'client certificate' : 'certificate of this API';
     if (part.refused) return `A newer ${what} was not taken`;
@@ -74,6 +76,8 @@ function toTitle(name: string, part: Part & { readonly code?: string }, problems
 /** Where the way is broken: by the code, since one failure shows in several parts. */
 function toHop(part: string, code: string | null): HopName {
   if (part === 'certificate' || code?.startsWith('certificate-')) return part === 'listener' ? 'page' : 'certificate';
+  // readings and tokens are what they share
+  if (part === 'sharing') return 'accounts';
   if (code?.startsWith('proxy-')) return 'route';
   if (code === 'credentials-rejected' || code === 'address-not-allowed') return 'token';
   if (part === 'instance' || part === 'listener' || code === 'stopping' || code === 'overloaded') return 'page';

@@ -34,8 +34,9 @@ export function useAnswer<T>(key: string, turn: number, load: (signal: AbortSign
       (error: unknown) => {
         if (controller.signal.aborted) return;
         const problem = error instanceof GatewayProblem ? error : toProblem(error);
-        // what another question was answered is nothing to show with this problem
-        setHeld((before) => ({ key, data: before.key === key ? before.data : null, problem }));
+        // what another question was answered is nothing to show with this problem, nor what may not be seen any more
+        const kept = problem.code !== 'access-not-granted';
+        setHeld((before) => ({ key, data: kept && before.key === key ? before.data : null, problem }));
         // a question that is wrong stays so
         if (problem.status >= 400 && problem.status < 500) return;
         timer = window.setTimeout(() => setAttempt((count) => count + 1), problem.retryAfterMs ?? RETRY_MS);

@@ -141,12 +141,20 @@ function toOptions(
           const paths = uPlot.paths.bars?.({ size: [0.9, 6, 2], align: 1 });
           return { ...common, scale: 'bars', fill: stroke, width: 0, ...(paths && { paths }) };
         }
-        return tone === 'accent' ? { ...common, width: 1.5, fill: colour('accent-soft') } : { ...common, width: 0.7 };
+        const line = { stroke, points: { show: false, filter: alone, size: 3 } };
+        return tone === 'accent' ? { ...line, width: 1.5, fill: colour('accent-soft') } : { ...line, width: 0.7 };
       }),
     ],
     hooks: { setCursor: [({ cursor }) => onMove(cursor.idx ?? null)] },
   };
 }
+
+/** Values between gaps, which no line reaches: a gateway with few callers has little else. */
+const alone: uPlot.Series.Points.Filter = (plot, series) => {
+  const values = plot.data[series] ?? [];
+  const known = (index: number) => typeof values[index] === 'number';
+  return [...values.keys()].filter((index) => known(index) && !known(index - 1) && !known(index + 1));
+};
 
 const toTick = (value: number): string => (value >= 1000 ? `${value / 1000}k` : String(value));
 

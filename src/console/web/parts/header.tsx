@@ -16,7 +16,7 @@ export function Header({ live }: { readonly live: Live }) {
       <nav aria-label="More">
         <a href="/docs">API</a>
         <a href="/health">Health</a>
-        <a href="/problems">Errors</a>
+        <a href="/problems">Error codes</a>
         <span class="version">{live.health ? `v${live.health.version}` : ''}</span>
       </nav>
     </header>

@@ -16,7 +16,7 @@ interface Switch {
 
 const SWITCHES: readonly Switch[] = [
   {
-    name: 'Down',
+    name: 'Bank down',
     title: 'The bank answers 503 to everything',
     patch: {
       failNext: [
@@ -27,7 +27,7 @@ const SWITCHES: readonly Switch[] = [
     isOn: ({ failNext }) => failNext.some(({ times }) => times > ALWAYS / 2),
   },
   {
-    name: 'Slow',
+    name: 'Bank slow',
     title: `Each answer of the bank takes ${SLOW_MS / 1000} s`,
     patch: { latencyMs: SLOW_MS },
     isOn: ({ latencyMs }) => latencyMs >= SLOW_MS,
@@ -57,7 +57,7 @@ const SWITCHES: readonly Switch[] = [
 export function SandboxBar({ turn: stateTurn }: { readonly turn: number }) {
   const [state, setState] = useState<Switches | null>(null);
   const [busy, setBusy] = useState(false);
-  const [told, setTold] = useState('');
+  const [told, setTold] = useState({ text: '', shown: false });
 
   useEffect(() => {
     const controller = new AbortController();
@@ -65,13 +65,14 @@ export function SandboxBar({ turn: stateTurn }: { readonly turn: number }) {
     return () => controller.abort();
   }, [stateTurn]);
 
-  async function run(said: string, work: () => Promise<Switches>): Promise<void> {
+  /** What a switch says of itself is for who cannot see it: a line that came would move the page. */
+  async function run(said: string, work: () => Promise<Switches>, shown = false): Promise<void> {
     setBusy(true);
     try {
       setState(await work());
-      setTold(said);
+      setTold({ text: said, shown });
     } catch (error) {
-      setTold(error instanceof GatewayProblem ? error.message : 'That did not work.');
+      setTold({ text: error instanceof GatewayProblem ? error.message : 'That did not work.', shown: true });
     }
     setBusy(false);
   }
@@ -112,7 +113,11 @@ export function SandboxBar({ turn: stateTurn }: { readonly turn: number }) {
           class="action"
           title="Every token issued so far is refused from now on"
           onClick={() =>
-            void run('All tokens are revoked; the gateway gets a new one.', () => turnSwitches({ revokeTokens: true }))
+            void run(
+              'All tokens are revoked; the gateway gets a new one.',
+              () => turnSwitches({ revokeTokens: true }),
+              true,
+            )
           }
         >
           Revoke tokens
@@ -121,8 +126,8 @@ export function SandboxBar({ turn: stateTurn }: { readonly turn: number }) {
           Set all back
         </button>
       </div>
-      <p class="told" role="status">
-        {told}
+      <p class={told.shown ? 'told' : 'hidden'} role="status">
+        {told.text}
       </p>
     </section>
   );

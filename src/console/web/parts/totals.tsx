@@ -22,7 +22,7 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
   return (
     <section aria-labelledby="totals">
       <h2 id="totals" class="small">
-        Totals by currency{filtered ? ', of what is found' : ''}
+        Totals by currency{filtered ? ', of the accounts found' : ''}
       </h2>
       {totals.length === 0 && (data || problem) ? (
         <p class="empty-line">Nothing to add up.</p>
