@@ -47,6 +47,19 @@ const HEADER = { asOf: '2026-11-21T08:00:00.000Z', complete: true };
 const TIMES = { askedAt: { wall: 0, monotonic: 0 }, durationMs: 0 };
 
 describe('the thread that makes snapshots', () => {
+  it('refuses pages of a reading that is over: they must not get into the next one', async () => {
+    const thread = start();
+    const failed = thread.begin();
+    await failed.takePage(1, page('a'));
+    thread.drop();
+    expect(await refusalOf(() => failed.takePage(2, page('b')))).toMatchObject({ code: 'internal-error' });
+    const next = thread.begin();
+    expect(await refusalOf(() => failed.takePage(3, page('c')))).toMatchObject({ code: 'internal-error' });
+    expect(await refusalOf(() => failed.finish(HEADER))).toMatchObject({ code: 'internal-error' });
+    await next.takePage(1, page('d'));
+    expect(new Snapshot(await next.finish(HEADER), TIMES).size).toBe(1);
+  });
+
   it('takes pages and gives a snapshot of them', async () => {
     const build = start().begin();
     expect(await build.takePage(1, page('b', 'a'))).toEqual({

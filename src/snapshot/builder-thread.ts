@@ -48,6 +48,7 @@ export class BuilderThread {
   #worker: Worker | null = null;
   #stopped = false;
   #lastId = 0;
+  #lastBuild = 0;
   readonly #pending = new Map<number, PromiseWithResolvers<PageFacts | ArrayBuffer>>();
 
   constructor({
@@ -73,12 +74,16 @@ export class BuilderThread {
     if (this.#stopped) throw stopping();
     const worker = (this.#worker ??= this.#create());
     worker.postMessage({ kind: 'begin' } satisfies Order, []);
+    const build = ++this.#lastBuild;
     return {
       takePage: async (pageNumber, bytes) => {
+        // a page of a reading that has failed may still come, when the next one has begun
+        if (build !== this.#lastBuild) throw dropped();
         const body = owned(bytes);
         return (await this.#ask(worker, { kind: 'page', pageNumber, body }, [body.buffer])) as PageFacts;
       },
       finish: async (header) => {
+        if (build !== this.#lastBuild) throw dropped();
         const buffer = (await this.#ask(worker, { kind: 'finish', header })) as ArrayBuffer;
         if (buffer.byteLength > LARGE_BYTES) void this.#end(ended());
         return buffer;
@@ -88,6 +93,7 @@ export class BuilderThread {
 
   /** Gives back the memory of what was begun. */
   drop(): void {
+    this.#lastBuild += 1;
     this.#worker?.postMessage({ kind: 'begin' } satisfies Order, []);
   }
 
@@ -148,6 +154,8 @@ export class BuilderThread {
 }
 
 type DistributiveOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
+
+const dropped = () => new GatewayError('internal-error', 'The reading that this page belongs to has ended.');
 
 const stopping = () => new GatewayError('stopping', 'This instance is stopping.');
 

@@ -365,7 +365,10 @@ describeWithChromium('the console page in a real browser', () => {
       sampleAccount(3, { friendlyName: 'x'.repeat(2000), ownedByCompanyName: 'y'.repeat(2000) }),
     ]);
     const other = await newContext({ viewport: NARROW });
-    const { page, wrongs } = await open('', { context: other, gateway: await startGateway(hostile) });
+    const before = await startGateway(hostile);
+    // until it has read accounts, /health is a 503, which the browser tells as an error
+    await before.get('/api/v1/accounts');
+    const { page, wrongs } = await open('', { context: other, gateway: before });
     await settled(page);
     expect(await page.getByText(html, { exact: true }).count()).toBe(1);
     expect(await page.locator('.c-owner bdi').first().textContent()).toBe('\u202eevil\u202c {{7*7}}');

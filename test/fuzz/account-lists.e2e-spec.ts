@@ -64,7 +64,8 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     get: async ({ query }) => {
       const sent = pages[Number(query['PageNumber']) - 1] ?? pastThe[pastEnd];
       asked.push(sent);
-      return { ...sent, contentType: 'application/json', retryAfter: null };
+      // bytes of its own, as from the wire: they are handed over to the thread
+      return { ...sent, body: Buffer.from(sent.body), contentType: 'application/json', retryAfter: null };
     },
   };
   const clock = new FakeClock();

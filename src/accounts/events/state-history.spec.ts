@@ -135,20 +135,14 @@ describe('the last states', () => {
     await history.advance(one);
     let advanced = false;
     const advancing = history.advance(other).then(() => (advanced = true));
-    const [startedAt, stretches] = [cpuMs(), [] as number[]];
-    for (let last = startedAt; !advanced; last = cpuMs()) {
+    let turns = 0;
+    while (!advanced) {
       await new Promise((resolve) => setImmediate(resolve));
-      stretches.push(cpuMs() - last);
+      turns += 1;
     }
     await advancing;
     expect(history.since(1, ALL)?.changed).toHaveLength(3000);
-    // 5 ms each, and what the collector of garbage takes
-    expect(Math.max(...stretches)).toBeLessThan(30);
-    expect(cpuMs() - startedAt).toBeGreaterThan(30);
+    // in one piece it would be one or two; in steps of 5 ms there are ten and more
+    expect(turns).toBeGreaterThan(3);
   });
 });
-
-function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
