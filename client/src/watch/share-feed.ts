@@ -157,10 +157,12 @@ class Follower {
 
   /** Tells what the leader knows, once: as the first events of a connection of its own would. */
   #begin(known: Known): void {
-    if (this.#hasBegun || this.#leading) return;
-    this.#known = known;
+    if (this.#leading) return;
     const { id, snapshot, state, connected } = known;
     this.#tell({ type: 'connection', connected });
+    // an event may have come before, and what was told before that is lost: whether it is connected
+    if (this.#hasBegun) return this.#note({ type: 'connection', connected });
+    this.#known = known;
     if (state) this.#tell({ type: 'state', id, event: state });
     if (snapshot) {
       const { many: _, ...present } = snapshot;
