@@ -9,6 +9,7 @@ import { bankCalls } from './cells/bank-calls.mjs';
 import { coldBurst, warmCallers } from './cells/cold-burst.mjs';
 import { fleet } from './cells/fleet.mjs';
 import { largeList } from './cells/large-list.mjs';
+import { metrics } from './cells/metrics.mjs';
 import { warmList } from './cells/warm-list.mjs';
 import { wholeReading } from './cells/whole-reading.mjs';
 import { toTable } from './figures.mjs';
@@ -16,7 +17,15 @@ import { chooseGenerator } from './load.mjs';
 import { DISTURBING, watchOthers } from './machine.mjs';
 import { cleanUp, makeDirectory, pinning, pinSelf } from './processes.mjs';
 
-const CELLS = { list: warmList, burst: coldBurst, reading: wholeReading, large: largeList, calls: bankCalls, fleet };
+const CELLS = {
+  list: warmList,
+  metrics,
+  burst: coldBurst,
+  reading: wholeReading,
+  large: largeList,
+  calls: bankCalls,
+  fleet,
+};
 
 const { values } = parseArgs({
   options: {
