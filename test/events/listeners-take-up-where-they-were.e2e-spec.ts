@@ -10,10 +10,9 @@ const bank = await bankForFile();
 afterEach(closeStreams);
 
 const NOTHING = { added: [], changed: [], removed: [], totalsChanged: false };
-const NOW = { 'cache-control': 'no-cache' };
-/** Readings are made by callers, when the test says so. */
+/** Each call reads the bank. */
 const start = async (env: Record<string, string> = {}) => {
-  const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '3600000', ...env });
+  const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0', ...env });
   await gateway.get('/api/v1/accounts');
   return gateway;
 };
@@ -29,13 +28,13 @@ async function idNow(gateway: Gateway): Promise<string> {
   return id ?? '';
 }
 
-/** The bank lists these accounts from now on, and the gateway has read them. A reading older than 1 s is not one of now. */
+/** The bank lists these accounts from now on, and the gateway has read them: a reading may have been under way before. */
 async function change(gateway: Gateway, accounts: readonly object[]): Promise<string> {
   bank.onAccounts = listAccounts(accounts);
   const before = gateway.events('snapshot.refreshed').length;
   await until(async () => {
-    await gateway.get('/api/v1/accounts?pageSize=1', NOW);
-    return gateway.events('snapshot.refreshed').length > before;
+    await gateway.get('/api/v1/accounts?pageSize=1');
+    return gateway.events('snapshot.refreshed').length >= before + 2;
   });
   return idNow(gateway);
 }
@@ -112,7 +111,7 @@ describe('a listener who comes back', () => {
     expect((await (await watch(gateway, ids[0] ?? '')).event(0)).type).toBe('reset');
     const { type, data } = await (await watch(gateway, ids[1] ?? '')).event(0);
     expect([type, data]).toEqual(['snapshot', expect.objectContaining({ changed: [sampleId(1)] })]);
-  }, 60_000);
+  });
 
   it('another instance understands the id, if it was up then', async () => {
     const [gateway, other] = [await start(), await start()];
@@ -128,12 +127,12 @@ describe('a listener who comes back', () => {
   });
 
   it('after all was dropped, since no accounts are granted any more, is told to read all again', async () => {
-    const gateway = await start();
+    const gateway = await start({ SNAPSHOT_FRESH_MS: '3600000' });
     const known = await idNow(gateway);
     const live = await watch(gateway, '');
     await live.event(0);
     bank.onAccounts = (_request, response) => json(response, 404, {});
-    await until(async () => (await gateway.get('/api/v1/accounts', NOW)).status === 502);
+    await until(async () => (await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' })).status === 502);
     expect((await live.event(1)).data).toEqual({ stale: false, code: 'access-not-granted', owner: 'bank' });
     const late = await watch(gateway, known);
     expect(await late.event(0)).toMatchObject({ type: 'state', id: known });

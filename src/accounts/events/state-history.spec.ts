@@ -92,9 +92,9 @@ describe('the last states', () => {
   it('of accounts with long texts fewer are kept, the newest', async () => {
     const long = (round: number) =>
       Array.from({ length: 50 }, (_, index) => named(`${round}`.repeat(30_000), `a-${index}`));
-    const history = await historyOf(...Array.from({ length: 18 }, (_, index) => long(index % 10)));
+    const history = await historyOf(...Array.from({ length: 13 }, (_, index) => long(index % 10)));
     expect(history.since(1, ALL)).toBeNull();
-    expect(history.since(17, ALL)?.changed).toHaveLength(50);
+    expect(history.since(12, ALL)?.changed).toHaveLength(50);
   });
 
   it('are gone when all is forgotten, in the middle of a comparison as well', async () => {
