@@ -1,4 +1,6 @@
-import forge from 'node-forge';
+import type forge from 'node-forge';
+import asn1 from 'node-forge/lib/asn1.js';
+import util from 'node-forge/lib/util.js';
 
 export type Asn1 = forge.asn1.Asn1;
 
@@ -14,12 +16,12 @@ export class Malformed extends Error {
 }
 
 // The published types know the older signature only.
-const fromDer = forge.asn1.fromDer as (bytes: forge.util.ByteBuffer, options: unknown) => Asn1;
+const fromDer = asn1.fromDer as (bytes: forge.util.ByteBuffer, options: unknown) => Asn1;
 
 /** Reads one element, DER or BER (indefinite lengths too); bytes after it are left alone. Throws Malformed. */
 export function parseAsn1(bytes: Buffer): Asn1 {
   try {
-    const input = forge.util.createBuffer(bytes.toString('latin1'));
+    const input = util.createBuffer(bytes.toString('latin1'));
     return fromDer(input, { strict: true, parseAllBytes: false, decodeBitStrings: false, maxDepth: 64 });
   } catch (error) {
     throw new Malformed('not ASN.1', error instanceof Error && error.message.startsWith('Too few bytes'));
@@ -28,7 +30,7 @@ export function parseAsn1(bytes: Buffer): Asn1 {
 
 /** The element as DER. */
 export function toDer(node: Asn1): Buffer {
-  return Buffer.from(forge.asn1.toDer(node).getBytes(), 'latin1');
+  return Buffer.from(asn1.toDer(node).getBytes(), 'latin1');
 }
 
 /** The elements inside a SEQUENCE, SET or explicit tag. Throws Malformed if it has none. */
@@ -38,16 +40,16 @@ export function childrenOf(node: Asn1 | undefined): Asn1[] {
 }
 
 export function isContextTag(node: Asn1 | undefined, tag: number): node is Asn1 {
-  return node !== undefined && node.tagClass === forge.asn1.Class.CONTEXT_SPECIFIC && Number(node.type) === tag;
+  return node !== undefined && node.tagClass === asn1.Class.CONTEXT_SPECIFIC && Number(node.type) === tag;
 }
 
 function isUniversal(node: Asn1 | undefined, type: forge.asn1.Type): node is Asn1 {
-  return node !== undefined && node.tagClass === forge.asn1.Class.UNIVERSAL && node.type === type;
+  return node !== undefined && node.tagClass === asn1.Class.UNIVERSAL && node.type === type;
 }
 
-export const isSequence = (node: Asn1 | undefined): node is Asn1 => isUniversal(node, forge.asn1.Type.SEQUENCE);
-export const isOctets = (node: Asn1 | undefined): node is Asn1 => isUniversal(node, forge.asn1.Type.OCTETSTRING);
-export const isInteger = (node: Asn1 | undefined): node is Asn1 => isUniversal(node, forge.asn1.Type.INTEGER);
+export const isSequence = (node: Asn1 | undefined): node is Asn1 => isUniversal(node, asn1.Type.SEQUENCE);
+export const isOctets = (node: Asn1 | undefined): node is Asn1 => isUniversal(node, asn1.Type.OCTETSTRING);
+export const isInteger = (node: Asn1 | undefined): node is Asn1 => isUniversal(node, asn1.Type.INTEGER);
 
 /** The bytes of an OCTET STRING; BER may hold them in pieces. Throws Malformed. */
 export function octetsOf(node: Asn1 | undefined): Buffer {
@@ -67,10 +69,10 @@ function contentOf({ value }: Asn1): Buffer {
 
 /** An object identifier in dotted form. Throws Malformed. */
 export function oidOf(node: Asn1 | undefined): string {
-  if (!isUniversal(node, forge.asn1.Type.OID) || typeof node.value !== 'string' || node.value === '') {
+  if (!isUniversal(node, asn1.Type.OID) || typeof node.value !== 'string' || node.value === '') {
     throw new Malformed('an object identifier is missing');
   }
-  return forge.asn1.derToOid(node.value);
+  return asn1.derToOid(node.value);
 }
 
 /** A count: an INTEGER from 0 to 2^48. Throws Malformed. */

@@ -1,10 +1,11 @@
-import forge from 'node-forge';
+import rc2 from 'node-forge/lib/rc2.js';
+import util from 'node-forge/lib/util.js';
 
 /** RC2-CBC (RFC 2268), which OpenSSL 3 no longer has; only to open old PFX files. Throws on wrong padding. */
 export function decryptRc2(key: Buffer, effectiveBits: number, iv: Buffer, input: Buffer): Buffer {
-  const cipher = forge.rc2.createDecryptionCipher(key.toString('latin1'), effectiveBits);
+  const cipher = rc2.createDecryptionCipher(key.toString('latin1'), effectiveBits);
   cipher.start(iv.toString('latin1'));
-  cipher.update(forge.util.createBuffer(input.toString('latin1')));
+  cipher.update(util.createBuffer(input.toString('latin1')));
   // forge looks at the last byte of the padding only: it is kept here, and checked whole below
   const whole = cipher.finish(() => true);
   const output = Buffer.from(cipher.output.getBytes(), 'latin1');
