@@ -168,8 +168,8 @@ export class LeaseStore {
   }
 
   #all(script: string, args: readonly (string | Buffer | number)[]): Promise<unknown> {
-    const { lease, record, wait } = this.#keys;
-    return this.#parts.link.script(script, [lease, record, wait], args, BACKGROUND_MS);
+    const { lease, record, wait, fence } = this.#keys;
+    return this.#parts.link.script(script, [lease, record, wait, fence], args, BACKGROUND_MS);
   }
 }
 
