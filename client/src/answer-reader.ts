@@ -3,9 +3,6 @@ import { GatewayProblem, readProblem, toNetworkProblem, toUnexpectedAnswer } fro
 import type { Snapshot } from './generated/types.gen.js';
 import { sleep } from './sleep.js';
 
-/** Against an answer that asks for a repeat at once, again and again. */
-const MIN_WAIT_MS = 250;
-
 export interface AnswerReaderParts {
   readonly fetch: typeof fetch;
   readonly headers: Headers;
@@ -44,7 +41,7 @@ export class AnswerReader {
         if (!(outcome instanceof GatewayProblem)) return outcome;
         const { status, retryAfterMs } = outcome;
         if (status !== 503 || retryAfterMs === null || performance.now() + retryAfterMs >= endsAt) throw outcome;
-        await sleep(Math.max(retryAfterMs, MIN_WAIT_MS), either);
+        await sleep(retryAfterMs, either);
       }
     } catch (error) {
       signal?.throwIfAborted();

@@ -82,6 +82,22 @@ describe('a 503', () => {
   });
 });
 
+describe('when to try again', () => {
+  it.each([
+    ['2', 2000],
+    ['0', 250],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 250],
+    // more ms than a timer takes, which would then end at once
+    ['31536000', 300_000],
+    ['soon', null],
+  ])('after Retry-After: %s is said in ms (%j), for which a page can wait', async (after, retryAfterMs) => {
+    const url = await startWebServer((_request, response) =>
+      response.writeHead(502, { 'content-type': 'text/html', 'retry-after': after }).end('a proxy'),
+    );
+    expect(await problemOf(createClient({ baseUrl: url }).listAccounts())).toMatchObject({ status: 502, retryAfterMs });
+  });
+});
+
 describe('what is no answer of the gateway', () => {
   it.each<[string, number, string, string]>([
     ["a proxy's page", 502, 'text/html', '<h1>Bad Gateway</h1>'],
