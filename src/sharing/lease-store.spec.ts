@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { closeAll, onClose } from '../../test/support/closing.js';
@@ -64,5 +66,27 @@ const record = Buffer.from('sealed');
     loseLease();
     expect(await one.commit(fence, record, 3, LASTS_MS)).toEqual({ fence: 0, pieces: 0 });
     expect(await look()).toEqual({ fence, waits: false });
+  });
+});
+
+describe('who waits for an announcement', () => {
+  const announce = async (...texts: string[]) => {
+    const link = Object.assign(new EventEmitter(), { up: true });
+    const parts = { key: 'x:fleet:work', topic: 'fleet work', owner: 'aa', clock: new SystemClock() };
+    let heard = false;
+    const waiting = new LeaseStore({ link: link as never, ...parts }).announced().then(() => (heard = true));
+    for (const text of texts) link.emit('announcement', text);
+    await turn();
+    const before = heard;
+    await waiting;
+    return [before, link.eventNames()];
+  };
+
+  it('hears it behind one of other work in the same moment', async () => {
+    expect(await announce('fleet other done', 'fleet work done')).toEqual([true, []]);
+  });
+
+  it('its twin: goes on waiting after one of other work, until it is time to look', async () => {
+    expect(await announce('fleet other done', 'fleet workers done')).toEqual([false, []]);
   });
 });
