@@ -58,7 +58,7 @@ export class AnswerReader {
     const kept = this.#cache.get(url);
     const headers = new Headers(this.#parts.headers);
     headers.set('Accept', 'application/json');
-    // said always: a browser adds `no-cache` to a call with a tag of ours, and every one of those would ask the bank
+    // said always: a browser adds `no-cache` to a call with a tag set by hand, and every one of those would ask the bank
     headers.set('Cache-Control', cacheControl);
     if (kept) headers.set('If-None-Match', kept.etag);
     // `no-store`: the tags are kept here, and the browser's own cache would answer with headers of an older answer

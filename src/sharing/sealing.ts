@@ -58,7 +58,7 @@ export interface Sealed {
 
 /**
  * Seals content with a data key of its own (AES-256-GCM), and that with the wrapping key of the fleet. Each piece is made
- * when it is asked for, so that whoever writes them can pause between.
+ * when it is asked for, so that the writer can pause between.
  */
 export function seal(content: Uint8Array, facts: Omit<Facts, 'bytes'>, keys: FleetKeys): Sealed {
   const dataKey = randomBytes(KEY_BYTES);
@@ -117,7 +117,7 @@ export function open(start: Buffer, kind: Facts['kind'], keys: FleetKeys, maxByt
 }
 
 function toReader(decipher: DecipherGCM, bytes: number): Pick<Opening, 'push' | 'finish'> {
-  // made when it is needed: whoever only looks at the facts must not pay for it
+  // made when it is needed: a look at the facts alone must not pay for it
   let content: Uint8Array<ArrayBuffer> | null = null;
   const tag = Buffer.alloc(TAG.authTagLength);
   let taken = 0;

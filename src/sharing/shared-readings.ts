@@ -33,7 +33,7 @@ const LASTS_LONGER_MS = 10_000;
 /** A snapshot from the future: Redis' clock was set back, and tells nothing of its age. */
 const CLOCK_MAY_DIFFER_MS = 1000;
 
-/** One reading for the fleet, whoever asks (docs/fleet.md#how-it-works). */
+/** One reading for the fleet, whichever instance asks (docs/fleet.md#how-it-works). */
 export class FleetReadings extends SharedReadings {
   readonly #fleet: Fleet;
   readonly #lastsMs: number;

@@ -25,7 +25,7 @@ const off = (ms: number) => {
   it.each([
     ['ahead', 300_000],
     ['behind', -300_000],
-  ])('%s serves the same age and the same time, whoever has read', async (_how, ms) => {
+  ])('%s serves the same age and the same time, whichever has read', async (_how, ms) => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = slowly(0);
     const clocks = [off(ms), off(0), off(-ms)];
