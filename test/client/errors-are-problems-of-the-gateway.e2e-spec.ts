@@ -38,6 +38,12 @@ describe('what the gateway refuses', () => {
     expect(gateway.events('request').map(({ requestId }) => requestId)).toEqual([problem.requestId]);
   });
 
+  it('is a problem, too, for an id that no address can hold', async () => {
+    const gateway = await startGateway(sandbox);
+    const problem = await problemOf(createClient({ baseUrl: gateway.url }).getAccount('a\ud800'));
+    expect(problem).toMatchObject({ code: 'account-not-found', status: 404 });
+  });
+
   it('names the parameters at fault', async () => {
     const gateway = await startGateway(sandbox);
     const problem = await problemOf(createClient({ baseUrl: gateway.url }).listAccounts({ pageSize: 5000 }));
