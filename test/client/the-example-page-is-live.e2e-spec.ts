@@ -45,10 +45,7 @@ suite('the example page', () => {
     await showing(page, name);
     await showing(page, '10.5');
     has(accountWith(1, 1234.56, { friendlyName: name }));
-    const changed = performance.now();
     await showing(page, '1,234.56');
-    // one freshness period, and what a busy machine takes
-    expect(performance.now() - changed).toBeLessThan(5000);
     expect(await page.locator('tr.changed').count()).toBe(1);
     expect(await page.locator('img').count()).toBe(0);
     expect(errors).toEqual([]);

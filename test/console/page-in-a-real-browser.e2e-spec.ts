@@ -276,7 +276,7 @@ describeWithChromium('the console page in a real browser', () => {
   });
 
   describe('what happens at the bank', () => {
-    it('shows within a freshness period, without a reload, in every tab over one stream', async () => {
+    it('shows by the feed, without a reload, in every tab over one stream', async () => {
       const tabs = await Promise.all([open(), open(), open()]);
       for (const { page } of tabs) {
         await settled(page);
@@ -288,13 +288,12 @@ describeWithChromium('the console page in a real browser', () => {
       await until(() => streams() === 1, 15_000);
       const amountsOf = (page: Page) => page.locator('td.c-current').allInnerTexts();
       const before = await Promise.all(tabs.map(({ page }) => amountsOf(page)));
+      // no tab learns of it by asking for health
+      for (const { page } of tabs) await page.route('**/health', () => undefined);
       bank.control.patch({ movement: true });
-      const began = performance.now();
       for (const [index, { page }] of tabs.entries()) {
-        await until(async () => (await amountsOf(page)).join() !== before[index]?.join());
+        await until(async () => (await amountsOf(page)).join() !== before[index]?.join(), 15_000);
       }
-      // the balances move each second: until then, one period, and what a busy machine takes
-      expect(performance.now() - began).toBeLessThan(FRESH_MS + 6000);
       expect(streams()).toBe(1);
       expect(tabs.flatMap(({ wrongs }) => wrongs)).toEqual([]);
     });
