@@ -40,6 +40,23 @@ afterEach(async () => {
     expect(asked(bank).tokens).toBe(2);
   });
 
+  it('is not made to try a wrong password again and again by one who can write to Redis', async () => {
+    const [bank, redis] = [await startPretendBank(), await startRedis()];
+    bank.onToken = (_request, response) => json(response, 401, {});
+    const [gateway] = await startFleet(1, bank, redis);
+    await gateway.get('/api/v1/accounts');
+    expect(asked(bank).tokens).toBe(1);
+    const name = redis.cli('KEYS', '*:instances').split(':')[1] as string;
+    for (let round = 0; round < 5; round += 1) {
+      await until(() => !redis.cli('KEYS', '*:lease').includes('lease'));
+      redis.cli('DEL', `accounts-gateway:${name}:token:wait`);
+      expect(redis.cli('PUBLISH', 'accounts-gateway:announcements', `${name} token done`).trim()).toBe('1');
+      await delay(50);
+      expect((await gateway.get('/api/v1/accounts')).json.code).toBe('credentials-rejected');
+    }
+    expect(asked(bank).tokens).toBeLessThanOrEqual(2);
+  });
+
   it('waits together after readings that failed, longer each time', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     const times: number[] = [];
