@@ -340,6 +340,21 @@ describeWithChromium('the console page in a real browser', () => {
     });
   });
 
+  it('a switch is turned off, and those beside it stay on', async () => {
+    const { page } = await open();
+    const isOn = async (name: string) =>
+      (await page.getByRole('switch', { name }).getAttribute('aria-checked')) === 'true';
+    const names = ['Balances move', 'Bank down', 'Address not white-listed'];
+    for (const name of names) {
+      await page.getByRole('switch', { name }).click();
+      await until(() => isOn(name));
+    }
+    await page.getByRole('switch', { name: 'Balances move' }).click();
+    await until(async () => !(await isOn('Balances move')));
+    await page.locator('.switches[aria-busy=false]').waitFor();
+    expect(await Promise.all(names.map(isOn))).toEqual([false, true, true]);
+  });
+
   it('a gateway that is away is said, and when it is back the page goes on by itself', async () => {
     const first = await startGateway(bank);
     await first.get('/api/v1/accounts');
