@@ -3,9 +3,6 @@ import { GatewayProblem, readProblem, toNetworkProblem, toUnexpectedAnswer } fro
 import type { Snapshot } from './generated/types.gen.js';
 import { sleep } from './sleep.js';
 
-/** Against an answer that asks for a repeat at once, again and again. */
-const MIN_WAIT_MS = 250;
-
 export interface AnswerReaderParts {
   readonly fetch: typeof fetch;
   readonly headers: Headers;
@@ -44,7 +41,7 @@ export class AnswerReader {
         if (!(outcome instanceof GatewayProblem)) return outcome;
         const { status, retryAfterMs } = outcome;
         if (status !== 503 || retryAfterMs === null || performance.now() + retryAfterMs >= endsAt) throw outcome;
-        await sleep(Math.max(retryAfterMs, MIN_WAIT_MS), either);
+        await sleep(retryAfterMs, either);
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -61,7 +58,7 @@ export class AnswerReader {
     const kept = this.#cache.get(url);
     const headers = new Headers(this.#parts.headers);
     headers.set('Accept', 'application/json');
-    // said always: a browser adds `no-cache` to a call with a tag of ours, and every one of those would ask the bank
+    // said always: a browser adds `no-cache` to a call with a tag set by hand, and every one of those would ask the bank
     headers.set('Cache-Control', cacheControl);
     if (kept) headers.set('If-None-Match', kept.etag);
     // `no-store`: the tags are kept here, and the browser's own cache would answer with headers of an older answer

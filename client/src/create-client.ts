@@ -66,7 +66,7 @@ export function createClient({ baseUrl, clientName, deadlineMs = 30_000, fetch: 
     allAccounts: async function* (filter = {}, options = {}) {
       yield* await gatherAccounts((page) => listAccounts({ ...filter, ...page }, options));
     },
-    getAccount: (id, options = {}) => reader.read(urlOf(`accounts/${encodeURIComponent(id)}`), options),
+    getAccount: (id, options = {}) => reader.read(urlOf(`accounts/${encodeURIComponent(id.toWellFormed())}`), options),
     getBalances: (filter, options = {}) => reader.read(urlOf('balances', filter), options),
     watch: (filter, handlers, { signal } = {}) =>
       watch({ url: urlOf('events', filter), fetch, headers }, handlers, signal),

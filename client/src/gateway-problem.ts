@@ -28,7 +28,7 @@ export class GatewayProblem extends Error {
   readonly owner: GatewayProblemOwner;
   /** The HTTP status; 0 when there was no answer. */
   readonly status: number;
-  /** When it makes sense to try again, as the answer says; null when it does not. */
+  /** When it makes sense to try again, as the answer says, 250 to 300 000 ms; null when it does not. */
   readonly retryAfterMs: number | null;
   /** Finds the line in the log of the gateway; null when no gateway answered. */
   readonly requestId: string | null;
@@ -88,11 +88,16 @@ function toProblem(body: unknown): (Pick<Problem, 'code'> & Partial<Problem>) | 
   return body as Pick<Problem, 'code'> & Partial<Problem>;
 }
 
+/**
+ * What an answer asks for holds between these: what keeps a proxy's `0` from being a flood, and the gateway's own most. A timer
+ * that is given a year ends at once.
+ */
+const [LEAST_RETRY_MS, MOST_RETRY_MS] = [250, 300_000];
+
 /** Milliseconds of a Retry-After (RFC 9110 §10.2.3), in seconds or as a date; null without a proper one. */
 function readRetryAfter(headers: Headers): number | null {
   const value = headers.get('Retry-After')?.trim();
   if (!value) return null;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, LEAST_RETRY_MS), MOST_RETRY_MS);
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Clock } from '../clock.js';
 import { orAborted, within } from '../deadline.js';
 import type { TimeBudget } from './time-budget.js';
@@ -139,21 +138,15 @@ export class LeaseStore {
   /** Until something is announced, or it is time to look. @throws RedisFailure when Redis goes away meanwhile */
   async announced(signal?: AbortSignal): Promise<void> {
     const { link, topic } = this.#parts;
-    const done = new AbortController();
-    const told = (async () => {
-      for (;;) {
-        const [text] = (await once(link, 'announcement', { signal: done.signal })) as [string];
-        if (text.startsWith(`${topic} `)) return;
-      }
-    })();
-    const down = once(link, 'down', { signal: done.signal });
-    const either = Promise.race([told, down]);
-    // they end by `done`
-    for (const each of [either, told, down]) each.catch(() => undefined);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const hear = (text: string) => {
+      if (text.startsWith(`${topic} `)) resolve();
+    };
+    link.on('announcement', hear).on('down', resolve);
     try {
-      await within(signal ? orAborted(either, signal) : either, LOOK_EVERY_MS);
+      await within(signal ? orAborted(promise, signal) : promise, LOOK_EVERY_MS);
     } finally {
-      done.abort();
+      link.off('announcement', hear).off('down', resolve);
     }
     if (!link.up) throw link.trouble ?? new RedisFailure('not-connected');
   }
@@ -168,8 +161,8 @@ export class LeaseStore {
   }
 
   #all(script: string, args: readonly (string | Buffer | number)[]): Promise<unknown> {
-    const { lease, record, wait } = this.#keys;
-    return this.#parts.link.script(script, [lease, record, wait], args, BACKGROUND_MS);
+    const { lease, record, wait, fence } = this.#keys;
+    return this.#parts.link.script(script, [lease, record, wait, fence], args, BACKGROUND_MS);
   }
 }
 

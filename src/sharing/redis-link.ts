@@ -33,8 +33,8 @@ type Client = ReturnType<typeof createRedisClient>;
 
 /**
  * The connections to Redis, and whether they are of use now: the first failure of a series is logged as `sharing.unavailable`,
- * its end as `sharing.recovered`. Nothing is queued while it is away, and every command has a deadline of ours, because the one
- * of the client covers only what it has not sent yet.
+ * its end as `sharing.recovered`. Nothing is queued while it is away, and every command has a deadline here, because that of the
+ * client covers only what it has not sent yet.
  */
 export class RedisLink extends EventEmitter<{ announcement: [text: string]; down: []; up: []; ready: [] }> {
   readonly #settings: NonNullable<SharingSettings['redis']>;

@@ -59,14 +59,16 @@ return 1
 `;
 
 /**
- * A record takes the place of an older one: a writer who was late, whose fence is lower, is refused. KEYS lease, record, wait;
- * ARGV owner:fence, fence, record, ms, channel, message. Gives 0 when refused, else 1, and fence and pieces of the older.
+ * A record takes the place of an older one: a writer who was late is refused, whose fence is lower than that of a record or of
+ * a lease taken since; what was found under that one, a withdrawn grant for example, must not be undone. KEYS lease, record,
+ * wait, fence; ARGV owner:fence, fence, record, ms, channel, message. Gives 0 when refused, else 1, and fence and pieces of
+ * the older.
  */
 export const COMMIT = `${HELPERS}
 local older = text(KEYS[2], 40)
 local before, pieces = older:match('^(%d+) (%d+) ')
 local kept = 0
-if number(ARGV[2]) >= number(before) then
+if number(ARGV[2]) >= math.max(number(before), number(text(KEYS[4], 16):match('^%d+$'))) then
   redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
   redis.call('DEL', KEYS[3])
   kept = 1

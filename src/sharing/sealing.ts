@@ -5,8 +5,9 @@ import type { FleetKeys } from './fleet-keys.js';
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
+export const TAG_BYTES = 16;
 /** Asked for explicitly: without it Node also takes shorter ones, which are easier to forge. */
-const TAG = { authTagLength: 16 };
+const TAG = { authTagLength: TAG_BYTES };
 const LENGTH_BYTES = 4;
 
 /** So much is sealed or opened without a pause: about a millisecond of work. */
@@ -58,7 +59,7 @@ export interface Sealed {
 
 /**
  * Seals content with a data key of its own (AES-256-GCM), and that with the wrapping key of the fleet. Each piece is made
- * when it is asked for, so that whoever writes them can pause between.
+ * when it is asked for, so that the writer can pause between.
  */
 export function seal(content: Uint8Array, facts: Omit<Facts, 'bytes'>, keys: FleetKeys): Sealed {
   const dataKey = randomBytes(KEY_BYTES);
@@ -117,9 +118,9 @@ export function open(start: Buffer, kind: Facts['kind'], keys: FleetKeys, maxByt
 }
 
 function toReader(decipher: DecipherGCM, bytes: number): Pick<Opening, 'push' | 'finish'> {
-  // made when it is needed: whoever only looks at the facts must not pay for it
+  // made when it is needed: a look at the facts alone must not pay for it
   let content: Uint8Array<ArrayBuffer> | null = null;
-  const tag = Buffer.alloc(TAG.authTagLength);
+  const tag = Buffer.alloc(TAG_BYTES);
   let taken = 0;
   return {
     push: (portion) => {
@@ -169,9 +170,9 @@ function sealAtOnce(content: Buffer, key: Buffer, aad: Buffer): Buffer {
 
 function openAtOnce(sealed: Buffer, key: Buffer, aad: Buffer): Buffer {
   try {
-    const [iv, tag] = [sealed.subarray(0, IV_BYTES), sealed.subarray(-TAG.authTagLength)];
+    const [iv, tag] = [sealed.subarray(0, IV_BYTES), sealed.subarray(-TAG_BYTES)];
     const decipher = createDecipheriv(CIPHER, key, iv, TAG).setAAD(aad).setAuthTag(tag);
-    return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES, -TAG.authTagLength)), decipher.final()]);
+    return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
   } catch (error) {
     throw new Refused('foreign', { cause: error });
   }

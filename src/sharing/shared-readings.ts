@@ -9,8 +9,8 @@ import type { SharedTask, Found, Job } from './shared-task.js';
 import type { Fleet } from './fleet.js';
 import type { FleetKeys } from './fleet-keys.js';
 import { RedisFailure, type RedisLink } from './redis-link.js';
-import { open, PIECE_BYTES, Refused, seal, type Opening } from './sealing.js';
-import { toSnapshot } from './snapshot-file.js';
+import { open, PIECE_BYTES, Refused, seal, TAG_BYTES, type Opening } from './sealing.js';
+import { MAX_SNAPSHOT_BYTES, toSnapshot } from './snapshot-file.js';
 
 /** Instances of a version with another form of snapshots read for themselves: they cannot use each other's. */
 const FORM = createHash('sha256')
@@ -20,8 +20,6 @@ const FORM = createHash('sha256')
 
 export const READING = `reading-${FORM}`;
 
-const MAX_BYTES = 2 ** 31;
-const TAG_BYTES = 16;
 /** Pieces under way at once: enough to keep the line busy, and no more memory than that. */
 const AT_ONCE = 8;
 /** For each piece of a snapshot that comes from Redis: a longer pause means that it is slow. */
@@ -33,7 +31,7 @@ const LASTS_LONGER_MS = 10_000;
 /** A snapshot from the future: Redis' clock was set back, and tells nothing of its age. */
 const CLOCK_MAY_DIFFER_MS = 1000;
 
-/** One reading for the fleet, whoever asks (docs/fleet.md#how-it-works). */
+/** One reading for the fleet, whichever instance asks (docs/fleet.md#how-it-works). */
 export class FleetReadings extends SharedReadings {
   readonly #fleet: Fleet;
   readonly #lastsMs: number;
@@ -69,7 +67,7 @@ class ReadingJob implements Job<ReadSnapshot> {
   ) {}
 
   async find({ fence, record, time, wasInFlight, waitedMs, droppedAt }: Found): Promise<ReadSnapshot | null> {
-    const opening = open(record, 'snapshot', this.keys, MAX_BYTES);
+    const opening = open(record, 'snapshot', this.keys, MAX_SNAPSHOT_BYTES);
     const { at, durationMs } = opening.facts;
     if (opening.facts.fence !== fence) throw new Refused('damaged');
     const ageMs = time.now() - at;

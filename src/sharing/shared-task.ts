@@ -61,8 +61,8 @@ interface Parts {
 }
 
 /**
- * Work at the bank that is done once for the fleet, whoever needs it: under a lease, with a fence that a late writer is
- * refused by, with the waiting after failures shared (docs/fleet.md#how-it-works). Where Redis is of no use, it is done here.
+ * Work at the bank that is done once for the fleet, whichever instance needs it: under a lease, with a fence that a late
+ * writer is refused by, with the waiting after failures shared (docs/fleet.md#how-it-works). Where Redis is of no use, it is done here.
  */
 export class SharedTask {
   readonly store: LeaseStore;

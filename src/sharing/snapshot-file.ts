@@ -8,7 +8,7 @@ import type { FleetKeys } from './fleet-keys.js';
 import { MAX_HEADER_BYTES, open, PIECE_BYTES, Refused, seal, type Facts } from './sealing.js';
 
 /** Of any list that was ever read, and more. */
-const MAX_BYTES = 2 ** 31;
+export const MAX_SNAPSHOT_BYTES = 2 ** 31;
 /** A clock that was set back by more makes the age of a copy unknown. */
 const CLOCK_MAY_DIFFER_MS = 10_000;
 
@@ -53,14 +53,14 @@ export async function readSnapshotFile(
   if (!file) return null;
   try {
     const now = clock.now();
-    const opening = open(await readStart(file), 'snapshot', keys, MAX_BYTES);
+    const opening = open(await readStart(file), 'snapshot', keys, MAX_SNAPSHOT_BYTES);
     const ageMs = toAge(opening.facts, now.wall);
     if (ageMs > lastAgeMs) throw new Refused('too-old');
-    for (let at = opening.headerBytes; ; at += PIECE_BYTES) {
+    for (let at = opening.headerBytes; ;) {
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, at);
       if (bytesRead === 0) break;
       opening.push(buffer.subarray(0, bytesRead));
-      if (bytesRead < PIECE_BYTES) at -= PIECE_BYTES - bytesRead;
+      at += bytesRead;
       await turn();
     }
     const askedAt = { wall: now.wall - ageMs, monotonic: now.monotonic - ageMs };

@@ -11,6 +11,7 @@ import type { Owner, ProblemCode } from '../problems/problem-table.js';
 import type { SnapshotSettings } from '../config/settings.js';
 import { orAborted, TIMED_OUT, within } from '../deadline.js';
 import { inReadingSpan, Waiting } from '../spans.js';
+import { ReadingLog } from './reading-log.js';
 import type { Snapshot } from './snapshot.js';
 import type { Acceptable, ReadAccounts, ReadSnapshot } from './snapshot-reader.js';
 import { WaitingPlaces, type WaitingPlace } from './waiting-places.js';
@@ -97,7 +98,7 @@ export class SnapshotKeeper {
   readonly #reader: { readonly read: ReadAccounts };
   readonly #settings: SnapshotSettings;
   readonly #clock: Clock;
-  readonly #logger: Logger;
+  readonly #log: ReadingLog;
   readonly #activity: Activity;
   readonly #condition: BankCondition;
   readonly #backOff: BackOff;
@@ -124,7 +125,7 @@ export class SnapshotKeeper {
     this.#reader = parts.reader;
     this.#settings = parts.settings;
     this.#clock = parts.clock;
-    this.#logger = parts.logger;
+    this.#log = new ReadingLog(parts.logger);
     this.#activity = parts.activity;
     this.#condition = parts.condition;
     this.#places = new WaitingPlaces(parts.settings.maxRequestsWaiting);
@@ -136,8 +137,7 @@ export class SnapshotKeeper {
     if (this.#held) return;
     this.#held = snapshot;
     this.#restored = true;
-    const fields = { accounts: snapshot.size, complete: snapshot.complete, source: 'file' };
-    this.#logger.info({ event: 'snapshot.refreshed', ...fields }, 'accounts taken from the copy of an earlier run');
+    this.#log.restored(snapshot);
     this.#activity.emit('snapshotTaken', { source: 'file' });
     for (const listener of this.#listeners) listener.onSnapshot?.(snapshot);
   }
@@ -439,7 +439,8 @@ export class SnapshotKeeper {
     }
   }
 
-  #accept({ snapshot, pages, source = 'bank' }: ReadSnapshot, readingId: string): void {
+  #accept(read: ReadSnapshot, readingId: string): void {
+    const { snapshot, source = 'bank' } = read;
     const before = this.#held;
     this.#held = snapshot;
     before?.replace();
@@ -448,32 +449,14 @@ export class SnapshotKeeper {
     this.#restored = false;
     this.#backOff.succeeded();
     this.#condition.succeeded('reading');
-    const { complete, durationMs } = snapshot;
-    const accounts = snapshot.size;
-    const fields = { readingId, accounts, pages, complete, ms: Math.round(durationMs), source };
-    this.#logger.info(
-      { event: 'snapshot.refreshed', ...fields },
-      source === 'bank' ? 'accounts read' : 'accounts taken from another instance',
-    );
-    if (complete === false) {
-      this.#logger.warn(
-        { event: 'snapshot.incomplete', ...fields },
-        'the list changed while it was read, twice; it may lack or repeat accounts',
-      );
-    }
-    if (accounts === 0 && before && before.size > 0) {
-      this.#logger.warn(
-        { event: 'snapshot.emptied', ...fields, before: before.size },
-        'the bank lists no accounts any more',
-      );
-    }
+    this.#log.taken(read, before, readingId);
     this.#activity.emit('snapshotTaken', { source });
     for (const listener of this.#listeners) listener.onSnapshot?.(snapshot);
   }
 
   #noteFailure(thrown: GatewayError, readingId: string): GatewayError {
     if (thrown.code === 'stopping') return thrown;
-    const error = thrown instanceof NoToken ? thrown : this.#logFailure(thrown, readingId);
+    const error = thrown instanceof NoToken ? thrown : this.#waitAfter(thrown, readingId);
     this.#failure = error;
     for (const listener of this.#listeners) listener.onFailure?.(error);
     return error;
@@ -486,28 +469,11 @@ export class SnapshotKeeper {
     for (const listener of this.#listeners) listener.onDropped?.();
   }
 
-  #logFailure(error: GatewayError, readingId: string): GatewayError {
-    if (error.code === 'access-not-granted') {
-      this.#drop();
-    }
-    if (error.code === 'internal-error')
-      this.#logger.error(
-        { event: 'snapshot.failed', readingId, err: error },
-        'reading failed by a fault of the gateway',
-      );
+  #waitAfter(error: GatewayError, readingId: string): GatewayError {
+    if (error.code === 'access-not-granted') this.#drop();
     const waiting = this.#backOff.failed(error);
     this.#condition.failed('reading', error);
-    this.#logger[error.needsSomeone && error.code !== 'internal-error' ? 'error' : 'warn'](
-      {
-        event: 'snapshot.failed',
-        readingId,
-        code: error.code,
-        owner: error.owner,
-        detail: error.detail,
-        retryInMs: Math.round(waiting.retryAfterMs ?? 0),
-      },
-      'the accounts could not be read',
-    );
+    this.#log.failed(error, waiting.retryAfterMs ?? 0, readingId);
     return waiting;
   }
 }

@@ -16,7 +16,7 @@ const BACKSLASH = 0x5c;
 interface SnapshotTimes {
   /** Before the bank was asked. */
   readonly askedAt: Instant;
-  /** How long the reading took, ms; 0 for one that was not read here. */
+  /** How long the reading took where it was made, ms. */
   readonly durationMs: number;
 }
 

@@ -8,7 +8,7 @@ export interface ValueColumn {
   readonly values: Texts;
 }
 
-/** @param texts by position */
+/** The column of these texts, which are by position. */
 export function toColumn({ codes, different }: CodedTexts): ValueColumn {
   const keys = different.map(toByteOrder);
   const sorted = [...keys.keys()].sort((a, b) => ((keys[a] as string) < (keys[b] as string) ? -1 : 1));

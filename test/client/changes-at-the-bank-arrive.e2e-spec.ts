@@ -9,17 +9,12 @@ import {
 import { bankForFile } from '../support/bank-for-file.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { json, listAccounts } from '../support/pretend-bank.js';
-import { sampleAccount, sampleId } from '../support/sample-accounts.js';
+import { accountWith, sampleId } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
 const bank = await bankForFile();
-const accountWith = (number: number, amount: number, more = {}) =>
-  sampleAccount(number, {
-    balances: [{ type: 'CurrentBalance', currency: 'EUR', beginOfDayAmount: amount, intraDayAmount: 0 }],
-    ...more,
-  });
 /** From now on the bank has these. */
-const has = (...accounts: ReturnType<typeof accountWith>[]) => (bank.onAccounts = listAccounts(accounts));
+const has = (...accounts: object[]) => (bank.onAccounts = listAccounts(accounts));
 
 describe('a watch of the real feed', () => {
   const watches: Watch[] = [];

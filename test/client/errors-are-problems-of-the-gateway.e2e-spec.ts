@@ -38,6 +38,12 @@ describe('what the gateway refuses', () => {
     expect(gateway.events('request').map(({ requestId }) => requestId)).toEqual([problem.requestId]);
   });
 
+  it('is a problem, too, for an id that no address can hold', async () => {
+    const gateway = await startGateway(sandbox);
+    const problem = await problemOf(createClient({ baseUrl: gateway.url }).getAccount('a\ud800'));
+    expect(problem).toMatchObject({ code: 'account-not-found', status: 404 });
+  });
+
   it('names the parameters at fault', async () => {
     const gateway = await startGateway(sandbox);
     const problem = await problemOf(createClient({ baseUrl: gateway.url }).listAccounts({ pageSize: 5000 }));
@@ -79,6 +85,22 @@ describe('a 503', () => {
     expect(calls).toBe(1);
     await problemOf(client.getBalances());
     expect(calls).toBe(3);
+  });
+});
+
+describe('when to try again', () => {
+  it.each([
+    ['2', 2000],
+    ['0', 250],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 250],
+    // more ms than a timer takes, which would then end at once
+    ['31536000', 300_000],
+    ['soon', null],
+  ])('after Retry-After: %s is said in ms (%j), for which a page can wait', async (after, retryAfterMs) => {
+    const url = await startWebServer((_request, response) =>
+      response.writeHead(502, { 'content-type': 'text/html', 'retry-after': after }).end('a proxy'),
+    );
+    expect(await problemOf(createClient({ baseUrl: url }).listAccounts())).toMatchObject({ status: 502, retryAfterMs });
   });
 });
 

@@ -4,20 +4,15 @@ import { bankForFile, repair } from '../support/bank-for-file.js';
 import { openTab, startBrowser, startClientPages } from '../support/client-pages.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { json, listAccounts } from '../support/pretend-bank.js';
-import { sampleAccount } from '../support/sample-accounts.js';
+import { accountWith } from '../support/sample-accounts.js';
 import { hasChromium } from '../support/tools.js';
 import { until } from '../support/until.js';
 
 jest.setTimeout(60_000);
 
 const bank = await bankForFile();
-const accountWith = (number: number, amount: number, more = {}) =>
-  sampleAccount(number, {
-    balances: [{ type: 'CurrentBalance', currency: 'EUR', beginOfDayAmount: amount, intraDayAmount: 0 }],
-    ...more,
-  });
 /** From now on the bank has these. */
-const has = (...accounts: ReturnType<typeof accountWith>[]) => (bank.onAccounts = listAccounts(accounts));
+const has = (...accounts: object[]) => (bank.onAccounts = listAccounts(accounts));
 
 const suite = hasChromium() ? describe : describe.skip;
 
@@ -50,10 +45,7 @@ suite('the example page', () => {
     await showing(page, name);
     await showing(page, '10.5');
     has(accountWith(1, 1234.56, { friendlyName: name }));
-    const changed = performance.now();
     await showing(page, '1,234.56');
-    // one freshness period, and what a busy machine takes
-    expect(performance.now() - changed).toBeLessThan(5000);
     expect(await page.locator('tr.changed').count()).toBe(1);
     expect(await page.locator('img').count()).toBe(0);
     expect(errors).toEqual([]);

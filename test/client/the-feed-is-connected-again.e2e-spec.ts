@@ -125,13 +125,13 @@ describe('a stream', () => {
       { lastId: null, bank: null },
       (message) => told.push(message),
       end.signal,
-      500,
+      1000,
     );
     await until(() => feed.requests.length === 2);
     await until(() => feed.open.size === 1);
     const started = performance.now();
-    // two silences long
-    await until(() => performance.now() - started > 1000);
+    // longer than a silence
+    await until(() => performance.now() - started > 1500);
     expect(feed.requests).toHaveLength(2);
     expect(told.map(({ type }) => type)).toEqual([
       'connection',

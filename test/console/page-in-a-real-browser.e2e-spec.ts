@@ -276,7 +276,7 @@ describeWithChromium('the console page in a real browser', () => {
   });
 
   describe('what happens at the bank', () => {
-    it('shows within a freshness period, without a reload, in every tab over one stream', async () => {
+    it('shows by the feed, without a reload, in every tab over one stream', async () => {
       const tabs = await Promise.all([open(), open(), open()]);
       for (const { page } of tabs) {
         await settled(page);
@@ -288,13 +288,12 @@ describeWithChromium('the console page in a real browser', () => {
       await until(() => streams() === 1, 15_000);
       const amountsOf = (page: Page) => page.locator('td.c-current').allInnerTexts();
       const before = await Promise.all(tabs.map(({ page }) => amountsOf(page)));
+      // no tab learns of it by asking for health
+      for (const { page } of tabs) await page.route('**/health', () => undefined);
       bank.control.patch({ movement: true });
-      const began = performance.now();
       for (const [index, { page }] of tabs.entries()) {
-        await until(async () => (await amountsOf(page)).join() !== before[index]?.join());
+        await until(async () => (await amountsOf(page)).join() !== before[index]?.join(), 15_000);
       }
-      // the balances move each second: until then, one period, and what a busy machine takes
-      expect(performance.now() - began).toBeLessThan(FRESH_MS + 6000);
       expect(streams()).toBe(1);
       expect(tabs.flatMap(({ wrongs }) => wrongs)).toEqual([]);
     });
@@ -339,6 +338,21 @@ describeWithChromium('the console page in a real browser', () => {
       await page.getByText('All well').waitFor();
       await page.getByText('1–25 of 120 in all').waitFor();
     });
+  });
+
+  it('a switch is turned off, and those beside it stay on', async () => {
+    const { page } = await open();
+    const isOn = async (name: string) =>
+      (await page.getByRole('switch', { name }).getAttribute('aria-checked')) === 'true';
+    const names = ['Balances move', 'Bank down', 'Address not white-listed'];
+    for (const name of names) {
+      await page.getByRole('switch', { name }).click();
+      await until(() => isOn(name));
+    }
+    await page.getByRole('switch', { name: 'Balances move' }).click();
+    await until(async () => !(await isOn('Balances move')));
+    await page.locator('.switches[aria-busy=false]').waitFor();
+    expect(await Promise.all(names.map(isOn))).toEqual([false, true, true]);
   });
 
   it('a gateway that is away is said, and when it is back the page goes on by itself', async () => {

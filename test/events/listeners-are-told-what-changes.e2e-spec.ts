@@ -3,7 +3,7 @@ import { bankForFile } from '../support/bank-for-file.js';
 import { closeStreams, openStream } from '../support/event-stream.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { listAccounts } from '../support/pretend-bank.js';
-import { sampleAccount, sampleAccounts, sampleId } from '../support/sample-accounts.js';
+import { accountWith, sampleAccount, sampleAccounts, sampleId } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
 const bank = await bankForFile();
@@ -16,10 +16,6 @@ const watch = (gateway: Gateway, query = '', headers: Record<string, string> = {
   openStream(`${gateway.url}/api/v1/events${query}`, headers);
 const lists = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length;
 const usd = (number: number, change = {}) => sampleAccount(number, { currency: 'USD', ...change });
-const withBalance = (number: number, amount: number) =>
-  sampleAccount(number, {
-    balances: [{ type: 'CurrentBalance', currency: 'EUR', beginOfDayAmount: amount, intraDayAmount: 0 }],
-  });
 const NOTHING = { added: [], changed: [], removed: [], totalsChanged: false };
 
 describe('listeners are told what changes', () => {
@@ -48,7 +44,7 @@ describe('listeners are told what changes', () => {
     await gateway.get('/api/v1/accounts');
     const stream = await watch(gateway);
     const { id } = await stream.event(0);
-    bank.onAccounts = listAccounts([withBalance(1, 5), sampleAccount(2), sampleAccount(4)]);
+    bank.onAccounts = listAccounts([accountWith(1, 5), sampleAccount(2), sampleAccount(4)]);
     const second = await stream.event(1);
     expect(second.type).toBe('snapshot');
     expect(second.data).toMatchObject({
@@ -61,7 +57,7 @@ describe('listeners are told what changes', () => {
     expect(second.id).not.toBe(id);
     // another name moves no money
     bank.onAccounts = listAccounts([
-      withBalance(1, 5),
+      accountWith(1, 5),
       sampleAccount(2, { friendlyName: 'Another' }),
       sampleAccount(4),
     ]);

@@ -83,7 +83,7 @@ describe('streams end', () => {
   });
 
   it('not before the drain: while SHUTDOWN_DELAY_MS lasts they go on', async () => {
-    const gateway = await start({ SHUTDOWN_DELAY_MS: '1500', SNAPSHOT_FRESH_MS: '300' });
+    const gateway = await start({ SHUTDOWN_DELAY_MS: '2000', SNAPSHOT_FRESH_MS: '50' });
     await gateway.get('/api/v1/accounts');
     const stream = await watch(gateway);
     await stream.event(0);

@@ -43,6 +43,13 @@ export function sampleAccount(number: number, change: Record<string, unknown> = 
   };
 }
 
+/** A plain account with this balance, and nothing moved today. */
+export const accountWith = (number: number, amount: number, change: Record<string, unknown> = {}) =>
+  sampleAccount(number, {
+    balances: [{ type: 'CurrentBalance', currency: 'EUR', beginOfDayAmount: amount, intraDayAmount: 0 }],
+    ...change,
+  });
+
 export const sampleId = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 
 export const sampleAccounts = (count: number): Record<string, unknown>[] =>

@@ -9,8 +9,6 @@ import type { Feed, FeedMessage, ProblemData } from './watch-events.js';
 const SILENCE_MS = 45_000;
 const RETRY_MS = 3000;
 const MAX_RETRY_MS = 30_000;
-/** What an answer asks for holds between these: the gateway's own most, and what keeps a proxy's `0` from being a flood. */
-const [LEAST_ASKED_MS, MOST_ASKED_MS] = [250, 300_000];
 
 /** A stream that does not begin with a state is well (docs/api.md#the-change-feed); so long is the beginning. */
 const BEGINNING_MS = 1000;
@@ -121,9 +119,7 @@ const isTrouble = (bank: StateEvent | null): boolean => bank !== null && (bank.s
 /** What the answer asks for; else the stream's own `retry`, doubled with each failure; with jitter, so that many do not return at once. */
 function toWait({ retryMs, failures }: ConnectionState, problem: GatewayProblem | null): number {
   const doubled = Math.min(retryMs * 2 ** Math.max(0, failures - 1), Math.max(MAX_RETRY_MS, retryMs));
-  const asked = problem?.retryAfterMs ?? null;
-  const waitMs = asked === null ? doubled : Math.min(Math.max(asked, LEAST_ASKED_MS), MOST_ASKED_MS);
-  return Math.round(waitMs * (1 + Math.random() / 2));
+  return Math.round((problem?.retryAfterMs ?? doubled) * (1 + Math.random() / 2));
 }
 
 /** Aborts its signal when nothing was heard for so long. */

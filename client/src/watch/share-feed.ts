@@ -134,7 +134,7 @@ class Follower {
     const tell = (message: FeedMessage) => {
       this.#note(message);
       this.#tell(message);
-      // whoever is next asks for itself whether it is refused, too
+      // the next tab asks for itself whether it is refused, too
       const isLast = message.type === 'error' && message.problem.retryAfterMs === null;
       if (!isLast) this.#post({ type: 'told', message });
     };

@@ -117,9 +117,10 @@ export class ChangeFeed {
       return;
     }
     this.#listeners.add(listener);
-    this.#keepAlive ??= setInterval(() => {
-      for (const each of this.#listeners) each.keepAlive();
-    }, KEEP_ALIVE_MS).unref();
+    this.#keepAlive ??= setInterval(
+      () => void this.#forEachListener((each) => each.keepAlive()),
+      KEEP_ALIVE_MS,
+    ).unref();
     const { state } = this.#keeper;
     if (this.#listeners.size === 1) this.#told = JSON.stringify(state);
     const servable = this.#keeper.status().servable && this.#history.snapshot !== null;
@@ -155,7 +156,7 @@ export class ChangeFeed {
         } finally {
           next.release();
         }
-        await this.#deliverAll();
+        await this.#forEachListener((each) => this.#deliver(each));
       }
     } catch (error) {
       this.#log.logger.error({ event: 'internal-error', err: error }, 'a fault of this service, in the change feed');
@@ -165,10 +166,11 @@ export class ChangeFeed {
     }
   }
 
-  async #deliverAll(): Promise<void> {
+  /** Does this for each listener; where they are many, others have their turn meanwhile. */
+  async #forEachListener(work: (listener: Listener) => void): Promise<void> {
     const breather = new Breather();
     for (const listener of this.#listeners) {
-      this.#deliver(listener);
+      work(listener);
       if (breather.isDue(true)) await breather.breathe();
     }
   }
@@ -202,7 +204,8 @@ export class ChangeFeed {
     const told = JSON.stringify(state);
     if (told === this.#told) return;
     this.#told = told;
-    for (const listener of this.#listeners) listener.tell('state', told);
+    // the newest at each moment: it may have changed before all are told
+    void this.#forEachListener((each) => each.tell('state', this.#told));
   }
 }
 

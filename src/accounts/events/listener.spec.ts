@@ -63,7 +63,7 @@ describe('a listener', () => {
     ['', null, ''],
     ['x\ny', 'x\ny', ''],
     ['A'.repeat(44), 'A'.repeat(44), ''],
-  ])('who comes with %j keeps that id only if it is one of ours', async (lastEventId, knows, id) => {
+  ])('who comes with %j keeps that id only if it has the form of a digest', async (lastEventId, knows, id) => {
     const { listener, events } = await scene(lastEventId);
     expect(listener.knows).toBe(knows);
     listener.tell('state', '{}');

@@ -56,7 +56,7 @@ export class Listener {
     this.#send(this.#first ? { id, comment: '' } : { id });
   }
 
-  /** A comment: whoever is between sees that the connection is alive. */
+  /** A comment: proxies on the way see that the connection is alive. */
   keepAlive(): void {
     this.#send({ comment: '' });
   }

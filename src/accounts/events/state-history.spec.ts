@@ -97,6 +97,19 @@ describe('the last states', () => {
     expect(history.since(12, ALL)?.changed).toHaveLength(50);
   });
 
+  it('of accounts with long texts that come, or grow, none are kept beyond the limit either', async () => {
+    const list = (name: string) => Array.from({ length: 600 }, (_, index) => named(name, `a-${index}`));
+    const all = list('x'.repeat(60_000));
+    const [long, next] = [snapshotOf(all), snapshotOf([...all, named('x', 'b')])];
+    for (const before of [[], list('x')]) {
+      const history = await historyOf(before);
+      await history.advance(long);
+      expect(history.since(1, ALL)).toBeNull();
+      await history.advance(next);
+      expect(history.since(2, ALL)?.added).toEqual(['b']);
+    }
+  });
+
   it('are gone when all is forgotten, in the middle of a comparison as well', async () => {
     const [one, other] = [snapshotOf([named('one')]), snapshotOf([named('other')])];
     const history = new StateHistory();

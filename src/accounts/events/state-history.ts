@@ -23,7 +23,7 @@ interface State {
   readonly number: number;
   /** What each account that this state changed was before, null for none; null when that is not known or not kept. */
   former: Former | null;
-  /** Of `former`, about. */
+  /** Of `former`, and of what these accounts are since, about. */
   bytes: number;
 }
 
@@ -33,9 +33,8 @@ type Former = ReadonlyMap<string, Kept | null>;
 const MAX_STATES = 20;
 /** Of more than so many accounts at once, nobody is told one by one. */
 const MAX_DIFFERENCES = 5000;
-/** For what is kept of former accounts, of all states together; a change of one account takes about 500. What is kept of the
- * present ones is at most as much. */
-const MAX_BYTES = 16 * 1024 * 1024;
+/** For what is kept of accounts, as they were and as they are, of all states together; a change of one takes about 1000. */
+const MAX_BYTES = 32 * 1024 * 1024;
 const BYTES_BESIDE = 200;
 
 /**
@@ -124,9 +123,9 @@ export class StateHistory {
 
   #push(digest: string, comparison: Comparison | null): void {
     this.#number += 1;
-    const former = comparison?.former ?? null;
-    this.#states.push({ digest, number: this.#number, former, bytes: sizeOf(former) });
-    for (const [id, account] of comparison?.later ?? []) this.#present.set(id, account);
+    const { former = null, later = null } = comparison ?? {};
+    this.#states.push({ digest, number: this.#number, former, bytes: sizeOf(former) + sizeOf(later) });
+    for (const [id, account] of later ?? []) this.#present.set(id, account);
     this.#trim();
   }
 

@@ -63,7 +63,7 @@ export function ageOf(asOf: string, heard: Heard | null): Heard {
 
 /** The whole picture, whether ready or not. @throws GatewayProblem */
 export const readHealth = (signal: AbortSignal): Promise<Health> =>
-  call<Health>('/health', { signal: AbortSignal.any([signal, AbortSignal.timeout(HEALTH_DEADLINE_MS)]) });
+  call<Health>('/health', { signal }, HEALTH_DEADLINE_MS);
 
 /** The last hour. @throws GatewayProblem */
 export const readRecent = (signal: AbortSignal): Promise<Recent> => call<Recent>('/health/recent', { signal });
@@ -85,14 +85,23 @@ export const turnSwitches = (patch: object): Promise<Switches> =>
 /** Sets all switches back; the gateway then asks the bank at once. @throws GatewayProblem */
 export const resetSwitches = (): Promise<Switches> => call('/sandbox/control', { method: 'DELETE' });
 
-async function call<T>(path: string, init: RequestInit): Promise<T> {
+/** What went wrong in a call, whatever it was. */
+export const toProblem = (cause: unknown): GatewayProblem =>
+  cause instanceof GatewayProblem
+    ? cause
+    : new GatewayProblem({ code: 'internal-error', owner: 'operator', message: 'A fault of this page.', cause });
+
+async function call<T>(path: string, init: RequestInit, deadlineMs = DEADLINE_MS): Promise<T> {
   const headers = { Accept: 'application/json', 'X-Client-Name': 'console', ...init.headers };
+  const deadline = AbortSignal.timeout(deadlineMs);
   let response: Response;
   let body: unknown;
   try {
-    response = await fetch(path, { ...init, headers });
+    const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline;
+    response = await fetch(path, { ...init, headers, signal });
     body = await response.json();
   } catch (cause) {
+    // a gateway that says nothing is one that cannot be reached; who gave up by themselves is told so
     init.signal?.throwIfAborted();
     throw new GatewayProblem({
       code: 'network-error',
@@ -103,6 +112,7 @@ async function call<T>(path: string, init: RequestInit): Promise<T> {
   }
   // /health is itself when it is not ready
   if (response.ok || (typeof body === 'object' && body !== null && 'details' in body)) return body as T;
-  const { code = 'internal-error', owner = 'operator', detail = '', requestId } = body as Record<string, string>;
+  const problem = (body ?? {}) as Partial<Record<string, string>>;
+  const { code = 'internal-error', owner = 'operator', detail = '', requestId } = problem;
   throw new GatewayProblem({ code, owner, message: detail, status: response.status, requestId: requestId ?? null });
 }

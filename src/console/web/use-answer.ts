@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { GatewayProblem } from './gateway.js';
+import { toProblem, type GatewayProblem } from './gateway.js';
 
 const RETRY_MS = 5000;
 
@@ -33,7 +33,7 @@ export function useAnswer<T>(key: string, turn: number, load: (signal: AbortSign
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
-        const problem = error instanceof GatewayProblem ? error : toProblem(error);
+        const problem = toProblem(error);
         // what another question was answered is nothing to show with this problem, nor what may not be seen any more
         const kept = problem.code !== 'access-not-granted';
         setHeld((before) => ({ key, data: kept && before.key === key ? before.data : null, problem }));
@@ -50,6 +50,3 @@ export function useAnswer<T>(key: string, turn: number, load: (signal: AbortSign
 
   return { data: held.data, problem: held.key === key ? held.problem : null, pending: held.key !== key };
 }
-
-const toProblem = (cause: unknown): GatewayProblem =>
-  new GatewayProblem({ code: 'internal-error', owner: 'operator', message: 'A fault of this page.', cause });

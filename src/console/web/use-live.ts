@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { client, GatewayProblem, readHealth, type Health } from './gateway.js';
+import { client, readHealth, toProblem, type GatewayProblem, type Health } from './gateway.js';
 
 const HEALTH_EVERY_MS = 5000;
 const AGAIN_MS = 2000;
@@ -57,7 +57,7 @@ export function useLive(): Live {
         });
       } catch (error) {
         wait = AGAIN_MS;
-        if (error instanceof GatewayProblem) change(() => ({ trouble: error }));
+        if (!closing.signal.aborted) change(() => ({ trouble: toProblem(error) }));
       }
       asking = false;
       if (!closing.signal.aborted) timer = window.setTimeout(() => void ask(), wait);

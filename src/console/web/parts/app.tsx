@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { balancesOf, movedSince, type Balances } from '../balance.js';
 import { client, readProblems, readRecent, type Account } from '../gateway.js';
 import { overall, toTroubles, type Level, type Trouble } from '../picture.js';
 import { useAnswer } from '../use-answer.js';
@@ -95,15 +96,11 @@ function useShortcuts(): void {
 
 /** The ids of the accounts whose balances are others than in the list before. */
 function useMoved(accounts: readonly Account[] | null): ReadonlySet<string> {
-  const before = useRef(new Map<string, string>());
+  const before = useRef<Balances>(new Map());
   return useMemo(() => {
-    const moved = new Set<string>();
-    for (const { id, balances } of accounts ?? []) {
-      const now = JSON.stringify(balances);
-      const known = before.current.get(id);
-      if (known !== undefined && known !== now) moved.add(id);
-      before.current.set(id, now);
-    }
+    const now = balancesOf(accounts ?? []);
+    const moved = movedSince(before.current, now);
+    before.current = now;
     return moved;
   }, [accounts]);
 }

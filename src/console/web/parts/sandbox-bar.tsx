@@ -85,8 +85,10 @@ export function SandboxBar({ turn: stateTurn }: { readonly turn: number }) {
   /** Off means back, and asking the bank at once; what else is on is turned on again. */
   async function turnOff(off: Switch): Promise<Switches> {
     const others = SWITCHES.filter((each) => each !== off && state && each.isOn(state));
-    const reset = await resetSwitches();
-    return others.length === 0 ? reset : turnSwitches(Object.assign({}, ...others.map(({ patch }) => patch)) as object);
+    let switches = await resetSwitches();
+    // one by one: two may order faults
+    for (const { patch } of others) switches = await turnSwitches(patch);
+    return switches;
   }
 
   return (
