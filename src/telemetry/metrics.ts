@@ -92,8 +92,8 @@ export class Metrics {
     for (const target of ['token', 'accounts']) this.#bankCalls.zero({ target, error_type: '' });
   }
 
-  #onRequest({ method, route, status, ms, fields, clientName }: RequestEnded): void {
-    if (fields.stream !== true) {
+  #onRequest({ method, route, status, ms, stream, cache, problem, clientName }: RequestEnded): void {
+    if (!stream) {
       const labels = {
         http_request_method: method !== null && METHODS.has(method) ? method : '_OTHER',
         http_route: route ?? 'unmatched',
@@ -102,8 +102,7 @@ export class Metrics {
       this.#requests.observe(labels, ms / 1000);
     }
     this.#clientRequests.inc({ client_name: this.#clientNames.toLabel(clientName) });
-    const { code, owner, cache } = fields;
-    if (code !== undefined) this.#problems.inc({ code, owner: owner ?? PROBLEMS[code].owner });
+    if (problem) this.#problems.inc({ code: problem.code, owner: problem.owner });
     else if (cache !== undefined && (status === 200 || status === 304)) {
       this.#responses.inc({ cache, representation: status === 304 ? 'not-modified' : 'full' });
     }

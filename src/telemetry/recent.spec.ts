@@ -18,7 +18,9 @@ function createFigures() {
       route: '/api/v1/accounts',
       status: 200,
       ms,
-      fields: {},
+      stream: false,
+      cache: undefined,
+      problem: undefined,
       clientName: undefined,
       ...change,
     });
@@ -33,7 +35,7 @@ describe('the last hour', () => {
     request(5, { status: 404 });
     request(5000, { route: '/health' });
     request(5000, { route: null });
-    request(3_600_000, { route: '/api/v1/events', fields: { stream: true } });
+    request(3_600_000, { route: '/api/v1/events', stream: true });
     activity.emit('bankCallEnded', { endpoint: 'accounts', ms: 200, code: null });
     activity.emit('bankCallEnded', { endpoint: 'token', ms: 250, code: 'bank-timeout' });
     status.ageMs = 12_900;

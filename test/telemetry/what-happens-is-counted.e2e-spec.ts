@@ -120,6 +120,8 @@ describe('requests', () => {
     await until(() => gateway.events('request').some(({ status }) => status === 499));
     const seen = await scrape(gateway);
     expect(seen.value(DURATION_COUNT, labelsOf('GET', ACCOUNTS, 499))).toBe(1);
+    // nobody got an answer, so it was none with a problem
+    expect(seen.value('accounts_gateway_problems_total')).toBe(0);
     expect(seen.value('accounts_gateway_callers_waiting')).toBe(0);
   });
 
