@@ -82,7 +82,8 @@ class GatheredOutput implements StandardOutput {
   #write(): void {
     write(STDOUT, this.#writing, (error, written) => {
       if (error?.code === 'EAGAIN') {
-        setTimeout(() => this.#write(), GATHER_MS);
+        // who reads no more must not hold the end of the process
+        setTimeout(() => this.#write(), GATHER_MS).unref();
         return;
       }
       if (error) {
