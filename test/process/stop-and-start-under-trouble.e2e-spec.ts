@@ -135,7 +135,7 @@ describe('starting', () => {
     let stderr = '';
     child.stderr?.on('data', (chunk) => (stderr += String(chunk)));
     await goesOnServing(url);
-    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('standard output can not be written (ENOSPC)')]);
+    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('standard output cannot be written (ENOSPC)')]);
     const exit = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     expect(await exit).toBe(0);
