@@ -1,4 +1,4 @@
-import { renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { IdentityHolder } from '../../src/auth/identity-holder.js';
@@ -104,6 +104,14 @@ describe('a bad certificate changes nothing', () => {
       'with a wrong passcode',
       'certificate-unusable',
       async (bank) => writeFileSync(bank.files.pfx, (await bank.issueClient('renewed')).pfx),
+    ],
+    [
+      'with roots of which one is cut off',
+      'certificate-unusable',
+      async (bank) => {
+        const root = readFileSync(bank.files.ca, 'utf8');
+        writeFileSync(bank.files.ca, root + root.slice(0, 300));
+      },
     ],
     ['removed', 'certificate-unusable', async (bank) => unlinkSync(bank.files.pfx)],
     [
