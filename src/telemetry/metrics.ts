@@ -1,6 +1,7 @@
 import { Counter, Histogram, Registry, type Metric } from '@prometheus-io/client';
 import type { Activity, BankCallEnded, RequestEnded, WorkEnded } from '../activity.js';
 import { PROBLEM_CODES, PROBLEMS } from '../problems/problem-table.js';
+import { toKnownMethod } from '../spans.js';
 import { ClientNames } from './client-names.js';
 import { processMetrics } from './process-metrics.js';
 
@@ -9,15 +10,13 @@ const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 const BANK_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const READING_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 
-/** By the conventions of OpenTelemetry; all that others may be parsed as are `_OTHER`. */
-const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
-
 const CACHE_OUTCOMES = ['hit', 'miss', 'stale', 'request'];
 const REPRESENTATIONS = ['full', 'not-modified'];
 /** What the work of the gateway itself can fail with. */
 const OUTCOMES = ['ok', ...PROBLEM_CODES.filter((code) => PROBLEMS[code].owner !== 'caller')];
 
 const OPEN_METRICS = 'application/openmetrics-text';
+const MAX_ACCEPT_LENGTH = 1000;
 
 /** The figures of one app as Prometheus reads them (docs/monitoring.md#metrics): what happened is counted here. */
 export class Metrics {
@@ -95,7 +94,7 @@ export class Metrics {
   #onRequest({ method, route, status, ms, stream, cache, problem, clientName }: RequestEnded): void {
     if (!stream) {
       const labels = {
-        http_request_method: method !== null && METHODS.has(method) ? method : '_OTHER',
+        http_request_method: toKnownMethod(method),
         http_route: route ?? 'unmatched',
         http_response_status_code: status,
       };
@@ -132,5 +131,3 @@ export function prefersOpenMetrics(accept: string | undefined): boolean {
     Math.max(0, ...ranges.filter((each) => each.type === type).map((each) => each.quality));
   return best(OPEN_METRICS) > best('text/plain');
 }
-
-const MAX_ACCEPT_LENGTH = 1000;
