@@ -32,15 +32,21 @@ export interface BankCallEnded {
   readonly code: ProblemCode | null;
 }
 
-/** A reading of all accounts, or a request for a token, with all its repeats. */
-export interface WorkEnded {
+/** A request for a token that came to an end of its own. */
+interface TokenRequestEnded {
+  /** What it failed with; null when it went well. */
+  readonly code: ProblemCode | null;
+}
+
+/** A reading of all accounts, with all its pages and repeats. */
+export interface ReadingEnded {
   readonly ms: number;
   /** What it failed with; null when it went well. */
   readonly code: ProblemCode | null;
 }
 
 /** A newer snapshot is held. */
-export interface SnapshotTaken {
+interface SnapshotTaken {
   /** Read here, by another instance, or before the start. */
   readonly source: 'bank' | 'shared' | 'file';
 }
@@ -48,8 +54,8 @@ export interface SnapshotTaken {
 interface ActivityEvents {
   requestsEnded: [readonly RequestEnded[]];
   bankCallEnded: [BankCallEnded];
-  tokenRequestEnded: [WorkEnded];
-  readingEnded: [WorkEnded];
+  tokenRequestEnded: [TokenRequestEnded];
+  readingEnded: [ReadingEnded];
   snapshotTaken: [SnapshotTaken];
 }
 

@@ -1,5 +1,5 @@
 import { Counter, Histogram, Registry, type Metric } from '@prometheus-io/client';
-import type { Activity, BankCallEnded, RequestEnded, WorkEnded } from '../activity.js';
+import type { Activity, BankCallEnded, ReadingEnded, RequestEnded } from '../activity.js';
 import { PROBLEM_CODES, PROBLEMS } from '../problems/problem-table.js';
 import { toKnownMethod } from '../spans.js';
 import { ClientNames } from './client-names.js';
@@ -111,7 +111,7 @@ export class Metrics {
     this.#bankCalls.observe({ target: endpoint, error_type: code ?? '' }, ms / 1000);
   }
 
-  #onReading({ ms, code }: WorkEnded): void {
+  #onReading({ ms, code }: ReadingEnded): void {
     this.#readings.inc({ outcome: code ?? 'ok' });
     this.#readingDuration.observe(ms / 1000);
   }
