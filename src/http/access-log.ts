@@ -99,4 +99,4 @@ export class AccessLog {
 const toTenths = (ms: number): number => Math.round(ms * 10) / 10;
 
 /** A header of the caller for the log: one line, no control characters, not too long. */
-const toLogged = (header: string): string => header.replace(/[^\x20-\x7e]/g, '?').slice(0, 100);
+const toLogged = (header: string): string => header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
