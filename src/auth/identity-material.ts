@@ -52,7 +52,8 @@ export function mayPass(error: unknown): boolean {
   return !(error instanceof PfxUnreadable || error instanceof FileUnusable);
 }
 
-function readRoots(file: string): { readonly pem: string; readonly certificates: readonly string[] } {
+/** The text of a PEM file, and each certificate in it. @throws FileUnusable */
+export function readRoots(file: string): { readonly pem: string; readonly certificates: readonly string[] } {
   const pem = readSmallFile(file, MAX_PFX_BYTES).toString('utf8');
   return { pem, certificates: parseCertificates(pem, file).map(String) };
 }
