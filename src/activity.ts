@@ -2,7 +2,10 @@ import { EventEmitter } from 'node:events';
 import type { RequestFields } from './logging/request-fields.js';
 import type { ProblemCode } from './problems/problem-table.js';
 
-/** A request that has its answer, or whose caller has left; one that was refused before it became one, too. */
+/**
+ * A request that has its answer, or whose caller has left; one that was refused before it became one, too. It holds what
+ * was known at that moment: the work for a caller who has left may yet fail, and is then no answer.
+ */
 export interface RequestEnded {
   /** As the caller sent it; null when nothing of it could be read. */
   readonly method: string | null;
@@ -10,7 +13,10 @@ export interface RequestEnded {
   readonly route: string | null;
   readonly status: number;
   readonly ms: number;
-  readonly fields: Readonly<RequestFields>;
+  /** The answer has no end of its own, so `ms` says nothing. */
+  readonly stream: boolean;
+  readonly cache: RequestFields['cache'];
+  readonly problem: RequestFields['problem'];
   /** X-Client-Name as the caller sent it: it may be anything. */
   readonly clientName: string | undefined;
 }
@@ -26,17 +32,21 @@ export interface BankCallEnded {
   readonly code: ProblemCode | null;
 }
 
-/** A reading of all accounts, or a request for a token, with all its repeats. */
-export interface WorkEnded {
+/** A request for a token that came to an end of its own. */
+interface TokenRequestEnded {
+  /** What it failed with; null when it went well. */
+  readonly code: ProblemCode | null;
+}
+
+/** A reading of all accounts, with all its pages and repeats. */
+export interface ReadingEnded {
   readonly ms: number;
   /** What it failed with; null when it went well. */
   readonly code: ProblemCode | null;
 }
 
-/** Requests are told of so many at a time: counted one by one, between other work, each costs several times as much. */
-const BATCH = 100;
 /** A newer snapshot is held. */
-export interface SnapshotTaken {
+interface SnapshotTaken {
   /** Read here, by another instance, or before the start. */
   readonly source: 'bank' | 'shared' | 'file';
 }
@@ -44,10 +54,13 @@ export interface SnapshotTaken {
 interface ActivityEvents {
   requestsEnded: [readonly RequestEnded[]];
   bankCallEnded: [BankCallEnded];
-  tokenRequestEnded: [WorkEnded];
-  readingEnded: [WorkEnded];
+  tokenRequestEnded: [TokenRequestEnded];
+  readingEnded: [ReadingEnded];
   snapshotTaken: [SnapshotTaken];
 }
+
+/** Requests are told of so many at a time: counted one by one, between other work, each costs several times as much. */
+const BATCH = 100;
 
 /**
  * What happens in the rooms of one app, told to whoever measures it (docs/architecture.md#figures). Listeners are called on

@@ -17,13 +17,18 @@ const SCOPE = 'accounts-gateway';
 const MAX_LINKS = 128;
 /** https://www.w3.org/TR/trace-context/#traceparent-header; a later version may have more behind a dash. */
 const TRACE_PARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
-const KNOWN_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'TRACE']);
 
 /**
  * Spans as docs/operations.md#traces has them. Until a tracer is registered (src/telemetry/tracing.ts) all of this does
  * nothing. No attribute holds anything of a caller's or of the bank's but methods, statuses and counts.
  */
 const tracer = (): Tracer => trace.getTracer(SCOPE);
+
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'TRACE']);
+
+/** A method as an attribute or a label, by the conventions of OpenTelemetry: `_OTHER` for any that HTTP does not define. */
+export const toKnownMethod = (method: string | null): string =>
+  method !== null && KNOWN_METHODS.has(method) ? method : '_OTHER';
 
 /** The server span of a request, a child of the caller's `traceparent` where that is well formed. */
 export function startRequestSpan(traceParent: unknown): Span {
@@ -45,13 +50,13 @@ interface RequestEnd {
 /** Ends the server span of a request. */
 export function endRequestSpan(span: Span, { method, route, status, code, cache, readingId }: RequestEnd): void {
   if (!span.isRecording()) return;
-  const known = method !== null && KNOWN_METHODS.has(method);
-  const verb = known ? method : 'HTTP';
+  const knownMethod = toKnownMethod(method);
+  const verb = knownMethod === '_OTHER' ? 'HTTP' : knownMethod;
   span.updateName(route === null ? verb : `${verb} ${route}`);
   const failed = status === null || status >= 500;
   const errorType = code ?? (status === null ? 'caller-left' : failed ? String(status) : undefined);
   span.setAttributes({
-    'http.request.method': known ? method : '_OTHER',
+    'http.request.method': knownMethod,
     ...(route !== null && { 'http.route': route }),
     ...(status !== null && { 'http.response.status_code': status }),
     ...(errorType !== undefined && { 'error.type': errorType }),

@@ -3,7 +3,6 @@ import type { Activity } from '../activity.js';
 import { BackOff } from '../back-off.js';
 import type { Clock, Instant } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
 import { usableForMs, type AccessToken, type RequestToken } from './access-token.js';
 import type { BankCondition } from './bank-condition.js';
 
@@ -121,7 +120,7 @@ export class AccessTokenProvider {
   }
 
   async #request(rejected: AccessToken | null): Promise<AccessToken> {
-    const { logger, condition } = this.#options;
+    const { logger, condition, activity } = this.#options;
     const started = performance.now();
     try {
       const token = await this.#options.request(rejected ?? this.#current, rejected !== null);
@@ -133,7 +132,7 @@ export class AccessTokenProvider {
       this.#lastRenewalFailed = false;
       condition.succeeded('token');
       // another instance's is counted there
-      if (token.source !== 'shared') this.#ended(started, null);
+      if (token.source !== 'shared') activity.emit('tokenRequestEnded', { code: null });
       logger.info(
         {
           event: 'token.acquired',
@@ -149,7 +148,7 @@ export class AccessTokenProvider {
       const error = this.#backOff.failed(toGatewayError(thrown));
       this.#lastRenewalFailed = true;
       condition.failed('token', error);
-      this.#ended(started, error.code);
+      activity.emit('tokenRequestEnded', { code: error.code });
       logger[error.needsSomeone ? 'error' : 'warn'](
         {
           event: 'token.failed',
@@ -162,9 +161,5 @@ export class AccessTokenProvider {
       );
       throw error;
     }
-  }
-
-  #ended(started: number, code: ProblemCode | null): void {
-    this.#options.activity.emit('tokenRequestEnded', { ms: performance.now() - started, code });
   }
 }

@@ -6,12 +6,12 @@ import type { Clock } from '../clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 import type { BankSettings, EgressSettings, IdentitySettings } from '../config/settings.js';
-import { FileUnusable, readSecretFile } from '../config/small-file.js';
+import { FileUnusable } from '../config/small-file.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity, certificateFault, type SharedTokens } from './bank-identity.js';
 import { daysLeft, ExpiryNotice } from '../expiry-notice.js';
 import { FileWatch } from '../config/file-watch.js';
-import { mayPass, readIdentityMaterial, type IdentityMaterial } from './identity-material.js';
+import { mayPass, readIdentityMaterial, readRoots, type IdentityMaterial } from './identity-material.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
 
 /** Files are looked at this often: a change is taken up within 5 s, as docs/certificates.md#renewal promises. */
@@ -284,7 +284,7 @@ function watchedFiles(
 }
 
 async function readMaterial({ bank, egress, clock }: IdentityHolderOptions, signal?: AbortSignal): Promise<Material> {
-  const proxyCa = egress.proxyCaFile === null ? null : readSecretFile(egress.proxyCaFile);
+  const proxyCa = egress.proxyCaFile === null ? null : readRoots(egress.proxyCaFile).pem;
   return { ...(await readIdentityMaterial(bank.identity, new Date(clock.now().wall), signal)), proxyCa };
 }
 

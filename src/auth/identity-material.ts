@@ -1,6 +1,5 @@
-import { X509Certificate } from 'node:crypto';
 import type { IdentitySettings } from '../config/settings.js';
-import { FileUnusable, readSmallFile } from '../config/small-file.js';
+import { FileUnusable, parseCertificates, readSmallFile } from '../config/small-file.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { openPfx } from '../pfx/open-pfx.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
@@ -53,20 +52,10 @@ export function mayPass(error: unknown): boolean {
   return !(error instanceof PfxUnreadable || error instanceof FileUnusable);
 }
 
-function readRoots(file: string): { readonly pem: string; readonly certificates: readonly string[] } {
+/** The text of a PEM file, and each certificate in it. @throws FileUnusable */
+export function readRoots(file: string): { readonly pem: string; readonly certificates: readonly string[] } {
   const pem = readSmallFile(file, MAX_PFX_BYTES).toString('utf8');
-  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  if (certificates.length === 0) throw new FileUnusable(file, 'holds no PEM certificate');
-  certificates.forEach((certificate) => parseCertificate(certificate, file));
-  return { pem, certificates };
-}
-
-function parseCertificate(pem: string, file: string): X509Certificate {
-  try {
-    return new X509Certificate(pem);
-  } catch (error) {
-    throw new FileUnusable(file, 'holds a PEM certificate that cannot be parsed', { cause: error });
-  }
+  return { pem, certificates: parseCertificates(pem, file).map(String) };
 }
 
 function readPfxBytes(pfx: IdentitySettings['pfx']): Buffer {

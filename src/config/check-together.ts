@@ -1,11 +1,10 @@
-import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { isGiven, isSet, type Environment } from './environment.js';
 import { toFault, type Fault } from './fault.js';
-import { FileUnusable, readSealingKey, readSmallFile } from './small-file.js';
+import { FileUnusable, parseCertificates, readSealingKey, readSmallFile } from './small-file.js';
 import { inheritedProxy } from './to-settings.js';
 import { type Values } from './variables.js';
 
@@ -28,7 +27,7 @@ export function checkTogether(env: Environment, values: Partial<Values>, sandbox
  */
 export function checkPfxFile({ BANK_PFX_FILE: file }: Partial<Values>, others: readonly Fault[]): Fault[] {
   if (file === undefined || others.some(({ variable }) => variable === 'BANK_PFX_FILE')) return [];
-  const problem = fileProblem(file);
+  const problem = problemOf(file, read);
   return problem === null ? [] : [toFault('BANK_PFX_FILE', problem)];
 }
 
@@ -63,8 +62,7 @@ function checkPemFiles(values: Partial<Values>): Fault[] {
   return (['BANK_CA_FILE', 'EGRESS_PROXY_CA_FILE', 'REDIS_CA_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const).flatMap(
     (name) => {
       const file = values[name];
-      const check = name === 'TLS_KEY_FILE' ? checkKey : checkCertificates;
-      const problem = file === undefined ? null : fileProblem(file, check);
+      const problem = file === undefined ? null : problemOf(file, name === 'TLS_KEY_FILE' ? readKey : readCertificates);
       return problem === null ? [] : [toFault(name, problem)];
     },
   );
@@ -75,9 +73,9 @@ function checkTlsPair(env: Environment, { TLS_CERT_FILE: cert, TLS_KEY_FILE: key
     const missing = isSet(env['TLS_CERT_FILE']) ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE';
     return [toFault(missing, 'is missing; TLS_CERT_FILE and TLS_KEY_FILE go together')];
   }
-  if (!cert || !key || fileProblem(cert, checkCertificates) || fileProblem(key, checkKey)) return [];
+  if (!cert || !key || problemOf(cert, readCertificates) || problemOf(key, readKey)) return [];
   try {
-    createSecureContext({ cert: readSmallFile(cert, MAX_FILE_BYTES), key: readSmallFile(key, MAX_FILE_BYTES) });
+    createSecureContext({ cert: read(cert), key: read(key) });
     return [];
   } catch {
     const problem = `(${key}) does not go with TLS_CERT_FILE (${cert}), or is encrypted; give the unencrypted key of that certificate`;
@@ -111,15 +109,9 @@ function placeProblem(file: string): string | null {
 }
 
 /** Why a file cannot be used, to read on after the variable that names it; null when it can. */
-const fileProblem = (file: string, check: (text: string) => string | null = () => null): string | null =>
-  problemOf(file, () => {
-    const problem = check(readSmallFile(file, MAX_FILE_BYTES).toString('latin1'));
-    if (problem !== null) throw new FileUnusable(file, problem);
-  });
-
-function problemOf(file: string, read: (file: string) => unknown): string | null {
+function problemOf(file: string, use: (file: string) => unknown): string | null {
   try {
-    read(file);
+    use(file);
     return null;
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
@@ -127,17 +119,12 @@ function problemOf(file: string, read: (file: string) => unknown): string | null
   }
 }
 
-const checkKey = (text: string): string | null =>
-  /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/.test(text) ? null : 'holds no PEM key';
+const read = (file: string): Buffer => readSmallFile(file, MAX_FILE_BYTES);
 
-function checkCertificates(text: string): string | null {
-  const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----/g)].map(({ index }) => text.slice(index));
-  if (blocks.length === 0) return 'holds no PEM certificate';
-  try {
-    // a secure context would leave out those that it cannot parse
-    for (const block of blocks) void new X509Certificate(block);
-    return null;
-  } catch {
-    return 'holds a PEM certificate that cannot be parsed';
+const readCertificates = (file: string) => parseCertificates(read(file).toString('latin1'), file);
+
+function readKey(file: string): void {
+  if (!/-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/.test(read(file).toString('latin1'))) {
+    throw new FileUnusable(file, 'holds no PEM key');
   }
 }

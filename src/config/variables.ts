@@ -303,7 +303,8 @@ const TABLE = {
     schema: kinds.wholeNumber(1, 1_000_000),
     default: '5000',
     example: '5000',
-    meaning: 'Open connections; 100 more are let in, each for one brief request: a probe, or to be told `overloaded`.',
+    meaning:
+      'Open connections of those who may call; others have a tenth as many beside them. 100 more are let in, each for one brief request: a probe, or to be told `overloaded`.',
   },
   MAX_REQUESTS_WAITING: {
     group: 'http',

@@ -83,15 +83,19 @@ function fileOfMode(mode: number, content = 'secret-value'): string {
 }
 
 describe('files with secrets in them', () => {
-  it.each(['BANK_PASSWORD_FILE', 'BANK_PFX_PASSCODE_FILE', 'BANK_PFX_FILE', 'EGRESS_PROXY_URL_FILE'])(
-    '%s that everybody may read is warned of, without its content',
-    (name) => {
-      const file = fileOfMode(0o644);
-      const warnings = openFiles({ [name]: file });
-      expect(warnings).toEqual([expect.stringContaining(`${name} names ${file}`)]);
-      expect(warnings[0]).not.toContain('secret-value');
-    },
-  );
+  it.each([
+    'BANK_PASSWORD_FILE',
+    'BANK_PFX_PASSCODE_FILE',
+    'BANK_PFX_FILE',
+    'EGRESS_PROXY_URL_FILE',
+    'SNAPSHOT_KEY_FILE',
+    'TLS_KEY_FILE',
+  ])('%s that everybody may read is warned of, without its content', (name) => {
+    const file = fileOfMode(0o644);
+    const warnings = openFiles({ [name]: file });
+    expect(warnings).toEqual([expect.stringContaining(`${name} names ${file}`)]);
+    expect(warnings[0]).not.toContain('secret-value');
+  });
 
   it.each([0o600, 0o400, 0o640])('of mode %o are not', (mode) => {
     expect(openFiles({ BANK_PASSWORD_FILE: fileOfMode(mode) })).toEqual([]);

@@ -7,7 +7,7 @@ import { KNOWN_NAMES, VARIABLES, type VariableName } from './variables.js';
 const READABLE_BY_ALL = 0o004;
 
 /** Names of files with a key in them, besides those of secrets. */
-const HOLDS_KEY = new Set(['BANK_PFX_FILE', 'SNAPSHOT_KEY_FILE']);
+const HOLDS_KEY = new Set(['BANK_PFX_FILE', 'SNAPSHOT_KEY_FILE', 'TLS_KEY_FILE']);
 
 const PREFIXES = new Set(KNOWN_NAMES.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []));
 const SHORT_NAMES = KNOWN_NAMES.filter((name) => !name.includes('_'));

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
@@ -7,6 +6,7 @@ import type { ConnectionFacts } from '../egress/probe-connection.js';
 import { describeRoute } from '../egress/route.js';
 import { toGatewayError, type GatewayError } from '../problems/gateway-error.js';
 import type { EgressSettings } from '../config/settings.js';
+import { parseCertificates } from '../config/small-file.js';
 import { toRouteFailure, toTlsFailure, type Attempt } from './connection-failure.js';
 import { lineFor, type BankHost } from './hosts.js';
 import { failTogether } from './step-failed.js';
@@ -102,11 +102,8 @@ function toRouteLine({ host, seen, source }: Pick<Attempt, 'host' | 'seen' | 'so
   return source ? `from ${source} to ${to}` : `to ${to}`;
 }
 
-/** The subjects of PEM certificates. */
 const subjectsOf = (pem: string): string[] =>
-  (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((each) =>
-    new X509Certificate(each).subject.replaceAll('\n', ', '),
-  );
+  parseCertificates(pem, 'BANK_CA_FILE').map(({ subject }) => subject.replaceAll('\n', ', '));
 
 const toAddress = (address: string, port: number | undefined) =>
   `${address.includes(':') ? `[${address}]` : address}:${port}`;

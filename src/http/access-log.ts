@@ -31,7 +31,7 @@ export class AccessLog {
     const { id: requestId, logFields: fields } = reply.request;
     if (fields.stream) {
       const { events } = fields;
-      this.#logger.info({ event: 'stream.ended', requestId, ms: toMs(reply), events }, 'stream ended');
+      this.#logger.info({ event: 'stream.ended', requestId, ms: toTenths(reply.elapsedTime), events }, 'stream ended');
     } else this.#write(reply, status);
   }
 
@@ -43,20 +43,21 @@ export class AccessLog {
     const method = raw.method ?? null;
     // the router finds routes for addresses that name none
     const route = (raw.url?.startsWith('/') && request.routeOptions.url) || null;
-    const { span, cache, readingId, code } = fields;
+    const { span, stream, cache, readingId, problem } = fields;
+    const code = problem?.code;
     const left = status === CALLER_LEFT;
-    if (span) endRequestSpan(span, { method, route, status: left ? null : status, code, cache, readingId });
+    endRequestSpan(span, { method, route, status: left ? null : status, code, cache, readingId });
     const quiet = status < 400 && isProbe(route ?? '');
     this.#logger[quiet ? 'debug' : 'info'](
       {
         event: 'request',
         requestId: request.id,
-        traceId: span && traceIdOf(span),
+        traceId: traceIdOf(span),
         method,
         route,
         status,
-        ms: toMs(reply),
-        stream: fields.stream,
+        ms: toTenths(ms),
+        stream,
         cache,
         readingId,
         code,
@@ -66,12 +67,12 @@ export class AccessLog {
       },
       'request',
     );
-    this.#activity.requestEnded({ method, route, status, ms, fields, clientName });
+    this.#activity.requestEnded({ method, route, status, ms, stream: stream === true, cache, problem, clientName });
   }
 
   /** A request whose caller left before it was begun, since one before it on the connection was not answered. */
   unbegun(request: IncomingMessage, requestId: string): void {
-    this.#endedAtOnce(requestId, request.method ?? null, CALLER_LEFT, request.socket.remoteAddress, null);
+    this.#endedAtOnce(requestId, request.method ?? null, CALLER_LEFT, request.socket.remoteAddress);
   }
 
   /** What never became a request: its connection was answered. `method` is null when it could not be read. */
@@ -84,19 +85,18 @@ export class AccessLog {
     method: string | null,
     status: number,
     client: string | undefined,
-    problem: GatewayError | null,
+    problem?: GatewayError,
   ): void {
-    const fields = problem ? { code: problem.code, owner: problem.owner } : {};
     this.#logger.info(
       { event: 'request', requestId, method, route: null, status, ms: 0, code: problem?.code, client },
       'request',
     );
-    this.#activity.requestEnded({ method, route: null, status, ms: 0, fields, clientName: undefined });
+    const nothing = { route: null, ms: 0, stream: false, cache: undefined, clientName: undefined };
+    this.#activity.requestEnded({ method, status, problem, ...nothing });
   }
 }
 
-/** To a tenth. */
-const toMs = ({ elapsedTime }: FastifyReply): number => Math.round(elapsedTime * 10) / 10;
+const toTenths = (ms: number): number => Math.round(ms * 10) / 10;
 
 /** A header of the caller for the log: one line, no control characters, not too long. */
-const toLogged = (header: string): string => header.replace(/[^\x20-\x7e]/g, '?').slice(0, 100);
+const toLogged = (header: string): string => header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');

@@ -1,11 +1,11 @@
-import { X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import { FileWatch } from '../config/file-watch.js';
 import type { HttpSettings } from '../config/settings.js';
-import { FileUnusable, readSmallFile } from '../config/small-file.js';
+import { FileUnusable, parseCertificates, readSmallFile } from '../config/small-file.js';
 import { daysLeft, ExpiryNotice } from '../expiry-notice.js';
 
 /** A change is taken up within 5 s, as docs/operations.md promises. */
@@ -148,8 +148,12 @@ export class ListenerCertificate {
 
   #read(): Pair {
     const { certFile, keyFile } = this.#files;
-    const [cert, key] = [readFile('TLS_CERT_FILE', certFile), readFile('TLS_KEY_FILE', keyFile)];
-    const certificate = parse(cert, certFile);
+    const cert = orUnusable('TLS_CERT_FILE', true, () => readSmallFile(certFile, MAX_FILE_BYTES));
+    const key = orUnusable('TLS_KEY_FILE', true, () => readSmallFile(keyFile, MAX_FILE_BYTES));
+    // the first one is that of the server
+    const [certificate] = orUnusable('TLS_CERT_FILE', false, () =>
+      parseCertificates(cert.toString('latin1'), certFile),
+    );
     try {
       createSecureContext({ cert, key });
     } catch (error) {
@@ -160,27 +164,13 @@ export class ListenerCertificate {
   }
 }
 
-function readFile(variable: string, path: string): Buffer {
+function orUnusable<T>(variable: string, mayPass: boolean, read: () => T): T {
   try {
-    return readSmallFile(path, MAX_FILE_BYTES);
+    return read();
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
-    throw new PairUnusable(`${variable} ${error.message}.`, true, { cause: error });
+    throw new PairUnusable(`${variable} ${error.message}.`, mayPass, { cause: error });
   }
-}
-
-/** The first certificate of the file, which is that of the server; all of them must be readable. */
-function parse(cert: Buffer, path: string): X509Certificate {
-  const blocks = cert.toString('latin1').match(/-----BEGIN CERTIFICATE-----[^-]*(-----END CERTIFICATE-----)?/g) ?? [];
-  try {
-    const [first] = blocks.map((block) => new X509Certificate(block));
-    if (first) return first;
-  } catch (error) {
-    throw new PairUnusable(`TLS_CERT_FILE ${path} holds a PEM certificate that cannot be parsed.`, false, {
-      cause: error,
-    });
-  }
-  throw new PairUnusable(`TLS_CERT_FILE ${path} holds no PEM certificate.`, false);
 }
 
 const toSubject = ({ subject }: X509Certificate): string => subject.split('\n').join(', ');

@@ -22,8 +22,7 @@ export function toProblemAnswer(error: GatewayError, instance: string, requestId
 /** Answers with a problem document, and notes its code and owner for the log line and the figures. */
 export function sendProblem(reply: FastifyReply, error: GatewayError): void {
   const { request } = reply;
-  request.logFields.code = error.code;
-  request.logFields.owner = error.owner;
+  request.logFields.problem = error;
   const { status, headers, body } = toProblemAnswer(error, toPath(request.url), request.id);
   reply.code(status).headers(headers).send(body);
 }

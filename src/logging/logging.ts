@@ -12,8 +12,8 @@ export class Log {
    */
   listen(listener: LineListener): () => void {
     const listeners = listenersOf.get(this.logger);
-    listeners?.push(listener);
-    return () => void listeners?.splice(listeners.indexOf(listener) >>> 0, 1);
+    listeners?.add(listener);
+    return () => void listeners?.delete(listener);
   }
 }
 
@@ -21,7 +21,7 @@ type LineListener = (level: string, fields: Readonly<Record<string, unknown>>) =
 
 const INFO = 30;
 
-const listenersOf = new WeakMap<Logger, LineListener[]>();
+const listenersOf = new WeakMap<Logger, Set<LineListener>>();
 
 export interface LoggingOptions {
   readonly level: string;
@@ -36,7 +36,7 @@ export interface LoggingOptions {
  * codes and stack, since whatever else hangs on it may hold a secret.
  */
 export function createLogger({ level, pretty: forPeople, destination }: LoggingOptions): Logger {
-  const listeners: LineListener[] = [];
+  const listeners = new Set<LineListener>();
   const leastWritten = pino.levels.values[level] ?? Infinity;
   const logger = pino(
     {

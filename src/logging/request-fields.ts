@@ -1,18 +1,16 @@
 import type { Span } from '@opentelemetry/api';
-import type { Owner, ProblemCode } from '../problems/problem-table.js';
+import type { GatewayError } from '../problems/gateway-error.js';
 
 /** What a request gathers on its way for its one log line and for the figures (docs/operations.md, Logs). */
 export interface RequestFields {
   /** Its server span. */
-  readonly span?: Span;
+  readonly span: Span;
   /** How the answer came: hit, miss, stale or request. */
   cache?: 'hit' | 'miss' | 'stale' | 'request';
   /** The reading of the bank that the request waited for. */
   readingId?: string;
-  /** The problem it was answered with. */
-  code?: ProblemCode;
-  /** Who must act on that. */
-  owner?: Owner;
+  /** The problem it was answered with, and who must act on that. */
+  problem?: Pick<GatewayError, 'code' | 'owner'>;
   /** The answer has no end of its own, so how long it took says nothing. */
   stream?: boolean;
   /** Of a stream: how many events were sent. */

@@ -11,7 +11,7 @@ const LINE_END = 10;
 const FLUSH_WITHIN_MS = 1000;
 
 export interface StandardOutput extends DestinationStream {
-  /** Calls back when everything is written, or can not be. */
+  /** Calls back when everything is written, or cannot be. */
   flush(done: () => void): void;
   /** Lines that were lost, since they could not be written or nobody read. */
   readonly lost: number;
@@ -82,7 +82,8 @@ class GatheredOutput implements StandardOutput {
   #write(): void {
     write(STDOUT, this.#writing, (error, written) => {
       if (error?.code === 'EAGAIN') {
-        setTimeout(() => this.#write(), GATHER_MS);
+        // who reads no more must not hold the end of the process
+        setTimeout(() => this.#write(), GATHER_MS).unref();
         return;
       }
       if (error) {
@@ -98,9 +99,7 @@ class GatheredOutput implements StandardOutput {
   #tell({ code }: NodeJS.ErrnoException): void {
     if (this.#told) return;
     this.#told = true;
-    process.stderr.write(
-      `accounts-gateway: standard output can not be written (${code}); going on without log lines\n`,
-    );
+    process.stderr.write(`accounts-gateway: standard output cannot be written (${code}); going on without log lines\n`);
   }
 
   /** The process ends here and now: what is under way has been handed to the system. */

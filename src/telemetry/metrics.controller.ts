@@ -4,7 +4,6 @@ import type { FastifyReply } from 'fastify';
 import { ApiProblems } from '../openapi/api-problems.js';
 import { headersNamed } from '../openapi/response-headers.js';
 import { Metrics, prefersOpenMetrics } from './metrics.js';
-import { RoomFigures } from './room-figures.js';
 
 const text = { schema: { type: 'string' } } as const;
 
@@ -13,11 +12,7 @@ const text = { schema: { type: 'string' } } as const;
 @ApiProblems()
 @Controller('metrics')
 export class MetricsController {
-  constructor(
-    private readonly metrics: Metrics,
-    // they add themselves
-    _figures: RoomFigures,
-  ) {}
+  constructor(private readonly metrics: Metrics) {}
 
   @Get()
   @ApiOperation({

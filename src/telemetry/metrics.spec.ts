@@ -21,7 +21,9 @@ describe('the figures', () => {
           route: null,
           status: 404,
           ms: 0.4,
-          fields: { code: 'not-found', owner: 'caller' },
+          stream: false,
+          cache: undefined,
+          problem: { code: 'not-found', owner: 'caller' },
           clientName: `app-${toLetters(index)}`,
         });
       }
@@ -38,14 +40,15 @@ describe('the figures', () => {
   it('of a stream: counted, but not by how long it took', async () => {
     const activity = new Activity();
     const metrics = new Metrics(activity);
-    const request = { method: 'GET', route: '/api/v1/events', status: 200, ms: 3_600_000, clientName: undefined };
-    activity.requestEnded({ ...request, fields: { stream: true } });
+    const nothing = { cache: undefined, problem: undefined, clientName: undefined };
+    const request = { method: 'GET', route: '/api/v1/events', status: 200, ms: 3_600_000, ...nothing };
+    activity.requestEnded({ ...request, stream: true });
     const { text } = await metrics.render(false);
     expect(lines(text, 'accounts_gateway_client_requests_total')).toEqual([
       'accounts_gateway_client_requests_total{client_name="none"} 1',
     ]);
     expect(lines(text, 'http_server_request_duration_seconds_count')).toEqual([]);
-    activity.requestEnded({ ...request, fields: {} });
+    activity.requestEnded({ ...request, stream: false });
     expect(lines((await metrics.render(false)).text, 'http_server_request_duration_seconds_count')).toHaveLength(1);
   });
 

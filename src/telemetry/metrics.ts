@@ -1,6 +1,7 @@
 import { Counter, Histogram, Registry, type Metric } from '@prometheus-io/client';
-import type { Activity, BankCallEnded, RequestEnded, WorkEnded } from '../activity.js';
+import type { Activity, BankCallEnded, ReadingEnded, RequestEnded } from '../activity.js';
 import { PROBLEM_CODES, PROBLEMS } from '../problems/problem-table.js';
+import { toKnownMethod } from '../spans.js';
 import { ClientNames } from './client-names.js';
 import { processMetrics } from './process-metrics.js';
 
@@ -9,15 +10,13 @@ const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 const BANK_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const READING_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 
-/** By the conventions of OpenTelemetry; all that others may be parsed as are `_OTHER`. */
-const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
-
 const CACHE_OUTCOMES = ['hit', 'miss', 'stale', 'request'];
 const REPRESENTATIONS = ['full', 'not-modified'];
 /** What the work of the gateway itself can fail with. */
 const OUTCOMES = ['ok', ...PROBLEM_CODES.filter((code) => PROBLEMS[code].owner !== 'caller')];
 
 const OPEN_METRICS = 'application/openmetrics-text';
+const MAX_ACCEPT_LENGTH = 1000;
 
 /** The figures of one app as Prometheus reads them (docs/monitoring.md#metrics): what happened is counted here. */
 export class Metrics {
@@ -92,18 +91,17 @@ export class Metrics {
     for (const target of ['token', 'accounts']) this.#bankCalls.zero({ target, error_type: '' });
   }
 
-  #onRequest({ method, route, status, ms, fields, clientName }: RequestEnded): void {
-    if (fields.stream !== true) {
+  #onRequest({ method, route, status, ms, stream, cache, problem, clientName }: RequestEnded): void {
+    if (!stream) {
       const labels = {
-        http_request_method: method !== null && METHODS.has(method) ? method : '_OTHER',
+        http_request_method: toKnownMethod(method),
         http_route: route ?? 'unmatched',
         http_response_status_code: status,
       };
       this.#requests.observe(labels, ms / 1000);
     }
     this.#clientRequests.inc({ client_name: this.#clientNames.toLabel(clientName) });
-    const { code, owner, cache } = fields;
-    if (code !== undefined) this.#problems.inc({ code, owner: owner ?? PROBLEMS[code].owner });
+    if (problem) this.#problems.inc({ code: problem.code, owner: problem.owner });
     else if (cache !== undefined && (status === 200 || status === 304)) {
       this.#responses.inc({ cache, representation: status === 304 ? 'not-modified' : 'full' });
     }
@@ -113,7 +111,7 @@ export class Metrics {
     this.#bankCalls.observe({ target: endpoint, error_type: code ?? '' }, ms / 1000);
   }
 
-  #onReading({ ms, code }: WorkEnded): void {
+  #onReading({ ms, code }: ReadingEnded): void {
     this.#readings.inc({ outcome: code ?? 'ok' });
     this.#readingDuration.observe(ms / 1000);
   }
@@ -133,5 +131,3 @@ export function prefersOpenMetrics(accept: string | undefined): boolean {
     Math.max(0, ...ranges.filter((each) => each.type === type).map((each) => each.quality));
   return best(OPEN_METRICS) > best('text/plain');
 }
-
-const MAX_ACCEPT_LENGTH = 1000;

@@ -13,7 +13,7 @@ export const NOTABLE_EVENTS: ReadonlyMap<string, string> = new Map(
     'certificate.loaded': 'the client certificate is loaded',
     'certificate.replaced': 'a new certificate is in use',
     'certificate.refused': 'a new certificate, or other credentials, are not taken; the old ones stay',
-    'certificate.expiring': 'the client certificate ends soon',
+    'certificate.expiring': 'a certificate ends soon, or has ended',
     'certificate.unusable': 'the client certificate cannot be used now',
     'certificate.warning': 'something about the client certificate is not as it should be',
     'token.failed': 'no access token',

@@ -20,7 +20,7 @@ import { ScrapedFigures } from './scraped-figures.js';
 const HEALTH = ['ok', 'degraded', 'error'] as const;
 const CIRCUIT = ['closed', 'open', 'half-open'] as const;
 
-/** What the rooms say of themselves, as figures (docs/monitoring.md#metrics). */
+/** Adds what the rooms say of themselves to the figures (docs/monitoring.md#metrics). */
 @Injectable()
 export class RoomFigures {
   constructor(

@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from '@prometheus-io/client';
 
 type Labels = Readonly<Record<string, string>>;
-/** One value of a figure with labels; null where there is none, so that it is left out. */
-export type Labelled = readonly [labels: Labels, value: number | null];
+/** One value of a figure with labels. */
+type Labelled<T> = readonly [labels: Labels, value: T];
 type Read<T> = () => T | Promise<T>;
 
 /** Adds figures that others keep, and that are read at the moment of the scrape. Names go without their prefix. */
@@ -14,7 +14,13 @@ export class ScrapedFigures {
     this.labelledGauge(name, help, [], async () => [[{}, await read()]]);
   }
 
-  labelledGauge(name: string, help: string, labelNames: readonly string[], read: Read<readonly Labelled[]>): void {
+  /** @param read gives null for labels that have no value now */
+  labelledGauge(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    read: Read<readonly Labelled<number | null>[]>,
+  ): void {
     const gauge = new Gauge<string>({
       ...toConfiguration(name, help, labelNames),
       async collect() {
@@ -36,12 +42,13 @@ export class ScrapedFigures {
     });
   }
 
-  counter(name: string, help: string, labelNames: readonly string[], read: () => readonly Labelled[]): void {
+  /** @param name without `_total` */
+  counter(name: string, help: string, labelNames: readonly string[], read: () => readonly Labelled<number>[]): void {
     const counter = new Counter<string>({
       ...toConfiguration(`${name}_total`, help, labelNames),
       collect() {
         this.reset();
-        for (const [labels, value] of read()) this.inc({ ...labels }, value ?? 0);
+        for (const [labels, value] of read()) this.inc({ ...labels }, value);
       },
     });
     this.registry.registerMetric(counter);

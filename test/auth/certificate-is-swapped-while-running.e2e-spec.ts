@@ -1,4 +1,4 @@
-import { renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { IdentityHolder } from '../../src/auth/identity-holder.js';
@@ -38,6 +38,7 @@ const thumbprints = (bank: PretendBank, path: string) =>
   bank.requests.filter((request) => request.path.startsWith(path)).map(({ thumbprint }) => thumbprint);
 const lastThumbprint = (bank: PretendBank) => thumbprints(bank, '/api/v1/accounts').at(-1);
 const replaced = (gateway: Gateway) => gateway.events('certificate.replaced').length;
+const proxyRoots = (bank: PretendBank) => join(bank.directory, 'proxy-ca.pem');
 const refusedCodes = (gateway: Gateway) => gateway.events('certificate.refused').map(({ code }) => code);
 
 describe('a certificate is swapped while running', () => {
@@ -105,6 +106,19 @@ describe('a bad certificate changes nothing', () => {
       'certificate-unusable',
       async (bank) => writeFileSync(bank.files.pfx, (await bank.issueClient('renewed')).pfx),
     ],
+    [
+      'with roots of which one is cut off',
+      'certificate-unusable',
+      async (bank) => {
+        const root = readFileSync(bank.files.ca, 'utf8');
+        writeFileSync(bank.files.ca, root + root.slice(0, 300));
+      },
+    ],
+    [
+      'with roots for the proxy that are none',
+      'certificate-unusable',
+      async (bank) => writeFileSync(proxyRoots(bank), 'nothing'),
+    ],
     ['removed', 'certificate-unusable', async (bank) => unlinkSync(bank.files.pfx)],
     [
       'expired',
@@ -142,7 +156,8 @@ describe('a bad certificate changes nothing', () => {
   ];
   it.each(cases)('one %s', async (_name, code, change) => {
     const bank = await startPretendBank();
-    const gateway = await startGateway(bank, ALWAYS_READ);
+    copyFileSync(bank.files.ca, proxyRoots(bank));
+    const gateway = await startGateway(bank, { ...ALWAYS_READ, EGRESS_PROXY_CA_FILE: proxyRoots(bank) });
     const load = steadyLoad(gateway);
     await until(() => bank.requests.length > 3);
     const old = lastThumbprint(bank);

@@ -117,10 +117,12 @@ describe('every answer can be traced', () => {
   });
 
   it('what a caller sends cannot forge a log line', async () => {
-    await ask(['X-Request-Id: r-4', `X-Client-Name: a\\u000a{"event":"x"}${'n'.repeat(500)}`, 'Origin: \xff\x80']);
-    const found = await line('r-4');
-    expect(String(found?.['clientName']).length).toBeLessThanOrEqual(100);
-    expect(String(found?.['origin'])).toMatch(/^[\x20-\x7e]*$/);
+    const name = `a\\u000a{"event":"x"}${'n'.repeat(500)}`;
+    await ask(['X-Request-Id: r-4', `X-Client-Name: ${name}`, 'Origin: a\xff\x80b']);
+    expect(await line('r-4')).toMatchObject({
+      clientName: name.slice(0, 100),
+      origin: expect.stringMatching(/^a\?+b$/),
+    });
     for (const each of gateway.lines) expect(each.trimEnd()).not.toContain('\n');
   });
 

@@ -5,6 +5,7 @@ import { connect } from 'node:tls';
 import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppModule } from '../../src/app.module.js';
+import { RecentEvents } from '../../src/telemetry/recent-events.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { createAuthority, expired, type Authority, type ServerIdentity } from '../support/authority.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
@@ -159,6 +160,9 @@ describe('the certificate of the internal API', () => {
     const { gateway, put } = await startWith(server(20));
     const expiring = () => gateway.events('certificate.expiring').filter(({ use }) => use === 'listener');
     expect(expiring()).toEqual([expect.objectContaining({ level: 'warn', daysLeft: 19 })]);
+    // it is not the client certificate that ends
+    const told = gateway.app.get(RecentEvents).events.filter(({ event }) => event === 'certificate.expiring');
+    expect(told).toMatchObject([{ msg: 'a certificate ends soon, or has ended' }]);
     put(server(100));
     gateway.app.get(AppModule).reload();
     const looked = gateway.events('certificate.replaced').length;

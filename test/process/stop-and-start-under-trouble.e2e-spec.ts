@@ -1,5 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { openSync } from 'node:fs';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -135,7 +135,7 @@ describe('starting', () => {
     let stderr = '';
     child.stderr?.on('data', (chunk) => (stderr += String(chunk)));
     await goesOnServing(url);
-    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('standard output can not be written (ENOSPC)')]);
+    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining('standard output cannot be written (ENOSPC)')]);
     const exit = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     expect(await exit).toBe(0);
@@ -152,6 +152,23 @@ describe('starting', () => {
     const exit = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     expect(await exit).toBe(0);
+  });
+});
+
+describe('a reader of its log that reads no more, and does not leave', () => {
+  it('does not hold the stop', async () => {
+    const path = join(makeDirectory(), 'log');
+    execFileSync('mkfifo', [path]);
+    const reader = openSync(path, 'r+');
+    const { child, url } = await startWithOutput([reader, 'pipe']);
+    // a pipe takes 64 KB
+    const address = `${url}/nothing`;
+    for (let call = 0; call < 800; call += 50)
+      await Promise.all(Array.from({ length: 50 }, () => get(address, { 'x-client-name': 'x'.repeat(100) })));
+    const exit = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    expect(await exit).toBe(0);
+    closeSync(reader);
   });
 });
 

@@ -34,7 +34,7 @@ async function scene(lastEventId?: string) {
     },
     complete: () => void response.end(),
   };
-  const fields: RequestFields = { events: 0 };
+  const fields: Pick<RequestFields, 'events'> = { events: 0 };
   const listener = new Listener({ audience: new Audience({}), lastEventId, subscriber, response, fields });
   return { listener, events, fields, response, incoming: await answered.promise };
 }

@@ -22,7 +22,7 @@ export class Listener {
   #lastId: string;
   readonly #subscriber: Pick<Subscriber<MessageEvent>, 'next' | 'complete'>;
   readonly #response: ServerResponse;
-  readonly #fields: RequestFields;
+  readonly #fields: Pick<RequestFields, 'events'>;
   /** As `#taken`, had all been taken that was sent. */
   #sent = 0;
   #first = true;
@@ -32,7 +32,7 @@ export class Listener {
     readonly lastEventId: string | undefined;
     readonly subscriber: Pick<Subscriber<MessageEvent>, 'next' | 'complete'>;
     readonly response: ServerResponse;
-    readonly fields: RequestFields;
+    readonly fields: Pick<RequestFields, 'events'>;
   }) {
     this.audience = parts.audience;
     const { lastEventId = '' } = parts;
