@@ -151,11 +151,11 @@ describe('lists are read page by page', () => {
   it('pages without end are cut off', async () => {
     const { answer } = await read(
       (number, size) => Array.from({ length: size }, (_, index) => ({ accountId: `id-${number}-${index}` })),
-      { BANK_PAGE_SIZE: '5000', SNAPSHOT_READ_TIMEOUT_MS: '20000', REQUEST_DEADLINE_MS: '20000', LOG_LEVEL: 'info' },
+      { BANK_PAGE_SIZE: '5000', SNAPSHOT_READ_TIMEOUT_MS: '60000', REQUEST_DEADLINE_MS: '60000', LOG_LEVEL: 'info' },
     );
     expect(answer.json).toMatchObject({ status: 502, code: 'bank-response-invalid' });
     expect(asked().length).toBeLessThanOrEqual(101);
-  });
+  }, 90_000);
 
   describe('drift', () => {
     const drifting = (first: PageOf, second: PageOf): PageOf => {
