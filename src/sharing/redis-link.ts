@@ -24,7 +24,7 @@ type Work = 'commands' | 'store';
 const NOT_CONNECTED = 'not-connected';
 const CONNECT_WITHIN_MS = 1000;
 const RECONNECT_AT_MOST_MS = 1000;
-/** A connection that is of no use for so long is made anew: the client's own timeout counts silence only, not an answer without end. */
+/** A connection that is of no use for so long is made again: the client's own timeout counts silence only, not an answer without end. */
 const ANEW_AFTER_MS = 3000;
 const LOOK_EVERY_MS = 500;
 /** One connection for what is small and urgent, one for snapshots, which would hold it up, one for announcements. */
@@ -108,7 +108,7 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
     if (result === TIMED_OUT && this.trouble === null) this.failed('commands', new RedisFailure('timeout'));
   }
 
-  /** Makes those connections anew that have been of no use for long. */
+  /** Makes those connections again that have been of no use for long. */
   #look(): void {
     const now = performance.now();
     for (const name of NAMES) {
@@ -244,7 +244,7 @@ function createRedisClient({ url, caFile }: NonNullable<SharingSettings['redis']
   const tls = { tls: true as const, ...(caFile !== null && { ca: readFileSync(caFile) }) };
   return createClient({
     socket: protocol === 'rediss:' ? { ...address, ...tls } : address,
-    // read anew for each connection: a password in a file may be changed while running
+    // read again for each connection: a password in a file may be changed while running
     credentialsProvider: {
       type: 'async-credentials-provider',
       credentials: async () => {
