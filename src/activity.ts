@@ -63,7 +63,7 @@ interface ActivityEvents {
 const BATCH = 100;
 
 /**
- * What happens in the rooms of one app, told to whoever measures it (docs/architecture.md#figures). Listeners are called on
+ * What happens in the rooms of one app, told to those who measure it (docs/architecture.md#figures). Listeners are called on
  * the way of a request: they are brief, and throw nothing.
  */
 export class Activity extends EventEmitter<ActivityEvents> {

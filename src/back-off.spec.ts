@@ -34,13 +34,13 @@ describe('the steps of waiting', () => {
     expect(waits(1, () => new GatewayError(code, ''))).toEqual([isRefusal ? 30_000 : 1000]);
   });
 
-  it('begin anew when the kind of failure changes', () => {
+  it('begin again when the kind of failure changes', () => {
     const backOff = new BackOff(new FakeClock(), () => 0);
     const steps = [failure(), failure(), refusal(), refusal(), failure()].map((e) => backOff.failed(e).retryAfterMs);
     expect(steps).toEqual([1000, 2000, 30_000, 60_000, 1000]);
   });
 
-  it('begin anew after a success', () => {
+  it('begin again after a success', () => {
     const backOff = new BackOff(new FakeClock(), () => 0);
     backOff.failed(failure());
     backOff.failed(failure());

@@ -13,7 +13,7 @@ import {
 } from '@opentelemetry/api';
 
 const SCOPE = 'accounts-gateway';
-/** The bound of the SDK too; who came later waits for the same thing. */
+/** The bound of the SDK too; those that came later wait for the same thing. */
 const MAX_LINKS = 128;
 /** https://www.w3.org/TR/trace-context/#traceparent-header; a later version may have more behind a dash. */
 const TRACE_PARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;

@@ -26,8 +26,8 @@ interface BankIdentityOptions {
 }
 
 /**
- * Puts the tokens of other instances in front of asking the bank (docs/fleet.md). Also the token it is injected by. Who asks
- * with the same `material` shares with this one.
+ * Puts the tokens of other instances in front of asking the bank (docs/fleet.md). Also the token it is injected by.
+ * Instances that ask with the same `material` share with this one.
  */
 export abstract class SharedTokens {
   abstract share(ask: () => Promise<AccessToken>, material: IdentityMaterial): RequestToken;

@@ -324,7 +324,7 @@ describe('a page size that the bank refuses', () => {
     expect(requests.map(({ pageSize }) => pageSize)).toEqual([90, 50]);
   });
 
-  it('may be refused on a later page: the pass begins anew', async () => {
+  it('may be refused on a later page: the pass begins again', async () => {
     const answer = answerAs({ size: 95, clamp: 5000, echoes: true, counts: true, pastEnd: 'empty' });
     const { read } = begin(
       (request) => (request.pageSize > 30 && request.pageNumber === 2 ? { kind: 'too-large' } : answer(request)),

@@ -179,7 +179,7 @@ class PassReading {
       this.#end = Math.min(this.#end, number);
       return null;
     }
-    // the same page again and again must not go on for ever
+    // the same page again and again must not go on forever
     if (facts.added === 0) this.#end = Math.min(this.#end, number + 1);
     return facts;
   }

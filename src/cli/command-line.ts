@@ -35,7 +35,8 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
       },
     });
   } catch (error) {
-    return usage((error as Error).message);
+    // it goes on to explain how to give an argument that begins with a dash
+    return usage((error as Error).message.replace(/\. To specify .*$/s, ''));
   }
   const { values, positionals } = parsed;
   const [command = 'serve', ...rest] = positionals;
@@ -56,6 +57,10 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
         fresh: values.fresh ?? false,
       });
     case 'doctor':
+      // npm keeps what stands before its `--`: the bank would be asked, by someone who asked for the contrary
+      if (!values.offline && process.env['npm_config_offline'] === 'true') {
+        return usage('npm took --offline for itself: npm run doctor -- --offline');
+      }
       return (await import('./doctor.js')).doctor(process, {
         json: values.json ?? false,
         offline: values.offline ?? false,

@@ -150,7 +150,8 @@ function reportFailedStart(process: NodeJS.Process, logger: Logger, error: unkno
 }
 
 function listenProblem(error: unknown): string | null {
-  const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  const failure = error as NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
+  const { code, syscall, hostname, address = hostname, port } = failure;
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return null;
   switch (code) {
     case 'EADDRINUSE':
@@ -158,7 +159,7 @@ function listenProblem(error: unknown): string | null {
     case 'EACCES':
       return `Port ${port} may not be opened by this user (PORT): choose one above 1023.`;
     default:
-      return `HOST cannot be listened on (${code}): give an address of this machine, e.g. HOST=127.0.0.1.`;
+      return `HOST names ${address}, which cannot be listened on (${code}): give an address of this machine, e.g. HOST=127.0.0.1.`;
   }
 }
 

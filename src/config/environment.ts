@@ -11,7 +11,7 @@ export const isSet = (text: string | undefined): text is string => text !== unde
 export const isGiven = (env: Environment, name: VariableName): boolean =>
   isSet(env[name]) || (VARIABLES[name].secret === true && isSet(env[`${name}_FILE`]));
 
-/** A secret as it is given: in the environment, or in a file that is read anew each time. */
+/** A secret as it is given: in the environment, or in a file that is read again each time. */
 export function secretSource(name: VariableName, env: Environment): SecretSource {
   const file = env[`${name}_FILE`];
   if (isSet(file)) return fileSecret(name, file);

@@ -1,7 +1,11 @@
 import { VARIABLES, type VariableName } from './variables.js';
 
+/** Read from the working directory, for what the environment does not set. */
+export const ENV_FILE = '.env';
+
 /** One thing that is wrong with the settings. */
 export interface Fault {
+  /** Its name; `ENV_FILE` where that file itself cannot be read. */
   readonly variable: string;
   /** What is wrong; reads on after the variable's name. Never holds the value of a secret. */
   readonly problem: string;

@@ -53,7 +53,7 @@ it.each<[string, () => void]>([
   expect(look()).toBe('unchanged');
 });
 
-it('a file that is still being written is left alone, but not for ever', () => {
+it('a file that is still being written is left alone, but not forever', () => {
   const looks = Array.from({ length: 5 }, (_, length) => {
     writeFileSync(file, 'x'.repeat(length + 10));
     return look();

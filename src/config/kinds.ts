@@ -61,7 +61,7 @@ export const httpsAddress = z
   .transform((text, context) => {
     const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null;
     const problem = !url
-      ? 'is not an address'
+      ? 'is not an address of the form https://host'
       : url.protocol !== 'https:'
         ? // without slashes, what looks like a scheme may be a user name
           `must begin with https://${text.includes('://') ? ` (it begins with ${url.protocol})` : ''}; the certificate is only sent over TLS`
@@ -73,7 +73,7 @@ export const httpsAddress = z
               ? 'must not have a fragment'
               : null;
     if (!url || problem) {
-      context.addIssue({ code: 'custom', message: problem ?? 'is not an address' });
+      context.addIssue({ code: 'custom', message: problem ?? 'is wrong' });
       return z.NEVER;
     }
     return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
@@ -162,7 +162,7 @@ export const redisAddress = z
     const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null;
     const problem =
       !url || !url.hostname || url.search || url.hash || text.includes('?') || text.includes('#')
-        ? `is not the address of a Redis server${text.includes('@') ? ENCODE : ''}`
+        ? `is not the address of a Redis server, which begins with redis:// or rediss://${text.includes('@') ? ENCODE : ''}`
         : url.protocol !== 'redis:' && url.protocol !== 'rediss:'
           ? // without slashes, what looks like a scheme may be a user name
             `must begin with redis:// or rediss://${text.includes('://') ? ` (it begins with ${url.protocol})` : ''}`

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -59,6 +59,21 @@ describe('settings in .env', () => {
     expect((await loadSettings({ sandbox: false })).warnings).toEqual([expect.stringContaining('.env holds secrets')]);
     chmodSync('.env', 0o600);
     expect((await loadSettings({ sandbox: false })).warnings).toEqual([]);
+  });
+
+  it('that cannot be read are a fault of the file, which is named with its place', async () => {
+    mkdirSync('.env');
+    await expect(loadSettings({ sandbox: true })).rejects.toMatchObject({
+      name: 'SettingsInvalid',
+      faults: [{ variable: '.env', problem: `in ${process.cwd()} is a directory, not a file` }],
+    });
+  });
+
+  it('that are missing: where it was looked for is told, if there is no .env', async () => {
+    const hint = `there is no .env in ${process.cwd()}`;
+    await expect(loadSettings({ sandbox: false })).rejects.toMatchObject({ warnings: [hint] });
+    writeEnv({});
+    await expect(loadSettings({ sandbox: false })).rejects.toMatchObject({ warnings: [] });
   });
 
   it('that are wrong are reported with all faults', async () => {

@@ -1,10 +1,10 @@
 import inspector from 'node:inspector';
-import { ConfigModule } from '@nestjs/config';
+import { ConfigModule, type ConfigModuleOptions } from '@nestjs/config';
 import type { Environment } from './environment.js';
-import { readSettings, type ReadOptions, type SettingsRead } from './read-settings.js';
+import { ENV_FILE } from './fault.js';
+import { readSettings, SettingsInvalid, type ReadOptions, type SettingsRead } from './read-settings.js';
+import { whyUnreadable } from './small-file.js';
 import { VARIABLE_NAMES, VARIABLES } from './variables.js';
-
-const ENV_FILE = '.env';
 
 /**
  * Takes secrets that were given directly out of the environment that this program, its children and its reports see.
@@ -30,7 +30,7 @@ interface SettingsLoaded extends SettingsRead {
  */
 export async function loadSettings(options: ReadOptions): Promise<SettingsLoaded> {
   let read: SettingsLoaded | undefined;
-  await ConfigModule.forRoot({
+  await loadEnvironment({
     envFilePath: ENV_FILE,
     validate: (env: Environment) => {
       const runtime = { runtimeFlags: process.execArgv, inspectorUrl: inspector.url() };
@@ -44,4 +44,14 @@ export async function loadSettings(options: ReadOptions): Promise<SettingsLoaded
   });
   if (!read) throw new Error('@nestjs/config did not call validate');
   return read;
+}
+
+/** It leaves out an `.env` that is not there; one that it cannot read it reports by the error of the file system alone. */
+async function loadEnvironment(options: ConfigModuleOptions): Promise<void> {
+  try {
+    await ConfigModule.forRoot(options);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw new SettingsInvalid([{ variable: ENV_FILE, problem: `in ${process.cwd()} ${whyUnreadable(error)}` }]);
+  }
 }

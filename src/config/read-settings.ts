@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { checkProduction, type Runtime } from './check-production.js';
 import { checkPfxFile, checkTogether } from './check-together.js';
 import { isSet, readSecret, type Environment } from './environment.js';
@@ -54,7 +55,12 @@ export function readSettings(env: Environment, options: ReadOptions): SettingsRe
 
   const { values, faults } = readValues(present, sandbox);
   faults.push(...checkTogether(present, values, sandbox), ...checkProduction(env, options, sandbox && !sandboxAlone));
-  if (faults.length > 0) throw new SettingsInvalid([...faults, ...checkPfxFile(values, faults)], warnings);
+  if (faults.length > 0) {
+    const missing = faults.some(({ problem }) => problem.endsWith('is missing'));
+    if (missing && envFile !== undefined && !existsSync(envFile))
+      warnings.push(`there is no ${envFile} in ${process.cwd()}`);
+    throw new SettingsInvalid([...faults, ...checkPfxFile(values, faults)], warnings);
+  }
   // without a fault each value is there
   const complete = values as Values;
   return deepFreeze({

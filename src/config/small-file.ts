@@ -17,9 +17,16 @@ const REASONS: Record<string, string> = {
   ENOTDIR: 'does not exist (a part of its path is no directory)',
   EACCES: 'may not be read by this process (check owner and mode)',
   EPERM: 'may not be read by this process',
+  EISDIR: 'is a directory, not a file',
   ELOOP: 'is a circle of symbolic links',
   ENAMETOOLONG: 'has too long a name',
 };
+
+/** What an error of the file system means for the file that was to be read; reads on after the file's name. */
+export function whyUnreadable(error: unknown): string {
+  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? `cannot be read (${code})`;
+}
 
 /**
  * The bytes of a small regular file, at most `maxBytes`. Opened without blocking and checked before it is read, so
@@ -39,9 +46,7 @@ export function readSmallFile(path: string, maxBytes: number): Buffer {
     if (stat.size === 0) throw new FileUnusable(path, 'is empty');
     return readFileSync(descriptor);
   } catch (error) {
-    if (error instanceof FileUnusable) throw error;
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new FileUnusable(path, REASONS[code] ?? `cannot be read (${code})`, { cause: error });
+    throw error instanceof FileUnusable ? error : new FileUnusable(path, whyUnreadable(error), { cause: error });
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

@@ -333,7 +333,7 @@ const TABLE = {
     schema: kinds.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     default: 'info',
     example: 'info',
-    meaning: 'The least grave lines to write; `debug` adds one for each call to the bank.',
+    meaning: 'The lowest level of lines to write; `debug` adds one for each call to the bank.',
   },
   SANDBOX_HOST: {
     group: 'sandbox',

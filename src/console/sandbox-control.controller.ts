@@ -45,7 +45,7 @@ export class SandboxControlController {
 }
 
 /**
- * Whoever gets a browser to call must be this service's own page. A browser says so in `Sec-Fetch-Site` where it trusts the
+ * A page that has a browser call must be this service's own. A browser says so in `Sec-Fetch-Site` where it trusts the
  * connection, and in `Origin` of everything but a plain GET; `none` is an address that a person has typed.
  * @throws GatewayError client-not-allowed
  */

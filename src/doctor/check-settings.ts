@@ -1,5 +1,5 @@
 import { describeRoute } from '../egress/route.js';
-import { isOfFile, type Fault } from '../config/fault.js';
+import { ENV_FILE, isOfFile, type Fault } from '../config/fault.js';
 import { SettingsInvalid } from '../config/read-settings.js';
 import type { Settings } from '../config/settings.js';
 import { StepFailed } from './step-failed.js';
@@ -41,8 +41,11 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
 
 function toRemedy(faults: readonly Fault[]): string {
   const files = faults.filter(({ problem }) => isOfFile(problem));
-  const others = faults.filter((fault) => !files.includes(fault));
+  const others = faults.filter((fault) => !files.includes(fault) && fault.variable !== ENV_FILE);
   const sentences: string[] = [];
+  if (faults.some(({ variable }) => variable === ENV_FILE)) {
+    sentences.push(`Make ${ENV_FILE} a file that this user can read, or remove it and set the environment.`);
+  }
   if (others.length > 0) {
     const examples = others.flatMap(({ example }) => example ?? []);
     const example = examples.length > 0 ? `, for example ${examples.join('; ')}` : '';

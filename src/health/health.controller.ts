@@ -9,7 +9,7 @@ import { HealthReport } from './health-report.js';
 import { healthSchema, healthStatusSchema } from './health-schemas.js';
 import { Readiness } from './readiness.js';
 
-/** Probes come again by themselves; who asks by hand may as well wait for a retry step. */
+/** Probes come again by themselves; people who ask by hand may as well wait for a retry step. */
 const RETRY_AFTER_SECONDS = '5';
 
 const whole = { 'application/json': { schema: refTo(healthSchema) } };

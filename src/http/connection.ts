@@ -6,9 +6,9 @@ import type { Turns } from '../turns.js';
 /** The slowest reader that is put up with: 64 KB a second over all that they have yet to take, after a grace. */
 const READER_GRACE_MS = 10_000;
 const READER_BYTES_PER_MS = 64;
-/** Who has much to take must show that they take it: progress is seen by answers, and most are smaller than this. */
+/** A caller that has much to take must show that it takes it: progress is seen by answers, and most are smaller than this. */
 const MAX_STEP_BYTES = 320_000;
-/** Who is seen to take nothing so often in a row is ended, when much is unread on all connections. */
+/** A caller that is seen to take nothing so often in a row is ended, when much is unread on all connections. */
 const STALLED_LOOKS = 4;
 /** How long a caller may go on sending what was refused, so that they get to read the answer (RFC 9112 §9.6). */
 const LINGER_MS = 1000;

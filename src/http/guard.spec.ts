@@ -46,7 +46,7 @@ const codeOf = async (call: Call) => (await refusalOf(() => pass(call))).code;
 
 describe('the name in Host', () => {
   it.each(['localhost', 'LocalHost', 'localhost:3000', '127.0.0.1:80', '[::1]', '[::1]:3000', 'Accounts.Internal:443'])(
-    '%s is one of ours',
+    '%s is our own',
     (host) => {
       expect(() => pass({ headers: ['Host', host] })).not.toThrow();
     },

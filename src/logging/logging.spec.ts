@@ -49,12 +49,12 @@ describe('a log line', () => {
 
 describe('an error in a log line', () => {
   const ways: [string, (error: Error) => unknown[]][] = [
-    ['as a field, with a message', (err) => [{ event: 'internal-error', err }, 'a fault of ours']],
+    ['as a field, with a message', (err) => [{ event: 'internal-error', err }, 'our fault']],
     ['as a field alone', (err) => [{ event: 'internal-error', err }]],
     ['bare', (err) => [err]],
-    ['bare, with a message', (err) => [err, 'a fault of ours']],
+    ['bare, with a message', (err) => [err, 'our fault']],
     ['as a cause', (cause) => [{ err: new Error('hunter2', { cause }) }, 'x']],
-    ['as the cause of an error of ours', (cause) => [{ err: new GatewayError('internal-error', 'x', { cause }) }]],
+    ['as the cause of our own error', (cause) => [{ err: new GatewayError('internal-error', 'x', { cause }) }]],
   ];
 
   it.each(ways)('given %s prints nothing that hangs on it, nor its message', (_name, toArguments) => {

@@ -26,7 +26,7 @@ declare module 'fastify' {
   interface FastifyReply {
     /**
      * For an answer that goes on until somebody ends it: writes the line of the request now, as one of 200, and
-     * `stream.ended` when it is over. Requests behind it on its connection would wait for ever: they are not taken.
+     * `stream.ended` when it is over. Requests behind it on its connection would wait forever: they are not taken.
      */
     beginStream(): void;
   }

@@ -21,7 +21,7 @@ let output: StandardOutput | null = null;
 
 /**
  * Standard output, written in the background. When it is gone, so are the log lines: the service goes on without, and
- * ends as ever. (pino's own destination tries for ever to get its last lines on a full disk, and so never ends.)
+ * ends as ever. (pino's own destination tries forever to get its last lines on a full disk, and so never ends.)
  */
 export function standardOutput(): StandardOutput {
   output ??= new GatheredOutput();

@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { hasOpenssl } from '../../test/support/tools.js';
 import { type ClientCertificate, toClientCertificate } from './client-certificate.js';
-import { hasProgram, NAMES, Workshop } from './workshop.test-support.js';
+import { NAMES, Workshop } from './workshop.test-support.js';
 import { PfxUnreadable } from './pfx-unreadable.js';
 import { readPfx } from './read-pfx.js';
 
@@ -10,7 +11,7 @@ import { readPfx } from './read-pfx.js';
 const NOW = new Date(Date.now() + 60_000);
 const IN_A_YEAR = new Date(NOW.getTime() + 365 * 86_400_000);
 
-(hasProgram('openssl', 'version') ? describe : describe.skip)('the client certificate out of a PFX', () => {
+(hasOpenssl() ? describe : describe.skip)('the client certificate out of a PFX', () => {
   let workshop: Workshop;
   beforeAll(() => {
     workshop = new Workshop();

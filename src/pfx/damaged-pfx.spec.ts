@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { hasOpenssl } from '../../test/support/tools.js';
 import { toClientCertificate } from './client-certificate.js';
 import { toBer } from './der.test-support.js';
-import { hasProgram, NAMES, Workshop } from './workshop.test-support.js';
+import { NAMES, Workshop } from './workshop.test-support.js';
 import { KdfBudget } from './kdf-budget.js';
 import { PfxUnreadable } from './pfx-unreadable.js';
 import { readPfx } from './read-pfx.js';
@@ -22,7 +23,7 @@ function outcomeOf(bytes: Buffer): string {
   }
 }
 
-(hasProgram('openssl', 'version') ? describe : describe.skip)('a damaged PFX', () => {
+(hasOpenssl() ? describe : describe.skip)('a damaged PFX', () => {
   let files: Buffer[];
   let workshop: Workshop;
   beforeAll(() => {

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { hasOpenssl } from '../../test/support/tools.js';
 import { toClientCertificate } from './client-certificate.js';
 import { openPfx, type PfxRequest } from './open-pfx.js';
 import { PfxUnreadable } from './pfx-unreadable.js';
 import { readPfx } from './read-pfx.js';
-import { hasProgram, NAMES, Workshop } from './workshop.test-support.js';
+import { NAMES, Workshop } from './workshop.test-support.js';
 
 const NOW = new Date(Date.now() + 60_000);
 
-(hasProgram('openssl', 'version') ? describe : describe.skip)('a PFX is opened in a thread of its own', () => {
+(hasOpenssl() ? describe : describe.skip)('a PFX is opened in a thread of its own', () => {
   let workshop: Workshop;
   let request: PfxRequest;
   let slow: PfxRequest;

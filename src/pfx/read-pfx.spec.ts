@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { hasKeytool, hasOpenssl } from '../../test/support/tools.js';
 import {
   bag,
   certificateBag,
@@ -16,7 +17,7 @@ import {
   sequence,
   toBer,
 } from './der.test-support.js';
-import { hasProgram, NAMES, Workshop } from './workshop.test-support.js';
+import { NAMES, Workshop } from './workshop.test-support.js';
 import { KdfBudget } from './kdf-budget.js';
 import { PfxUnreadable } from './pfx-unreadable.js';
 import { readPfx as read } from './read-pfx.js';
@@ -25,7 +26,7 @@ import { EXPORT_AGAIN, PFX_FROM_JCEKS, PFX_FROM_JKS } from './remedy.js';
 const PASSCODE = 'correct horse';
 const readPfx = (bytes: Buffer, passcode: string, budget?: KdfBudget) => read(bytes, passcode, NAMES, budget);
 const legacy = (name: string): string[] => ['-keypbe', name, '-certpbe', name, '-macalg', 'SHA1'];
-const withPassOpenssl = hasProgram('openssl', 'version') ? describe : describe.skip;
+const withPassOpenssl = hasOpenssl() ? describe : describe.skip;
 
 /** What readPfx refuses with; fails the test if it reads. */
 function refusalOf(bytes: Buffer, passcode: string, budget?: KdfBudget): PfxUnreadable {
@@ -324,7 +325,7 @@ withPassOpenssl('a PFX that a program made is read', () => {
   });
 });
 
-(hasProgram('keytool', '-help') ? describe : describe.skip)('a keystore of Java', () => {
+(hasKeytool() ? describe : describe.skip)('a keystore of Java', () => {
   const identity = ['-genkeypair', '-alias', 'client', '-keyalg', 'EC', '-dname', 'CN=client', '-storepass', PASSCODE];
 
   it('is read as PKCS#12, the older kind too', () => {

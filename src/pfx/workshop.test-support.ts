@@ -1,18 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** What messages call the settings, as the gateway has them. */
 export const NAMES = { passcode: 'BANK_PFX_PASSCODE', base64: 'BANK_PFX_BASE64' };
-
-/** Whether a program can be run here; on CI it must. Says so in one line when tests are skipped for the lack of it. */
-export function hasProgram(name: string, probe: string): boolean {
-  if (spawnSync(name, [probe]).error === undefined) return true;
-  if (process.env['CI'] === 'true') throw new Error(`${name} is needed for these tests`);
-  process.stderr.write(`skipped: the PFX tests that need ${name}, which is not installed\n`);
-  return false;
-}
 
 interface LeafOptions {
   subject?: string;

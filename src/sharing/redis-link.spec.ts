@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { RedisLink } from './redis-link.js';
+import { until } from '../../test/support/until.js';
+import { RedisFailure, RedisLink } from './redis-link.js';
 
 const opened: { readonly sockets: Set<Socket>; readonly server: Server; readonly link: RedisLink }[] = [];
 
@@ -48,5 +49,19 @@ describe('a server that begins an answer and never ends it', () => {
     while (ended() < 3 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
     expect(ended()).toBeGreaterThanOrEqual(3);
     expect(link.up).toBe(false);
+  });
+});
+
+describe('a server that refuses the password', () => {
+  it('is told of by its own word, also by those who find no connection afterwards', async () => {
+    const { link } = await connectTo((socket) =>
+      socket.on('data', () => void socket.write('-WRONGPASS invalid username-password pair\r\n')),
+    );
+    await link.connect(100);
+    await until(() => link.trouble?.reason === 'WRONGPASS');
+    const [failure] = await Promise.allSettled([link.send(['TIME'], 100)]);
+    expect(failure).toMatchObject({ reason: { reason: 'not-connected' } });
+    link.failed('commands', new RedisFailure('not-connected'));
+    expect(link.trouble?.reason).toBe('WRONGPASS');
   });
 });

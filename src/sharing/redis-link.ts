@@ -20,9 +20,11 @@ export class RedisFailure extends Error {
 /** What cannot be done: anything, or storing what is large. */
 type Work = 'commands' | 'store';
 
+/** The reason while there is no better one. */
+const NOT_CONNECTED = 'not-connected';
 const CONNECT_WITHIN_MS = 1000;
 const RECONNECT_AT_MOST_MS = 1000;
-/** A connection that is of no use for so long is made anew: the client's own timeout counts silence only, not an answer without end. */
+/** A connection that is of no use for so long is made again: the client's own timeout counts silence only, not an answer without end. */
 const ANEW_AFTER_MS = 3000;
 const LOOK_EVERY_MS = 500;
 /** One connection for what is small and urgent, one for snapshots, which would hold it up, one for announcements. */
@@ -103,10 +105,10 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
       connected.catch(() => undefined),
       timeoutMs,
     );
-    if (result === TIMED_OUT) this.failed('commands', new RedisFailure('timeout'));
+    if (result === TIMED_OUT && this.trouble === null) this.failed('commands', new RedisFailure('timeout'));
   }
 
-  /** Makes those connections anew that have been of no use for long. */
+  /** Makes those connections again that have been of no use for long. */
   #look(): void {
     const now = performance.now();
     for (const name of NAMES) {
@@ -132,7 +134,7 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
   /** Listens for announcements, unless it does already; the client takes it up again by itself. @throws RedisFailure */
   async subscribe(): Promise<void> {
     if (this.#subscribed) return;
-    if (!this.#connected) throw new RedisFailure('not-connected');
+    if (!this.#connected) throw new RedisFailure(NOT_CONNECTED);
     const { announcements } = this.#clients;
     if (this.#late.has(announcements)) throw new RedisFailure('timeout');
     const subscribed = announcements
@@ -159,7 +161,7 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
     on: Exclude<Name, 'announcements'> = 'commands',
   ) {
     const client = this.#clients[on];
-    if (!client.isReady) throw new RedisFailure('not-connected');
+    if (!client.isReady) throw new RedisFailure(NOT_CONNECTED);
     // the connection stays silent, and is ended for that by the client
     if (this.#late.has(client)) throw new RedisFailure('timeout');
     const reply = client.sendCommand([...args], { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } });
@@ -198,7 +200,8 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
   failed(work: Work, failure: RedisFailure): void {
     if (this.#closed) return;
     const first = this.#troubles.size === 0;
-    this.#troubles.set(work, failure);
+    // why it is not connected is known already
+    if (failure.reason !== NOT_CONNECTED || !this.#troubles.has(work)) this.#troubles.set(work, failure);
     if (!first) return;
     const { reason } = failure;
     this.#logger.warn(
@@ -241,7 +244,7 @@ function createRedisClient({ url, caFile }: NonNullable<SharingSettings['redis']
   const tls = { tls: true as const, ...(caFile !== null && { ca: readFileSync(caFile) }) };
   return createClient({
     socket: protocol === 'rediss:' ? { ...address, ...tls } : address,
-    // read anew for each connection: a password in a file may be changed while running
+    // read again for each connection: a password in a file may be changed while running
     credentialsProvider: {
       type: 'async-credentials-provider',
       credentials: async () => {

@@ -27,7 +27,7 @@ const FENCE_LASTS_MS = 7 * 86_400_000;
 
 /**
  * KEYS lease, fence, record, wait, probe; ARGV owner, lease ms, 1 to take the lease, longest record. Gives time, holder, fence,
- * record, wait. Who only looks writes too: a Redis that takes nothing is of no use, and nobody must wait for what another
+ * record, wait. An instance that only looks writes too: a Redis that takes nothing is of no use, and nobody must wait for what another
  * could not store.
  */
 export const ENTER = `${HELPERS}

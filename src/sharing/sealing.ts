@@ -156,7 +156,7 @@ export function openSmall(sealed: Buffer, kind: Facts['kind'], keys: FleetKeys):
   return { facts: opening.facts, content: Buffer.from(opening.finish()) };
 }
 
-/** Who could change any of this could pass off one thing as another. */
+/** Those who could change any of this could pass off one thing as another. */
 function toAad(clear: Omit<Header, 'wrapped'>, { context }: FleetKeys): Buffer {
   const { v, kind, asOf, at, durationMs, fence, bytes, keyId, iv } = clear;
   return Buffer.from(JSON.stringify([v, kind, asOf, at, durationMs, fence, bytes, keyId, iv, ...context]));

@@ -25,7 +25,7 @@ const AT_ONCE = 8;
 /** For each piece of a snapshot that comes from Redis: a longer pause means that it is slow. */
 const PIECE_WITHIN_MS = 200;
 const STORE_PIECE_WITHIN_MS = 1000;
-/** Who still reads the one before has so long. */
+/** Those who still read the one before have so long. */
 const REPLACED_LASTS_MS = 5000;
 const LASTS_LONGER_MS = 10_000;
 /** A snapshot from the future: Redis' clock was set back, and tells nothing of its age. */

@@ -93,7 +93,7 @@ describe('the thread that makes snapshots', () => {
     expect(await build.takePage(1, page('a'))).toMatchObject({ added: 1 });
   });
 
-  it('drops what was begun when it begins anew', async () => {
+  it('drops what was begun when it begins again', async () => {
     const thread = start();
     await thread.begin().takePage(1, page('old'));
     const build = thread.begin();

@@ -744,7 +744,7 @@ describe('who listens', () => {
     expect(scene.keeper.state).toEqual({ stale: false, code: 'access-not-granted', owner: 'bank' });
   });
 
-  it('is told of a failure for want of a token, for which the bank was not asked', async () => {
+  it('is told of a failure for lack of a token, for which the bank was not asked', async () => {
     const scene = new Scene();
     const { heard } = listen(scene);
     const getting = refusalOf(() => scene.keeper.get(PLAIN));

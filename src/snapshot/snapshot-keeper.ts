@@ -73,7 +73,7 @@ export interface ServingState {
 
 /** Is told what the keeper holds, as it happens, wherever a snapshot came from. What it does must not throw, nor last. */
 export interface KeeperListener {
-  /** A newer snapshot is held; the data may be the same. Who reads it after this turn of the event loop calls `hold`. */
+  /** A newer snapshot is held; the data may be the same. Code that reads it after this turn of the event loop calls `hold`. */
   onSnapshot?(snapshot: Snapshot): void;
   /** A reading failed; `keeper.state` tells what callers get now. */
   onFailure?(error: GatewayError): void;
@@ -371,7 +371,7 @@ export class SnapshotKeeper {
       }
     } catch (thrown) {
       const { code } = toGatewayError(thrown);
-      // what is not granted is dropped; who has left is given nothing
+      // what is not granted is dropped; a caller that has left is given nothing
       const mayFallBack = mayBeStale && code !== 'access-not-granted' && !(thrown instanceof CallerLeft);
       const fallback = mayFallBack ? this.#serveStale(outcome, code === 'overloaded' ? null : code) : null;
       if (fallback) return fallback;

@@ -34,7 +34,7 @@ export type ReadAccounts = (
 
 /** Puts the readings of other instances in front of those of this one (docs/fleet.md). Also the token it is injected by. */
 export abstract class SharedReadings {
-  /** `material` gives what the bank is asked with: who asks with the same shares with this one. */
+  /** `material` gives what the bank is asked with: an instance that asks with the same shares with this one. */
   abstract share(read: ReadAccounts, material: () => IdentityMaterial): ReadAccounts;
 }
 

@@ -18,5 +18,5 @@ export class ClientNames {
   }
 }
 
-/** Who has more of them may be a number of something. */
+/** A name with more of them may be a number of something. */
 const countDigits = (text: string): number => text.replace(/\D/g, '').length;

@@ -22,7 +22,7 @@ interface RawAccount {
   overdraftRate: string | null;
 }
 
-/** The bank's JSON with each number as the text it stands as; written here anew, not taken from what is tested. */
+/** The bank's JSON with each number as the text it stands as; written here again, not taken from what is tested. */
 function parseKeepingDigits(text: string): { result: RawAccount[] } {
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' ? context?.source : value,

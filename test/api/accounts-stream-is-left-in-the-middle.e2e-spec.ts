@@ -59,7 +59,7 @@ describe('a caller who leaves in the middle of a stream', () => {
 
 describe('a caller who takes a stream slowly', () => {
   it.each(['csv', 'ndjson'])(
-    '%s gets all of the list as it was, though it has been read anew twice',
+    '%s gets all of the list as it was, though it has been read again twice',
     async (format) => {
       const bank = await startPretendBank();
       bank.onAccounts = listAccounts(sampleAccounts(8000));

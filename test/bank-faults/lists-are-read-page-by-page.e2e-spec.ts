@@ -132,7 +132,7 @@ describe('lists are read page by page', () => {
       'the same page with a count that is never reached',
       () => envelope(slice(1, 10), { pageSize: 10, rowCount: 1000 }),
     ],
-  ])('%s does not loop for ever, and does not pass for complete', async (_name, pageOf) => {
+  ])('%s does not loop forever, and does not pass for complete', async (_name, pageOf) => {
     const { gateway, answer } = await read(pageOf, { SNAPSHOT_READ_TIMEOUT_MS: '5000' });
     expect(asked().length).toBeLessThan(250);
     expect(answer.status).toBe(200);

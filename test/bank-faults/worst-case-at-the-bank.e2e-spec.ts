@@ -9,7 +9,7 @@ const bank = await bankForFile();
 
 const calls = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length;
 
-/** What `callers` at once cost a bank that answers the calls for the list so, one after the other, and the last for ever. */
+/** What `callers` at once cost a bank that answers the calls for the list so, one after the other, and the last forever. */
 async function costOf(statuses: readonly number[], { callers = 20, env = {} as Record<string, string> } = {}) {
   let nth = 0;
   bank.onAccounts = (_request, response) => {

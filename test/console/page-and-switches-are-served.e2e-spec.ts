@@ -48,7 +48,7 @@ describe('the console page', () => {
     expect([status, problem.code]).toEqual([406, 'not-acceptable']);
   });
 
-  it('has files that are kept for ever, since their names change with them, and are compressed already', async () => {
+  it('has files that are kept forever, since their names change with them, and are compressed already', async () => {
     const paths = filesOf((await gateway.get('/')).text);
     expect(paths.map((path) => path.replace(/^.*\./, '')).toSorted()).toEqual(['css', 'js']);
     for (const path of paths) {

@@ -76,3 +76,19 @@ describe('the exit codes', () => {
     expect(ofDoctor(withoutRow(readDocument('docs/troubleshooting.md'), '6'))).not.toEqual(steps);
   });
 });
+
+describe('the programs that tests look for', () => {
+  const tools = read('test/support/tools.ts');
+  const wanted = [...tools.matchAll(/hasTool\([^;]*?, '([\w-]+)'\)(?=;| && has)/g)].map(([, name]) => name);
+  const installed = (script: string) => [...script.matchAll(/missing\+=\(([\w-]+)\)/g)].map(([, name]) => name);
+
+  it('are installed in CI, where a missing one is a failure', () => {
+    expect(wanted).toHaveLength([...tools.matchAll(/^export const has\w+ = /gm)].length);
+    expect(installed(read('.ci/run')).toSorted()).toEqual([...new Set(wanted)].toSorted());
+    expect(read('.ci/run')).toMatch(/^export CI=true$/m);
+  });
+
+  it('their twin: one that is not installed is found', () => {
+    expect(installed(read('.ci/run').replace(/^.*missing\+=\(chromium\)\n/m, ''))).not.toContain('chromium');
+  });
+});

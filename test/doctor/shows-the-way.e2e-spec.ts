@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { execFileSync } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import forge from 'node-forge';
 import { checkShape } from '../../src/doctor/check-accounts.js';
@@ -22,7 +21,7 @@ import { createAuthority } from '../support/authority.js';
 import { closeAll } from '../support/closing.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { openSockets, socketsLeft } from '../support/egress.js';
-import { hasOpenssl } from '../support/tools.js';
+import { hasIpv6, hasOpenssl } from '../support/tools.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { cleanUp, start } from '../support/sandbox.js';
 
@@ -117,8 +116,7 @@ describe('the doctor, where all is well', () => {
     expect(examination.text).toMatch(/tokens {4}from 127/);
   });
 
-  const ipv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
-  (ipv6 ? it : it.skip)('finds an IPv6 literal', async () => {
+  (hasIpv6() ? it : it.skip)('finds an IPv6 literal', async () => {
     const sandbox = await start({ host: '::1', names: ['::1'] });
     expect(sandbox.url).toContain('[::1]');
     const examination = await examineWith(toEnvironment(sandbox));

@@ -86,7 +86,7 @@ function formsOf(value: string): Buffer[] {
     expect(formsOf(PLANTED.iban).filter((form) => dump.includes(form)).length).toBeGreaterThanOrEqual(2);
   });
 
-  it('keeps nothing of a fleet for ever, and at most two copies of a snapshot for long', async () => {
+  it('keeps nothing of a fleet forever, and at most two copies of a snapshot for long', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = listSample(20);
     const [gateway] = await startFleet(2, bank, redis, { SNAPSHOT_FRESH_MS: '0' });

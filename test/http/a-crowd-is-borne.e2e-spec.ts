@@ -131,45 +131,48 @@ describe('a crowd', () => {
   it.each([
     ['an address that may call', '127.0.0.1'],
     ['one that may not', '127.0.0.2'],
-  ])('sockets that are held and opened anew all the time, by %s: every live probe is answered', async (_name, from) => {
-    const bank = await startPretendBank();
-    bank.onAccounts = listSample(5);
-    const gateway = await startGateway(bank, { MAX_CONNECTIONS: '50', ALLOWED_CLIENTS: '127.0.0.1' });
-    const to = { port: gateway.port, host: '127.0.0.1' };
-    const flood = new Set<Socket>();
-    let on = true;
-    const hold = () => {
-      if (!on) return;
-      const socket = connect({ ...to, localAddress: from }).on('error', () => undefined);
-      flood.add(socket);
-      socket.on('close', () => {
-        flood.delete(socket);
-        setTimeout(hold, 20);
-      });
-    };
-    for (let count = 0; count < 300; count += 1) hold();
-    await delay(500);
-    const probe = (localAddress: string) => {
-      const { promise, resolve } = Promise.withResolvers<number | string | undefined>();
-      request({ ...to, localAddress, path: '/health/live', agent: false }, (answer) =>
-        resolve(answer.resume().statusCode),
-      )
-        .on('error', ({ message }) => resolve(message))
-        .end();
-      return promise;
-    };
-    const answers: unknown[] = [];
-    for (let round = 0; round < 25; round += 1) {
-      answers.push(await probe('127.0.0.1'), await probe('127.0.0.3'));
-      await delay(10);
-    }
-    const callers = from === '127.0.0.1' ? 503 : 200;
-    expect((await gateway.get('/api/v1/accounts')).status).toBe(callers);
-    on = false;
-    for (const socket of flood) socket.destroy();
-    expect(answers.filter((answer) => answer !== 200)).toEqual([]);
-    await until(async () => (await connectionsOf(gateway)) === 0);
-  });
+  ])(
+    'sockets that are held and opened again all the time, by %s: every live probe is answered',
+    async (_name, from) => {
+      const bank = await startPretendBank();
+      bank.onAccounts = listSample(5);
+      const gateway = await startGateway(bank, { MAX_CONNECTIONS: '50', ALLOWED_CLIENTS: '127.0.0.1' });
+      const to = { port: gateway.port, host: '127.0.0.1' };
+      const flood = new Set<Socket>();
+      let on = true;
+      const hold = () => {
+        if (!on) return;
+        const socket = connect({ ...to, localAddress: from }).on('error', () => undefined);
+        flood.add(socket);
+        socket.on('close', () => {
+          flood.delete(socket);
+          setTimeout(hold, 20);
+        });
+      };
+      for (let count = 0; count < 300; count += 1) hold();
+      await delay(500);
+      const probe = (localAddress: string) => {
+        const { promise, resolve } = Promise.withResolvers<number | string | undefined>();
+        request({ ...to, localAddress, path: '/health/live', agent: false }, (answer) =>
+          resolve(answer.resume().statusCode),
+        )
+          .on('error', ({ message }) => resolve(message))
+          .end();
+        return promise;
+      };
+      const answers: unknown[] = [];
+      for (let round = 0; round < 25; round += 1) {
+        answers.push(await probe('127.0.0.1'), await probe('127.0.0.3'));
+        await delay(10);
+      }
+      const callers = from === '127.0.0.1' ? 503 : 200;
+      expect((await gateway.get('/api/v1/accounts')).status).toBe(callers);
+      on = false;
+      for (const socket of flood) socket.destroy();
+      expect(answers.filter((answer) => answer !== 200)).toEqual([]);
+      await until(async () => (await connectionsOf(gateway)) === 0);
+    },
+  );
 
   it('a connection beyond MAX_CONNECTIONS has one answer, at once, or ends', async () => {
     const bank = await startPretendBank();

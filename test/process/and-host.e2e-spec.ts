@@ -6,6 +6,7 @@ import { get } from '../support/gateway.js';
 import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { endPrograms, programEnvironment, startProgram, type Program } from '../support/program.js';
 import { listSample } from '../support/sample-accounts.js';
+import { hasPrlimit } from '../support/tools.js';
 import { until } from '../support/until.js';
 
 let bank: PretendBank;
@@ -28,13 +29,6 @@ async function expectGoodEnd(program: Program): Promise<void> {
   expectNoSecret(program.stdout(), secretsOf(bank));
   expect(bank.most.token).toBe(1);
   await until(() => bank.sockets.size === 0);
-}
-
-const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
-if (!hasPrlimit) {
-  const message = 'prlimit (util-linux) is missing: the limit on file descriptors is not tried';
-  if (process.env['CI']) throw new Error(message);
-  process.stderr.write(`${message}\n`);
 }
 
 describe('the process and its host', () => {
@@ -92,7 +86,7 @@ describe('the process and its host', () => {
     await expectGoodEnd(program);
   });
 
-  (hasPrlimit ? it : it.skip)(
+  (hasPrlimit() ? it : it.skip)(
     '64 file descriptors under 200 connections: it lives, and serves when they are gone',
     async () => {
       const program = await start({ SNAPSHOT_FRESH_MS: '0' });

@@ -7,7 +7,7 @@ const namesOf = (group: Group) => VARIABLE_NAMES.filter((name) => named(name).gr
 
 const BETWEEN = /(?<=<!-- settings -->\n)[\s\S]*(?=<!-- \/settings -->)/;
 
-/** The page with its tables made anew. */
+/** The page with its tables made again. */
 export function writePage(page: string): string {
   const tables = (Object.keys(GROUPS) as Group[]).map((group) => {
     const rows = namesOf(group).map((name) => {
@@ -66,7 +66,7 @@ const GROUPS_OF: Readonly<Record<string, readonly Group[]>> = {
 };
 export const EXAMPLES = Object.keys(GROUPS_OF);
 
-/** An example of `.env` with everything under its first comment made anew. */
+/** An example of `.env` with everything under its first comment made again. */
 export function writeExample(path: string, text: string): string {
   const [head = ''] = text.split('\n\n');
   const parts = (GROUPS_OF[path] ?? []).map((group) => {

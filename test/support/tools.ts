@@ -1,5 +1,6 @@
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { onClose } from './closing.js';
 import { accepts } from './servers.js';
 import { until } from './until.js';
@@ -10,21 +11,28 @@ export const HAPROXY = '/usr/sbin/haproxy';
 export const CHROMIUM = '/usr/bin/chromium';
 export const NCSA_AUTH = '/usr/lib/squid/basic_ncsa_auth';
 
-/** Whether the real program is here; says so in one line when not, and is an error in CI. */
-export const hasSquid = () => hasTool('squid', existsSync(SQUID) && existsSync(NCSA_AUTH), 'squid');
+/** Whether the real program is here; says so in one line when not, and is an error in CI, which installs it (`.ci/run`). */
+export const hasSquid = () => hasTool('squid', existsSync(SQUID) && existsSync(NCSA_AUTH), 'squid') && hasOpenssl();
 export const hasNginx = () => hasTool('nginx', existsSync(NGINX), 'nginx-light');
 export const hasHaproxy = () => hasTool('haproxy', existsSync(HAPROXY), 'haproxy');
 export const hasChromium = () => hasTool('chromium', existsSync(CHROMIUM), 'chromium');
-export const hasOpenssl = () => hasTool('openssl', spawnSync('openssl', ['version']).status === 0, 'openssl');
-
+export const hasOpenssl = () => hasTool('openssl', runs('openssl', 'version'), 'openssl');
+export const hasKeytool = () => hasTool('keytool', runs('keytool', '-help'), 'default-jre-headless');
+export const hasPrlimit = () => hasTool('prlimit', runs('prlimit', '--version'), 'util-linux');
 export const hasPrometheus = () =>
-  hasTool(
-    'prometheus',
-    ['promtool', 'prometheus'].every((name) => spawnSync(name, ['--version']).status === 0),
-    'prometheus',
-  );
+  hasTool('prometheus', runs('promtool', '--version') && runs('prometheus', '--version'), 'prometheus');
 export const hasRedis = () =>
-  hasTool('redis-server', spawnSync('redis-server', ['--version']).status === 0, 'redis-server');
+  hasTool('redis-server', runs('redis-server', '--version') && runs('redis-cli', '--version'), 'redis-server');
+
+/** Whether the machine has the loopback address of IPv6, which cannot be installed: where it has none, CI skips too. */
+export function hasIpv6(): boolean {
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  if (addresses.some(({ address }) => address === '::1')) return true;
+  process.stderr.write('skipped: this machine has no IPv6 (::1)\n');
+  return false;
+}
+
+const runs = (program: string, probe: string): boolean => spawnSync(program, [probe]).status === 0;
 
 function hasTool(name: string, present: boolean, aptPackage: string): boolean {
   if (present) return true;

@@ -101,7 +101,7 @@ describe('the metrics that alerts and dashboard name', () => {
 
 describe('each alert', () => {
   it.each(alerts.map((rule) => [rule.alert, rule] as const))(
-    '%s says how grave it is and what to do',
+    '%s says how serious it is and what to do',
     (_name, rule) => {
       expect(['info', 'warning', 'critical']).toContain(rule.labels?.['severity']);
       expect(Object.keys(rule.annotations ?? {})).toEqual(['summary', 'description', 'runbook_url']);

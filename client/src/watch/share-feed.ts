@@ -48,9 +48,9 @@ type ChannelMessage =
   | { readonly type: 'present'; readonly known: Known };
 
 /**
- * One connection for all tabs that watch the same: who holds the lock has it, and tells the others through a channel. When
+ * One connection for all tabs that watch the same: the tab that holds the lock has it, and tells the others through a channel. When
  * the leader closes, the browser gives the lock to the next, which resumes where the other was. A leader that is frozen
- * keeps the lock: who hears nothing for so long asks it, and takes the lock from it when nothing is heard for as long again.
+ * keeps the lock: a tab that hears nothing for so long asks it, and takes the lock from it when nothing is heard for as long again.
  * Resolves when the signal is aborted, or after an answer that no repeat would change.
  */
 export async function shareFeed(

@@ -85,7 +85,7 @@ describe('a listener', () => {
     expect(most).toBeLessThan(280_000);
   });
 
-  it('its twin: who reads gets all, however much it is and however long it goes on', async () => {
+  it('its twin: one that reads gets all, however much it is and however long it goes on', async () => {
     const { listener, response, incoming } = await scene();
     let bytes = 0;
     incoming.on('data', (chunk: Buffer) => (bytes += chunk.length));
@@ -98,7 +98,7 @@ describe('a listener', () => {
     expect(response.destroyed).toBe(false);
   });
 
-  it('has a last word; who does not take it is cut off soon', async () => {
+  it('has a last word; one that does not take it is cut off soon', async () => {
     const { listener, events, response, incoming } = await scene();
     listener.end();
     incoming.resume();

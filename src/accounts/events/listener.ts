@@ -61,7 +61,7 @@ export class Listener {
     this.#send({ comment: '' });
   }
 
-  /** The last event, and the end; who does not take them is cut off. */
+  /** The last event, and the end; a listener that does not take them is cut off. */
   end(): void {
     this.tell('stopping', '{}');
     this.#subscriber.complete();

@@ -41,7 +41,7 @@ describe('the poll', () => {
     expect(readings).toHaveLength(1);
   });
 
-  it('a reading that a caller caused begins the period anew', () => {
+  it('a reading that a caller caused begins the period again', () => {
     const { poll, readings, pass, read } = scene();
     poll.start();
     pass(FRESH_MS - 100);

@@ -42,7 +42,7 @@ export class Poll {
     this.#wait(Math.max(SHORTEST_PERIOD_MS, this.#freshMs));
   }
 
-  /** A reading has failed. Where the bank was not asked at all, for want of a token, the keeper has no wait of its own. */
+  /** A reading has failed. Where the bank was not asked at all, for lack of a token, the keeper has no wait of its own. */
   failed({ retryAfterMs = 0 }: GatewayError): void {
     this.#notBefore = performance.now() + Math.min(Math.max(retryAfterMs, LOOK_MS), Math.max(this.#freshMs, LOOK_MS));
   }

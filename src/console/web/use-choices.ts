@@ -2,7 +2,7 @@ import { client } from './gateway.js';
 import { useAnswer } from './use-answer.js';
 
 const PAGE_SIZE = 1000;
-/** Of so many accounts the values are gathered; who has more can still click a value in the list. */
+/** Of so many accounts the values are gathered; with more than that you can still click a value in the list. */
 const MAX_PAGES = 3;
 
 /** What there is to filter by. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The monotonic time (performance.now), anew each second. */
+/** The monotonic time (performance.now), new each second. */
 export function useNow(): number {
   const [now, setNow] = useState(() => performance.now());
   useEffect(() => {

@@ -4,7 +4,7 @@ import type { BankCall } from './bank-call.js';
 import type { BankState } from './bank-state.js';
 import { areSame, parseBasic } from './basic-credentials.js';
 
-/** The token endpoint (docs/bank.md#token-endpoint), strict: what the document doesn't ask for is refused. */
+/** The token endpoint (docs/bank.md#token-endpoint), strict: what the document does not ask for is refused. */
 export async function authorize(call: BankCall, bank: BankState): Promise<TokenAnswer> {
   const refused = refuse(call, bank);
   if (refused) return { answer: refused, tokenNumber: null };

@@ -42,7 +42,7 @@ export function sendTruncated(response: ServerResponse, answer: Answer): void {
   response.write(body.subarray(0, Math.ceil(body.length / 2)), () => response.socket?.end());
 }
 
-/** Ends the connection with a TCP reset. It takes the socket under TLS: a TLSSocket itself can't send one. */
+/** Ends the connection with a TCP reset. It takes the socket under TLS: a TLSSocket itself cannot send one. */
 export function resetConnection(response: ServerResponse, tcp: Socket | undefined): void {
   tcp?.resetAndDestroy();
   response.socket?.destroy();

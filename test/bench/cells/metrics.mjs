@@ -53,7 +53,7 @@ export async function metrics(bench) {
         goal: `metrics and the last hour: ≤ ${LIMIT_MICROSECONDS} µs of CPU time a request`,
         measured: `${digits(cost, 1)} µs (half of the rounds ${spread})`,
         reached: cost <= LIMIT_MICROSECONDS,
-        // CPU time is counted whoever else is there
+        // CPU time is counted whatever else runs
         disturbed: false,
       },
     ],

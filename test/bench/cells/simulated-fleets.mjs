@@ -13,7 +13,7 @@ const SIMULATED = {
 const TOKEN_LIFETIME_MS = 9000;
 const LATENCY_MS = 50;
 const CALL_EVERY_MS = 20;
-/** Who was served from memory took less. */
+/** Those that were served from memory took less. */
 const WAITED_MS = 5;
 
 /** The calls of 1 to 100 instances within this process at a bank that counts, and those of one without Redis. */
@@ -39,7 +39,7 @@ export async function simulatedFleets(bench, redis, instances) {
           'commands of an instance a period',
           'run by Redis a second',
           'CPU of Redis',
-          'median of who waited',
+          'median of those waiting',
           'p99 of all',
           'added',
           'thread busy',
