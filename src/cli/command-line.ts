@@ -57,9 +57,11 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
         fresh: values.fresh ?? false,
       });
     case 'doctor':
-      // npm keeps what stands before its `--`: the bank would be asked, by someone who asked for the contrary
+      // npm keeps what stands before its `--`; it may also be set to work offline itself, which is no matter of the doctor's
       if (!values.offline && process.env['npm_config_offline'] === 'true') {
-        return usage('npm took --offline for itself: npm run doctor -- --offline');
+        process.stderr.write(
+          'accounts-gateway: npm took --offline for itself; to ask nobody: npm run doctor -- --offline\n',
+        );
       }
       return (await import('./doctor.js')).doctor(process, {
         json: values.json ?? false,
