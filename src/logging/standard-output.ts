@@ -49,8 +49,7 @@ class GatheredOutput implements StandardOutput {
       return;
     }
     this.#gathered += line;
-    if (this.#gathered.length > GATHER_CHARACTERS) this.#next();
-    else this.#timer ??= setTimeout(() => this.#next(), GATHER_MS).unref();
+    this.#gather();
   }
 
   get lost(): number {
@@ -66,10 +65,15 @@ class GatheredOutput implements StandardOutput {
     this.#next();
   }
 
+  #gather(): void {
+    if (this.#gathered.length > GATHER_CHARACTERS) this.#next();
+    else this.#timer ??= setTimeout(() => this.#next(), GATHER_MS).unref();
+  }
+
   #next(): void {
-    if (this.#writing.length > 0) return;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
+    if (this.#writing.length > 0) return;
     if (this.#gathered === '') {
       for (const done of this.#onIdle.splice(0)) done();
       return;
@@ -92,7 +96,8 @@ class GatheredOutput implements StandardOutput {
       }
       this.#writing = error ? Buffer.alloc(0) : this.#writing.subarray(written);
       if (this.#writing.length > 0) this.#write();
-      else this.#next();
+      else if (this.#gathered === '' || this.#onIdle.length > 0) this.#next();
+      else this.#gather();
     });
   }
 

@@ -1,0 +1,71 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { workerUrl } from '../worker-url.js';
+
+/** More than a pipe holds. */
+const MUCH = 300_000;
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+const children: Child[] = [];
+
+/** A process that writes as `steps` says, and then stays. */
+function start(steps: string): Child {
+  const url = workerUrl('./standard-output.js', import.meta.url);
+  const script = `
+    import { setTimeout as delay } from 'node:timers/promises';
+    import { standardOutput } from ${JSON.stringify(url)};
+    const output = standardOutput();
+    setInterval(() => {}, 1000);
+    ${steps}`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  return child;
+}
+
+async function textUntil({ stdout }: Child, end: string): Promise<string> {
+  let text = '';
+  stdout.setEncoding('utf8');
+  for await (const piece of stdout) {
+    text += String(piece);
+    if (text.endsWith(end)) return text;
+  }
+  return text;
+}
+
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  }
+});
+
+describe('standard output', () => {
+  it('has a line soon, though no others follow', async () => {
+    expect(await textUntil(start("output.write('one\\n');"), 'one\n')).toBe('one\n');
+  });
+
+  it('has what was written while nobody read, when somebody does: in order, to the last line', async () => {
+    const child = start(`
+      output.write('x'.repeat(${MUCH}) + '\\n');
+      await delay(5);
+      output.write('last\\n');
+      await delay(200);
+      process.stderr.write('written');`);
+    await once(child.stderr, 'data');
+    expect((await textUntil(child, 'last\n')).length).toBe(MUCH + 1 + 'last\n'.length);
+  });
+
+  it('is flushed while lines are being written: all of it', async () => {
+    const child = start(`
+      output.write('x'.repeat(${MUCH}) + '\\n');
+      output.write('last\\n');
+      output.flush(() => process.stderr.write('flushed'));`);
+    const flushed = once(child.stderr, 'data');
+    expect((await textUntil(child, 'last\n')).endsWith('x\nlast\n')).toBe(true);
+    expect(String((await flushed)[0])).toBe('flushed');
+  });
+});
