@@ -76,6 +76,11 @@ describe('settings in .env', () => {
     await expect(loadSettings({ sandbox: false })).rejects.toMatchObject({ warnings: [] });
   });
 
+  it('are read behind a byte order mark', async () => {
+    writeFileSync('.env', '\ufeffPORT=3999\n', { mode: 0o600 });
+    expect((await loadSettings({ sandbox: true })).common.http.port).toBe(3999);
+  });
+
   it('that are wrong are reported with all faults', async () => {
     writeEnv({ ...FILE, BANK_BASE_URL: 'http://x', PORT: 'abc' });
     await expect(loadSettings({ sandbox: false })).rejects.toThrow(SettingsInvalid);

@@ -7,7 +7,7 @@ import type { BankSettings, CommonSettings } from './settings.js';
 import { FileUnusable } from './small-file.js';
 import { toBankSettings, toCommonSettings } from './to-settings.js';
 import { KNOWN_NAMES, VARIABLE_NAMES, VARIABLES, type Values } from './variables.js';
-import { openFiles, unknownNames } from './warnings.js';
+import { markedFiles, openFiles, unknownNames } from './warnings.js';
 
 /** All that is wrong with the settings, together. */
 export class SettingsInvalid extends Error {
@@ -51,7 +51,7 @@ export function readSettings(env: Environment, options: ReadOptions): SettingsRe
     warnings.push(`with --sandbox these settings are ignored: ${ignored.join(', ')}`);
   }
   const present = Object.fromEntries(Object.entries(env).filter(([name]) => !ignored.includes(name)));
-  warnings.push(...openFiles(present, envFile));
+  warnings.push(...openFiles(present, envFile), ...markedFiles(present, envFile));
 
   const { values, faults } = readValues(present, sandbox);
   faults.push(...checkTogether(present, values, sandbox), ...checkProduction(env, options, sandbox && !sandboxAlone));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { KNOWN_NAMES } from './variables.js';
-import { openFiles, unknownNames } from './warnings.js';
+import { markedFiles, openFiles, unknownNames } from './warnings.js';
 
 describe('a variable that is not a setting', () => {
   it.each([
@@ -118,5 +118,38 @@ describe('files with secrets in them', () => {
   ])('but not for one that is %s', (_name, mode, text) => {
     expect(openFiles({}, fileOfMode(mode, text))).toEqual([]);
     expect(openFiles({}, '/nowhere/.env')).toEqual([]);
+  });
+});
+
+describe('a file that is not plain UTF-8', () => {
+  const fileOf = (text: string, encoding: BufferEncoding) => {
+    const file = fileOfMode(0o600);
+    writeFileSync(file, text, encoding);
+    return file;
+  };
+  const SAVE = 'save it as UTF-8 without a byte order mark';
+
+  it.each([
+    ['\ufeffsecret', 'utf16le', 'is UTF-16'],
+    ['\ufeffsecret', 'utf8', 'begins with a byte order mark'],
+  ] as const)('with a secret in it is named: %j as %s', (text, encoding, what) => {
+    const file = fileOf(text, encoding);
+    expect(markedFiles({ BANK_PASSWORD_FILE: file })).toEqual([
+      `BANK_PASSWORD_FILE names ${file}, which ${what}: ${SAVE}`,
+    ]);
+  });
+
+  it('such as .env as UTF-16, in which nothing is found; with a mark before UTF-8 it can be read', () => {
+    const file = fileOf('\ufeffPORT=1', 'utf16le');
+    expect(markedFiles({}, file)).toEqual([`${file} is UTF-16, so that no setting is found in it: ${SAVE}`]);
+    expect(markedFiles({}, fileOf('\ufeffPORT=1', 'utf8'))).toEqual([]);
+  });
+
+  it('its twins: plain files, other files, and files that are not there, are not', () => {
+    const plain = fileOf('sécret', 'utf8');
+    const marked = fileOf('\ufeff', 'utf16le');
+    expect(
+      markedFiles({ BANK_PASSWORD_FILE: plain, BANK_USERNAME_FILE: '/nowhere', BANK_CA_FILE: marked }, plain),
+    ).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { closest, distance } from 'fastest-levenshtein';
 import { isSet, type Environment } from './environment.js';
+import { readSmallFile } from './small-file.js';
 import { KNOWN_NAMES, VARIABLES, type VariableName } from './variables.js';
 
 const READABLE_BY_ALL = 0o004;
@@ -49,6 +50,37 @@ export function openFiles(env: Environment, envFile?: string): string[] {
       ? [`${envFile} holds secrets, and every user of this machine may read it`]
       : [];
   return [...named, ...own].map((warning) => `${warning}: chmod 600 it, or give it to the gateway alone`);
+}
+
+/**
+ * A warning for each file with a secret in it that is not plain UTF-8, and for such a `.env`: editors and PowerShell on Windows
+ * write UTF-16, or a byte order mark, which would be part of the secret.
+ */
+export function markedFiles(env: Environment, envFile?: string): string[] {
+  const named = KNOWN_NAMES.filter(isSecretFile).flatMap((name) => {
+    const file = env[name];
+    const coding = isSet(file) ? codingOf(file) : null;
+    return coding === null ? [] : [`${name} names ${file}, which ${coding}`];
+  });
+  const own = envFile === undefined ? null : codingOf(envFile);
+  const unread = own === UTF_16 ? [`${envFile} ${own}, so that no setting is found in it`] : [];
+  return [...named, ...unread].map((warning) => `${warning}: save it as UTF-8 without a byte order mark`);
+}
+
+const UTF_16 = 'is UTF-16';
+const MAX_LOOKED_AT_BYTES = 1_048_576;
+
+/** What a text file is instead of plain UTF-8; null where that is not to be seen. */
+function codingOf(file: string): string | null {
+  let start: string;
+  try {
+    start = readSmallFile(file, MAX_LOOKED_AT_BYTES).subarray(0, 3).toString('hex');
+  } catch {
+    // it is reported where it is read
+    return null;
+  }
+  if (/^(fffe|feff)/.test(start)) return UTF_16;
+  return start === 'efbbbf' ? 'begins with a byte order mark' : null;
 }
 
 function isSecretFile(name: string): boolean {
