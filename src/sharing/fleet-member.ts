@@ -8,7 +8,7 @@ import { READING } from './shared-readings.js';
  * Anybody who can write to Redis could say that a token was got: a wrong password, which may lock the user, is so tried again
  * as seldom as after a first refusal (docs/bank.md#token-rules).
  */
-const HEED_EVERY_MS = 30_000;
+const RESET_EVERY_MS = 30_000;
 
 /** What this instance does when others tell of theirs, and how long it is one of them. */
 export class FleetMember implements OnModuleInit, OnApplicationShutdown {
@@ -18,7 +18,7 @@ export class FleetMember implements OnModuleInit, OnApplicationShutdown {
   readonly #onDropped: () => void;
   /** Redis was away when what is shared had to go. */
   #toDrop = false;
-  #heededAt = -Infinity;
+  #resetAt = -Infinity;
 
   constructor(fleet: Fleet, keeper: SnapshotKeeper, identities: IdentityHolder, onDropped: () => void) {
     this.#fleet = fleet;
@@ -48,7 +48,7 @@ export class FleetMember implements OnModuleInit, OnApplicationShutdown {
     const [fleet, name, what] = text.split(' ');
     if (fleet !== keys.name) return;
     // it went well for another, so it may here
-    if (what === 'done' && name === 'token') this.#heedToken(tokens);
+    if (what === 'done' && name === 'token') this.#resetTokens(tokens);
     if (what === 'done' && name === READING) this.#keeper.resetBackOff();
     if (what !== 'dropped') return;
     // anybody could say so: what is sealed counts
@@ -58,10 +58,10 @@ export class FleetMember implements OnModuleInit, OnApplicationShutdown {
     this.#onDropped();
   }
 
-  #heedToken(tokens: IdentityHolder['current']['tokens']): void {
+  #resetTokens(tokens: IdentityHolder['current']['tokens']): void {
     const now = performance.now();
-    if (!tokens.waiting || now - this.#heededAt < HEED_EVERY_MS) return;
-    this.#heededAt = now;
+    if (!tokens.waiting || now - this.#resetAt < RESET_EVERY_MS) return;
+    this.#resetAt = now;
     tokens.resetBackOff();
   }
 }
