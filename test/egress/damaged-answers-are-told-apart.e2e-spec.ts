@@ -76,6 +76,18 @@ describe('whole answers', () => {
     });
   });
 
+  test('in chunks of a byte are kept in few pieces, in chunks of 16 KB as they are', async () => {
+    const many = Buffer.from('0123456789'.repeat(5000));
+    const bytes = Array.from(many, (_, at) => chunk(many.subarray(at, at + 1)));
+    const blocks = Array.from({ length: 9 }, (_, at) => Buffer.alloc(16_384, `block ${at}`));
+    const bodies = [Buffer.concat([...bytes, chunk('')]), Buffer.concat([...blocks.map(chunk), chunk('')])];
+    const { url, egress } = await startBank((socket) => socket.write(answer(CHUNKED, bodies.shift())));
+    const small = await egress.get(accountsAt(url));
+    expect([bodyOf(small).equals(many), small.pieces.length < 1000]).toEqual([true, true]);
+    const large = await egress.get(accountsAt(url));
+    expect([bodyOf(large).equals(Buffer.concat(blocks)), large.pieces.length >= 9]).toEqual([true, true]);
+  });
+
   test.each([204, 206, 304])('%i is given as it is', async (status) => {
     const { url, egress } = await startBank((socket) =>
       socket.write(
