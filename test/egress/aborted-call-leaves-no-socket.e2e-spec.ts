@@ -83,7 +83,7 @@ describe('directly a call given up', () => {
     const egress = createEgress(identityFor(bank));
     const controller = new AbortController();
     const abort = async () => {
-      for (let waited = 0; waited < count; waited++) await null;
+      for (let waited = 0; waited < count; waited++) await Promise.resolve();
       controller.abort(GONE);
     };
     subscribe('http.client.response.finish', abort);
