@@ -38,7 +38,7 @@ function begin(answers: (number | Error)[], parts: { token?: Error; certificate?
         sent.push(request);
         const answer = answers.shift() ?? 200;
         if (answer instanceof Error) return Promise.reject(answer);
-        return Promise.resolve({ status: answer, contentType: '', retryAfter: null, body: Buffer.alloc(0) });
+        return Promise.resolve({ status: answer, contentType: '', retryAfter: null, pieces: [] });
       },
     },
   } as unknown as BankIdentity;

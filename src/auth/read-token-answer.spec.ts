@@ -8,7 +8,7 @@ const answer = (status: number, body: unknown, retryAfter: string | null = null)
   status,
   contentType: 'application/json',
   retryAfter,
-  body: Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+  pieces: [Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))],
 });
 
 const GOOD = { access_token: 'abc.DEF-123_~+/=', expires_in: '300', token_type: 'Bearer' };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageHint, toPageRejection, toStatusError, toText } from '../egress/answer.js';
+import { bodyOf, pageHint, toPageRejection, toStatusError, toText } from '../egress/answer.js';
 import type { WireAnswer } from '../egress/egress.js';
 import { GatewayError } from '../problems/gateway-error.js';
 
@@ -63,7 +63,7 @@ export function readTokenAnswer(answer: WireAnswer, nowWallMs: number): TokenAns
 function readToken(answer: WireAnswer): TokenAnswer {
   let json: unknown;
   try {
-    json = JSON.parse(toText(answer, TOKEN_ENDPOINT));
+    json = JSON.parse(toText(bodyOf(answer), TOKEN_ENDPOINT));
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     throw new GatewayError('bank-response-invalid', 'The answer of the token endpoint is not JSON.');

@@ -19,7 +19,7 @@ async function ask(expiresIn: unknown, tookMs = 0) {
         requests.push(request);
         clock.advance(tookMs);
         const body = Buffer.from(JSON.stringify({ access_token: 'the-token', expires_in: expiresIn }));
-        return Promise.resolve({ status: 200, contentType: 'text/plain', retryAfter: null, body });
+        return Promise.resolve({ status: 200, contentType: 'text/plain', retryAfter: null, pieces: [body] });
       },
     },
     authUrl: 'https://auth.bank.example/m2m',

@@ -20,7 +20,7 @@ const ids = ({ list }: Read) => list.map(({ accountId }) => accountId);
 type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null; readonly padding?: number };
 const page = (result: readonly Row[], { rowCount, echoedSize, padding = 0 }: Change = {}): PageAnswer => ({
   kind: 'page',
-  body: Buffer.from(JSON.stringify({ result, pageInfo: { rowCount, pageSize: echoedSize } }) + ' '.repeat(padding)),
+  pieces: [Buffer.from(JSON.stringify({ result, pageInfo: { rowCount, pageSize: echoedSize } }) + ' '.repeat(padding))],
 });
 
 interface ModelBank {
@@ -73,10 +73,10 @@ function begin(
     const found = await reader.readAll('reading-1', signal, () => {
       const reading = new PageReader();
       const taken: typeof pages = (pages = []);
-      return async (pageNumber, body) => {
+      return async (pageNumber, pieces) => {
         const onPage: BankAccount[] = [];
         taken.push([pageNumber, onPage]);
-        return reading.read(pageNumber, body, (account) => onPage.push(account));
+        return reading.read(pageNumber, Buffer.concat(pieces), (account) => onPage.push(account));
       };
     });
     // as the snapshot has them: the later page's version of an account wins
@@ -210,7 +210,7 @@ describe('a list that changes while it is read', () => {
       {
         get: () => {
           asked += 1;
-          return Promise.resolve({ kind: 'page', body });
+          return Promise.resolve({ kind: 'page', pieces: [body] });
         },
       },
       { pageSize: 10, maxConcurrentRequests: 3 },

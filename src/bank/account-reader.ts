@@ -17,8 +17,8 @@ interface AccountReaderOptions {
   readonly maxConcurrentRequests: number;
 }
 
-/** Takes the pages of one pass as they come. @throws GatewayError bank-response-invalid */
-export type TakePage = (pageNumber: number, body: Buffer) => Promise<PageFacts>;
+/** Takes the pages of one pass as they come, and with them their bytes. @throws GatewayError bank-response-invalid */
+export type TakePage = (pageNumber: number, pieces: readonly Buffer[]) => Promise<PageFacts>;
 
 /** A list that goes on past this is taken for one that never ends. */
 const MAX_ACCOUNTS = 500_000;
@@ -131,7 +131,7 @@ class PassReading {
         'The account list answered 404: the bank has granted the M2M user no accounts, or the path in BANK_BASE_URL is wrong.',
       );
     }
-    const facts = await this.#take(1, answer.body);
+    const facts = await this.#take(1, answer.pieces);
     if (facts.accounts > 0) {
       if (facts.rowCount === null) await this.#readUncounted(facts);
       else await this.#readCounted(facts.accounts, facts.rowCount);
@@ -174,7 +174,7 @@ class PassReading {
   async #read(number: number): Promise<PageFacts | null> {
     const answer = await (this.#early.get(number) ?? this.get(number));
     if (answer.kind === 'too-large') throw new PageTooLarge();
-    const facts = answer.kind === 'not-found' ? null : await this.#take(number, answer.body);
+    const facts = answer.kind === 'not-found' ? null : await this.#take(number, answer.pieces);
     if (!facts || facts.accounts === 0) {
       this.#end = Math.min(this.#end, number);
       return null;
@@ -184,12 +184,12 @@ class PassReading {
     return facts;
   }
 
-  async #take(number: number, body: Buffer): Promise<PageFacts> {
-    this.#bytes += body.length;
+  async #take(number: number, pieces: readonly Buffer[]): Promise<PageFacts> {
+    for (const { length } of pieces) this.#bytes += length;
     if (this.#bytes > MAX_BYTES) {
       throw new GatewayError('bank-response-invalid', `The account list goes on past ${MAX_BYTES} bytes.`);
     }
-    const facts = await this.take(number, body);
+    const facts = await this.take(number, pieces);
     if (facts.rowCount !== null && (number === 1 || facts.accounts > 0)) this.#counts.add(facts.rowCount);
     if (facts.accounts > 0 || number === 1) this.#pages += 1;
     this.#accounts += facts.added;

@@ -69,7 +69,7 @@ export class KeyTree {
     if (this.#full) return;
     const exact = body.length <= MAX_EXACT_BYTES;
     if (!(first && exact) && this.#knowsPage(document, list)) return;
-    if (exact) this.learn(JSON.parse(toText({ body }, 'the account list')), list, true);
+    if (exact) this.learn(JSON.parse(toText(body, 'the account list')), list, true);
     else this.learn(document, list, false);
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NoToken, type AuthorizedCall } from '../auth/authorized-call.js';
 import type { Clock } from '../clock.js';
-import { toStatusError } from '../egress/answer.js';
+import { bodyOf, toStatusError } from '../egress/answer.js';
 import type { WireAnswer } from '../egress/egress.js';
 import { ProxyTimedOut } from '../egress/wire-failure.js';
 import { codeOf, GatewayError } from '../problems/gateway-error.js';
@@ -23,7 +23,7 @@ function isConnectionFailure(error: unknown): boolean {
 /** What asking for one page came to. */
 export type PageAnswer =
   /** 200, not looked at yet. */
-  | { readonly kind: 'page'; readonly body: Buffer }
+  | { readonly kind: 'page'; readonly pieces: readonly Buffer[] }
   /** 404: no access granted on the first page, the end of the list on later ones. */
   | { readonly kind: 'not-found' }
   /** 413, or a 400 that names the page size. */
@@ -58,13 +58,13 @@ export class PageSource {
   #read(answer: WireAnswer): PageAnswer {
     switch (answer.status) {
       case 200:
-        return { kind: 'page', body: answer.body };
+        return { kind: 'page', pieces: answer.pieces };
       case 404:
         return { kind: 'not-found' };
       case 413:
         return { kind: 'too-large' };
       case 400:
-        if (/page_?size/i.test(answer.body.toString('latin1', 0, MAX_LOOKED_AT))) return { kind: 'too-large' };
+        if (/page_?size/i.test(bodyOf(answer).toString('latin1', 0, MAX_LOOKED_AT))) return { kind: 'too-large' };
         break;
       case 401:
         throw new GatewayError(

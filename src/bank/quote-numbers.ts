@@ -1,3 +1,5 @@
+import { KeptBytes } from './kept-bytes.js';
+
 const QUOTE = 0x22;
 const PLUS = 0x2b;
 const COMMA = 0x2c;
@@ -21,9 +23,7 @@ const MIN_BYTES_PER_VALUE = 8;
 /** The text has far more values than a list of accounts of its length can have; parsing it would stall the process. */
 export class TooManyValues extends Error {}
 
-/** Kept from page to page: memory that is new for each page costs more than what is done here. */
-const KEPT_BYTES = 4 * 1024 * 1024;
-let kept: Uint8Array | null = null;
+const kept = new KeptBytes();
 
 /**
  * The same JSON (UTF-8) with each number as a text of exactly its digits, so that JSON.parse keeps what doubles would lose
@@ -34,7 +34,7 @@ let kept: Uint8Array | null = null;
  */
 export function quoteNumbers(json: Uint8Array): Uint8Array {
   // a digit with a comma becomes four bytes
-  const quoted = roomFor(json.length * 2 + 2);
+  const quoted = kept.take(json.length * 2 + 2);
   const maxValues = Math.max(MANY_VALUES, json.length / MIN_BYTES_PER_VALUE);
   let length = 0;
   let values = 1;
@@ -64,11 +64,6 @@ export function quoteNumbers(json: Uint8Array): Uint8Array {
     }
   }
   return quoted.subarray(0, length);
-}
-
-function roomFor(bytes: number): Uint8Array {
-  if (bytes > KEPT_BYTES) return new Uint8Array(bytes);
-  return (kept ??= new Uint8Array(KEPT_BYTES));
 }
 
 const isDigit = (byte: number | undefined) => byte !== undefined && byte >= ZERO && byte <= NINE;

@@ -32,7 +32,7 @@ const invalid = (detail: string) => new GatewayError('bank-response-invalid', `I
 export function readPage(body: Uint8Array, pageNumber: number): BankPage {
   let json: unknown;
   try {
-    json = JSON.parse(toText({ body: quoteNumbers(body) }, 'the account list'));
+    json = JSON.parse(toText(quoteNumbers(body), 'the account list'));
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     throw new GatewayError(

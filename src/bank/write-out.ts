@@ -1,4 +1,5 @@
 const MAX_DIGITS = 400;
+const PLAIN = /^-?\d+(?:\.\d+)?$/;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
@@ -6,6 +7,8 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
  * 400 digits (docs/bank.md#amounts).
  */
 export function writeOut(text: string): string | null {
+  // nearly all are
+  if (text.length <= MAX_DIGITS && PLAIN.test(text)) return text;
   const match = DECIMAL.exec(text);
   if (!match) return null;
   const [, sign = '', whole = '', fraction = '', exponent] = match;

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { AppModule } from '../app.module.js';
@@ -27,8 +28,18 @@ export interface ServeOptions {
   readonly fresh: boolean;
 }
 
+/**
+ * The V8 of Node 24 holds what network buffers leave behind against a heap that it measures without them: while a long list
+ * is read, its collector ran on the serving thread for every 10 MB of pages. Later ones measure with them, and have no such flag
+ * (docs/architecture.md#threads).
+ */
+function weighBuffersFairly(version: string): void {
+  if (version.startsWith('24.')) setFlagsFromString('--external-memory-accounted-in-global-limit');
+}
+
 /** Serves the internal API until it is told to stop; gives the exit code. Every failed start ends in one clear message. */
 export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
+  weighBuffersFairly(process.versions.node);
   const stop = listenForStop(process);
   const reload = (why: string) => {
     if (app === null) return;

@@ -5,7 +5,7 @@ import { describeShape } from '../bank/describe-shape.js';
 import { PageReader } from '../bank/page-reader.js';
 import { PageSource } from '../bank/page-source.js';
 import type { Clock } from '../clock.js';
-import { toText } from '../egress/answer.js';
+import { bodyOf, toText } from '../egress/answer.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';
 import type { Findings } from './walk.js';
@@ -33,8 +33,9 @@ export async function checkAccounts(
     const reader = new AccountReader(new PageSource(call, clock), { pageSize, maxConcurrentRequests });
     list = await reader.readAll(requestId, signal, () => {
       const pages = new PageReader();
-      return async (pageNumber, body) => {
-        if (pageNumber === 1) text = toText({ body }, 'the account list');
+      return async (pageNumber, pieces) => {
+        const body = bodyOf({ pieces });
+        if (pageNumber === 1) text = toText(body, 'the account list');
         return pages.read(pageNumber, body, () => undefined);
       };
     });

@@ -42,8 +42,9 @@ export function pageHint(answer: WireAnswer): string {
 }
 
 /** The beginning of an HTML page; empty for an answer that is no page. */
-function pageOf({ contentType, body }: WireAnswer): string {
-  const text = body.toString('latin1', 0, 4096);
+function pageOf(answer: WireAnswer): string {
+  const { contentType } = answer;
+  const text = bodyOf(answer).toString('latin1', 0, 4096);
   const isPage = /^(text\/html|application\/xhtml)/i.test(contentType) || /^\s*<(!doctype html|html)/i.test(text);
   return isPage ? text : '';
 }
@@ -58,12 +59,15 @@ export function toRetryAfterMs(header: string | null, nowWallMs: number): number
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowWallMs);
 }
 
+/** The body in one piece. */
+export const bodyOf = ({ pieces }: Pick<WireAnswer, 'pieces'>): Buffer => Buffer.concat(pieces);
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The text of an answer, which must be UTF-8; a byte order mark is dropped. @throws GatewayError bank-response-invalid */
-export function toText(answer: { readonly body: Uint8Array }, target: string): string {
+/** The text of a body, which must be UTF-8; a byte order mark is dropped. @throws GatewayError bank-response-invalid */
+export function toText(body: Uint8Array, target: string): string {
   try {
-    return utf8.decode(answer.body);
+    return utf8.decode(body);
   } catch {
     throw new GatewayError('bank-response-invalid', `The answer of ${target} is not valid UTF-8.`);
   }

@@ -17,17 +17,21 @@ const DECOMPRESSORS = new Map([
 ]);
 
 /**
- * A body without its Content-Encoding. Stricter than axios, which gives the beginning of a body that was cut off as if
+ * The pieces of a body without its Content-Encoding. Stricter than axios, which gives the beginning of a body that was cut off as if
  * it were whole.
  * @throws AnswerTooLarge; Error when it is damaged, cut off, or in an encoding that was not asked for
  */
-export async function decompress(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
+export async function decompress(
+  pieces: readonly Buffer[],
+  encoding: string,
+  maxBytes: number,
+): Promise<readonly Buffer[]> {
   const name = encoding.trim().toLowerCase();
-  if (body.length === 0 || name === '' || name === 'identity') return body;
+  if (pieces.length === 0 || name === '' || name === 'identity') return pieces;
   const decompressor = DECOMPRESSORS.get(name);
   if (!decompressor) throw new Error('a content encoding we did not ask for');
   try {
-    return (await decompressor(body, { maxOutputLength: maxBytes })) as Buffer;
+    return [(await decompressor(Buffer.concat(pieces), { maxOutputLength: maxBytes })) as Buffer];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw new AnswerTooLarge();
     throw error;

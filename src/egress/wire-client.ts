@@ -1,7 +1,9 @@
 import { request as openRequest, type RequestOptions } from 'node:https';
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { isNativeError } from 'node:util/types';
-import axios, { AxiosError, type AxiosInstance, type AxiosResponse } from 'axios';
+import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import type { CallOptions } from './agent-options.js';
 import type { BankEndpoint } from '../activity.js';
 import type { ProblemCode } from '../problems/problem-table.js';
@@ -30,7 +32,8 @@ export interface WireAnswer {
   readonly contentType: string;
   /** The Retry-After header as sent. */
   readonly retryAfter: string | null;
-  readonly body: Buffer;
+  /** The body as it came: a large one is handed on like this, since to join it costs its size in memory again. */
+  readonly pieces: readonly Buffer[];
 }
 
 /** A call that failed below HTTP, and how far it had come. Egress-internal: its cause may be an AxiosError, full of secrets. */
@@ -68,10 +71,9 @@ export class WireClient {
       proxy: false,
       maxRedirects: 0,
       allowAbsoluteUrls: false,
-      responseType: 'arraybuffer',
+      responseType: 'stream',
       transformResponse: [],
       validateStatus: () => true,
-      maxContentLength: maxResponseBytes,
       maxBodyLength: 0,
       decompress: false,
     });
@@ -81,18 +83,21 @@ export class WireClient {
   async get(request: WireRequest, agent: Agent, signal: AbortSignal): Promise<WireAnswer> {
     let wire: ClientRequest | undefined;
     let answered = false;
+    let lost: Error | undefined;
     const open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
       const opened = openRequest({ ...options, callSignal: signal } as CallOptions, (response) => {
         answered = true;
         if (Number(response.headers['content-length']) > this.#maxBytes) opened.destroy(new AnswerTooLarge());
         else onResponse(response);
       });
+      // what happened to the connection; the stream of the answer only tells that it was aborted
+      opened.once('error', (error) => (lost = error));
       wire = opened;
       return opened;
     };
     const freshHeaders = request.freshHeaders?.();
     try {
-      const response = await this.#axios.get<Buffer>(request.path, {
+      const response = await this.#axios.get<Readable>(request.path, {
         baseURL: request.baseUrl,
         params: request.query,
         headers: {
@@ -108,25 +113,45 @@ export class WireClient {
       });
       return await this.#toAnswer(response);
     } catch (error) {
-      const tooLarge = error instanceof AxiosError && error.message.startsWith('maxContentLength');
-      throw new CallFailed(tooLarge ? new AnswerTooLarge() : error, {
-        answered,
-        reusedSocket: wire?.reusedSocket === true,
-      });
+      const cause = answered ? (lost ?? error) : error;
+      throw new CallFailed(cause, { answered, reusedSocket: wire?.reusedSocket === true });
     }
   }
 
-  async #toAnswer(response: AxiosResponse<Buffer>): Promise<WireAnswer> {
+  async #toAnswer(response: AxiosResponse<Readable>): Promise<WireAnswer> {
     const header = (name: string): string | null => {
       const value: unknown = response.headers[name];
       return typeof value === 'string' ? value : null;
     };
-    const body = Buffer.isBuffer(response.data) ? response.data : Buffer.alloc(0);
+    const pieces = await gather(response.data, this.#maxBytes);
     return {
       status: response.status,
       contentType: header('content-type') ?? '',
       retryAfter: header('retry-after'),
-      body: await decompress(body, header('content-encoding') ?? '', this.#maxBytes),
+      pieces: await decompress(pieces, header('content-encoding') ?? '', this.#maxBytes),
     };
   }
+}
+
+/** So many pieces in a row that are smaller than 4 KB on average are joined: each costs memory and time beside its bytes. */
+const ROW = 64;
+const SMALL_ROW_BYTES = ROW * 4096;
+
+/** @throws AnswerTooLarge; the stream's error, also when it is cut off */
+async function gather(stream: Readable, maxBytes: number): Promise<readonly Buffer[]> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  let row = { begins: 0, bytes: 0 };
+  // not read by iteration: that joins what has come meanwhile
+  stream.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes > maxBytes) stream.destroy(new AnswerTooLarge());
+    pieces.push(piece);
+    row.bytes += piece.length;
+    if (pieces.length - row.begins < ROW) return;
+    if (row.bytes < SMALL_ROW_BYTES) pieces.push(Buffer.concat(pieces.splice(row.begins)));
+    row = { begins: pieces.length, bytes: 0 };
+  });
+  await finished(stream, { cleanup: true });
+  return pieces;
 }

@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import { decimalPlaces, toDecimal } from './decimal.js';
+import { compareDecimals, decimalPlaces, toDecimal } from './decimal.js';
 import { textAt, toTexts, type Texts } from './bytes.js';
 
 /** Digits that a double holds exactly, whatever they are. */
@@ -67,6 +67,25 @@ function toMantissa(amount: string): number {
 
 /** Whether there is no amount at this index. */
 export const isNull = ({ places }: AmountColumn, index: number): boolean => places[index] === NULL;
+
+/** Orders two amounts of a column exactly: less than 0 when the one at `a` is less. */
+export function compareAmounts(column: AmountColumn, a: number, b: number): number {
+  const { mantissas, places } = column;
+  if (places[a] === LONG || places[b] === LONG) return compareDecimals(amountAt(column, a), amountAt(column, b));
+  if (places[a] === places[b]) return (mantissas[a] as number) - (mantissas[b] as number);
+  // no two decimals of up to 15 digits have the same double
+  return toDouble(column, a) - toDouble(column, b);
+}
+
+/** The amount at this index as a decimal; it is not null. */
+function amountAt(column: AmountColumn, index: number): string {
+  const { mantissas, places, long } = column;
+  if (places[index] === LONG) return textAt(long, mantissas[index] as number);
+  return toDouble(column, index).toFixed(places[index]);
+}
+
+const toDouble = ({ mantissas, places }: AmountColumn, index: number): number =>
+  (mantissas[index] as number) / 10 ** (places[index] as number);
 
 /** Adds amounts of a column exactly; the sum keeps the most decimal places of what was added: 1.10 + 0.1 = 1.20. */
 export class ExactSum {

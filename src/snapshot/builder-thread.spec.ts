@@ -50,26 +50,26 @@ describe('the thread that makes snapshots', () => {
   it('refuses pages of a reading that is over: they must not get into the next one', async () => {
     const thread = start();
     const failed = thread.begin();
-    await failed.takePage(1, page('a'));
+    await failed.takePage(1, [page('a')]);
     thread.drop();
-    expect(await refusalOf(() => failed.takePage(2, page('b')))).toMatchObject({ code: 'internal-error' });
+    expect(await refusalOf(() => failed.takePage(2, [page('b')]))).toMatchObject({ code: 'internal-error' });
     const next = thread.begin();
-    expect(await refusalOf(() => failed.takePage(3, page('c')))).toMatchObject({ code: 'internal-error' });
+    expect(await refusalOf(() => failed.takePage(3, [page('c')]))).toMatchObject({ code: 'internal-error' });
     expect(await refusalOf(() => failed.finish(HEADER))).toMatchObject({ code: 'internal-error' });
-    await next.takePage(1, page('d'));
+    await next.takePage(1, [page('d')]);
     expect(new Snapshot(await next.finish(HEADER), TIMES).size).toBe(1);
   });
 
   it('takes pages and gives a snapshot of them', async () => {
     const build = start().begin();
-    expect(await build.takePage(1, page('b', 'a'))).toEqual({
+    expect(await build.takePage(1, [page('b', 'a')])).toEqual({
       accounts: 2,
       added: 2,
       rowCount: 2,
       echoedSize: null,
       repeatsLast: false,
     });
-    expect(await build.takePage(2, page('c', 'a'))).toMatchObject({ accounts: 2, added: 1 });
+    expect(await build.takePage(2, [page('c', 'a')])).toMatchObject({ accounts: 2, added: 1 });
     const snapshot = new Snapshot(await build.finish(HEADER), TIMES);
     expect(Array.from({ length: snapshot.size }, (_, at) => snapshot.account(at).id)).toEqual(['a', 'b', 'c']);
     expect(snapshot).toMatchObject(HEADER);
@@ -77,7 +77,9 @@ describe('the thread that makes snapshots', () => {
 
   it('gives way to the threads that answer callers, where the system knows priorities of threads', async () => {
     if (process.platform !== 'linux') return;
-    await start().begin().takePage(1, page('a'));
+    await start()
+      .begin()
+      .takePage(1, [page('a')]);
     const others = readdirSync('/proc/self/task').map(nicenessOf);
     const own = nicenessOf(process.pid) as number;
     expect(others).toContain(Math.min(own + 5, 19));
@@ -85,19 +87,19 @@ describe('the thread that makes snapshots', () => {
 
   it('tells a page that cannot be read by its code, and goes on', async () => {
     const build = start().begin();
-    const { code, detail } = await refusalOf(() => build.takePage(1, Buffer.from('{"result":[{"accountId":{}}]}')));
+    const { code, detail } = await refusalOf(() => build.takePage(1, [Buffer.from('{"result":[{"accountId":{}}]}')]));
     expect([code, detail]).toEqual([
       'bank-response-invalid',
       'In the account list, result[0].accountId is not a text.',
     ]);
-    expect(await build.takePage(1, page('a'))).toMatchObject({ added: 1 });
+    expect(await build.takePage(1, [page('a')])).toMatchObject({ added: 1 });
   });
 
   it('drops what was begun when it begins again', async () => {
     const thread = start();
-    await thread.begin().takePage(1, page('old'));
+    await thread.begin().takePage(1, [page('old')]);
     const build = thread.begin();
-    await build.takePage(1, page('new'));
+    await build.takePage(1, [page('new')]);
     const snapshot = new Snapshot(await build.finish(HEADER), TIMES);
     expect([snapshot.size, snapshot.positionOf('new'), snapshot.positionOf('old')]).toEqual([1, 0, -1]);
   });
@@ -105,7 +107,7 @@ describe('the thread that makes snapshots', () => {
   it('keeps the bytes of the caller where they share a buffer with others', async () => {
     const build = start().begin();
     const shared = Buffer.concat([Buffer.from('x'), page('a')]);
-    await build.takePage(1, shared.subarray(1));
+    await build.takePage(1, [shared.subarray(1)]);
     expect(shared.length).toBeGreaterThan(0);
     expect(shared.toString()).toContain('accountId');
   });
@@ -124,18 +126,18 @@ describe('a thread that', () => {
     async (_name, script) => {
       const thread = startOther(script);
       const build = thread.begin();
-      const both = [build.takePage(1, page('a')), build.takePage(2, page('b'))];
+      const both = [build.takePage(1, [page('a')]), build.takePage(2, [page('b')])];
       for (const one of both) expect((await refusalOf(() => one)).code).toBe('internal-error');
       // what was begun is lost with it
-      expect((await refusalOf(() => build.takePage(3, page('c')))).code).toBe('internal-error');
-      expect((await refusalOf(() => thread.begin().takePage(1, page('a')))).code).toBe('internal-error');
+      expect((await refusalOf(() => build.takePage(3, [page('c')]))).code).toBe('internal-error');
+      expect((await refusalOf(() => thread.begin().takePage(1, [page('a')]))).code).toBe('internal-error');
     },
     60_000,
   );
 
   it('hangs is ended, and replaced', async () => {
     const thread = startOther('if (order.id) for (;;);', 200);
-    const { code, detail } = await refusalOf(() => thread.begin().takePage(1, page('a')));
+    const { code, detail } = await refusalOf(() => thread.begin().takePage(1, [page('a')]));
     expect([code, detail]).toEqual([
       'internal-error',
       'The thread that makes snapshots gave no answer; it is replaced.',
@@ -144,14 +146,14 @@ describe('a thread that', () => {
 
   it('is not started again after the stop', async () => {
     const thread = start();
-    await thread.begin().takePage(1, page('a'));
+    await thread.begin().takePage(1, [page('a')]);
     await thread.onApplicationShutdown();
-    expect((await refusalOf(async () => thread.begin().takePage(1, page('a')))).code).toBe('stopping');
+    expect((await refusalOf(async () => thread.begin().takePage(1, [page('a')]))).code).toBe('stopping');
   });
 
   it('is ended at the stop tells those who wait', async () => {
     const thread = startOther('');
-    const waiting = refusalOf(() => thread.begin().takePage(1, page('a')));
+    const waiting = refusalOf(() => thread.begin().takePage(1, [page('a')]));
     await thread.onApplicationShutdown();
     expect((await waiting).code).toBe('stopping');
   });

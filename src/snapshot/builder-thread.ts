@@ -76,11 +76,12 @@ export class BuilderThread {
     worker.postMessage({ kind: 'begin' } satisfies Order, []);
     const build = ++this.#lastBuild;
     return {
-      takePage: async (pageNumber, bytes) => {
+      takePage: async (pageNumber, pieces) => {
         // a page of a reading that has failed may still come, when the next one has begun
         if (build !== this.#lastBuild) throw dropped();
-        const body = owned(bytes);
-        return (await this.#ask(worker, { kind: 'page', pageNumber, body }, [body.buffer])) as PageFacts;
+        const bodies = pieces.map(owned);
+        const buffers = bodies.map(({ buffer }) => buffer);
+        return (await this.#ask(worker, { kind: 'page', pageNumber, pieces: bodies }, buffers)) as PageFacts;
       },
       finish: async (header) => {
         if (build !== this.#lastBuild) throw dropped();

@@ -2,6 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort } from 'node:worker_threads';
+import { KeptBytes } from '../bank/kept-bytes.js';
 import { KeyTree, type Drift } from '../bank/key-tree.js';
 import { PageReader, type PageFacts } from '../bank/page-reader.js';
 import { GatewayError } from '../problems/gateway-error.js';
@@ -13,7 +14,7 @@ import type { ProblemCode } from '../problems/problem-table.js';
 /** What the serving thread asks of this one. `begin` drops all that was gathered before. */
 export type Order =
   | { readonly kind: 'begin' }
-  | { readonly kind: 'page'; readonly id: number; readonly pageNumber: number; readonly body: Uint8Array }
+  | { readonly kind: 'page'; readonly id: number; readonly pageNumber: number; readonly pieces: readonly Uint8Array[] }
   | { readonly kind: 'finish'; readonly id: number; readonly header: Pick<SnapshotHeader, 'asOf' | 'complete'> };
 
 /** The answer to the order with this id. A problem is a fault of the page; all else that goes wrong ends this thread. */
@@ -42,6 +43,7 @@ function giveWay(): void {
 
 giveWay();
 
+const joined = new KeptBytes();
 const keys = new KeyTree();
 let pages = new PageReader(keys);
 let builder = new SnapshotBuilder();
@@ -51,11 +53,11 @@ function reset(): void {
   builder = new SnapshotBuilder();
 }
 
-function take(pageNumber: number, body: Uint8Array): PageFacts {
-  const facts = pages.read(pageNumber, body, (account) => builder.add(toAccount(account), pageNumber));
-  // the bytes were handed over; given back now, not when the collector finds time
-  if (body.buffer instanceof ArrayBuffer) body.buffer.transfer(0);
-  return facts;
+function take(pageNumber: number, pieces: readonly Uint8Array[]): PageFacts {
+  const body = joined.join(pieces);
+  // they were handed over; given back now, not when the collector finds time
+  for (const { buffer } of pieces) if (buffer instanceof ArrayBuffer) buffer.transfer(0);
+  return pages.read(pageNumber, body, (account) => builder.add(toAccount(account), pageNumber));
 }
 
 parentPort?.on('message', (order: Order) => {
@@ -64,7 +66,7 @@ parentPort?.on('message', (order: Order) => {
     return;
   }
   try {
-    const value = order.kind === 'page' ? take(order.pageNumber, order.body) : builder.finish(order.header);
+    const value = order.kind === 'page' ? take(order.pageNumber, order.pieces) : builder.finish(order.header);
     const reply: Reply = { id: order.id, value, drift: keys.take() };
     parentPort?.postMessage(reply, value instanceof ArrayBuffer ? [value] : []);
     if (order.kind === 'finish') reset();

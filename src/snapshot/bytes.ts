@@ -86,6 +86,10 @@ export function textAt({ bytes, offsets }: Texts, index: number): string {
   return asBuffer(bytes).toString('utf8', offsets[index], offsets[index + 1]);
 }
 
+/** All of the texts, decoded. */
+export const toTextList = (texts: Texts): string[] =>
+  Array.from({ length: texts.offsets.length - 1 }, (_, index) => textAt(texts, index));
+
 /** The same bytes, with what a Buffer can do. */
 export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);

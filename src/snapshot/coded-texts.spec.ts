@@ -14,6 +14,13 @@ describe('texts as codes', () => {
     expect(different).toEqual(['a', 'b', '']);
   });
 
+  it('have the same one where they follow each other, and after a null', () => {
+    const all = [null, 'a', 'a', null, null, 'a', 'b', 'b', 'a'];
+    const { codes, different } = gather(...all).take(Uint32Array.from(all.keys()));
+    expect([...codes].map((code) => (code === 0 ? null : different[code - 1]))).toEqual(all);
+    expect(different).toEqual(['a', 'b']);
+  });
+
   it('leave out the texts of what is not taken', () => {
     const { codes, different } = gather('old', 'new', 'new').take(Uint32Array.of(1, 2));
     expect([...codes]).toEqual([1, 1]);

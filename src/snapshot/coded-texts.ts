@@ -9,9 +9,16 @@ export interface CodedTexts {
 export class CodedTextsBuilder {
   readonly #codeOf = new Map<string, number>();
   readonly #codes: number[] = [];
+  /** In some columns most are like the one before; to compare with it costs less than to look it up. */
+  #last: string | null = null;
+  #lastCode = 0;
 
   push(text: string | null): void {
-    this.#codes.push(text === null ? 0 : this.#toCode(text));
+    if (text !== this.#last) {
+      this.#last = text;
+      this.#lastCode = text === null ? 0 : this.#toCode(text);
+    }
+    this.#codes.push(this.#lastCode);
   }
 
   #toCode(text: string): number {

@@ -15,6 +15,9 @@ describe('a sum of decimals', () => {
     ['-5', '2.5', '-2.5'],
     ['12345678901234567890.01', '0.001', '12345678901234567890.011'],
     ['007', '1', '8'],
+    ['28491.590', '-41.090', '28450.500'],
+    ['999999999999.999', '0.001', '1000000000000.000'],
+    ['9999999999.99999', '-0.00001', '9999999999.99998'],
   ])('%s + %s = %s', (a, b, sum) => {
     expect(addDecimals(a, b)).toBe(sum);
   });
@@ -30,6 +33,22 @@ describe('a sum of decimals', () => {
         expect(addDecimals(a, b)).toBe(modelSum(a, b));
       }),
       { numRuns: 3000 },
+    );
+  });
+
+  it('is the same where doubles are at the end of what they hold exactly', () => {
+    const decimal = fc
+      .tuple(fc.constantFrom('', '-'), fc.stringMatching(/^[1-9]\d{9,13}$/), fc.nat({ max: 9 }))
+      .map(
+        ([sign, digits, places]) =>
+          sign + digits.slice(0, -places - 1) + digits.slice(-places - 1).replace(/^\d/, '$&.'),
+      )
+      .map((text) => text.replace(/\.$/, ''));
+    fc.assert(
+      fc.property(decimal, decimal, (a, b) => {
+        expect(addDecimals(a, b)).toBe(modelSum(a, b));
+      }),
+      { numRuns: 5000 },
     );
   });
 });

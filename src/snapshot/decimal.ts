@@ -3,14 +3,13 @@ import { compareTexts } from './compare-texts.js';
 
 const DECIMAL = /^(-?)0*(\d*?)(?:\.(\d*?)0*)?$/;
 
-/** So many digits and decimal places, scaled to whole numbers and added, are exact as doubles. */
-const EXACT_LENGTH = 13;
-const EXACT_PLACES = 2;
+/** Decimals of so many digits, once they have equally many places, are exact as doubles, and so are sums of two. */
+const EXACT_DIGITS = 15;
 
 /** The exact sum of two decimals, with the most decimal places of what was added: 1.10 + 0.1 = 1.20. */
 export function addDecimals(a: string, b: string): string {
   const places = Math.max(decimalPlaces(a), decimalPlaces(b));
-  if (a.length <= EXACT_LENGTH && b.length <= EXACT_LENGTH && places <= EXACT_PLACES) {
+  if (Math.max(a.length, b.length) + places <= EXACT_DIGITS) {
     const scale = 10 ** places;
     const sum = Math.round(Number(a) * scale) + Math.round(Number(b) * scale);
     // no sign for a zero

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Big } from 'big.js';
 import fc from 'fast-check';
-import { AmountColumnBuilder, ExactSum } from './amount-column.js';
+import { AmountColumnBuilder, compareAmounts, ExactSum } from './amount-column.js';
 import { compareDecimals } from './decimal.js';
 import { amounts, readings, snapshotOf } from './sample-account.test-support.js';
 import { toTotals } from './totals.js';
@@ -14,10 +14,13 @@ function plainSum(texts: readonly string[]): string {
   const digits = String(total < 0n ? -total : total).padStart(most + 1, '0');
   return (total < 0n ? '-' : '') + (most ? `${digits.slice(0, -most)}.${digits.slice(-most)}` : digits);
 }
-const sumOf = (texts: readonly string[]) => {
+const columnOf = (texts: readonly string[]) => {
   const column = new AmountColumnBuilder();
   for (const text of texts) column.push(text);
-  const sum = new ExactSum(column.take(Uint32Array.from(texts.keys())));
+  return column.take(Uint32Array.from(texts.keys()));
+};
+const sumOf = (texts: readonly string[]) => {
+  const sum = new ExactSum(columnOf(texts));
   texts.forEach((_text, index) => sum.add(index));
   return sum.toString();
 };
@@ -30,6 +33,25 @@ describe('exact numbers', () => {
         expect(new Big(sumOf(texts)).eq(texts.reduce((sum, text) => sum.plus(text), new Big(0)))).toBe(true);
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it('are ordered in their columns as big integers are', () => {
+    const near = amounts.chain((text) =>
+      fc.constantFrom(text, `${text}${text.includes('.') ? '' : '.'}0`, `-${text.replace('-', '')}`),
+    );
+    const pairs = fc.oneof(
+      fc.tuple(amounts, amounts),
+      amounts.chain((text) => fc.tuple(fc.constant(text), near)),
+    );
+    fc.assert(
+      fc.property(pairs, ([a, b]) => {
+        const most = Math.max(places(a), places(b));
+        const whole = (text: string) => BigInt(text.replace('.', '') + '0'.repeat(most - places(text)));
+        const [x, y] = [whole(a), whole(b)];
+        expect(Math.sign(compareAmounts(columnOf([a, b]), 0, 1))).toBe(x < y ? -1 : x > y ? 1 : 0);
+      }),
+      { numRuns: 3000 },
     );
   });
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Account } from './account.js';
-import { AmountColumnBuilder } from './amount-column.js';
+import { AmountColumnBuilder, type AmountColumn } from './amount-column.js';
 import { TextPile, toByteOrder, toTexts } from './bytes.js';
 import { CodedTextsBuilder, type CodedTexts } from './coded-texts.js';
 import { foldValue, toNumbersText, toSearchText } from './fold-text.js';
@@ -14,7 +14,14 @@ import {
   type ColumnField,
   type SnapshotHeader,
 } from './sections.js';
-import { SORT_FIELDS, toOrder, toSortText, type SortField } from './sort-order.js';
+import {
+  TEXT_SORT_FIELDS,
+  toAmountOrder,
+  toOrder,
+  type Order,
+  type SortField,
+  type TextSortField,
+} from './sort-order.js';
 import { toColumn } from './value-column.js';
 
 /** SHA-256. */
@@ -22,13 +29,13 @@ const DIGEST_BYTES = 32;
 
 /** Takes accounts in any order and makes the bytes of a snapshot of them. Knows no threads. */
 export class SnapshotBuilder {
-  /** By the key of its id, the place of an account in all that follows, which is in the order of coming. */
+  /** By its id, the place of an account in all that follows, which is in the order of coming. */
   readonly #rows = new Map<string, number>();
   readonly #pages: number[] = [];
   readonly #json = new TextPile();
   readonly #search = new TextPile();
   readonly #numbers = new TextPile();
-  readonly #sortTexts = forEachOf<SortField, CodedTextsBuilder>(SORT_FIELDS, () => new CodedTextsBuilder());
+  readonly #sortTexts = forEachOf<TextSortField, CodedTextsBuilder>(TEXT_SORT_FIELDS, () => new CodedTextsBuilder());
   readonly #columns = forEachOf<ColumnField, CodedTextsBuilder>(COLUMN_FIELDS, () => new CodedTextsBuilder());
   /** Of every CurrentBalance: what totals are made of. And for each account where its own end. */
   readonly #entryCurrencies = new CodedTextsBuilder();
@@ -39,18 +46,14 @@ export class SnapshotBuilder {
 
   /** An account that came before is replaced, unless it came from a later page of the bank's. */
   add(account: Account, page: number): void {
-    const key = toIdKey(account.id);
-    const before = this.#rows.get(key);
+    const before = this.#rows.get(account.id);
     if (before !== undefined && page < (this.#pages[before] as number)) return;
-    this.#rows.set(key, this.#pages.push(page) - 1);
+    this.#rows.set(account.id, this.#pages.push(page) - 1);
     this.#json.push(JSON.stringify(account));
     this.#search.push(toSearchText(account));
     this.#numbers.push(toNumbersText(account));
-    for (const field of SORT_FIELDS) this.#sortTexts[field].push(toSortText(field, account));
-    for (const field of COLUMN_FIELDS) {
-      const value = COLUMNS[field](account);
-      this.#columns[field].push(value && foldValue(value));
-    }
+    for (const field of TEXT_SORT_FIELDS) this.#sortTexts[field].push(account[field]);
+    for (const field of COLUMN_FIELDS) this.#columns[field].push(COLUMNS[field](account));
     for (const balance of account.balances) {
       if (balance.type !== 'CurrentBalance') continue;
       this.#entries += 1;
@@ -82,27 +85,25 @@ export class SnapshotBuilder {
       ...Object.assign(
         {},
         ...COLUMN_FIELDS.map((field) => {
-          const { codes, values } = toColumn(this.#columns[field].take(order));
+          const { codes, values } = toColumn(this.#columns[field].take(order), foldValue);
           return {
             [`${field}Codes`]: codes,
             [`${field}Values`]: values.bytes,
             [`${field}ValueOffsets`]: values.offsets,
           };
         }),
-        ...SORT_FIELDS.map((field) => {
-          const { ascending, descending } = toOrder(field, this.#sortTexts[field].take(order));
-          return { [`${field}Ascending`]: ascending, [`${field}Descending`]: descending };
-        }),
+        ...TEXT_SORT_FIELDS.map((field) => toOrderSections(field, toOrder(field, this.#sortTexts[field].take(order)))),
       ),
       ...this.#entrySections(order),
     });
   }
 
   #orderById(): Uint32Array {
-    const keys = [...this.#rows.keys()].sort();
-    const order = Uint32Array.from(keys, (key) => this.#rows.get(key) as number);
+    const keys = [...this.#rows.keys()].map(toIdKey);
+    const rows = [...this.#rows.values()];
     this.#rows.clear();
-    return order;
+    const places = [...keys.keys()].sort((a, b) => ((keys[a] as string) < (keys[b] as string) ? -1 : 1));
+    return Uint32Array.from(places, (place) => rows[place] as number);
   }
 
   #entrySections(order: Uint32Array): Record<string, Section> {
@@ -116,20 +117,17 @@ export class SnapshotBuilder {
         positions[count++] = position;
       }
     });
-    return this.#toEntrySections(entries.subarray(0, count), positions.subarray(0, count));
+    return this.#toEntrySections(entries.subarray(0, count), positions.subarray(0, count), order.length);
   }
 
-  #toEntrySections(entries: Uint32Array, positions: Uint32Array): Record<string, Section> {
+  #toEntrySections(entries: Uint32Array, positions: Uint32Array, accounts: number): Record<string, Section> {
     const currency = toColumn(this.#entryCurrencies.take(entries));
     const dates = toDates(this.#entryDates.take(entries));
-    const amounts = AMOUNT_FIELDS.map((field) => {
-      const { mantissas, places, long } = this.#amounts[field].take(entries);
-      return {
-        [`${field}Mantissas`]: mantissas,
-        [`${field}Places`]: places,
-        [`${field}Long`]: long.bytes,
-        [`${field}LongOffsets`]: long.offsets,
-      };
+    const amounts = forEachOf<AmountField, AmountColumn>(AMOUNT_FIELDS, (field) => this.#amounts[field].take(entries));
+    // an account is sorted by the first of its entries
+    const firsts = new Int32Array(accounts).fill(-1);
+    positions.forEach((position, entry) => {
+      if (firsts[position] === -1) firsts[position] = entry;
     });
     return {
       entryPositions: positions,
@@ -140,10 +138,23 @@ export class SnapshotBuilder {
       dates: dates.values.bytes,
       dateOffsets: dates.values.offsets,
       dateRanks: dates.ranks,
-      ...Object.assign({}, ...amounts),
+      ...toOrderSections('current', toAmountOrder(firsts, amounts.current, currency)),
+      ...Object.assign({}, ...AMOUNT_FIELDS.map((field) => toAmountSections(field, amounts[field]))),
     };
   }
 }
+
+const toOrderSections = (field: SortField, { ascending, descending }: Order): Record<string, Section> => ({
+  [`${field}Ascending`]: ascending,
+  [`${field}Descending`]: descending,
+});
+
+const toAmountSections = (field: AmountField, { mantissas, places, long }: AmountColumn): Record<string, Section> => ({
+  [`${field}Mantissas`]: mantissas,
+  [`${field}Places`]: places,
+  [`${field}Long`]: long.bytes,
+  [`${field}LongOffsets`]: long.offsets,
+});
 
 /**
  * Dates as numbers: 0 for none and for what is no date, else one more than the place of the text in `values`; `ranks`
@@ -173,6 +184,6 @@ function toDates({ codes, different }: CodedTexts) {
 /** Orders ids by the bytes of their JSON text, with which the text of an account begins: so one is found by halving. */
 const toIdKey = (id: string): string => toByteOrder(JSON.stringify(id));
 
-function forEachOf<K extends string, V>(names: readonly K[], make: () => V): Readonly<Record<K, V>> {
-  return Object.fromEntries(names.map((name) => [name, make()])) as Record<K, V>;
+function forEachOf<K extends string, V>(names: readonly K[], make: (name: K) => V): Readonly<Record<K, V>> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<K, V>;
 }

@@ -55,7 +55,7 @@ export class SnapshotReader {
       const { complete, pages } = await this.accounts.readAll(readingId, signal, () => {
         build = this.builder.begin();
         const { takePage } = build;
-        return (pageNumber, body) => orAborted(takePage(pageNumber, body), signal);
+        return (pageNumber, pieces) => orAborted(takePage(pageNumber, pieces), signal);
       });
       const asOf = new Date(asOfMs ?? askedAt.wall).toISOString();
       const buffer = await orAborted(build.finish({ asOf, complete }), signal);

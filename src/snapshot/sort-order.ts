@@ -1,17 +1,18 @@
+import { compareAmounts, isNull, type AmountColumn } from './amount-column.js';
+import { toTextList } from './bytes.js';
 import type { CodedTexts } from './coded-texts.js';
 import { compareTexts } from './compare-texts.js';
-import { compareDecimals } from './decimal.js';
 import { compareInstants, parseInstant } from './instant.js';
-import type { Account } from './account.js';
+import type { ValueColumn } from './value-column.js';
 
-export const SORT_FIELDS = ['name', 'currency', 'status', 'openedAt', 'current'] as const;
+export const TEXT_SORT_FIELDS = ['name', 'currency', 'status', 'openedAt'] as const;
+export type TextSortField = (typeof TEXT_SORT_FIELDS)[number];
+export const SORT_FIELDS = [...TEXT_SORT_FIELDS, 'current'] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 
-/** How accounts are sorted (docs/api.md#query): by a text of each, and by an order of what the texts stand for. */
+/** What accounts are sorted by as a text (docs/api.md#query): its order is that of what the text stands for. */
 interface SortKey<K> {
-  /** Equal for all that are equal to the letter; null comes last. */
-  readonly text: (account: Account) => string | null;
-  /** What a text stands for; null comes last, too. */
+  /** What a text stands for; null comes last. */
   readonly read: (text: string) => K | null;
   readonly compare: (a: K, b: K) => number;
 }
@@ -21,69 +22,50 @@ const collator = new Intl.Collator('en', { numeric: true });
 
 const same = (text: string): string => text;
 
-interface Current {
-  readonly currency: string;
-  readonly amount: string;
-  /** Rounded to a double, which settles most comparisons. */
-  readonly about: number;
-}
+const by =
+  <K>(key: SortKey<K>) =>
+  (texts: CodedTexts): Ranks =>
+    toRanks(texts, key);
 
-interface Sorting {
-  readonly text: (account: Account) => string | null;
-  readonly rank: (texts: CodedTexts) => Ranks;
-}
-
-const by = <K>(key: SortKey<K>): Sorting => ({ text: key.text, rank: (texts) => toRanks(texts, key) });
-
-/** Names as people read them, dates as instants, amounts exactly and within their currency. */
-const SORTINGS: Readonly<Record<SortField, Sorting>> = {
-  name: by({ text: ({ name }) => name, read: same, compare: collator.compare }),
-  currency: by({ text: ({ currency }) => currency, read: same, compare: compareTexts }),
-  status: by({ text: ({ status }) => status, read: same, compare: compareTexts }),
-  openedAt: by({ text: ({ openedAt }) => openedAt, read: parseInstant, compare: compareInstants }),
-  current: by({ text: toCurrentText, read: readCurrent, compare: compareCurrent }),
+/** Names as people read them, dates as instants. */
+const RANKINGS: Readonly<Record<TextSortField, (texts: CodedTexts) => Ranks>> = {
+  name: by({ read: same, compare: collator.compare }),
+  currency: by({ read: same, compare: compareTexts }),
+  status: by({ read: same, compare: compareTexts }),
+  openedAt: by({ read: parseInstant, compare: compareInstants }),
 };
 
-/** What an account is sorted by in this order, as a text. */
-export const toSortText = (field: SortField, account: Account): string | null => SORTINGS[field].text(account);
-
-/** Of the first CurrentBalance; null when there is none, or its amount or currency is not known. */
-function toCurrentText({ balances }: Account): string | null {
-  const balance = balances.find(({ type }) => type === 'CurrentBalance');
-  if (!balance || balance.current === null || balance.currency === null) return null;
-  return `${balance.current} ${balance.currency}`;
-}
-
-function readCurrent(text: string): Current {
-  const space = text.indexOf(' ');
-  const amount = text.slice(0, space);
-  return { currency: text.slice(space + 1), amount, about: Number(amount) };
-}
-
-function compareCurrent(a: Current, b: Current): number {
-  if (a.currency !== b.currency) return compareTexts(a.currency, b.currency);
-  return a.about < b.about ? -1 : a.about > b.about ? 1 : compareDecimals(a.amount, b.amount);
-}
-
 /** Every position, in one order and its reverse. */
-interface Order {
+export interface Order {
   readonly ascending: Uint32Array;
   readonly descending: Uint32Array;
 }
 
 /** The order of the accounts by their texts of this field; nulls last in both, ties by position. */
-export function toOrder(field: SortField, texts: CodedTexts): Order {
-  const { ranks, count } = SORTINGS[field].rank(texts);
-  return {
-    ascending: placeByRank(ranks, count),
-    descending: placeByRank(
-      ranks.map((each) => (each === count ? count : count - 1 - each)),
-      count,
-    ),
+export const toOrder = (field: TextSortField, texts: CodedTexts): Order => toBothWays(RANKINGS[field](texts));
+
+/**
+ * The order by amounts, exactly and within their currency. Last come those without an amount or a currency.
+ * @param entries for each position where its amount and the code of its currency stand; -1 for none
+ */
+export function toAmountOrder(entries: Int32Array, amounts: AmountColumn, currency: ValueColumn): Order {
+  const currencies = toTextList(currency.values);
+  const { ranks, count } = toRanks(
+    { codes: currency.codes, different: currencies },
+    { read: same, compare: compareTexts },
+  );
+  const sorted = Uint32Array.from(entries.keys()).filter((position) => {
+    const entry = entries[position] as number;
+    return entry !== -1 && !isNull(amounts, entry) && ranks[entry] !== count;
+  });
+  const order = (a: number, b: number): number => {
+    const [left, right] = [entries[a] as number, entries[b] as number];
+    return (ranks[left] as number) - (ranks[right] as number) || compareAmounts(amounts, left, right);
   };
+  return toBothWays(rank(entries.length, sorted.sort(order), order));
 }
 
-/** By position the place of its key among all different ones; `count`, the number of these, for null. */
+/** Of things by their places: where each stands among all that differ; `count`, the number of these, for null. */
 interface Ranks {
   readonly ranks: Uint32Array;
   readonly count: number;
@@ -92,21 +74,33 @@ interface Ranks {
 /** Only texts that differ are compared with each other. */
 function toRanks<K>({ codes, different }: CodedTexts, { read, compare }: SortKey<K>): Ranks {
   const keys = different.map(read);
-  const sorted = [...keys.keys()].filter((place) => keys[place] !== null);
   const order = (a: number, b: number) => compare(keys[a] as K, keys[b] as K);
-  sorted.sort(order);
-  const rankOf = new Int32Array(keys.length + 1).fill(-1);
+  const sorted = [...keys.keys()].filter((place) => keys[place] !== null).sort(order);
+  const { ranks, count } = rank(keys.length, sorted, order);
+  return { ranks: codes.map((code) => (code === 0 ? count : (ranks[code - 1] as number))), count };
+}
+
+/** The ranks of places that have been sorted; those of `size` places that are not among them stand for null. */
+function rank(size: number, sorted: ArrayLike<number>, order: (a: number, b: number) => number): Ranks {
+  const ranks = new Uint32Array(size);
   let count = 0;
-  sorted.forEach((place, index) => {
-    if (index > 0 && order(sorted[index - 1] as number, place) !== 0) count += 1;
-    rankOf[place + 1] = count;
-  });
-  if (sorted.length > 0) count += 1;
-  const ranks = codes.map((code) => {
-    const rank = rankOf[code] as number;
-    return rank === -1 ? count : rank;
-  });
-  return { ranks, count };
+  for (let index = 0; index < sorted.length; index++) {
+    const place = sorted[index] as number;
+    if (index === 0 || order(sorted[index - 1] as number, place) !== 0) count += 1;
+    ranks[place] = count;
+  }
+  // until here 0 stood for null
+  return { ranks: ranks.map((each) => (each === 0 ? count : each - 1)), count };
+}
+
+function toBothWays({ ranks, count }: Ranks): Order {
+  return {
+    ascending: placeByRank(ranks, count),
+    descending: placeByRank(
+      ranks.map((each) => (each === count ? count : count - 1 - each)),
+      count,
+    ),
+  };
 }
 
 /** Positions by rank, those of one rank in their order: a counting sort. */

@@ -8,17 +8,17 @@ export interface ValueColumn {
   readonly values: Texts;
 }
 
-/** The column of these texts, which are by position. */
-export function toColumn({ codes, different }: CodedTexts): ValueColumn {
-  const keys = different.map(toByteOrder);
-  const sorted = [...keys.keys()].sort((a, b) => ((keys[a] as string) < (keys[b] as string) ? -1 : 1));
-  const newCodes = new Uint32Array(different.length + 1);
-  sorted.forEach((place, index) => {
-    newCodes[place + 1] = index + 1;
-  });
+/** The column of these texts, which are by position. @param fold gives one value for all texts that are to be alike */
+export function toColumn({ codes, different }: CodedTexts, fold = (text: string): string => text): ValueColumn {
+  const values = different.map(fold);
+  const keys = values.map(toByteOrder);
+  const valueOf = new Map(keys.map((key, place) => [key, values[place] as string]));
+  const sorted = [...valueOf.keys()].sort();
+  const codeOfKey = new Map(sorted.map((key, index) => [key, index + 1]));
+  const newCodes = Uint32Array.from([0, ...keys.map((key) => codeOfKey.get(key) as number)]);
   return {
     codes: codes.map((code) => newCodes[code] as number),
-    values: toTexts(sorted.map((place) => different[place] as string)),
+    values: toTexts(sorted.map((key) => valueOf.get(key) as string)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
@@ -62,6 +63,35 @@ describe('directly a call given up', () => {
     const egress = createEgress(identityFor(bank), { maxConcurrentRequests: CALLS });
     await giveUp(egress, bank.url, afterMs);
     expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+  });
+
+  test('while the body comes', async () => {
+    bank.onAccounts = (_request, response) => response.writeHead(200, { 'content-length': 100 }).write('[');
+    const before = openSockets();
+    const egress = createEgress(identityFor(bank), { maxConcurrentRequests: CALLS });
+    await giveUp(egress, bank.url, 150);
+    expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+  });
+
+  // between the head and the one who gathers the body lie some microtasks
+  test.each(Array.from({ length: 12 }, (_, count) => count))('%i microtasks after the head', async (count) => {
+    bank.onAccounts = (_request, response) => response.writeHead(200, { 'content-length': 100 }).write('[');
+    const uncaught: unknown[] = [];
+    const note = (error: unknown) => uncaught.push(error);
+    process.on('uncaughtException', note);
+    const before = openSockets();
+    const egress = createEgress(identityFor(bank));
+    const controller = new AbortController();
+    const abort = async () => {
+      for (let waited = 0; waited < count; waited++) await Promise.resolve();
+      controller.abort(GONE);
+    };
+    subscribe('http.client.response.finish', abort);
+    await expect(egress.get(accountsAt(bank.url, { signal: controller.signal }))).rejects.toBe(GONE);
+    expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+    unsubscribe('http.client.response.finish', abort);
+    process.off('uncaughtException', note);
+    expect(uncaught).toEqual([]);
   });
 
   test('while TLS is silent', async () => {
