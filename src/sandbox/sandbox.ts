@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { AccessTokens } from './access-tokens.js';
 import { AccountBook } from './accounts/account-book.js';
+import type { Endpoint } from './faults.js';
 import { createControlServer } from './control/control-server.js';
 import { SandboxControl } from './control/sandbox-control.js';
 import { loadIdentity } from './identity/identity.js';
@@ -82,16 +83,9 @@ export async function startSandbox(
   };
   const closing = new AbortController();
   const tls = { ca: identity.ca, cert: identity.server, key: identity.serverKey };
-  const own = settings.authPort !== null && (settings.authPort === 0 || settings.authPort !== settings.port);
-  const base = createBankServer(bank, {
-    endpoints: own ? ['accounts'] : ['authorize', 'accounts'],
-    insistOnCertificate: !own,
-    tls,
-    closing: closing.signal,
-  });
-  const auth = own
-    ? createBankServer(bank, { endpoints: ['authorize'], insistOnCertificate: true, tls, closing: closing.signal })
-    : null;
+  const createHost = (...endpoints: Endpoint[]) => createBankServer(bank, { endpoints, tls, closing: closing.signal });
+  const base = settings.authPort === null ? createHost('authorize', 'accounts') : createHost('accounts');
+  const auth = settings.authPort === null ? null : createHost('authorize');
   const control = new SandboxControl(bank, options.onReset ?? (() => undefined));
   const controlServer = createControlServer(control, names);
   const close = async (): Promise<void> => {
