@@ -1,5 +1,4 @@
-import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 
 /** The sandbox could not start; the message is one line that names the setting and the remedy. */
 export class SandboxNotStarted extends Error {
