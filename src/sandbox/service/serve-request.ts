@@ -16,7 +16,7 @@ const PATHS: ReadonlyMap<string, Endpoint> = new Map([
   ['/api/v1/accounts', 'accounts'],
 ]);
 
-export interface ServeOptions {
+interface ServeOptions {
   /** Which endpoints live on this host; the other's path is a 404 here. */
   readonly endpoints: readonly Endpoint[];
   /** Aborted when the sandbox closes: nobody waits any longer. */
