@@ -13,8 +13,6 @@ export interface IdentityMaterial {
   readonly ca: string | null;
 }
 
-const MAX_PFX_BYTES = 1_048_576;
-
 /**
  * Reads certificate, passcode, user name, password and roots from where the settings say; the PFX is opened in a worker
  * thread. `signal` ends it, with its reason.
@@ -54,14 +52,14 @@ export function mayPass(error: unknown): boolean {
 
 /** The text of a PEM file, and each certificate in it. @throws FileUnusable */
 export function readRoots(file: string): { readonly pem: string; readonly certificates: readonly string[] } {
-  const pem = readSmallFile(file, MAX_PFX_BYTES).toString('utf8');
+  const pem = readSmallFile(file).toString('utf8');
   return { pem, certificates: parseCertificates(pem, file).map(String) };
 }
 
 function readPfxBytes(pfx: IdentitySettings['pfx']): Buffer {
   if ('base64' in pfx) return fromBase64(pfx.base64.read(), pfx.base64.variable);
   try {
-    return readSmallFile(pfx.file, MAX_PFX_BYTES);
+    return readSmallFile(pfx.file);
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
     throw new PfxUnreadable(
