@@ -11,6 +11,8 @@ export interface IdentityMaterial {
   readonly password: string;
   /** PEM of the only roots trusted for the bank, or null. */
   readonly ca: string | null;
+  /** PEM of the roots for an https proxy, where their change is to be noticed; egress reads them itself. */
+  readonly proxyCa?: string | null;
 }
 
 /**
