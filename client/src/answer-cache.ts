@@ -1,5 +1,5 @@
 /** An answer as it came, and the tag that stands for its data. */
-export interface KeptAnswer {
+interface KeptAnswer {
   readonly etag: string;
   /** JSON. Parsed for each caller: what one changes in it, no other sees. */
   readonly text: string;

@@ -3,7 +3,7 @@ import { GatewayProblem, readProblem, toNetworkProblem, toUnexpectedAnswer } fro
 import type { Snapshot } from './generated/types.gen.js';
 import { sleep } from './sleep.js';
 
-export interface AnswerReaderParts {
+interface AnswerReaderParts {
   readonly fetch: typeof fetch;
   readonly headers: Headers;
   readonly deadlineMs: number;

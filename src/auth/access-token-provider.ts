@@ -29,7 +29,6 @@ export class AccessTokenProvider {
   #current: AccessToken | null = null;
   #inFlight: Promise<AccessToken> | null = null;
   #lastForced: Instant | null = null;
-  #lastRenewalFailed = false;
 
   constructor(options: AccessTokenProviderOptions) {
     this.#options = options;
@@ -103,7 +102,7 @@ export class AccessTokenProvider {
       expiresAt: token ? token.requestedAt.wall + token.lifetimeMs : null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
       lastError: this.#backOff.lastError?.code ?? null,
-      renewalFailed: this.#lastRenewalFailed,
+      renewalFailed: this.#backOff.lastError !== null,
       circuit: this.#backOff.circuit,
     };
   }
@@ -129,7 +128,6 @@ export class AccessTokenProvider {
       this.#current = token;
       if (token.forcedAt) this.#lastForced = token.forcedAt;
       this.#backOff.succeeded();
-      this.#lastRenewalFailed = false;
       condition.succeeded('token');
       // another instance's is counted there
       if (token.source !== 'shared') activity.emit('tokenRequestEnded', { code: null });
@@ -146,7 +144,6 @@ export class AccessTokenProvider {
     } catch (thrown) {
       if (thrown instanceof GatewayError && thrown.code === 'stopping') throw thrown;
       const error = this.#backOff.failed(toGatewayError(thrown));
-      this.#lastRenewalFailed = true;
       condition.failed('token', error);
       activity.emit('tokenRequestEnded', { code: error.code });
       logger[error.needsSomeone ? 'error' : 'warn'](

@@ -12,24 +12,24 @@ export class NoToken extends GatewayError {}
 /** The token came to its end while its call waited for a turn. */
 class TokenAged extends Error {}
 
-async function orNoToken<T>(getToken: () => Promise<T>): Promise<T> {
-  try {
-    return await getToken();
-  } catch (thrown) {
-    const error = toGatewayError(thrown);
-    throw new NoToken(error.code, error.detail, error);
-  }
+function orNoToken<T>(getToken: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const asked = async () => {
+    try {
+      return await getToken();
+    } catch (thrown) {
+      const error = toGatewayError(thrown);
+      throw new NoToken(error.code, error.detail, error);
+    }
+  };
+  return orAborted(asked(), signal);
 }
 
-interface AuthorizedRequest {
-  readonly target: string;
-  /** Below {base_url}; begins with a slash. */
-  readonly path: string;
+/** Its path is below {base_url}. */
+interface AuthorizedRequest extends Pick<WireRequest, 'target' | 'path' | 'counted'> {
   readonly query: Readonly<Record<string, string>>;
   /** Sent to the bank as X-Request-Id. */
   readonly readingId: string;
   readonly signal: AbortSignal;
-  readonly counted?: WireRequest['counted'];
 }
 
 /**
@@ -60,39 +60,25 @@ export class AuthorizedCall {
   async #getOnce(request: AuthorizedRequest): Promise<WireAnswer> {
     const identity = this.#identities.current;
     const { signal } = request;
-    const token = await orAborted(
-      orNoToken(async () => {
-        identity.assertUsable();
-        return identity.tokens.get();
-      }),
-      signal,
-    );
+    const token = await orNoToken(() => {
+      identity.assertUsable();
+      return identity.tokens.get();
+    }, signal);
     const answer = await this.#send(identity, token, request);
     if (answer.status !== 401) return answer;
-    const another = await orAborted(
-      orNoToken(() => identity.tokens.replace(token)),
-      signal,
-    );
-    if (!another) return answer;
-    return this.#send(identity, another, request);
+    const another = await orNoToken(() => identity.tokens.replace(token), signal);
+    return another ? this.#send(identity, another, request) : answer;
   }
 
-  #send(identity: BankIdentity, token: AccessToken, request: AuthorizedRequest): Promise<WireAnswer> {
+  #send(identity: BankIdentity, token: AccessToken, { readingId, ...request }: AuthorizedRequest): Promise<WireAnswer> {
     return identity.egress.get({
-      target: request.target,
+      ...request,
       baseUrl: this.#bank.baseUrl,
-      path: request.path,
-      query: request.query,
-      headers: {
-        Accept: 'application/json',
-        'X-Request-Id': request.readingId,
-      },
+      headers: { Accept: 'application/json', 'X-Request-Id': readingId },
       freshHeaders: () => {
         if (!identity.tokens.mayBeSent(token)) throw new TokenAged();
         return { Authorization: `Bearer ${token.value}` };
       },
-      signal: request.signal,
-      ...(request.counted && { counted: request.counted }),
     });
   }
 }

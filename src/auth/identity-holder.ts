@@ -37,15 +37,6 @@ interface IdentityHolderOptions {
   readonly sharing?: SharedTokens | undefined;
 }
 
-/** Roots for an https proxy change as the others do; egress reads them itself. */
-type Material = IdentityMaterial & { readonly proxyCa: string | null };
-
-/** A new identity that waits to be proved, and what it was refused with last. */
-interface Candidate {
-  readonly identity: BankIdentity;
-  readonly material: Material;
-}
-
 interface Refusal {
   readonly code: string;
   readonly detail: string;
@@ -67,8 +58,8 @@ export class IdentityHolder implements OnApplicationShutdown {
   readonly #closing = new AbortController();
   readonly #onReplaced = new Set<() => void>();
   #current: BankIdentity;
-  #material: Material;
-  #candidate: Candidate | null = null;
+  /** A new identity that waits to be proved. */
+  #candidate: BankIdentity | null = null;
   #refusal: Refusal | null = null;
   /** A passing failure kept the files from being read: they are read again at the next look. */
   #unread = false;
@@ -83,10 +74,9 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   /** For `start`. */
-  constructor(options: IdentityHolderOptions, watch: FileWatch, material: Material) {
+  constructor(options: IdentityHolderOptions, watch: FileWatch, material: IdentityMaterial) {
     this.#options = options;
     this.#watch = watch;
-    this.#material = material;
     this.#current = this.#create(material);
     const { clock, logger } = options;
     const { certificate } = this.#current;
@@ -117,7 +107,7 @@ export class IdentityHolder implements OnApplicationShutdown {
    */
   reload(): Promise<void> {
     this.#current.tokens.resetBackOff();
-    this.#candidate?.identity.tokens.resetBackOff();
+    this.#candidate?.tokens.resetBackOff();
     return this.#oneReload(() => this.#reload());
   }
 
@@ -141,7 +131,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   close(): void {
     clearInterval(this.#timer);
     this.#closing.abort();
-    this.#candidate?.identity.close();
+    this.#candidate?.close();
     this.#current.close();
   }
 
@@ -163,7 +153,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       const material = await readMaterial(this.#options, this.#closing.signal);
       if (this.#closing.signal.aborted) return;
       this.#unread = false;
-      if (isSame(material, this.#material)) {
+      if (isSame(material, this.#current.material)) {
         this.#drop();
         this.#refusal = null;
         const { thumbprint } = this.#current.certificate;
@@ -177,7 +167,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       }
       if (!this.#candidate || !isSame(material, this.#candidate.material)) {
         this.#drop();
-        this.#candidate = { identity: this.#create(material), material };
+        this.#candidate = this.#create(material);
       }
     } catch (error) {
       if (this.#closing.signal.aborted) return;
@@ -192,16 +182,16 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** Asks the bank for a token as the new identity; at most as often as its token's own waiting allows. */
   async #proveCandidate(): Promise<void> {
     const candidate = this.#candidate;
-    if (!candidate || candidate.identity.tokens.waiting) return;
+    if (!candidate || candidate.tokens.waiting) return;
     const { clock } = this.#options;
-    const fault = certificateFault(candidate.material.certificate, clock.now().wall);
+    const fault = certificateFault(candidate.certificate, clock.now().wall);
     if (fault) {
       // kept: one that is not valid yet will be; said once
       this.#refuse({ code: 'certificate-unusable', detail: fault });
       return;
     }
     try {
-      await candidate.identity.tokens.get();
+      await candidate.tokens.get();
       this.#take(candidate, true);
     } catch (thrown) {
       if (this.#closing.signal.aborted) return;
@@ -218,16 +208,15 @@ export class IdentityHolder implements OnApplicationShutdown {
     }
   }
 
-  #take(candidate: Candidate, proved: boolean): void {
+  #take(candidate: BankIdentity, proved: boolean): void {
     const old = this.#current;
-    this.#current = candidate.identity;
-    this.#material = candidate.material;
+    this.#current = candidate;
     this.#candidate = null;
     this.#refusal = null;
     old.retire();
     const { logger, condition } = this.#options;
     if (proved) condition.succeeded('token');
-    const { certificate } = candidate.identity;
+    const { certificate } = candidate;
     logger.info(
       { event: 'certificate.replaced', ...describe(certificate), replaced: old.certificate.thumbprint, proved },
       proved
@@ -247,7 +236,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       {
         event: 'certificate.refused',
         code,
-        thumbprint: this.#candidate?.identity.certificate.thumbprint,
+        thumbprint: this.#candidate?.certificate.thumbprint,
         inUse: this.#current.certificate.thumbprint,
       },
       `the new certificate or credentials are not taken, the old ones stay: ${detail}`,
@@ -255,7 +244,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #drop(): void {
-    this.#candidate?.identity.retire();
+    this.#candidate?.retire();
     this.#candidate = null;
   }
 
@@ -264,7 +253,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     const identity: BankIdentity = new BankIdentity({
       ...this.#options,
       material,
-      oneAtATime: (work) => this.#oneTokenRequest(work),
+      oneAtATime: this.#oneTokenRequest,
       // how the bank does is told by the identity in use; a candidate's refusal is no failure of the bank
       condition: {
         failed: (work, error) => void (identity === this.#current && condition.failed(work, error)),
@@ -283,12 +272,15 @@ function watchedFiles(
   return [pfxFile, passcode.file, username.file, password.file, caFile, proxyCa].filter((file) => file !== null);
 }
 
-async function readMaterial({ bank, egress, clock }: IdentityHolderOptions, signal?: AbortSignal): Promise<Material> {
+async function readMaterial(
+  { bank, egress, clock }: IdentityHolderOptions,
+  signal?: AbortSignal,
+): Promise<IdentityMaterial> {
   const proxyCa = egress.proxyCaFile === null ? null : readRoots(egress.proxyCaFile).pem;
   return { ...(await readIdentityMaterial(bank.identity, new Date(clock.now().wall), signal)), proxyCa };
 }
 
-function isSame(a: Material, b: Material): boolean {
+function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {
   const chain = ({ certificate }: IdentityMaterial) => [certificate.certificatePem, ...certificate.chainPem].join('');
   return (
     a.username === b.username &&

@@ -11,9 +11,9 @@ export interface IdentityMaterial {
   readonly password: string;
   /** PEM of the only roots trusted for the bank, or null. */
   readonly ca: string | null;
+  /** PEM of the roots for an https proxy, where their change is to be noticed; egress reads them itself. */
+  readonly proxyCa?: string | null;
 }
-
-const MAX_PFX_BYTES = 1_048_576;
 
 /**
  * Reads certificate, passcode, user name, password and roots from where the settings say; the PFX is opened in a worker
@@ -54,14 +54,14 @@ export function mayPass(error: unknown): boolean {
 
 /** The text of a PEM file, and each certificate in it. @throws FileUnusable */
 export function readRoots(file: string): { readonly pem: string; readonly certificates: readonly string[] } {
-  const pem = readSmallFile(file, MAX_PFX_BYTES).toString('utf8');
+  const pem = readSmallFile(file).toString('utf8');
   return { pem, certificates: parseCertificates(pem, file).map(String) };
 }
 
 function readPfxBytes(pfx: IdentitySettings['pfx']): Buffer {
   if ('base64' in pfx) return fromBase64(pfx.base64.read(), pfx.base64.variable);
   try {
-    return readSmallFile(pfx.file, MAX_PFX_BYTES);
+    return readSmallFile(pfx.file);
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
     throw new PfxUnreadable(

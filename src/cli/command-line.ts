@@ -28,10 +28,10 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
       options: {
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean' },
-        sandbox: { type: 'boolean' },
-        fresh: { type: 'boolean' },
-        json: { type: 'boolean' },
-        offline: { type: 'boolean' },
+        sandbox: { type: 'boolean', default: false },
+        fresh: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        offline: { type: 'boolean', default: false },
       },
     });
   } catch (error) {
@@ -52,10 +52,7 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   // each is loaded when it is asked for: the doctor must work when the gateway does not
   switch (command) {
     case 'serve':
-      return (await import('./serve.js')).serve(process, {
-        sandbox: values.sandbox ?? false,
-        fresh: values.fresh ?? false,
-      });
+      return (await import('./serve.js')).serve(process, values);
     case 'doctor':
       // npm keeps what stands before its `--`; it may also be set to work offline itself, which is no matter of the doctor's
       if (!values.offline && process.env['npm_config_offline'] === 'true') {
@@ -63,13 +60,9 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
           'accounts-gateway: npm took --offline for itself; to ask nobody: npm run doctor -- --offline\n',
         );
       }
-      return (await import('./doctor.js')).doctor(process, {
-        json: values.json ?? false,
-        offline: values.offline ?? false,
-        sandbox: values.sandbox ?? false,
-      });
+      return (await import('./doctor.js')).doctor(process, values);
     case 'sandbox':
-      return (await import('./run-sandbox.js')).runSandbox(process, { fresh: values.fresh ?? false });
+      return (await import('./run-sandbox.js')).runSandbox(process, values);
     default:
       return usage(`there is no command "${command}"`);
   }

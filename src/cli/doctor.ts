@@ -9,7 +9,7 @@ import { loadSettings } from '../config/load-settings.js';
 import { VERSION } from '../version.js';
 import { toSandboxBank } from './sandbox-bank.js';
 
-export interface DoctorOptions {
+interface DoctorOptions {
   readonly json: boolean;
   readonly offline: boolean;
   readonly sandbox: boolean;

@@ -13,7 +13,7 @@ import { sandboxPlaces } from '../sandbox/sandbox-greeting.js';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { forgetSecrets, loadSettings } from '../config/load-settings.js';
 import { SettingsInvalid } from '../config/read-settings.js';
-import type { BankSettings, HttpSettings, Settings } from '../config/settings.js';
+import type { HttpSettings, Settings } from '../config/settings.js';
 import { startTracing, type Tracing } from '../telemetry/tracing.js';
 import { COMMIT, VERSION } from '../version.js';
 import { describeFaults, EXIT } from './exit.js';
@@ -23,7 +23,7 @@ import { listenForStop } from './stop-signal.js';
 /** For a collector that answers no more: its next try would keep the process for seconds. */
 const LINGER_MS = 200;
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly sandbox: boolean;
   readonly fresh: boolean;
 }
@@ -78,7 +78,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     // told to stop while starting, it never opens
     if (stop.signal === null) {
       await app.listen(settings.http.port, toAddress(settings.http.host));
-      announce(process, logger, settings.bank, settings, toUrl(app, settings.http), sandbox);
+      announce(process, logger, settings, toUrl(app, settings.http), sandbox);
     }
     const signal = await stop.received;
     logger.info({ event: 'gateway.stopping', signal }, `stopping on ${signal}`);
@@ -98,12 +98,11 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
 function announce(
   process: NodeJS.Process,
   logger: Logger,
-  bank: BankSettings,
-  settings: Settings,
+  { bank, egress }: Settings,
   url: string,
   sandbox: Sandbox | null,
 ): void {
-  const route = describeRoutes(settings.egress, bank);
+  const route = describeRoutes(egress, bank);
   logger.info(
     { event: 'gateway.started', url, mode: bank.mode, route, version: VERSION, commit: COMMIT },
     `serving on ${url} (${bank.mode}, ${route})`,

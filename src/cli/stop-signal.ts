@@ -1,6 +1,6 @@
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-export interface StopSignal {
+interface StopSignal {
   /** Resolves with the first signal to stop. */
   readonly received: Promise<NodeJS.Signals>;
   /** That signal, if it has come. */

@@ -6,16 +6,14 @@ import { isGiven, isSet, type Environment } from './environment.js';
 import { toFault, type Fault } from './fault.js';
 import { FileUnusable, parseCertificates, readSealingKey, readSmallFile } from './small-file.js';
 import { inheritedProxy } from './to-settings.js';
-import { type Values } from './variables.js';
-
-const MAX_FILE_BYTES = 1_048_576;
+import type { VariableName, Values } from './variables.js';
 
 /** What is wrong with the settings taken together, and with the files that they name. */
 export function checkTogether(env: Environment, values: Partial<Values>, sandbox: boolean): Fault[] {
   return [
     ...(sandbox ? [] : [...checkPfx(env), ...checkInheritedProxy(env)]),
     ...checkListener(env, values),
-    ...checkPemFiles(values),
+    ...checkRoots(values),
     ...checkTlsPair(env, values),
     ...checkSharing(values),
   ];
@@ -26,9 +24,8 @@ export function checkTogether(env: Environment, values: Partial<Values>, sandbox
  * certificate tells it, with an exit code of its own.
  */
 export function checkPfxFile({ BANK_PFX_FILE: file }: Partial<Values>, others: readonly Fault[]): Fault[] {
-  if (file === undefined || others.some(({ variable }) => variable === 'BANK_PFX_FILE')) return [];
-  const problem = problemOf(file, read);
-  return problem === null ? [] : [toFault('BANK_PFX_FILE', problem)];
+  if (others.some(({ variable }) => variable === 'BANK_PFX_FILE')) return [];
+  return checkFile('BANK_PFX_FILE', file, readSmallFile);
 }
 
 function checkPfx(env: Environment): Fault[] {
@@ -58,24 +55,20 @@ function checkListener(env: Environment, { HOST: host }: Partial<Values>): Fault
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
-function checkPemFiles(values: Partial<Values>): Fault[] {
-  return (['BANK_CA_FILE', 'EGRESS_PROXY_CA_FILE', 'REDIS_CA_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const).flatMap(
-    (name) => {
-      const file = values[name];
-      const problem = file === undefined ? null : problemOf(file, name === 'TLS_KEY_FILE' ? readKey : readCertificates);
-      return problem === null ? [] : [toFault(name, problem)];
-    },
-  );
+function checkRoots(values: Partial<Values>): Fault[] {
+  const names = ['BANK_CA_FILE', 'EGRESS_PROXY_CA_FILE', 'REDIS_CA_FILE'] as const;
+  return names.flatMap((name) => checkFile(name, values[name], readCertificates));
 }
 
 function checkTlsPair(env: Environment, { TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Values>): Fault[] {
+  const faults = [...checkFile('TLS_CERT_FILE', cert, readCertificates), ...checkFile('TLS_KEY_FILE', key, readKey)];
   if (isSet(env['TLS_CERT_FILE']) !== isSet(env['TLS_KEY_FILE'])) {
     const missing = isSet(env['TLS_CERT_FILE']) ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE';
-    return [toFault(missing, 'is missing; TLS_CERT_FILE and TLS_KEY_FILE go together')];
+    return [...faults, toFault(missing, 'is missing; TLS_CERT_FILE and TLS_KEY_FILE go together')];
   }
-  if (!cert || !key || problemOf(cert, readCertificates) || problemOf(key, readKey)) return [];
+  if (!cert || !key || faults.length > 0) return faults;
   try {
-    createSecureContext({ cert: read(cert), key: read(key) });
+    createSecureContext({ cert: readSmallFile(cert), key: readSmallFile(key) });
     return [];
   } catch {
     const problem = `(${key}) does not go with TLS_CERT_FILE (${cert}), or is encrypted; give the unencrypted key of that certificate`;
@@ -84,11 +77,10 @@ function checkTlsPair(env: Environment, { TLS_CERT_FILE: cert, TLS_KEY_FILE: key
 }
 
 function checkSharing({ SNAPSHOT_FILE: file, SNAPSHOT_KEY_FILE: keyFile }: Partial<Values>): Fault[] {
-  const key = keyFile === undefined ? null : problemOf(keyFile, readSealingKey);
   const place = file === undefined ? null : placeProblem(file);
   return [
     ...(place === null ? [] : [toFault('SNAPSHOT_FILE', place)]),
-    ...(key === null ? [] : [toFault('SNAPSHOT_KEY_FILE', key)]),
+    ...checkFile('SNAPSHOT_KEY_FILE', keyFile, readSealingKey),
   ];
 }
 
@@ -108,23 +100,22 @@ function placeProblem(file: string): string | null {
   }
 }
 
-/** Why a file cannot be used, to read on after the variable that names it; null when it can. */
-function problemOf(file: string, use: (file: string) => unknown): string | null {
+/** The fault of a setting that names a file which cannot be used; none where it names no file. */
+function checkFile(name: VariableName, file: string | undefined, use: (file: string) => unknown): Fault[] {
+  if (file === undefined) return [];
   try {
     use(file);
-    return null;
+    return [];
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
-    return `names ${file}, which ${error.reason}`;
+    return [toFault(name, `names ${file}, which ${error.reason}`)];
   }
 }
 
-const read = (file: string): Buffer => readSmallFile(file, MAX_FILE_BYTES);
-
-const readCertificates = (file: string) => parseCertificates(read(file).toString('latin1'), file);
+const readCertificates = (file: string) => parseCertificates(readSmallFile(file).toString('latin1'), file);
 
 function readKey(file: string): void {
-  if (!/-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/.test(read(file).toString('latin1'))) {
+  if (!/-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/.test(readSmallFile(file).toString('latin1'))) {
     throw new FileUnusable(file, 'holds no PEM key');
   }
 }

@@ -55,30 +55,31 @@ function listOf(item: z.ZodType<string, string>) {
     .pipe(z.array(item).min(1, 'must name at least one'));
 }
 
-/** An https address without credentials, query or fragment; given back without trailing slash. */
-export const httpsAddress = z
-  .string()
-  .transform((text, context) => {
-    const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null;
-    const problem = !url
-      ? 'is not an address of the form https://host'
-      : url.protocol !== 'https:'
-        ? // without slashes, what looks like a scheme may be a user name
-          `must begin with https://${text.includes('://') ? ` (it begins with ${url.protocol})` : ''}; the certificate is only sent over TLS`
-        : url.username || url.password
-          ? 'must not hold credentials; use BANK_USERNAME and BANK_PASSWORD'
-          : url.search || text.includes('?')
-            ? 'must not have a query'
-            : url.hash || text.includes('#')
-              ? 'must not have a fragment'
-              : null;
-    if (!url || problem) {
-      context.addIssue({ code: 'custom', message: problem ?? 'is wrong' });
+/** What `read` makes of the text, or the problem that it is refused with. */
+function readBy<T>(read: (text: string, refuse: (problem: string) => never) => T) {
+  return z.string().transform((text, context) =>
+    read(text, (message) => {
+      context.addIssue({ code: 'custom', message });
       return z.NEVER;
-    }
-    return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-  })
-  .describe('https://; no credentials, query or fragment');
+    }),
+  );
+}
+
+/** Without slashes, what looks like a scheme may be a user name, which is not shown. */
+const schemeOf = (url: URL, text: string): string => (text.includes('://') ? ` (it begins with ${url.protocol})` : '');
+
+/** An https address without credentials, query or fragment; given back without trailing slash. */
+export const httpsAddress = readBy((text, refuse) => {
+  const url = URL.parse(text.trim());
+  if (!url) return refuse('is not an address of the form https://host');
+  if (url.protocol !== 'https:') {
+    return refuse(`must begin with https://${schemeOf(url, text)}; the certificate is only sent over TLS`);
+  }
+  if (url.username || url.password) return refuse('must not hold credentials; use BANK_USERNAME and BANK_PASSWORD');
+  if (text.includes('?')) return refuse('must not have a query');
+  if (text.includes('#')) return refuse('must not have a fragment');
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}).describe('https://; no credentials, query or fragment');
 
 const isCidr = (text: string): boolean => toCidr(text) !== null;
 
@@ -105,12 +106,10 @@ export const hostNames = listOf(
 export const names = listOf(z.string()).describe('names and addresses');
 
 export const origins = listOf(
-  z
-    .string()
-    .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text, {
-      error: (issue) =>
-        `has ${shown(issue.input)}, which is no origin (scheme, host and port only, lower-case, no slash at the end)`,
-    }),
+  z.string().refine((text) => /^https?:/.test(text) && URL.parse(text)?.origin === text, {
+    error: (issue) =>
+      `has ${shown(issue.input)}, which is no origin (scheme, host and port only, lower-case, no slash at the end)`,
+  }),
 ).describe('origins without a slash at the end');
 
 export const ipAddress = z
@@ -123,68 +122,51 @@ export const listenHost = z
   .regex(/^[A-Za-z0-9.:_-]+$/, 'must be an IP address or a host name to listen on')
   .describe('address or host name');
 
-const ENCODE = '; user and password must be percent-encoded (@ as %40, / as %2F, # as %23, ? as %3F, % as %25)';
+const BAD_ENCODING = 'has user or password with a bad percent-encoding (write % as %25)';
+
+const encodingHint = (text: string): string =>
+  text.includes('@')
+    ? '; user and password must be percent-encoded (@ as %40, / as %2F, # as %23, ? as %3F, % as %25)'
+    : '';
 
 /** `direct`, or the address of a CONNECT proxy; a bare host:port means http://, as with HTTPS_PROXY elsewhere. */
-export const proxyAddress = z
-  .string()
-  .transform((text, context) => {
-    if (text.toLowerCase() === 'direct') return null;
-    const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-    const url = URL.canParse(full) ? new URL(full) : null;
-    // what follows the / or # of a password looks like a path
-    if (!url || !url.hostname || `${url.pathname}${url.search}${url.hash}`.includes('@')) {
-      context.addIssue({ code: 'custom', message: `is not the address of a proxy${text.includes('@') ? ENCODE : ''}` });
-      return z.NEVER;
-    }
-    if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-      context.addIssue({
-        code: 'custom',
-        message: `must begin with http:// or https:// (it begins with ${url.protocol})`,
-      });
-      return z.NEVER;
-    }
-    if (!canDecode(url.username) || !canDecode(url.password)) {
-      context.addIssue({
-        code: 'custom',
-        message: 'has user or password with a bad percent-encoding (write % as %25)',
-      });
-      return z.NEVER;
-    }
-    return url;
-  })
-  .describe('http://, https:// or `direct`');
+export const proxyAddress = readBy((text, refuse) => {
+  if (text.toLowerCase() === 'direct') return null;
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
+  // what follows the / or # of a password looks like a path
+  if (!url?.hostname || `${url.pathname}${url.search}${url.hash}`.includes('@')) {
+    return refuse(`is not the address of a proxy${encodingHint(text)}`);
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return refuse(`must begin with http:// or https:// (it begins with ${url.protocol})`);
+  }
+  return canDecodeCredentials(url) ? url : refuse(BAD_ENCODING);
+}).describe('http://, https:// or `direct`');
 
 /** The address of a Redis server: user and password may stand in it, a database number behind it. */
-export const redisAddress = z
-  .string()
-  .transform((text, context) => {
-    const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null;
-    const problem =
-      !url || !url.hostname || url.search || url.hash || text.includes('?') || text.includes('#')
-        ? `is not the address of a Redis server, which begins with redis:// or rediss://${text.includes('@') ? ENCODE : ''}`
-        : url.protocol !== 'redis:' && url.protocol !== 'rediss:'
-          ? // without slashes, what looks like a scheme may be a user name
-            `must begin with redis:// or rediss://${text.includes('://') ? ` (it begins with ${url.protocol})` : ''}`
-          : !/^(\/\d{0,4})?$/.test(url.pathname)
-            ? `has a path that is no number of a database${text.includes('@') ? ENCODE : ''}`
-            : !canDecode(url.username) || !canDecode(url.password)
-              ? 'has user or password with a bad percent-encoding (write % as %25)'
-              : null;
-    if (url && problem === null) return url;
-    context.addIssue({ code: 'custom', message: problem ?? 'is wrong' });
-    return z.NEVER;
-  })
-  .describe('redis:// or rediss://');
+export const redisAddress = readBy((text, refuse) => {
+  const url = URL.parse(text.trim());
+  if (!url?.hostname || /[?#]/.test(text)) {
+    return refuse(`is not the address of a Redis server, which begins with redis:// or rediss://${encodingHint(text)}`);
+  }
+  if (url.protocol !== 'redis:' && url.protocol !== 'rediss:') {
+    return refuse(`must begin with redis:// or rediss://${schemeOf(url, text)}`);
+  }
+  if (!/^(\/\d{0,4})?$/.test(url.pathname)) {
+    return refuse(`has a path that is no number of a database${encodingHint(text)}`);
+  }
+  return canDecodeCredentials(url) ? url : refuse(BAD_ENCODING);
+}).describe('redis:// or rediss://');
 
 export const keyPrefix = z
   .string()
   .regex(/^[A-Za-z0-9:_.{}-]{1,100}$/, 'must be 1 to 100 letters, digits and : _ . - { }')
   .describe('letters, digits and : _ . - { }');
 
-function canDecode(text: string): boolean {
+function canDecodeCredentials({ username, password }: URL): boolean {
   try {
-    decodeURIComponent(text);
+    decodeURIComponent(username);
+    decodeURIComponent(password);
     return true;
   } catch {
     return false;

@@ -90,19 +90,8 @@ export interface HttpSettings {
   readonly shutdownGraceMs: number;
 }
 
-/** What every command needs, whichever bank it talks to. */
-export interface CommonSettings {
-  readonly production: boolean;
-  readonly logLevel: string;
-  readonly egress: EgressSettings;
-  readonly snapshot: SnapshotSettings;
-  readonly sharing: SharingSettings;
-  readonly http: HttpSettings;
-  readonly sandbox: SandboxSettings;
-}
-
 /** All settings, checked and frozen; each room is given its slice. Also the token it is injected by. */
-export abstract class Settings implements CommonSettings {
+export abstract class Settings {
   abstract readonly production: boolean;
   abstract readonly logLevel: string;
   abstract readonly egress: EgressSettings;
@@ -112,3 +101,6 @@ export abstract class Settings implements CommonSettings {
   abstract readonly sandbox: SandboxSettings;
   abstract readonly bank: BankSettings;
 }
+
+/** What every command needs, whichever bank it talks to. */
+export type CommonSettings = Omit<Settings, 'bank'>;

@@ -28,12 +28,15 @@ export function whyUnreadable(error: unknown): string {
   return REASONS[code] ?? `cannot be read (${code})`;
 }
 
+/** More than any certificate, key or secret takes. */
+const MAX_BYTES = 1_048_576;
+
 /**
  * The bytes of a small regular file, at most `maxBytes`. Opened without blocking and checked before it is read, so
  * that a FIFO cannot hang the process, nor a huge file fill its memory.
  * @throws FileUnusable
  */
-export function readSmallFile(path: string, maxBytes: number): Buffer {
+export function readSmallFile(path: string, maxBytes = MAX_BYTES): Buffer {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -53,7 +56,7 @@ export function readSmallFile(path: string, maxBytes: number): Buffer {
 }
 
 /** The text of a small file without its last line end, as secrets are kept in files. @throws FileUnusable */
-export function readSecretFile(path: string, maxBytes = 1_048_576): string {
+export function readSecretFile(path: string, maxBytes = MAX_BYTES): string {
   const secret = readSmallFile(path, maxBytes)
     .toString('utf8')
     .replace(/\r?\n$/, '');

@@ -22,7 +22,7 @@ export interface Variable {
   readonly default?: string;
   /** Where there is no such value: what happens instead, in words. */
   readonly unset?: string;
-  /** Shown with every fault. */
+  /** Shown with every fault; in the table the default where it says no other. */
   readonly example: string;
   /** One line for operators. */
   readonly meaning: string;
@@ -31,6 +31,8 @@ export interface Variable {
   /** A line of config/bank.env.example that wants filling in; a secret by its file. */
   readonly fillIn?: true;
 }
+
+type Row = Variable | (Omit<Variable, 'example'> & { readonly default: string });
 
 const TABLE = {
   BANK_BASE_URL: {
@@ -109,35 +111,30 @@ const TABLE = {
     group: 'calls',
     schema: kinds.wholeNumber(1, 300_000),
     default: '3000',
-    example: '3000',
     meaning: 'DNS, TCP, proxy and TLS together.',
   },
   BANK_REQUEST_TIMEOUT_MS: {
     group: 'calls',
     schema: kinds.wholeNumber(1, 600_000),
     default: '10000',
-    example: '10000',
     meaning: 'One whole call to the bank, body included.',
   },
   BANK_MAX_CONCURRENT_REQUESTS: {
     group: 'calls',
     schema: kinds.wholeNumber(1, 100),
     default: '6',
-    example: '6',
     meaning: 'Calls to the bank in flight at once.',
   },
   BANK_PAGE_SIZE: {
     group: 'calls',
     schema: kinds.wholeNumber(1, 5000),
     default: '1000',
-    example: '1000',
     meaning: 'Accounts asked for in one call; made smaller by itself when the bank refuses it.',
   },
   BANK_MAX_RESPONSE_BYTES: {
     group: 'calls',
     schema: kinds.wholeNumber(1024, 1_073_741_824),
     default: '33554432',
-    example: '33554432',
     meaning: 'A larger answer of the bank (after decompression) is refused.',
   },
   EGRESS_PROXY_URL: {
@@ -173,35 +170,30 @@ const TABLE = {
     group: 'freshness',
     schema: kinds.wholeNumber(0, 86_400_000),
     default: '10000',
-    example: '10000',
     meaning: 'An answer this young is served without asking the bank.',
   },
   SNAPSHOT_SOFT_TIMEOUT_MS: {
     group: 'freshness',
     schema: kinds.wholeNumber(0, 600_000),
     default: '1000',
-    example: '1000',
     meaning: 'After this a caller gets the older copy, marked stale, while the bank is still being asked.',
   },
   SNAPSHOT_STALE_MS: {
     group: 'freshness',
     schema: kinds.wholeNumber(0, 86_400_000),
     default: '300000',
-    example: '300000',
     meaning: 'A copy older than this is never served.',
   },
   SNAPSHOT_READ_TIMEOUT_MS: {
     group: 'freshness',
     schema: kinds.wholeNumber(1, 3_600_000),
     default: '60000',
-    example: '60000',
     meaning: 'One whole reading of the account list, with all its pages and repeats.',
   },
   REQUEST_DEADLINE_MS: {
     group: 'freshness',
     schema: kinds.wholeNumber(1, 600_000),
     default: '15000',
-    example: '15000',
     meaning: 'How long a caller waits at most for their answer.',
   },
   REDIS_URL: {
@@ -223,7 +215,6 @@ const TABLE = {
     group: 'sharing',
     schema: kinds.keyPrefix,
     default: 'accounts-gateway:',
-    example: 'accounts-gateway:',
     meaning: 'All keys and channels begin with it.',
   },
   SNAPSHOT_FILE: {
@@ -244,14 +235,12 @@ const TABLE = {
     group: 'http',
     schema: kinds.listenHost,
     default: '127.0.0.1',
-    example: '127.0.0.1',
     meaning: 'Where it listens; beyond loopback, `ALLOWED_HOSTS` and `ALLOWED_CLIENTS` must be set.',
   },
   PORT: {
     group: 'http',
     schema: kinds.port,
     default: '3000',
-    example: '3000',
     meaning: 'Its port; 0 takes any free one.',
   },
   ALLOWED_HOSTS: {
@@ -294,7 +283,6 @@ const TABLE = {
     group: 'http',
     schema: kinds.wholeNumber(1, 100_000),
     default: '1000',
-    example: '1000',
     meaning:
       'Listeners of the change feed at once; more get `overloaded`. Each takes a connection of `MAX_CONNECTIONS`.',
   },
@@ -302,7 +290,6 @@ const TABLE = {
     group: 'http',
     schema: kinds.wholeNumber(1, 1_000_000),
     default: '5000',
-    example: '5000',
     meaning:
       'Open connections of those who may call; others have a tenth as many beside them. 100 more are let in, each for one brief request: a probe, or to be told `overloaded`.',
   },
@@ -310,7 +297,6 @@ const TABLE = {
     group: 'http',
     schema: kinds.wholeNumber(1, 1_000_000),
     default: '2000',
-    example: '2000',
     meaning:
       'Callers that wait for the bank at once; more get `overloaded`, those first whose address has the most waiting.',
   },
@@ -325,28 +311,24 @@ const TABLE = {
     group: 'process',
     schema: kinds.wholeNumber(0, 600_000),
     default: '10000',
-    example: '10000',
     meaning: 'After that: how long calls in flight may still take.',
   },
   LOG_LEVEL: {
     group: 'process',
     schema: kinds.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     default: 'info',
-    example: 'info',
     meaning: 'The lowest level of lines to write; `debug` adds one for each call to the bank.',
   },
   SANDBOX_HOST: {
     group: 'sandbox',
     schema: kinds.listenHost,
     default: '127.0.0.1',
-    example: '127.0.0.1',
     meaning: 'Where it listens.',
   },
   SANDBOX_PORT: {
     group: 'sandbox',
     schema: kinds.port,
     default: '8443',
-    example: '8443',
     meaning: 'Its port; 0 takes any free one.',
   },
   SANDBOX_AUTH_PORT: {
@@ -360,42 +342,36 @@ const TABLE = {
     group: 'sandbox',
     schema: kinds.port,
     default: '8444',
-    example: '8444',
     meaning: 'Port of its switches, plain HTTP, on `SANDBOX_HOST`.',
   },
   SANDBOX_NAMES: {
     group: 'sandbox',
     schema: kinds.names,
     default: 'localhost,127.0.0.1',
-    example: 'localhost,127.0.0.1',
     meaning: 'Names and addresses in its server certificate; `SANDBOX_HOST` is added.',
   },
   SANDBOX_DIRECTORY: {
     group: 'sandbox',
     schema: kinds.path,
     default: '.sandbox',
-    example: '.sandbox',
     meaning: 'Where its CA, client PFX, passcode, user name and password are written (mode 700).',
   },
   SANDBOX_ACCOUNTS: {
     group: 'sandbox',
     schema: kinds.wholeNumber(0, 1_000_000),
     default: '120',
-    example: '120',
     meaning: 'How many accounts it has.',
   },
   SANDBOX_SEED: {
     group: 'sandbox',
     schema: kinds.wholeNumber(0, 2_147_483_647),
     default: '1',
-    example: '1',
     meaning: 'The same seed gives the same accounts.',
   },
   SANDBOX_TOKEN_LIFETIME_SECONDS: {
     group: 'sandbox',
     schema: kinds.wholeNumber(1, 86_400),
     default: '300',
-    example: '300',
     meaning: 'How long its tokens are good for.',
   },
   SANDBOX_LATENCY_MS: {
@@ -409,17 +385,16 @@ const TABLE = {
     group: 'sandbox',
     schema: kinds.cidrs,
     default: '127.0.0.1,::1',
-    example: '127.0.0.1,::1',
     meaning: 'Its white-list.',
   },
-} as const satisfies Readonly<Record<string, Variable>>;
+} as const satisfies Readonly<Record<string, Row>>;
 
 export type VariableName = keyof typeof TABLE;
 
 /** Every setting there is: the one source of defaults, of docs/settings.md and of config/*.env.example. */
-export const VARIABLES: {
-  readonly [Name in VariableName]: (typeof TABLE)[Name] & Omit<Variable, 'schema'>;
-} = TABLE;
+export const VARIABLES = Object.fromEntries(
+  Object.entries<Row>(TABLE).map(([name, row]) => [name, { example: row.default, ...row }]),
+) as unknown as { readonly [Name in VariableName]: (typeof TABLE)[Name] & Omit<Variable, 'schema'> };
 
 export const VARIABLE_NAMES = Object.keys(TABLE) as VariableName[];
 

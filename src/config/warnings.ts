@@ -68,13 +68,12 @@ export function markedFiles(env: Environment, envFile?: string): string[] {
 }
 
 const UTF_16 = 'is UTF-16';
-const MAX_LOOKED_AT_BYTES = 1_048_576;
 
 /** What a text file is instead of plain UTF-8; null where that is not to be seen. */
 function codingOf(file: string): string | null {
   let start: string;
   try {
-    start = readSmallFile(file, MAX_LOOKED_AT_BYTES).subarray(0, 3).toString('hex');
+    start = readSmallFile(file).subarray(0, 3).toString('hex');
   } catch {
     // it is reported where it is read
     return null;
@@ -83,17 +82,14 @@ function codingOf(file: string): string | null {
   return start === 'efbbbf' ? 'begins with a byte order mark' : null;
 }
 
-function isSecretFile(name: string): boolean {
-  const secret = name.replace(/_FILE$/, '');
-  return secret !== name && Object.hasOwn(VARIABLES, secret) && VARIABLES[secret as VariableName].secret === true;
-}
+const isSecret = (name: string): boolean =>
+  Object.hasOwn(VARIABLES, name) && VARIABLES[name as VariableName].secret === true;
+
+const isSecretFile = (name: string): boolean => name.endsWith('_FILE') && isSecret(name.replace(/_FILE$/, ''));
 
 function holdsSecrets(envFile: string): boolean {
   const values = parseEnv(readFileSync(envFile, 'utf8'));
-  return Object.entries(values).some(
-    ([name, value]) =>
-      isSet(value) && Object.hasOwn(VARIABLES, name) && VARIABLES[name as VariableName].secret === true,
-  );
+  return Object.entries(values).some(([name, value]) => isSet(value) && isSecret(name));
 }
 
 function isOpen(file: string): boolean {

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { type Asn1, isInteger, isOctets, isSequence, Malformed, oidOf, parseAsn1 } from './asn1.js';
 import { identifyText } from './identify-text.js';
 import { announcedBytes, startsLikePfx } from './pfx-header.js';
-import { PfxUnreadable, type SettingNames } from './pfx-unreadable.js';
+import { GIVE_PFX, PfxUnreadable, toNotPfx, type SettingNames } from './pfx-unreadable.js';
 import { PFX_FROM_CER, PFX_FROM_DER_KEY, PFX_FROM_JCEKS, PFX_FROM_JKS, PFX_FROM_P7B } from './remedy.js';
 
 const PKCS7 = /^1\.2\.840\.113549\.1\.7\.\d$/;
@@ -25,9 +25,7 @@ const MAGIC: [string, string, string][] = [
 export function identifyFile(bytes: Buffer, names: SettingNames): PfxUnreadable | undefined {
   if (bytes.length === 0) return new PfxUnreadable('not-pfx', 'The PFX file is empty. Copy it again.');
   for (const [start, what, remedy] of MAGIC) {
-    if (bytes.subarray(0, 4).toString('hex').startsWith(start)) {
-      return new PfxUnreadable('not-pfx', `The file is ${what}, not a PFX; ${remedy}.`);
-    }
+    if (bytes.toString('hex', 0, 4).startsWith(start)) return toNotPfx(what, remedy);
   }
   return identifyText(bytes, names) ?? toCutOff(bytes) ?? identifyDer(bytes);
 }
@@ -43,27 +41,26 @@ function toCutOff(bytes: Buffer): PfxUnreadable | undefined {
 
 /** Binary that is no PFX, named by its structure; undefined for a PFX. */
 function identifyDer(bytes: Buffer): PfxUnreadable | undefined {
-  const refuse = (what: string, remedy: string): PfxUnreadable =>
-    new PfxUnreadable('not-pfx', `The file is ${what}, not a PFX; ${remedy}.`);
   const root = parseRoot(bytes);
   if (root instanceof PfxUnreadable) return root;
   const [first, second, third] = childrenOrNone(root);
 
   if (startsLikePfx(bytes) || (isInteger(first) && PKCS7.test(firstOid(second)))) return undefined;
-  if (isX509(bytes)) return refuse('a certificate without its private key (.cer)', `put both in one: ${PFX_FROM_CER}`);
+  if (isX509(bytes))
+    return toNotPfx('a certificate without its private key (.cer)', `put both in one: ${PFX_FROM_CER}`);
   if (PKCS7.test(firstOid(root))) {
-    return refuse('a PKCS#7 bundle of certificates (.p7b) without a private key', `put both in one: ${PFX_FROM_P7B}`);
+    return toNotPfx('a PKCS#7 bundle of certificates (.p7b) without a private key', `put both in one: ${PFX_FROM_P7B}`);
   }
   const isKey =
     (isInteger(first) && firstOid(second) !== '' && isOctets(third)) || // PKCS#8
     (firstOid(first) !== '' && isOctets(second)) || // PKCS#8, encrypted
     (isInteger(first) && isOctets(second)) || // EC (RFC 5915)
     (isInteger(first) && isInteger(second) && isInteger(third)); // RSA (PKCS#1)
-  if (isKey) return refuse('a private key without its certificate', `put both in one: ${PFX_FROM_DER_KEY}`);
+  if (isKey) return toNotPfx('a private key without its certificate', `put both in one: ${PFX_FROM_DER_KEY}`);
   if (isSequence(first) && isInteger(childrenOrNone(first)[0])) {
-    return refuse('a certificate request', 'give the certificate that was made for it, with its key, as a PFX');
+    return toNotPfx('a certificate request', 'give the certificate that was made for it, with its key, as a PFX');
   }
-  return refuse('of an unknown kind', 'give the PFX (.pfx or .p12) that the bank or Windows exported');
+  return toNotPfx('of an unknown kind', GIVE_PFX);
 }
 
 function parseRoot(bytes: Buffer): Asn1 | PfxUnreadable {

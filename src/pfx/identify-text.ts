@@ -1,4 +1,4 @@
-import { PfxUnreadable, type SettingNames } from './pfx-unreadable.js';
+import { GIVE_PFX, toNotPfx, type PfxUnreadable, type SettingNames } from './pfx-unreadable.js';
 import { startsLikePfx } from './pfx-header.js';
 import { DECODE_BASE64, DECODE_PEM, PFX_FROM_ONE_PEM, PFX_FROM_PEM, PFX_FROM_PEM_P7B } from './remedy.js';
 
@@ -7,12 +7,11 @@ export function identifyText(bytes: Buffer, names: SettingNames): PfxUnreadable 
   const { encoding, text } = decodeText(bytes);
   if (text === undefined) return undefined;
   const { what, remedy } = describeText(text.trim(), names);
-  return encoding === 'UTF-8'
-    ? new PfxUnreadable('not-pfx', `The file is ${what}, not a PFX; ${remedy}.`)
-    : new PfxUnreadable(
-        'not-pfx',
-        `The file is ${encoding} text, as Windows PowerShell writes with ">", and holds ${what}, not a PFX; first iconv -f ${encoding} -t UTF-8 old.pfx > old.txt, then ${remedy}.`,
-      );
+  if (encoding === 'UTF-8') return toNotPfx(what, remedy);
+  return toNotPfx(
+    `${encoding} text, as Windows PowerShell writes with ">", and holds ${what}`,
+    `first iconv -f ${encoding} -t UTF-8 old.pfx > old.txt, then ${remedy}`,
+  );
 }
 
 interface Description {
@@ -36,10 +35,10 @@ function describeText(text: string, names: SettingNames): Description {
     return { what: 'an HTML page', remedy: 'download the PFX again: most likely a login or error page was saved' };
   }
   if (/^(ssh-|PuTTY-User-Key)/.test(text)) {
-    return { what: 'an SSH key', remedy: 'give the PFX (.pfx or .p12) that the bank or Windows exported' };
+    return { what: 'an SSH key', remedy: GIVE_PFX };
   }
   const kind = text === '' ? 'blank text' : dense.length > 200 && isBase64(dense) ? 'base64 text' : 'text';
-  return { what: kind, remedy: 'give the PFX (.pfx or .p12) that the bank or Windows exported' };
+  return { what: kind, remedy: GIVE_PFX };
 }
 
 function describePem(text: string): Description {

@@ -31,13 +31,9 @@ export function toMac(macData: Asn1): Mac {
 
   const hashName = toDigestName(algorithm);
   const derivation = { hashName, salt: octetsOf(saltNode), rounds: rounds === undefined ? 1 : countOf(rounds) };
-  return {
-    legacyName: hashName === 'md5' ? 'an MD5 MAC' : undefined,
-    fits(contents, form, budget) {
-      const key = derivePkcs12Key(derivation, 'mac', form.bmp, expected.length, budget);
-      return isSame(createHmac(hashName, key).update(contents).digest(), expected);
-    },
-  };
+  return createMac(hashName, expected, (form, budget) =>
+    derivePkcs12Key(derivation, 'mac', form.bmp, expected.length, budget),
+  );
 }
 
 function toPbmac1({ parameters }: Algorithm, expected: Buffer): Mac {
@@ -52,15 +48,15 @@ function toPbmac1({ parameters }: Algorithm, expected: Buffer): Mac {
       `The MAC of the PFX has a key of ${ownLength} bytes; fewer than ${PBMAC1_MIN_KEY_BYTES} protect nothing and are not accepted (RFC 9579). Export it again, and ask where this file comes from: it may be forged.`,
     );
   }
-  return {
-    legacyName: undefined,
-    fits(contents, form, budget) {
-      const key = kdf.derive(form.raw, ownLength, budget);
-      return isSame(createHmac(hashName, key).update(contents).digest(), expected);
-    },
-  };
+  return createMac(hashName, expected, (form, budget) => kdf.derive(form.raw, ownLength, budget));
 }
 
-function isSame(made: Buffer, expected: Buffer): boolean {
-  return made.length === expected.length && timingSafeEqual(made, expected);
+function createMac(hashName: string, expected: Buffer, toKey: (form: PasscodeForm, budget: KdfBudget) => Buffer): Mac {
+  return {
+    legacyName: hashName === 'md5' ? 'an MD5 MAC' : undefined,
+    fits(contents, form, budget) {
+      const made = createHmac(hashName, toKey(form, budget)).update(contents).digest();
+      return made.length === expected.length && timingSafeEqual(made, expected);
+    },
+  };
 }

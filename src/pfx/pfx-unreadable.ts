@@ -28,6 +28,14 @@ export class PfxUnreadable extends Error {
   }
 }
 
+/** What to do where the file itself leads to no PFX. */
+export const GIVE_PFX = 'give the PFX (.pfx or .p12) that the bank or Windows exported';
+
+/** The refusal of a file that is something else: "a ZIP archive", "unpack it". */
+export function toNotPfx(what: string, remedy: string): PfxUnreadable {
+  return new PfxUnreadable('not-pfx', `The file is ${what}, not a PFX; ${remedy}.`);
+}
+
 /** The settings that messages tell the operator to correct, by the names that the operator knows. */
 export interface SettingNames {
   readonly passcode: string;

@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 
 /** The sandbox could not start; the message is one line that names the setting and the remedy. */
 export class SandboxNotStarted extends Error {
@@ -17,15 +17,11 @@ export interface Place {
 
 /** Listens and gives the port. Rejects with SandboxNotStarted if the address and port cannot be had. */
 export async function listen(server: Server, place: Place): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.listen({ host: place.host, port: place.port }, resolve);
+  server.listen({ host: place.host, port: place.port });
   try {
-    await promise;
+    await once(server, 'listening');
   } catch (cause) {
     throw new SandboxNotStarted(explain(cause as NodeJS.ErrnoException, place), { cause });
-  } finally {
-    server.off('error', reject);
   }
   return (server.address() as AddressInfo).port;
 }

@@ -1,12 +1,6 @@
-import type { SandboxFiles } from './identity/identity-files.js';
+import type { Sandbox } from './sandbox.js';
 
-interface Place {
-  readonly url: string;
-  readonly authUrl: string;
-  readonly controlUrl: string;
-  readonly directory: string;
-  readonly files: SandboxFiles;
-}
+type Place = Pick<Sandbox, 'url' | 'authUrl' | 'controlUrl' | 'directory' | 'files'>;
 
 /** Where it is and where its files are. */
 export function sandboxPlaces({ url, authUrl, controlUrl, directory }: Place): string {

@@ -3,15 +3,13 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { AccessTokens } from './access-tokens.js';
 import { AccountBook } from './accounts/account-book.js';
+import type { Endpoint } from './faults.js';
 import { createControlServer } from './control/control-server.js';
 import { SandboxControl } from './control/sandbox-control.js';
 import { loadIdentity } from './identity/identity.js';
-import { toSandboxFiles } from './identity/identity-files.js';
-import type { IdentityContent, SandboxFiles } from './identity/identity-files.js';
-import { checkFree, listen, SandboxNotStarted } from './listen.js';
-import type { Place } from './listen.js';
-import { RequestLog } from './request-log.js';
-import type { SeenRequest } from './request-log.js';
+import { toSandboxFiles, type IdentityContent, type SandboxFiles } from './identity/identity-files.js';
+import { checkFree, listen, SandboxNotStarted, type Place } from './listen.js';
+import { RequestLog, type SeenRequest } from './request-log.js';
 import { createBankServer } from './service/bank-server.js';
 import type { BankState } from './service/bank-state.js';
 import { Switches } from './switches.js';
@@ -82,16 +80,9 @@ export async function startSandbox(
   };
   const closing = new AbortController();
   const tls = { ca: identity.ca, cert: identity.server, key: identity.serverKey };
-  const own = settings.authPort !== null && (settings.authPort === 0 || settings.authPort !== settings.port);
-  const base = createBankServer(bank, {
-    endpoints: own ? ['accounts'] : ['authorize', 'accounts'],
-    insistOnCertificate: !own,
-    tls,
-    closing: closing.signal,
-  });
-  const auth = own
-    ? createBankServer(bank, { endpoints: ['authorize'], insistOnCertificate: true, tls, closing: closing.signal })
-    : null;
+  const createHost = (...endpoints: Endpoint[]) => createBankServer(bank, { endpoints, tls, closing: closing.signal });
+  const base = settings.authPort === null ? createHost('authorize', 'accounts') : createHost('accounts');
+  const auth = settings.authPort === null ? null : createHost('authorize');
   const control = new SandboxControl(bank, options.onReset ?? (() => undefined));
   const controlServer = createControlServer(control, names);
   const close = async (): Promise<void> => {

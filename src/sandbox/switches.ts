@@ -1,7 +1,7 @@
+import type { AccessTokens } from './access-tokens.js';
+import type { SwitchPatch } from './control/control-patch.js';
 import { FaultQueue } from './faults.js';
-import type { FaultOrder } from './faults.js';
-import { createWhiteList } from './white-list.js';
-import type { WhiteList } from './white-list.js';
+import { createWhiteList, type WhiteList } from './white-list.js';
 
 /** The switches with a value. */
 interface SwitchValues {
@@ -13,22 +13,17 @@ interface SwitchValues {
   readonly movement: boolean;
 }
 
-export type SwitchPatch = { readonly [K in keyof SwitchValues]?: SwitchValues[K] | undefined } & {
-  readonly failNext?: readonly FaultOrder[] | undefined;
-  readonly revokeTokens?: true | undefined;
-};
-
 /** How the sandbox behaves at this moment. The control port changes it, the service reads it at every request. */
 export class Switches {
   readonly faults = new FaultQueue();
   readonly #start: SwitchValues;
-  readonly #tokens: { revokeAll(): void; pardonAll(): void };
+  readonly #tokens: AccessTokens;
   #values: SwitchValues;
   #whiteList: WhiteList;
   #movingSince: number | null = null;
 
   /** Throws if `allowedIps` holds something that is no address and no CIDR. */
-  constructor(start: SwitchValues, tokens: { revokeAll(): void; pardonAll(): void }) {
+  constructor(start: SwitchValues, tokens: AccessTokens) {
     this.#start = start;
     this.#tokens = tokens;
     this.#values = start;

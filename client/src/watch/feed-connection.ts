@@ -18,7 +18,7 @@ const WELL: StateEvent = { stale: false, code: null, owner: null };
 const PASSING = new Set([408, 429]);
 
 /** Where a connection takes up. */
-export interface Resume {
+interface Resume {
   readonly lastId: string | null;
   /** The last that was told of the bank, if anything was. */
   readonly bank: StateEvent | null;

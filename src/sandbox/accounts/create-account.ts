@@ -1,8 +1,7 @@
 import type { BankAccount, BankBalance } from './bank-account.js';
 import { Dice, toUuid } from './dice.js';
 import { Digits, toDecimalText } from './digits.js';
-import { createIban, toBic } from './iban.js';
-import type { IbanCountry } from './iban.js';
+import { createIban, toBic, type IbanCountry } from './iban.js';
 import { addOddity } from './oddities.js';
 
 const CURRENCIES = ['EUR', 'EUR', 'EUR', 'GBP', 'USD', 'DKK', 'SEK', 'NOK', 'CHF', 'PLN', 'JPY', 'KWD', 'BHD'] as const;

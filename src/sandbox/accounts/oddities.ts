@@ -5,60 +5,45 @@ import { createIban, toBic } from './iban.js';
 
 const EVERY = 100;
 
+type Oddity = (account: BankAccount, dice: Dice) => void;
+
+const withFields =
+  (fields: Partial<BankAccount>): Oddity =>
+  (account) => {
+    Object.assign(account, fields);
+  };
+
 /** What the real service is known to send beyond the plain case; each comes once in every hundred accounts, from the second on. */
-const ODDITIES: readonly ((account: BankAccount, dice: Dice) => void)[] = [
+const ODDITIES: readonly Oddity[] = [
   (account) => setAmounts(account, '19435.50', '-0.01'),
   (account) => setAmounts(account, '12345678901234567.89', '0.01'),
-  (account) => {
-    account.ibans = null;
-    account.accountIdentifiers = [{ account: '0012345678', financialInstitution: '202959', country: 'GB' }];
-  },
-  (account) => {
-    account.friendlyName = '=SUM(A1)';
-  },
-  (account) => {
-    account.balances = null;
-  },
-  (account) => {
-    account.balances = [];
-  },
+  withFields({
+    ibans: null,
+    accountIdentifiers: [{ account: '0012345678', financialInstitution: '202959', country: 'GB' }],
+  }),
+  withFields({ friendlyName: '=SUM(A1)' }),
+  withFields({ balances: null }),
+  withFields({ balances: [] }),
   (account) => {
     account.status = 'Closed';
     account.closingDate = '2025-07-08';
     setAmounts(account, '0', '0');
   },
-  (account) => {
-    account.friendlyName = '';
-    account.accountDescription = '';
-  },
+  withFields({ friendlyName: '', accountDescription: '' }),
   (account) => setAmounts(account, '999', '1.5E3'),
-  (account, dice) => addCurrencies(account, dice),
+  addCurrencies,
   (account) => setCurrency(account, 'JPY', '123456789', '-5000'),
   (account) => setCurrency(account, 'KWD', '1050.125', '-0.375'),
   (account) => setCurrency(account, 'BHD', '88.000', '0.005'),
   (account) => setAmounts(account, '-2500000.00', '-99.90'),
-  (account) => {
-    account.openingDate = '0001-01-01T00:00:00';
-    account.friendlyName = "Côte d'Azur – Filiale";
-  },
-  (account) => {
-    account.openingDate = '2021-06-30T23:59:59.1234567+02:00';
-    account.friendlyName = '🐟 Fisk & Smørrebrød 🥖';
-  },
-  (account) => {
-    account.openingDate = '2020-02-29T12:00:00Z';
-    account.friendlyName = '株式会社サンプル 口座';
-  },
+  withFields({ openingDate: '0001-01-01T00:00:00', friendlyName: "Côte d'Azur – Filiale" }),
+  withFields({ openingDate: '2021-06-30T23:59:59.1234567+02:00', friendlyName: '🐟 Fisk & Smørrebrød 🥖' }),
+  withFields({ openingDate: '2020-02-29T12:00:00Z', friendlyName: '株式会社サンプル 口座' }),
   (account) => {
     account.friendlyName = 'Ελλάδα "κύριος" \\ حساب';
     setBalance(account, { lastTransactionTimestamp: null, blockedBalanceAmount: new Digits('150.00') });
   },
-  (account) => {
-    account.accountIdentifiers = null;
-    account.ibans = null;
-    account.friendlyName = null;
-    account.accountDescription = null;
-  },
+  withFields({ accountIdentifiers: null, ibans: null, friendlyName: null, accountDescription: null }),
   (account, dice) => {
     const more = createIban('NL', dice);
     account.ibans = [...(account.ibans ?? []), more];
@@ -66,12 +51,12 @@ const ODDITIES: readonly ((account: BankAccount, dice: Dice) => void)[] = [
   },
   (account) =>
     setBalance(account, { lastTransactionTimestamp: '2026-11-20T14:03:22.5+02:00', financialDate: '2026-11-20' }),
-  (account) => {
-    account.netInterestRate = new Digits('3.25');
-    account.interestCalcMethod = 'ACT/360';
-    account.overdraftRate = new Digits('9.750');
-    account.overdraftRateCalcMethod = null;
-  },
+  withFields({
+    netInterestRate: new Digits('3.25'),
+    interestCalcMethod: 'ACT/360',
+    overdraftRate: new Digits('9.750'),
+    overdraftRateCalcMethod: null,
+  }),
   (account) => setCurrency(account, 'USDC', '1000.000000', '0.000001'),
 ];
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { ENDPOINTS, FAULTS } from '../faults.js';
-import type { SwitchPatch } from '../switches.js';
 import { isWhiteListEntry } from '../white-list.js';
 
 const faultOrder = z.strictObject({
@@ -22,6 +21,8 @@ const controlPatch = z.strictObject({
   revokeTokens: z.literal(true).optional(),
   failNext: z.union([faultOrder.transform((order) => [order]), z.array(faultOrder).max(100)]).optional(),
 });
+
+export type SwitchPatch = z.output<typeof controlPatch>;
 
 export type PatchResult =
   | { readonly good: true; readonly patch: SwitchPatch }

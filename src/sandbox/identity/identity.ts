@@ -4,8 +4,7 @@ import { createCertificate } from './certificate.js';
 import { judgeIdentity } from './identity-check.js';
 import { prepareIdentityDirectory, readIdentityFiles, writeIdentityFiles } from './identity-files.js';
 import type { IdentityContent } from './identity-files.js';
-import { createKeyPair, toKeyPair } from './key-pair.js';
-import type { KeyPair } from './key-pair.js';
+import { createKeyPair, toKeyPair, type KeyPair } from './key-pair.js';
 import { createPfx } from './pfx.js';
 
 /**

@@ -6,17 +6,13 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-}
-
-/** An answer together with the token that it issued or was asked with, for the request log. */
-export interface TokenAnswer {
-  readonly answer: Answer;
-  readonly tokenNumber: number | null;
+  /** Of the token that it issued or was asked with, for the request log. */
+  readonly tokenNumber?: number | null;
 }
 
 /** 200 with JSON text as it is. */
-export function ok(json: string): Answer {
-  return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, body: json };
+export function ok(json: string, headers: Record<string, string> = {}): Answer {
+  return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body: json };
 }
 
 /** Problem details (RFC 7807), as the real service sends them. */
@@ -31,11 +27,7 @@ export function validationProblem(errors: Record<string, string[]>): Answer {
 
 /** The shape in which the token endpoint refuses a malformed request. */
 export function errorList(errorCode: string, errorDescription: string): Answer {
-  return {
-    status: 400,
-    headers: { 'content-type': 'application/json; charset=utf-8' },
-    body: JSON.stringify({ errors: [{ errorCode, errorDescription }] }),
-  };
+  return { ...ok(JSON.stringify({ errors: [{ errorCode, errorDescription }] })), status: 400 };
 }
 
 function problemWith(status: number, title: string, more: object, headers: Record<string, string> = {}): Answer {

@@ -1,17 +1,16 @@
-import { errorList, ok, problem } from './answer.js';
-import type { Answer, TokenAnswer } from './answer.js';
+import { errorList, ok, problem, type Answer } from './answer.js';
 import type { BankCall } from './bank-call.js';
 import type { BankState } from './bank-state.js';
 import { areSame, parseBasic } from './basic-credentials.js';
 
 /** The token endpoint (docs/bank.md#token-endpoint), strict: what the document does not ask for is refused. */
-export async function authorize(call: BankCall, bank: BankState): Promise<TokenAnswer> {
+export async function authorize(call: BankCall, bank: BankState): Promise<Answer> {
   const refused = refuse(call, bank);
-  if (refused) return { answer: refused, tokenNumber: null };
+  if (refused) return refused;
   const lifetime = bank.switches.values.tokenLifetimeSeconds;
   const { token, number } = await bank.tokens.issue(call.thumbprint ?? '', bank.credentials.username, lifetime);
   const body = JSON.stringify({ access_token: token, expires_in: String(lifetime), token_type: 'Bearer' });
-  return { answer: withoutStore(ok(body)), tokenNumber: number };
+  return { ...ok(body, { 'cache-control': 'no-store' }), tokenNumber: number };
 }
 
 function refuse({ method, headers, hasBody, clientAddress, thumbprint }: BankCall, bank: BankState): Answer | null {
@@ -30,8 +29,4 @@ function refuse({ method, headers, hasBody, clientAddress, thumbprint }: BankCal
 
 function isJson(type: string): boolean {
   return type.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
-}
-
-function withoutStore(answer: Answer): Answer {
-  return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } };
 }

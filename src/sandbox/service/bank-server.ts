@@ -1,26 +1,27 @@
-import { createServer } from 'node:https';
-import type { Server } from 'node:https';
+import { createServer, type Server } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Endpoint } from '../faults.js';
 import type { BankState } from './bank-state.js';
 import { serveRequest } from './serve-request.js';
 
-export interface BankServerOptions {
+interface BankServerOptions {
   readonly endpoints: readonly Endpoint[];
-  /** False asks for the client certificate without insisting: a request without one, or with a foreign one, is let through. */
-  readonly insistOnCertificate: boolean;
   readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
   readonly closing: AbortSignal;
 }
 
-/** One host of the bank, TLS 1.2 at least, not yet listening. Nothing a client does ends the process. */
+/**
+ * One host of the bank, TLS 1.2 at least, not yet listening. One that issues tokens insists on a client certificate; one of
+ * the accounts alone asks for it, and lets a request without one, or with a foreign one, through. Nothing a client does ends
+ * the process.
+ */
 export function createBankServer(bank: BankState, options: BankServerOptions): Server {
-  const { endpoints, insistOnCertificate, tls, closing } = options;
+  const { endpoints, tls, closing } = options;
   const connections = new Map<string, Socket>();
   const tcpOf = ({ socket }: IncomingMessage): Socket | undefined => connections.get(toKey(socket));
   const server = createServer(
-    { ...tls, minVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: insistOnCertificate },
+    { ...tls, minVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: endpoints.includes('authorize') },
     (request, response) => {
       serveRequest(request, response, bank, { endpoints, closing, tcpOf }).catch(() => response.destroy());
     },

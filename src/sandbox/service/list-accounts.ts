@@ -1,22 +1,17 @@
-import { ok, problem, validationProblem } from './answer.js';
-import type { Answer, TokenAnswer } from './answer.js';
+import { ok, problem, validationProblem, type Answer } from './answer.js';
 import type { BankCall } from './bank-call.js';
 import type { BankState } from './bank-state.js';
 import { parsePaging } from './paging.js';
 
 /** The account list (docs/bank.md#account-list, #envelope-and-paging), strict about headers and paging. */
-export async function listAccounts(call: BankCall, bank: BankState): Promise<TokenAnswer> {
-  if (call.method !== 'GET') {
-    return { answer: problem(405, 'Only GET is served here.', { allow: 'GET' }), tokenNumber: null };
-  }
-  if (!bank.switches.admits(call.clientAddress)) {
-    return { answer: problem(403, 'The IP address is not white-listed.'), tokenNumber: null };
-  }
+export async function listAccounts(call: BankCall, bank: BankState): Promise<Answer> {
+  if (call.method !== 'GET') return problem(405, 'Only GET is served here.', { allow: 'GET' });
+  if (!bank.switches.admits(call.clientAddress)) return problem(403, 'The IP address is not white-listed.');
   const token = /^Bearer +(\S+)$/i.exec(call.headers.authorization ?? '')?.[1];
-  if (!token) return { answer: unauthorized('A bearer token is required.'), tokenNumber: null };
+  if (!token) return unauthorized('A bearer token is required.');
   const check = await bank.tokens.check(token, call.thumbprint);
   const answer = check.good ? list(call, bank) : unauthorized(check.reason);
-  return { answer, tokenNumber: check.number };
+  return { ...answer, tokenNumber: check.number };
 }
 
 function list(call: BankCall, { accounts, switches }: BankState): Answer {

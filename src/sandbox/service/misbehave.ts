@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Fault } from '../faults.js';
-import { problem } from './answer.js';
-import type { Answer } from './answer.js';
+import { ok, problem, type Answer } from './answer.js';
 
 const FIREWALL_PAGE =
   '<!DOCTYPE html><html><head><title>Request Rejected</title></head><body>The requested URL was rejected. ' +
@@ -23,11 +22,7 @@ export function toFaultAnswer(fault: Fault): Answer | null {
     case 'html':
       return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: FIREWALL_PAGE };
     case 'malformed':
-      return {
-        status: 200,
-        headers: { 'content-type': 'application/json; charset=utf-8' },
-        body: '{"result":[{"accountId":',
-      };
+      return ok('{"result":[{"accountId":');
     case 'truncate':
     case 'reset':
     case 'hang':

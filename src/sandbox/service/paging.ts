@@ -3,12 +3,12 @@ const MOST_NUMBER = 2_147_483_647;
 /** PageSize 1–5000, by the real service's documentation. */
 const MOST_SIZE = 5000;
 
-export interface Paging {
+interface Paging {
   readonly number: number;
   readonly size: number;
 }
 
-export type PagingResult =
+type PagingResult =
   | { readonly good: true; readonly paging: Paging }
   | { readonly good: false; readonly errors: Record<string, string[]> };
 

@@ -3,11 +3,9 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Endpoint } from '../faults.js';
 import type { SeenRequest } from '../request-log.js';
-import { problem } from './answer.js';
-import type { Answer, TokenAnswer } from './answer.js';
+import { problem, type Answer } from './answer.js';
 import { authorize } from './authorize.js';
-import { toBankCall } from './bank-call.js';
-import type { BankCall } from './bank-call.js';
+import { toBankCall, type BankCall } from './bank-call.js';
 import type { BankState } from './bank-state.js';
 import { listAccounts } from './list-accounts.js';
 import { resetConnection, sendTruncated, toFaultAnswer } from './misbehave.js';
@@ -18,7 +16,7 @@ const PATHS: ReadonlyMap<string, Endpoint> = new Map([
   ['/api/v1/accounts', 'accounts'],
 ]);
 
-export interface ServeOptions {
+interface ServeOptions {
   /** Which endpoints live on this host; the other's path is a 404 here. */
   readonly endpoints: readonly Endpoint[];
   /** Aborted when the sandbox closes: nobody waits any longer. */
@@ -42,11 +40,8 @@ export async function serveRequest(
   if (bank.switches.values.latencyMs > 0) await sleep(bank.switches.values.latencyMs, undefined, { signal: closing });
   if (fault === 'hang') return;
   if (fault === 'reset') return resetConnection(response, tcpOf(request));
-  const ordered = fault && toFaultAnswer(fault);
-  const { answer, tokenNumber } = ordered
-    ? { answer: ordered, tokenNumber: null }
-    : await answerTo(endpoint, call, bank);
-  seen.tokenNumber = tokenNumber;
+  const answer = (fault && toFaultAnswer(fault)) ?? (await answerTo(endpoint, call, bank));
+  seen.tokenNumber = answer.tokenNumber ?? null;
   if (response.destroyed) return;
   seen.status = answer.status;
   const complete = withRequestId(answer, call);
@@ -54,10 +49,10 @@ export async function serveRequest(
   else send(response, complete);
 }
 
-function answerTo(endpoint: Endpoint | null, call: BankCall, bank: BankState): Promise<TokenAnswer> {
+async function answerTo(endpoint: Endpoint | null, call: BankCall, bank: BankState): Promise<Answer> {
   if (endpoint === 'authorize') return authorize(call, bank);
   if (endpoint === 'accounts') return listAccounts(call, bank);
-  return Promise.resolve({ answer: problem(404, 'There is nothing at this address.'), tokenNumber: null });
+  return problem(404, 'There is nothing at this address.');
 }
 
 function send(response: ServerResponse, { status, headers, body }: Answer): void {
