@@ -46,8 +46,7 @@ export class Egress {
     this.#activity = activity;
     this.#limit = pLimit(settings.maxConcurrentRequests);
     this.#client = new WireClient(settings.maxResponseBytes);
-    this.#proxyCa =
-      settings.proxyCaFile === null ? null : readSmallFile(settings.proxyCaFile, 1_048_576).toString('utf8');
+    this.#proxyCa = settings.proxyCaFile === null ? null : readSmallFile(settings.proxyCaFile).toString('utf8');
   }
 
   /**

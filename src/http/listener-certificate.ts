@@ -10,8 +10,6 @@ import { daysLeft, ExpiryNotice } from '../expiry-notice.js';
 
 /** A change is taken up within 5 s, as docs/operations.md promises. */
 const LOOK_EVERY_MS = 1000;
-const MAX_FILE_BYTES = 1_048_576;
-
 interface Pair {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -148,8 +146,8 @@ export class ListenerCertificate {
 
   #read(): Pair {
     const { certFile, keyFile } = this.#files;
-    const cert = orUnusable('TLS_CERT_FILE', true, () => readSmallFile(certFile, MAX_FILE_BYTES));
-    const key = orUnusable('TLS_KEY_FILE', true, () => readSmallFile(keyFile, MAX_FILE_BYTES));
+    const cert = orUnusable('TLS_CERT_FILE', true, () => readSmallFile(certFile));
+    const key = orUnusable('TLS_KEY_FILE', true, () => readSmallFile(keyFile));
     // the first one is that of the server
     const [certificate] = orUnusable('TLS_CERT_FILE', false, () =>
       parseCertificates(cert.toString('latin1'), certFile),
