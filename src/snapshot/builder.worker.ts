@@ -1,6 +1,4 @@
-import { readlinkSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
-import { basename } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { KeptBytes } from '../bank/kept-bytes.js';
 import { KeyTree, type Drift } from '../bank/key-tree.js';
@@ -30,14 +28,16 @@ export type Reply = {
 /** Where threads share a core, the one that serves has three times the time on it while both have work. */
 const NICER_BY = 5;
 
-/** Puts this thread behind those that answer callers. Only Linux knows priorities of threads; elsewhere all are equal. */
+/**
+ * Puts this thread behind those that answer callers. Only Linux knows priorities of threads, and means the thread that asks
+ * (setpriority(2)); elsewhere it would be the process.
+ */
 function giveWay(): void {
   if (process.platform !== 'linux') return;
   try {
-    const thread = Number(basename(readlinkSync('/proc/thread-self')));
-    setPriority(thread, Math.min(getPriority(thread) + NICER_BY, constants.priority.PRIORITY_LOW));
+    setPriority(Math.min(getPriority() + NICER_BY, constants.priority.PRIORITY_LOW));
   } catch {
-    // a sandbox may have no /proc; nothing depends on it
+    // a sandbox may forbid it; nothing depends on it
   }
 }
 
