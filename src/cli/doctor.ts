@@ -4,7 +4,7 @@ import { printStep, printVerdict } from '../doctor/print-report.js';
 import { toExitCode } from '../doctor/report.js';
 import { StepFailed } from '../doctor/step-failed.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
-import { startSandbox, type Sandbox, type SandboxSettings } from '../sandbox/sandbox.js';
+import type { Sandbox, SandboxSettings } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
 import { VERSION } from '../version.js';
 import { toSandboxBank } from './sandbox-bank.js';
@@ -47,6 +47,8 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
 
 /** Beside a sandbox that may be running: its identity, other ports. */
 async function startOwnSandbox(settings: SandboxSettings): Promise<Sandbox> {
+  // who asks about a real bank needs nothing of it
+  const { startSandbox } = await import('../sandbox/sandbox.js');
   try {
     return await startSandbox({
       ...settings,
