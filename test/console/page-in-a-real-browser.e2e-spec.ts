@@ -51,6 +51,7 @@ describeWithChromium('the console page in a real browser', () => {
     reset();
   });
   afterAll(async () => {
+    await browser.close();
     await closeAll();
     await closeGateways();
     await closePretendBanks();
