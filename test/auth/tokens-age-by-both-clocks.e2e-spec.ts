@@ -127,7 +127,7 @@ describe('tokens age by both clocks', () => {
 
   it('a slow token: callers leave at their deadline, the one request goes on for those who come', async () => {
     await gateway.close();
-    gateway = await startGateway(bank, { REQUEST_DEADLINE_MS: '200', BANK_REQUEST_TIMEOUT_MS: '5000' }, clock);
+    gateway = await startGateway(bank, { REQUEST_DEADLINE_MS: '1000', BANK_REQUEST_TIMEOUT_MS: '5000' }, clock);
     const issue = bank.onToken;
     const { promise: letGo, resolve } = Promise.withResolvers<void>();
     bank.onToken = (...args) => void letGo.then(() => issue(...args));
