@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { usableForMs, type AccessToken, type RequestToken } from '../auth/access-token.js';
+import { toRenewAfterMs, usableForMs, type AccessToken, type RequestToken } from '../auth/access-token.js';
 import { SharedTokens } from '../auth/bank-identity.js';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { Found, Job } from './shared-task.js';
@@ -78,8 +78,7 @@ function toToken(
     value,
     lifetimeMs,
     requestedAt: time.toInstant(requestedAt),
-    // spread, as in those that were asked for here
-    renewAfterMs: lifetimeMs * (0.75 + 0.1 * Math.random()),
+    renewAfterMs: toRenewAfterMs(lifetimeMs),
     ...(forcedAt !== null && { forcedAt: time.toInstant(forcedAt) }),
   };
 }
