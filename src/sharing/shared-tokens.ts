@@ -62,11 +62,7 @@ class TokenJob implements Job<AccessToken> {
   async store({ value, lifetimeMs, requestedAt }: AccessToken, fence: number, time: ServerTime) {
     const at = time.of(requestedAt);
     const shared = { value, lifetimeMs, requestedAt: at, forcedAt: this.refused ? at : null };
-    return { record: sealJson(shared, { kind: 'token', at, fence }, this.keys), pieces: 0 };
-  }
-
-  lastsMs({ lifetimeMs }: AccessToken): number {
-    return lifetimeMs;
+    return { record: sealJson(shared, { kind: 'token', at, fence }, this.keys), pieces: 0, lastsMs: lifetimeMs };
   }
 }
 
