@@ -51,7 +51,7 @@ export class CachedResponses {
         this.responder.sendStream(request, reply, served, { format: 'json', etag, parts: whole });
         return;
       }
-      response = this.#cache.get(served, key, (onGrown) => encode([...parts], served, onGrown));
+      response = this.#cache.add(served, key, (onGrown) => encode([...parts], served, onGrown));
     }
     this.#remember(request.raw.url, { key, choose });
     await this.responder.send(request, reply, served, response);

@@ -30,7 +30,7 @@ export class EncodedResponse {
   constructor(
     body: Buffer,
     readonly etag: string,
-    onGrown: (response: EncodedResponse) => void = () => undefined,
+    onGrown: (response: EncodedResponse) => void,
   ) {
     this.#plain = { encoding: 'identity', body };
     this.#onGrown = onGrown;

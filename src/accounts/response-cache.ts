@@ -22,14 +22,11 @@ export class ResponseCache {
   }
 
   /** @param make is handed what must be called when the response has grown, so that its size is counted again */
-  get(
-    served: ServedSnapshot,
+  add(
+    { snapshot, stale }: ServedSnapshot,
     key: string,
     make: (onGrown: (response: EncodedResponse) => void) => EncodedResponse,
   ): EncodedResponse {
-    const ready = this.ready(served, key);
-    if (ready) return ready;
-    const { snapshot, stale } = served;
     const keep = (response: EncodedResponse) => this.#keep(snapshot, toFullKey(key, stale), response);
     const made = make(keep);
     keep(made);

@@ -4,7 +4,8 @@ import { totalSchema } from '../snapshot/totals.js';
 
 const accountSchema = createAccountSchema(z);
 
-const snapshotSchema = z
+/** What an answer tells of the snapshot that it was made of. */
+export const snapshotSchema = z
   .object({
     asOf: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }).describe('when the bank was asked'),
     stale: z.boolean().describe('older than it should be, because the bank is slow or failing'),

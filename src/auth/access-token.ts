@@ -17,6 +17,9 @@ export interface AccessToken {
 /** Gives a token other than `unwanted`, which is due for renewal, or was refused by the bank. */
 export type RequestToken = (unwanted: AccessToken | null, refused: boolean) => Promise<AccessToken>;
 
+/** `renewAfterMs` for a life of so many ms: spread, so that several gateways started together do not renew together. */
+export const toRenewAfterMs = (lifetimeMs: number): number => lifetimeMs * (0.75 + 0.1 * Math.random());
+
 const MARGIN_MS = 5000;
 
 /** Age from which a token is not used any more: 5 s before its end, or 10 % of its life where that is less. */

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.js';
 import type { Egress } from '../egress/egress.js';
 import { codeOf } from '../problems/gateway-error.js';
-import type { AccessToken } from './access-token.js';
+import { toRenewAfterMs, type AccessToken } from './access-token.js';
 import { readTokenAnswer, TOKEN_ENDPOINT } from './read-token-answer.js';
 
 /** Path of the token endpoint below {auth_url} (docs/bank.md#token-endpoint). */
@@ -44,7 +44,5 @@ export async function requestToken({
     );
   }
   const lifetimeMs = answer.lifetimeSeconds * 1000;
-  // spread, so that several gateways started together do not renew together
-  const renewAfterMs = lifetimeMs * (0.75 + 0.1 * Math.random());
-  return { value: answer.value, requestedAt, lifetimeMs, renewAfterMs };
+  return { value: answer.value, requestedAt, lifetimeMs, renewAfterMs: toRenewAfterMs(lifetimeMs) };
 }

@@ -54,7 +54,7 @@ export class HealthReport {
   async #check(ready: boolean): Promise<HealthCheckResult> {
     try {
       return await this.health.check([
-        ...(this.readiness.stopping ? [() => this.#part('instance', 'down', STOPPING, {})] : []),
+        ...(this.edge.stopping ? [() => this.#part('instance', 'down', STOPPING, {})] : []),
         () => this.#certificate(),
         () => this.#egress(ready),
         () => this.#token(),

@@ -71,6 +71,5 @@ function send(reply: FastifyReply, status: number, body: object) {
     .code(status)
     .header('cache-control', 'no-store')
     .headers(status === 503 ? { 'retry-after': RETRY_AFTER_SECONDS } : {})
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(Buffer.from(JSON.stringify(body)));
+    .send(body);
 }

@@ -27,21 +27,17 @@ export class Readiness {
   }
 
   get ready(): boolean {
-    if (this.stopping) return false;
+    // whatever is held
+    if (this.edge.stopping) return false;
     const { servable, failing, asOf } = this.keeper.status();
     if (servable) return true;
     const { fault } = this.identities.status();
     return asOf !== null && !failing && fault === null && this.identities.current.tokens.usable !== null;
   }
 
-  /** This instance is being stopped, and so is not ready, whatever it holds. */
-  get stopping(): boolean {
-    return this.edge.stopping;
-  }
-
   /** A reading when none was ever made, or one has failed and its waiting is over; else a token when none is usable. */
   #askInBackground(): Promise<unknown> | null {
-    if (this.stopping || this.identities.status().fault !== null) return null;
+    if (this.edge.stopping || this.identities.status().fault !== null) return null;
     const { tokens } = this.identities.current;
     return this.keeper.probe() ?? (tokens.usable ? null : tokens.get());
   }

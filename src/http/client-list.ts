@@ -1,17 +1,9 @@
 import { isWithin, toCidr } from '../config/cidr.js';
 
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 const NAMED: Readonly<Record<string, readonly string[]>> = {
-  loopback: ['127.0.0.0/8', '::1/128'],
-  private: [
-    '127.0.0.0/8',
-    '::1/128',
-    '10.0.0.0/8',
-    '172.16.0.0/12',
-    '192.168.0.0/16',
-    '169.254.0.0/16',
-    'fc00::/7',
-    'fe80::/10',
-  ],
+  loopback: LOOPBACK,
+  private: [...LOOPBACK, '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', 'fc00::/7', 'fe80::/10'],
   any: ['0.0.0.0/0', '::/0'],
 };
 

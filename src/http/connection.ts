@@ -24,6 +24,17 @@ export interface Arrived {
   readonly begin: () => void;
 }
 
+/** What waits for a caller, from the first look at which it did: how they take it. Times are monotonic, in ms. */
+interface Backlog {
+  readonly since: number;
+  /** Bytes taken by then. */
+  readonly from: number;
+  taken: number;
+  takenAt: number;
+  /** Looks in a row at which nothing more was taken. */
+  looksInVain: number;
+}
+
 /**
  * One connection of a caller: what is open on it, and whether they take what they asked for. Its requests are begun one
  * after the other, each when the answer before it is out and its turn among all connections has come.
@@ -39,11 +50,7 @@ export class Connection {
   #current: ServerResponse | null = null;
   #lastRequest: IncomingMessage | null = null;
   #lastAnswer: Buffer | null = null;
-  #slowSince: number | null = null;
-  #slowFrom = 0;
-  #taken = 0;
-  #takenAt = 0;
-  #looksInVain = 0;
+  #backlog: Backlog | null = null;
   #answeredSince: number | null = null;
 
   constructor(
@@ -133,7 +140,7 @@ export class Connection {
 
   /** Nothing was taken of what is unread at the last few looks. Counted in looks: a process that was held up looks less often. */
   get isStalled(): boolean {
-    return this.#slowSince !== null && this.#looksInVain >= STALLED_LOOKS;
+    return this.#backlog !== null && this.#backlog.looksInVain >= STALLED_LOOKS;
   }
 
   /** Looks whether the caller takes the answers, and ends the connection of one who does not. `now` is monotonic. */
@@ -141,24 +148,16 @@ export class Connection {
     const { socket } = this;
     const waiting = socket.writableLength;
     const taken = socket.bytesWritten - waiting;
-    if (waiting === 0) this.#slowSince = null;
-    else if (this.#slowSince === null) {
-      this.#slowSince = now;
-      this.#slowFrom = taken;
-      this.#taken = taken;
-      this.#takenAt = now;
-      this.#looksInVain = 0;
-    } else {
-      this.#looksInVain += 1;
-      if (taken > this.#taken) {
-        this.#taken = taken;
-        this.#takenAt = now;
-        this.#looksInVain = 0;
-      }
-      const due = (socket.bytesWritten - this.#slowFrom) / READER_BYTES_PER_MS;
+    const backlog = this.#backlog;
+    if (waiting === 0) this.#backlog = null;
+    else if (!backlog) this.#backlog = { since: now, from: taken, taken, takenAt: now, looksInVain: 0 };
+    else {
+      if (taken > backlog.taken) Object.assign(backlog, { taken, takenAt: now, looksInVain: 0 });
+      else backlog.looksInVain += 1;
+      const due = (socket.bytesWritten - backlog.from) / READER_BYTES_PER_MS;
       const dueNext = Math.min(waiting, MAX_STEP_BYTES) / READER_BYTES_PER_MS;
-      const slow = now - this.#slowSince > READER_GRACE_MS + due;
-      const stalled = now - this.#takenAt > READER_GRACE_MS + dueNext;
+      const slow = now - backlog.since > READER_GRACE_MS + due;
+      const stalled = now - backlog.takenAt > READER_GRACE_MS + dueNext;
       if (slow || stalled) socket.destroy();
     }
 

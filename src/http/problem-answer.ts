@@ -3,14 +3,8 @@ import '../logging/request-fields.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import { toProblemDocument, toProblemHeaders } from '../problems/problem-document.js';
 
-export interface ProblemAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-}
-
 /** The one place where errors become bytes. `instance` is the path of the request, without its query. */
-export function toProblemAnswer(error: GatewayError, instance: string, requestId: string): ProblemAnswer {
+export function toProblemAnswer(error: GatewayError, instance: string, requestId: string) {
   const body = Buffer.from(JSON.stringify(toProblemDocument(error, instance, requestId)));
   return {
     status: error.status,

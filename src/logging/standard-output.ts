@@ -10,13 +10,6 @@ const MAX_WAITING_CHARACTERS = 16_000_000;
 const LINE_END = 10;
 const FLUSH_WITHIN_MS = 1000;
 
-export interface StandardOutput extends DestinationStream {
-  /** Calls back when everything is written, or cannot be. */
-  flush(done: () => void): void;
-  /** Lines that were lost, since they could not be written or nobody read. */
-  readonly lost: number;
-}
-
 let output: StandardOutput | null = null;
 
 /**
@@ -24,14 +17,14 @@ let output: StandardOutput | null = null;
  * ends as ever. (pino's own destination tries forever to get its last lines on a full disk, and so never ends.)
  */
 export function standardOutput(): StandardOutput {
-  output ??= new GatheredOutput();
+  output ??= new StandardOutput();
   return output;
 }
 
 /** Log lines that this process has lost. */
 export const countLostLines = (): number => output?.lost ?? 0;
 
-class GatheredOutput implements StandardOutput {
+class StandardOutput implements DestinationStream {
   #gathered = '';
   #writing = Buffer.alloc(0);
   #timer: NodeJS.Timeout | null = null;
@@ -52,10 +45,12 @@ class GatheredOutput implements StandardOutput {
     this.#gather();
   }
 
+  /** Lines that were lost, since they could not be written or nobody read. */
   get lost(): number {
     return this.#lost;
   }
 
+  /** Calls back when everything is written, or cannot be. */
   flush(done: () => void): void {
     const limit = setTimeout(done, FLUSH_WITHIN_MS);
     this.#onIdle.push(() => {

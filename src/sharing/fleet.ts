@@ -45,7 +45,7 @@ export class Fleet {
   readonly #keys = new WeakMap<IdentityMaterial, FleetKeys>();
   readonly #tasks = new Map<string, SharedTask>();
   #seen = { instances: 1, holder: '' };
-  #beat: NodeJS.Timeout | null = null;
+  #nextBeat: NodeJS.Timeout | undefined;
   #beating = false;
   #closed = false;
 
@@ -86,20 +86,16 @@ export class Fleet {
   /** From now on gives signs of life, for the identity in use; `name` is the task whose lease health tells of. */
   live(material: () => IdentityMaterial, name: string): void {
     const beat = async () => {
-      await this.#beatOnce(material(), name);
-      if (this.#closed) return;
-      this.#beat = setTimeout(next, this.link.up ? BEAT_EVERY_MS : BEAT_WHEN_AWAY_MS).unref();
-    };
-    const next = () => {
-      if (this.#beat) clearTimeout(this.#beat);
+      clearTimeout(this.#nextBeat);
       if (this.#beating || this.#closed) return;
       this.#beating = true;
-      void beat().finally(() => {
-        this.#beating = false;
-      });
+      await this.#beatOnce(material(), name);
+      this.#beating = false;
+      if (this.#closed) return;
+      this.#nextBeat = setTimeout(() => void beat(), this.link.up ? BEAT_EVERY_MS : BEAT_WHEN_AWAY_MS).unref();
     };
-    this.link.on('ready', next);
-    next();
+    this.link.on('ready', () => void beat());
+    void beat();
   }
 
   status(): SharingStatus {
@@ -119,7 +115,7 @@ export class Fleet {
   /** Lets what is being stored end, within a second, and leaves. */
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#beat) clearTimeout(this.#beat);
+    clearTimeout(this.#nextBeat);
     await within(Promise.all([...this.#tasks.values()].map((task) => task.leave())), TIMEOUT_MS);
     this.link.close();
   }

@@ -18,7 +18,6 @@ interface Parts {
   readonly logger: Logger;
   /** Older ones may not be served. */
   readonly lastAgeMs: number;
-  readonly writeEveryMs?: number;
 }
 
 /**
@@ -67,8 +66,7 @@ export class KeptSnapshot implements OnModuleInit, OnApplicationShutdown {
     if (snapshot === this.#restored) return;
     this.#clear();
     this.#pending = { snapshot, release: snapshot.hold() };
-    const { writeEveryMs = WRITE_EVERY_MS } = this.#parts;
-    const inMs = Math.max(0, this.#writtenAt + writeEveryMs - performance.now());
+    const inMs = Math.max(0, this.#writtenAt + WRITE_EVERY_MS - performance.now());
     this.#timer = setTimeout(() => this.#write(), inMs).unref();
   }
 

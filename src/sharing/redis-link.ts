@@ -39,12 +39,13 @@ type Client = ReturnType<typeof createRedisClient>;
  * client covers only what it has not sent yet.
  */
 export class RedisLink extends EventEmitter<{ announcement: [text: string]; down: []; up: []; ready: [] }> {
+  /** On which announcements are made. */
+  readonly channel: string;
   readonly #settings: NonNullable<SharingSettings['redis']>;
   readonly #clients: Record<Name, Client>;
   /** Since when a connection has been of no use, ms. */
   readonly #idleSince = new Map<Client, number>();
   #looking: NodeJS.Timeout | null = null;
-  readonly #channel: string;
   readonly #logger: Logger;
   readonly #troubles = new Map<Work, RedisFailure>();
   /** Commands that were given up, and may still be answered: nothing is sent behind one. */
@@ -56,7 +57,7 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
     super();
     this.setMaxListeners(0);
     this.#logger = logger;
-    this.#channel = `${settings.keyPrefix}announcements`;
+    this.channel = `${settings.keyPrefix}announcements`;
     this.#settings = settings;
     this.#clients = { commands: this.#create(), bulk: this.#create(), announcements: this.#create() };
   }
@@ -71,10 +72,6 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
       else if (this.#connected) this.emit('ready');
     });
     return client;
-  }
-
-  get channel(): string {
-    return this.#channel;
   }
 
   /** Sharing works. */
@@ -138,7 +135,7 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
     const { announcements } = this.#clients;
     if (this.#late.has(announcements)) throw new RedisFailure('timeout');
     const subscribed = announcements
-      .subscribe(this.#channel, (text) => this.emit('announcement', text))
+      .subscribe(this.channel, (text) => this.emit('announcement', text))
       .then(() => {
         this.#subscribed = announcements === this.#clients.announcements;
       });

@@ -1,7 +1,8 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import type { FleetKeys } from './fleet-keys.js';
-import { open, openSmall, PIECE_BYTES, Refused, seal, sealSmall, type Facts } from './sealing.js';
+import { open, openJson, PIECE_BYTES, Refused, seal, sealJson, type Facts } from './sealing.js';
 
 const KEYS: FleetKeys = {
   name: 'fleet',
@@ -28,8 +29,13 @@ function reasonOf(work: () => unknown): string {
   return 'opened';
 }
 
-function openAll(sealed: Buffer, keys = KEYS, portion = 1000): Buffer {
-  const opening = open(sealed, 'snapshot', keys, MAX);
+function sealAll(content: Buffer): Buffer {
+  const { header, pieces } = seal(content, FACTS, KEYS);
+  return Buffer.concat([header, ...pieces]);
+}
+
+function openAll(sealed: Buffer, keys = KEYS, portion = 1000, kind: Facts['kind'] = 'snapshot'): Buffer {
+  const opening = open(sealed, kind, keys, MAX);
   for (let at = opening.headerBytes; at < sealed.length; at += portion) opening.push(sealed.subarray(at, at + portion));
   return Buffer.from(opening.finish());
 }
@@ -51,16 +57,16 @@ describe('sealed content', () => {
 
   it('is sealed with another key each time', () => {
     const content = Buffer.alloc(64);
-    expect(sealSmall(content, FACTS, KEYS)).not.toEqual(sealSmall(content, FACTS, KEYS));
+    expect(sealAll(content)).not.toEqual(sealAll(content));
   });
 
   it('is refused when any one byte of it was changed, or any number is missing at its end', () => {
-    const sealed = sealSmall(randomBytes(40), FACTS, KEYS);
+    const sealed = sealAll(randomBytes(40));
     for (let at = 0; at < sealed.length; at += 1) {
       const changed = Buffer.from(sealed);
       changed[at] = (changed[at] as number) ^ 1;
-      expect([at, reasonOf(() => openSmall(changed, 'snapshot', KEYS))]).not.toEqual([at, 'opened']);
-      expect(reasonOf(() => openSmall(sealed.subarray(0, at), 'snapshot', KEYS))).not.toBe('opened');
+      expect([at, reasonOf(() => openAll(changed))]).not.toEqual([at, 'opened']);
+      expect(reasonOf(() => openAll(sealed.subarray(0, at)))).not.toBe('opened');
     }
     expect(reasonOf(() => openAll(Buffer.concat([sealed, Buffer.alloc(1)])))).toBe('damaged');
   });
@@ -71,14 +77,14 @@ describe('sealed content', () => {
     ['another bank', { ...KEYS, context: ['https://c', 'https://a', 'me'] }],
     ['another user', { ...KEYS, context: ['https://b', 'https://a', 'you'] }],
   ])('is foreign with %s', (_what, keys) => {
-    const sealed = sealSmall(randomBytes(40), FACTS, KEYS);
-    expect(reasonOf(() => openSmall(sealed, 'snapshot', keys))).toBe('foreign');
-    expect(reasonOf(() => openSmall(sealed, 'snapshot', KEYS))).toBe('opened');
+    const sealed = sealAll(randomBytes(40));
+    expect(reasonOf(() => openAll(sealed, keys))).toBe('foreign');
+    expect(reasonOf(() => openAll(sealed))).toBe('opened');
   });
 
   it('does not pass for another kind, another time, or another writer', () => {
-    const sealed = sealSmall(randomBytes(40), FACTS, KEYS);
-    expect(reasonOf(() => openSmall(sealed, 'token', KEYS))).toBe('foreign');
+    const sealed = sealAll(randomBytes(40));
+    expect(reasonOf(() => openAll(sealed, KEYS, 1000, 'token'))).toBe('foreign');
     for (const [from, to] of [
       ['"fence":7', '"fence":8'],
       ['08:00:00', '09:00:00'],
@@ -87,7 +93,7 @@ describe('sealed content', () => {
     ] as const) {
       const altered = Buffer.from(sealed.toString('latin1').replace(from, to), 'latin1');
       expect(altered).not.toEqual(sealed);
-      expect(reasonOf(() => openSmall(altered, 'snapshot', KEYS))).not.toBe('opened');
+      expect(reasonOf(() => openAll(altered))).not.toBe('opened');
     }
   });
 
@@ -96,12 +102,12 @@ describe('sealed content', () => {
     const cipher = createCipheriv('aes-256-gcm', key, Buffer.alloc(12), { authTagLength: 4 });
     const short = Buffer.concat([cipher.update('x'), cipher.final(), cipher.getAuthTag()]);
     expect(short.length).toBe(5);
-    const sealed = sealSmall(Buffer.from('x'), FACTS, KEYS);
+    const sealed = sealAll(Buffer.from('x'));
     expect(reasonOf(() => openAll(sealed.subarray(0, -12)))).toBe('damaged');
   });
 
   it('that claims to be larger than allowed is refused before anything is kept for it', () => {
-    const sealed = sealSmall(randomBytes(1000), FACTS, KEYS);
+    const sealed = sealAll(randomBytes(1000));
     expect(reasonOf(() => open(sealed, 'snapshot', KEYS, 999))).toBe('too-large');
   });
 
@@ -109,7 +115,25 @@ describe('sealed content', () => {
     for (let round = 0; round < 200; round += 1) {
       const noise = randomBytes(round * 13);
       if (round % 2 && noise.length > 4) noise.writeUInt32LE(Math.min(noise.length - 4, 2000), 0);
-      expect(reasonOf(() => openSmall(noise, 'snapshot', KEYS))).toBe('damaged');
+      expect(reasonOf(() => openAll(noise))).toBe('damaged');
     }
+  });
+});
+
+describe('a small value', () => {
+  const facts = { kind: 'wait', at: FACTS.at, fence: 7 } as const;
+  const schema = z.object({ code: z.string() });
+
+  it('is opened as it was, with what is known of it', () => {
+    const { value, facts: known } = openJson(sealJson({ code: 'bank-timeout' }, facts, KEYS), 'wait', schema, KEYS);
+    expect(value).toEqual({ code: 'bank-timeout' });
+    expect(known).toMatchObject({ ...facts, asOf: new Date(FACTS.at).toISOString(), durationMs: 0 });
+  });
+
+  it('its twin: is damaged when it is not what it should be, or no JSON', () => {
+    const other = sealJson({ code: 7 }, facts, KEYS);
+    expect(reasonOf(() => openJson(other, 'wait', schema, KEYS))).toBe('damaged');
+    expect(reasonOf(() => openJson(sealAll(Buffer.from('{')), 'snapshot', schema, KEYS))).toBe('damaged');
+    expect(reasonOf(() => openJson(sealAll(Buffer.from('{}')), 'wait', schema, KEYS))).toBe('foreign');
   });
 });

@@ -102,7 +102,7 @@ export interface Opening {
 export function open(start: Buffer, kind: Facts['kind'], keys: FleetKeys, maxBytes: number): Opening {
   const length = start.length < LENGTH_BYTES ? 0 : start.readUInt32LE(0);
   if (length === 0 || length > MAX_HEADER_BYTES || start.length < LENGTH_BYTES + length) throw new Refused('damaged');
-  const header = parse(start.subarray(LENGTH_BYTES, LENGTH_BYTES + length));
+  const header = parse(start.subarray(LENGTH_BYTES, LENGTH_BYTES + length), headerSchema);
   if (header.keyId !== keys.keyId || header.kind !== kind) throw new Refused('foreign');
   const { wrapped, ...clear } = header;
   const aad = toAad(clear, keys);
@@ -143,17 +143,23 @@ function toReader(decipher: DecipherGCM, bytes: number): Pick<Opening, 'push' | 
   };
 }
 
-/** A small thing, sealed as one. */
-export function sealSmall(content: Buffer, facts: Omit<Facts, 'bytes'>, keys: FleetKeys): Buffer {
-  const { header, pieces } = seal(content, facts, keys);
+/** A small value, sealed as one. */
+export function sealJson(value: object, { kind, at, fence }: Pick<Facts, 'kind' | 'at' | 'fence'>, keys: FleetKeys) {
+  const facts = { kind, asOf: new Date(at).toISOString(), at, durationMs: 0, fence };
+  const { header, pieces } = seal(Buffer.from(JSON.stringify(value)), facts, keys);
   return Buffer.concat([header, ...pieces]);
 }
 
-/** @throws Refused */
-export function openSmall(sealed: Buffer, kind: Facts['kind'], keys: FleetKeys): { facts: Facts; content: Buffer } {
+/** @throws Refused, also for a value that is not as the schema says */
+export function openJson<T>(
+  sealed: Buffer,
+  kind: Facts['kind'],
+  schema: z.ZodType<T>,
+  keys: FleetKeys,
+): { readonly facts: Facts; readonly value: T } {
   const opening = open(sealed, kind, keys, PIECE_BYTES);
   opening.push(sealed.subarray(opening.headerBytes));
-  return { facts: opening.facts, content: Buffer.from(opening.finish()) };
+  return { facts: opening.facts, value: parse(Buffer.from(opening.finish()), schema) };
 }
 
 /** Those who could change any of this could pass off one thing as another. */
@@ -178,9 +184,9 @@ function openAtOnce(sealed: Buffer, key: Buffer, aad: Buffer): Buffer {
   }
 }
 
-function parse(text: Buffer): Header {
+function parse<T>(text: Buffer, schema: z.ZodType<T>): T {
   try {
-    return headerSchema.parse(JSON.parse(text.toString('utf8')));
+    return schema.parse(JSON.parse(text.toString('utf8')));
   } catch (error) {
     throw new Refused('damaged', { cause: error });
   }

@@ -61,7 +61,7 @@ class ReadingJob implements Job<ReadSnapshot> {
     private readonly link: RedisLink,
     private readonly keys: FleetKeys,
     private readonly task: SharedTask,
-    private readonly lasts: number,
+    private readonly lastsMs: number,
     private readonly acceptable: Acceptable | undefined,
     private readonly read: (asOfMs: number | undefined) => Promise<ReadSnapshot>,
   ) {}
@@ -91,7 +91,7 @@ class ReadingJob implements Job<ReadSnapshot> {
       const { header, pieces } = seal(new Uint8Array(snapshot.buffer), facts, this.keys);
       const sent: Promise<unknown>[] = [];
       for (const piece of pieces) {
-        const args = ['SET', this.#pieceKey(fence, sent.length), piece, 'PX', String(this.lasts)];
+        const args = ['SET', this.#pieceKey(fence, sent.length), piece, 'PX', String(this.lastsMs)];
         const reply = this.link.send(args, STORE_PIECE_WITHIN_MS, 'bulk');
         // the first failure is thrown below
         reply.catch(() => undefined);
@@ -99,14 +99,10 @@ class ReadingJob implements Job<ReadSnapshot> {
         await (sent.length >= AT_ONCE ? sent[sent.length - AT_ONCE] : turn());
       }
       await Promise.all(sent);
-      return { record: header, pieces: sent.length };
+      return { record: header, pieces: sent.length, lastsMs: this.lastsMs };
     } finally {
       release();
     }
-  }
-
-  lastsMs(): number {
-    return this.lasts;
   }
 
   replaced(fence: number, pieces: number): void {

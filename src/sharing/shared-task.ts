@@ -27,20 +27,23 @@ export interface Found {
   readonly droppedAt: number;
 }
 
+/** What stands for a result, and is stored last. */
+interface Stored {
+  /** Sealed. */
+  readonly record: Buffer;
+  /** How many pieces of the result lie beside it. */
+  readonly pieces: number;
+  readonly lastsMs: number;
+}
+
 /** How one kind of work is done, stored and found. */
 export interface Job<T> {
   /** What is stored, if it will do. @throws Refused, RedisFailure */
   find(found: Found): Promise<T | null>;
   /** Asks the bank; `time` is null when Redis is away. */
   work(time: ServerTime | null): Promise<T>;
-  /** Stores a result but for its record, which it gives, with its number of pieces; null when it is gone. @throws RedisFailure */
-  store(
-    value: T,
-    fence: number,
-    time: ServerTime,
-  ): Promise<{ readonly record: Buffer; readonly pieces: number } | null>;
-  /** How long the record lasts, ms. */
-  lastsMs(value: T): number;
+  /** Stores a result but for its record, which it gives; null when the result is gone. @throws RedisFailure */
+  store(value: T, fence: number, time: ServerTime): Promise<Stored | null>;
   /** Tidies up a result that is read no more. */
   replaced?(fence: number, pieces: number): void;
 }
@@ -190,7 +193,7 @@ export class SharedTask {
     try {
       const stored = await job.store(value, fence, time);
       if (!stored) return await this.store.release(fence);
-      const old = await this.store.commit(fence, stored.record, stored.pieces, job.lastsMs(value));
+      const old = await this.store.commit(fence, stored.record, stored.pieces, stored.lastsMs);
       link.well('store');
       job.replaced?.(old.fence, old.pieces);
     } catch (error) {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { usableForMs, type AccessToken, type RequestToken } from '../auth/access-token.js';
+import { toRenewAfterMs, usableForMs, type AccessToken, type RequestToken } from '../auth/access-token.js';
 import { SharedTokens } from '../auth/bank-identity.js';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { Found, Job } from './shared-task.js';
 import type { Fleet } from './fleet.js';
 import type { FleetKeys } from './fleet-keys.js';
-import { openSmall, Refused, sealSmall } from './sealing.js';
+import { openJson, Refused, sealJson } from './sealing.js';
 import type { ServerTime } from './server-time.js';
 
 const tokenSchema = z.object({
@@ -46,9 +46,9 @@ class TokenJob implements Job<AccessToken> {
   ) {}
 
   async find({ fence, record, time }: Found): Promise<AccessToken | null> {
-    const { facts, content } = openSmall(record, 'token', this.keys);
+    const { facts, value } = openJson(record, 'token', tokenSchema, this.keys);
     if (facts.fence !== fence) throw new Refused('damaged');
-    const token = toToken(content, time);
+    const token = toToken(value, time);
     if (time.now() - facts.at >= usableForMs(token)) return null;
     // an older answer never takes the place of a newer one
     const older = this.unwanted !== null && facts.at < time.of(this.unwanted.requestedAt);
@@ -62,33 +62,19 @@ class TokenJob implements Job<AccessToken> {
   async store({ value, lifetimeMs, requestedAt }: AccessToken, fence: number, time: ServerTime) {
     const at = time.of(requestedAt);
     const shared = { value, lifetimeMs, requestedAt: at, forcedAt: this.refused ? at : null };
-    const facts = { kind: 'token', asOf: new Date(at).toISOString(), at, durationMs: 0, fence } as const;
-    return { record: sealSmall(Buffer.from(JSON.stringify(shared)), facts, this.keys), pieces: 0 };
-  }
-
-  lastsMs({ lifetimeMs }: AccessToken): number {
-    return lifetimeMs;
+    return { record: sealJson(shared, { kind: 'token', at, fence }, this.keys), pieces: 0, lastsMs: lifetimeMs };
   }
 }
 
-function toToken(content: Buffer, time: ServerTime): AccessToken {
-  const result = tokenSchema.safeParse(parse(content));
-  if (!result.success) throw new Refused('damaged');
-  const { value, lifetimeMs, requestedAt, forcedAt } = result.data;
+function toToken(
+  { value, lifetimeMs, requestedAt, forcedAt }: z.output<typeof tokenSchema>,
+  time: ServerTime,
+): AccessToken {
   return {
     value,
     lifetimeMs,
     requestedAt: time.toInstant(requestedAt),
-    // spread, as in those that were asked for here
-    renewAfterMs: lifetimeMs * (0.75 + 0.1 * Math.random()),
+    renewAfterMs: toRenewAfterMs(lifetimeMs),
     ...(forcedAt !== null && { forcedAt: time.toInstant(forcedAt) }),
   };
-}
-
-function parse(content: Buffer): unknown {
-  try {
-    return JSON.parse(content.toString('utf8'));
-  } catch (error) {
-    throw new Refused('damaged', { cause: error });
-  }
 }

@@ -4,7 +4,7 @@ import { kindOf, toWaitMs } from '../back-off.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { isProblemCode, type ProblemCode } from '../problems/problem-table.js';
 import type { FleetKeys } from './fleet-keys.js';
-import { openSmall, Refused, sealSmall } from './sealing.js';
+import { openJson, sealJson } from './sealing.js';
 
 /** Failures that say something of this instance alone: the others may well do better, and need not wait. */
 const OWN: ReadonlySet<ProblemCode> = new Set([
@@ -53,17 +53,10 @@ export function toWaiting({ code, detail, owner, at, waitMs }: SharedWait, now: 
 
 /** The wait as it lies in Redis, and for how long, ms: longer than it lasts, since the next one grows out of it. */
 export function sealWait(wait: SharedWait, keys: FleetKeys): { readonly sealed: Buffer; readonly lastsMs: number } {
-  const facts = { kind: 'wait', asOf: new Date(wait.at).toISOString(), at: wait.at, durationMs: 0, fence: 0 } as const;
-  const sealed = sealSmall(Buffer.from(JSON.stringify(wait)), facts, keys);
+  const sealed = sealJson(wait, { kind: 'wait', at: wait.at, fence: 0 }, keys);
   return { sealed, lastsMs: Math.ceil(wait.waitMs) + KEEP_MS };
 }
 
 /** @throws Refused */
-export function openWait(sealed: Buffer, keys: FleetKeys): SharedWait {
-  const { content } = openSmall(sealed, 'wait', keys);
-  try {
-    return waitSchema.parse(JSON.parse(content.toString('utf8')));
-  } catch (error) {
-    throw new Refused('damaged', { cause: error });
-  }
-}
+export const openWait = (sealed: Buffer, keys: FleetKeys): SharedWait =>
+  openJson(sealed, 'wait', waitSchema, keys).value;

@@ -24,7 +24,7 @@ export class SharingCondition {
     activity.on('snapshotTaken', ({ source }) => (this.#snapshots[source] += 1));
   }
 
-  /** Since the start; for metrics. */
+  /** For metrics: whether Redis answers, and how many snapshots were taken up since the start, by where they came from. */
   get figures() {
     return { up: this.#fleet?.link.up === true, snapshots: this.#snapshots };
   }

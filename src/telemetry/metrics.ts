@@ -1,9 +1,8 @@
-import { Counter, Histogram, Registry, type Metric } from '@prometheus-io/client';
+import { collectDefaultMetrics, Counter, Histogram, Registry, type Metric } from '@prometheus-io/client';
 import type { Activity, BankCallEnded, ReadingEnded, RequestEnded } from '../activity.js';
 import { PROBLEM_CODES, PROBLEMS } from '../problems/problem-table.js';
 import { toKnownMethod } from '../spans.js';
 import { ClientNames } from './client-names.js';
-import { processMetrics } from './process-metrics.js';
 
 /** From an answer out of memory to the last second of REQUEST_DEADLINE_MS, and what was set longer. */
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
@@ -115,6 +114,20 @@ export class Metrics {
     this.#readings.inc({ outcome: code ?? 'ok' });
     this.#readingDuration.observe(ms / 1000);
   }
+}
+
+let processRegistry: Registry | null = null;
+
+/**
+ * The figures of this process and of Node. One for all apps of a process, and not before somebody asks: they observe garbage
+ * collections and the event loop from then on, and cannot be told to stop.
+ */
+function processMetrics(): Registry {
+  if (!processRegistry) {
+    processRegistry = new Registry();
+    collectDefaultMetrics({ register: processRegistry });
+  }
+  return processRegistry;
 }
 
 /** Whether an Accept header prefers OpenMetrics to the text format, which everybody else gets, whatever they accept. */

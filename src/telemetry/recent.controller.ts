@@ -1,6 +1,5 @@
-import { Controller, Get, Res } from '@nestjs/common';
+import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import { ApiProblems } from '../openapi/api-problems.js';
 import { headersNamed } from '../openapi/response-headers.js';
 import { refTo } from '../openapi/schemas.js';
@@ -19,6 +18,7 @@ export class RecentController {
   ) {}
 
   @Get('recent')
+  @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'getRecent',
     summary: 'The last hour',
@@ -31,11 +31,7 @@ export class RecentController {
     headers: headersNamed('Cache-Control'),
     content: { 'application/json': { schema: refTo(recentSchema) } },
   })
-  get(@Res() reply: FastifyReply) {
-    const body = { everySeconds: EVERY_SECONDS, points: this.figures.points, events: this.events.events };
-    return reply
-      .header('content-type', 'application/json; charset=utf-8')
-      .header('cache-control', 'no-store')
-      .send(Buffer.from(JSON.stringify(body)));
+  get() {
+    return { everySeconds: EVERY_SECONDS, points: this.figures.points, events: this.events.events };
   }
 }

@@ -27,14 +27,11 @@ export function isWanted(env: Environment, warn: Warn): boolean {
 /** https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration */
 export function toSampler(env: Environment, sdk: Sdk, warn: Warn): Sampler {
   const name = env['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on';
-  const roots: Readonly<Record<string, () => Sampler>> = {
-    always_on: () => new sdk.AlwaysOnSampler(),
-    always_off: () => new sdk.AlwaysOffSampler(),
-    traceidratio: () => new sdk.TraceIdRatioBasedSampler(toRatio(env, warn)),
-  };
   const root = /^(?:parentbased_)?(always_on|always_off|traceidratio)$/.exec(name)?.[1];
   if (root === undefined) warn('OTEL_TRACES_SAMPLER is not known here; parentbased_always_on is taken');
-  const sampler = (roots[root ?? 'always_on'] as () => Sampler)();
+  let sampler: Sampler = new sdk.AlwaysOnSampler();
+  if (root === 'always_off') sampler = new sdk.AlwaysOffSampler();
+  if (root === 'traceidratio') sampler = new sdk.TraceIdRatioBasedSampler(toRatio(env, warn));
   return root === name ? sampler : new sdk.ParentBasedSampler({ root: sampler });
 }
 

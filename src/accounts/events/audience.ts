@@ -1,6 +1,6 @@
 import { createMatcher, matchAccounts, type Filters } from '../../snapshot/select.js';
 import type { Snapshot } from '../../snapshot/snapshot.js';
-import type { StateHistory } from './state-history.js';
+import type { Changes, StateHistory } from './state-history.js';
 
 /** More ids than these are not named one by one. */
 const MAX_IDS = 1000;
@@ -8,11 +8,7 @@ const MAX_IDS = 1000;
 const MAX_DATA_LENGTH = 100_000;
 
 /** What a `snapshot` event says of changes. */
-interface ToldChanges {
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly removed: readonly string[];
-  readonly totalsChanged: boolean;
+interface ToldChanges extends Changes {
   /** There are more than 1 000 ids, or they are not known. */
   readonly many?: true;
 }
@@ -70,7 +66,7 @@ export class Audience {
   }
 }
 
-function toTold(changes: ReturnType<StateHistory['since']>): ToldChanges | null {
+function toTold(changes: Changes | null): ToldChanges | null {
   if (changes === null) return MANY;
   const { added, changed, removed } = changes;
   const ids = added.length + changed.length + removed.length;

@@ -1,21 +1,17 @@
 import type { Snapshot } from '../../snapshot/snapshot.js';
 import type { Breather } from './breather.js';
 
-/** In which accounts two snapshots differ, by position. */
-export interface Differences {
-  /** In both, with other content: position in the older one, position in the newer one. */
-  readonly changed: readonly (readonly [before: number, after: number])[];
-  /** In the newer one only. */
-  readonly added: readonly number[];
-  /** In the older one only. */
-  readonly removed: readonly number[];
-}
+/** An account in which two snapshots differ: its position in the older and in the newer one; null where it is not there. */
+type Difference = readonly [before: number, after: number | null] | readonly [before: null, after: number];
 
-/** Compares account by account; both are held by the caller until it is done. */
-export async function compareSnapshots(before: Snapshot, after: Snapshot, breather: Breather): Promise<Differences> {
-  const changed: (readonly [number, number])[] = [];
-  const added: number[] = [];
-  const removed: number[] = [];
+/**
+ * Compares account by account; both are held by the caller until it is done. What has other content comes first, then what
+ * was added, then what was removed.
+ */
+export async function compareSnapshots(before: Snapshot, after: Snapshot, breather: Breather): Promise<Difference[]> {
+  const changed: Difference[] = [];
+  const added: Difference[] = [];
+  const removed: Difference[] = [];
   let old = 0;
   let current = 0;
   while (old < before.size || current < after.size) {
@@ -24,11 +20,11 @@ export async function compareSnapshots(before: Snapshot, after: Snapshot, breath
       if (order === 0) changed.push([old, current]);
       old += 1;
       current += 1;
-    } else if (order < 0) removed.push(old++);
-    else added.push(current++);
+    } else if (order < 0) removed.push([old++, null]);
+    else added.push([null, current++]);
     if (breather.isDue()) await breather.breathe();
   }
-  return { changed, added, removed };
+  return [...changed, ...added, ...removed];
 }
 
 /** The same account with the same content. */

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { perhapsTrouble } from '../../problems/problem-document.js';
+import { snapshotSchema } from '../response-schemas.js';
 
 const ids = (what: string) => z.array(z.string()).describe(what);
 
 /** The data of a `snapshot` event. */
 export const snapshotEventSchema = z
   .object({
-    asOf: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }).describe('when the bank was asked'),
-    stale: z.boolean().describe('older than it should be, because the bank is slow or failing'),
-    complete: z.boolean().nullable().describe("whether the bank's own count agrees; null when it gives none"),
+    ...snapshotSchema.shape,
     accounts: z.int().min(0).meta({ example: 120 }).describe('accounts that match'),
     added: ids('accounts that match, and did not before'),
     changed: ids('accounts that match as before, with other content'),

@@ -162,15 +162,11 @@ interface Comparison {
 /** What differs, in full; null where that is too much. */
 async function compare(before: Snapshot, after: Snapshot): Promise<Comparison | null> {
   const breather = new Breather();
-  const { changed, added, removed } = await compareSnapshots(before, after, breather);
-  if (changed.length + added.length + removed.length > MAX_DIFFERENCES) return null;
+  const differences = await compareSnapshots(before, after, breather);
+  if (differences.length > MAX_DIFFERENCES) return null;
   const former = new Map<string, Kept | null>();
   const later = new Map<string, Kept | null>();
-  for (const [old, current] of [
-    ...changed,
-    ...added.map((position) => [null, position] as const),
-    ...removed.map((position) => [position, null] as const),
-  ]) {
+  for (const [old, current] of differences) {
     const id = old === null ? after.id(current) : before.id(old);
     former.set(id, old === null ? null : toKept(before, old));
     later.set(id, current === null ? null : toKept(after, current));

@@ -1,14 +1,10 @@
+import { toNetworkProblem } from '../../../client/src/gateway-problem.js';
 import {
   createClient,
   GatewayProblem,
-  type Account,
-  type AccountList,
-  type BalancesAnswer,
   type Health,
   type ProblemEntry,
   type Recent,
-  type RecentEvent,
-  type RecentPoint,
 } from '../../../client/src/index.js';
 
 /** The switches of the sandbox bank (docs/sandbox.md#its-switches), as far as the page has a use for them. */
@@ -20,8 +16,8 @@ export interface Switches {
   readonly failNext: readonly { readonly endpoint: string; readonly times: number; readonly with: string }[];
 }
 
-export { GatewayProblem };
-export type { Account, AccountList, BalancesAnswer, Health, ProblemEntry, Recent, RecentEvent, RecentPoint };
+export { GatewayProblem, type Health, type ProblemEntry, type Recent };
+export type { Account, AccountList, BalancesAnswer, RecentEvent, RecentPoint } from '../../../client/src/index.js';
 
 const HEALTH_DEADLINE_MS = 8000;
 const DEADLINE_MS = 20_000;
@@ -62,11 +58,10 @@ export function ageOf(asOf: string, heard: Heard | null): Heard {
 }
 
 /** The whole picture, whether ready or not. @throws GatewayProblem */
-export const readHealth = (signal: AbortSignal): Promise<Health> =>
-  call<Health>('/health', { signal }, HEALTH_DEADLINE_MS);
+export const readHealth = (signal: AbortSignal): Promise<Health> => call('/health', { signal }, HEALTH_DEADLINE_MS);
 
 /** The last hour. @throws GatewayProblem */
-export const readRecent = (signal: AbortSignal): Promise<Recent> => call<Recent>('/health/recent', { signal });
+export const readRecent = (signal: AbortSignal): Promise<Recent> => call('/health/recent', { signal });
 
 /** What each error means. @throws GatewayProblem */
 export const readProblems = (signal: AbortSignal): Promise<ProblemEntry[]> => call('/problems', { signal });
@@ -103,12 +98,7 @@ async function call<T>(path: string, init: RequestInit, deadlineMs = DEADLINE_MS
   } catch (cause) {
     // a gateway that says nothing is one that cannot be reached; who gave up by themselves is told so
     init.signal?.throwIfAborted();
-    throw new GatewayProblem({
-      code: 'network-error',
-      owner: 'network',
-      message: 'The gateway cannot be reached.',
-      cause,
-    });
+    throw toNetworkProblem(cause);
   }
   // /health is itself when it is not ready
   if (response.ok || (typeof body === 'object' && body !== null && 'details' in body)) return body as T;

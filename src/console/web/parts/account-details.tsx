@@ -28,7 +28,7 @@ export function AccountDetails({ account, asOf, navigate }: DetailsProps) {
         </p>
       )}
       <h3>Balances</h3>
-      {account.balances.length === 0 && <p class="empty-line">The bank gave none.</p>}
+      {account.balances.length === 0 && <p class="quiet">The bank gave none.</p>}
       {account.balances.map((balance, index) => (
         <Balance key={index} balance={balance} />
       ))}

@@ -18,7 +18,7 @@ export function Events({ answer: { data, problem } }: { readonly answer: Answer<
         Events
       </h2>
       {shown.length === 0 ? (
-        <p class="empty-line">{data ? 'Nothing notable yet.' : problem ? 'Not known.' : 'Looking…'}</p>
+        <p class="quiet">{data ? 'Nothing notable yet.' : problem ? 'Not known.' : 'Looking…'}</p>
       ) : (
         <ol class="events">
           {shown.map((event, index) => (

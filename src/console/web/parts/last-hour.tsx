@@ -17,14 +17,10 @@ export function LastHour({ answer: { data, problem } }: { readonly answer: Answe
     name: string,
     tone: Line['tone'],
     value: (point: RecentPoint) => number | null,
-    kind?: 'bars',
-  ): Line => ({
-    name,
-    tone,
-    kind: kind ?? 'line',
-    values: points.map(value),
-  });
+    kind: Line['kind'] = 'line',
+  ): Line => ({ name, tone, kind, values: points.map(value) });
   const note = data ? null : problem ? 'Not known.' : 'Looking…';
+  const common = { times, range, note };
   return (
     <section aria-labelledby="last-hour">
       <h2 id="last-hour" class="small">
@@ -33,17 +29,13 @@ export function LastHour({ answer: { data, problem } }: { readonly answer: Answe
       <Chart
         title="Latency"
         unit="ms"
-        times={times}
-        range={range}
-        note={note}
+        {...common}
         lines={[line('median', 'accent', (point) => point.p50Ms), line('99 %', 'muted', (point) => point.p99Ms)]}
       />
       <Chart
         title="Requests"
         unit=""
-        times={times}
-        range={range}
-        note={note}
+        {...common}
         lines={[
           line('in 10 s', 'accent', ({ requests }) => requests),
           line('errors', 'bad', ({ errors }) => errors, 'bars'),
@@ -52,9 +44,7 @@ export function LastHour({ answer: { data, problem } }: { readonly answer: Answe
       <Chart
         title="Bank"
         unit="ms"
-        times={times}
-        range={range}
-        note={note}
+        {...common}
         lines={[
           line('median', 'accent', ({ bankP50Ms }) => bankP50Ms),
           line('failed', 'bad', ({ bankFailures }) => bankFailures, 'bars'),

@@ -25,7 +25,7 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
         Totals by currency{filtered ? ', of the accounts found' : ''}
       </h2>
       {totals.length === 0 && (data || problem) ? (
-        <p class="empty-line">Nothing to add up.</p>
+        <p class="quiet">Nothing to add up.</p>
       ) : (
         <ul class="totals">
           {data === null
