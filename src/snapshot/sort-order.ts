@@ -75,7 +75,10 @@ interface Ranks {
 function toRanks<K>({ codes, different }: CodedTexts, { read, compare }: SortKey<K>): Ranks {
   const keys = different.map(read);
   const order = (a: number, b: number) => compare(keys[a] as K, keys[b] as K);
-  const sorted = [...keys.keys()].filter((place) => keys[place] !== null).sort(order);
+  const sorted = [...keys.keys()].filter((place) => keys[place] !== null);
+  // nearly the order that is wanted, at a fraction of the cost: what is in order is not compared again
+  sorted.sort((a, b) => compareTexts(different[a] as string, different[b] as string));
+  sorted.sort(order);
   const { ranks, count } = rank(keys.length, sorted, order);
   return { ranks: codes.map((code) => (code === 0 ? count : (ranks[code - 1] as number))), count };
 }
