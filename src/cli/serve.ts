@@ -2,14 +2,15 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
-import type { AppModule } from '../app.module.js';
+import { AppModule } from '../app.module.js';
+import { createApp } from '../app.setup.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
 import { SystemClock } from '../clock.js';
 import { describeRoutes } from '../egress/route.js';
 import { createLogger, Log } from '../logging/logging.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { sandboxPlaces } from '../sandbox/sandbox-greeting.js';
-import type { Sandbox } from '../sandbox/sandbox.js';
+import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { forgetSecrets, loadSettings } from '../config/load-settings.js';
 import { SettingsInvalid } from '../config/read-settings.js';
 import type { HttpSettings, Settings } from '../config/settings.js';
@@ -36,17 +37,14 @@ function weighBuffersFairly(version: string): void {
   if (version.startsWith('24.')) setFlagsFromString('--external-memory-accounted-in-global-limit');
 }
 
-/**
- * Serves the internal API until it is told to stop; gives the exit code. Every failed start ends in one clear message.
- * The app, and the sandbox where there is one, are loaded once the settings are known to be good: that takes most of a start.
- */
+/** Serves the internal API until it is told to stop; gives the exit code. Every failed start ends in one clear message. */
 export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
   weighBuffersFairly(process.versions.node);
   const stop = listenForStop(process);
   const reload = (why: string) => {
-    if (rooms === null) return;
+    if (app === null) return;
     logger.info({ event: 'config.reload' }, `${why}: looking at certificate and credentials again`);
-    rooms.reload();
+    app.get(AppModule).reload();
   };
   // by default it would end the process, even while it starts
   process.on('SIGHUP', () => reload('SIGHUP'));
@@ -54,7 +52,6 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   let logger = createLogger({ level: 'info', pretty: forPeople });
   let sandbox: Sandbox | null = null;
   let app: NestFastifyApplication | null = null;
-  let rooms: AppModule | null = null;
   let tracing: Tracing | null = null;
   try {
     const { common, bank, warnings, openTelemetry } = await loadSettings({ sandbox: options.sandbox });
@@ -68,11 +65,9 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     if (bank === null) {
       // what was shown by its switches is over: nobody wants to wait out the failures
       const onReset = () => reload('the switches of the sandbox are set back');
-      const { startSandbox } = await import('../sandbox/sandbox.js');
       sandbox = await startSandbox(common.sandbox, { fresh: options.fresh, onReset });
     }
     const settings: Settings = { ...common, bank: bank ?? toSandboxBank(sandbox as Sandbox) };
-    const [{ AppModule }, { createApp }] = await Promise.all([import('../app.module.js'), import('../app.setup.js')]);
     app = await createApp({
       settings,
       clock: new SystemClock(),
@@ -80,7 +75,6 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
       readAtStart: true,
       sandbox: sandbox?.control,
     });
-    rooms = app.get(AppModule);
     // told to stop while starting, it never opens
     if (stop.signal === null) {
       await app.listen(settings.http.port, toAddress(settings.http.host));
