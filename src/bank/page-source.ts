@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NoToken, type AuthorizedCall } from '../auth/authorized-call.js';
 import type { Clock } from '../clock.js';
-import { bodyOf, toStatusError } from '../egress/answer.js';
+import { startOf, toStatusError } from '../egress/answer.js';
 import type { WireAnswer } from '../egress/egress.js';
 import { ProxyTimedOut } from '../egress/wire-failure.js';
 import { codeOf, GatewayError } from '../problems/gateway-error.js';
@@ -64,7 +64,7 @@ export class PageSource {
       case 413:
         return { kind: 'too-large' };
       case 400:
-        if (/page_?size/i.test(bodyOf(answer).toString('latin1', 0, MAX_LOOKED_AT))) return { kind: 'too-large' };
+        if (/page_?size/i.test(startOf(answer, MAX_LOOKED_AT))) return { kind: 'too-large' };
         break;
       case 401:
         throw new GatewayError(

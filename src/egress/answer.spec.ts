@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import { toRetryAfterMs, toStatusError, toText } from './answer.js';
+import { startOf, toRetryAfterMs, toStatusError, toText } from './answer.js';
 
 const NOW = Date.UTC(2026, 10, 21, 8, 0, 0);
 
@@ -60,6 +60,25 @@ describe('a status that is not 200', () => {
 
   it.each([403, 204])('%i has none', (status) => {
     expect(toStatusError(answer(status, '', '9'), 'The list', NOW).retryAfterMs).toBeUndefined();
+  });
+});
+
+describe('the start of a body', () => {
+  const pieces = ['ab', '', 'cde', 'f'].map((piece) => Buffer.from(piece));
+
+  it.each([
+    [0, ''],
+    [1, 'a'],
+    [2, 'ab'],
+    [4, 'abcd'],
+    [6, 'abcdef'],
+    [9, 'abcdef'],
+  ])('of %i bytes goes over as many pieces as it takes', (bytes, text) => {
+    expect(startOf({ pieces }, bytes)).toBe(text);
+  });
+
+  it('of nothing is empty', () => {
+    expect(startOf({ pieces: [] }, 10)).toBe('');
   });
 });
 

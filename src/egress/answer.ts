@@ -44,7 +44,7 @@ export function pageHint(answer: WireAnswer): string {
 /** The beginning of an HTML page; empty for an answer that is no page. */
 function pageOf(answer: WireAnswer): string {
   const { contentType } = answer;
-  const text = bodyOf(answer).toString('latin1', 0, 4096);
+  const text = startOf(answer, 4096);
   const isPage = /^(text\/html|application\/xhtml)/i.test(contentType) || /^\s*<(!doctype html|html)/i.test(text);
   return isPage ? text : '';
 }
@@ -57,6 +57,16 @@ export function toRetryAfterMs(header: string | null, nowWallMs: number): number
   if (!/^[A-Z][a-z]{2}, /.test(text)) return undefined;
   const date = Date.parse(text);
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowWallMs);
+}
+
+/** The first bytes of the body as latin1; to join the pieces for that would cost as much as the whole is large. */
+export function startOf({ pieces }: Pick<WireAnswer, 'pieces'>, bytes: number): string {
+  let text = '';
+  for (const piece of pieces) {
+    if (text.length === bytes) break;
+    text += piece.toString('latin1', 0, bytes - text.length);
+  }
+  return text;
 }
 
 /** The body in one piece. */
