@@ -1,21 +1,15 @@
-/** Unit specs lie beside the code, end-to-end specs in test/. Both run the TypeScript as ES modules. */
+/**
+ * Unit specs lie beside the code, end-to-end specs in test/. All run in a few processes that Node itself loads the TypeScript
+ * into (test/support/load-typescript.js), so that what one file has loaded and made fast serves the next.
+ */
 export default {
-  testEnvironment: 'node',
+  runner: ['jest-light-runner', { runtime: 'child_process' }],
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testRegex: '\\.(e2e-)?spec\\.ts$',
+  transform: {},
   extensionsToTreatAsEsm: ['.ts'],
   globalSetup: '<rootDir>/test/support/build-sources.ts',
-  setupFiles: ['<rootDir>/test/support/plugin-names.ts'],
-  moduleNameMapper: {
-    // workers run compiled: see test/support/build-sources.ts
-    '^(\\.{1,2}/)+worker-url\\.js$': '<rootDir>/test/support/worker-url.ts',
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-  },
-  // by .swcrc, as the build
-  transform: { '^.+\\.ts$': '@swc/jest' },
-  testTimeout: 30_000,
-  // much of the time is spent waiting for timeouts: two side by side, on one core as well
-  maxWorkers: 2,
-  // module instances of finished files are not given back otherwise
-  workerIdleMemoryLimit: '1GB',
+  setupFilesAfterEnv: ['<rootDir>/test/support/bound-tests.ts'],
+  // much of the time is spent waiting for timeouts: four side by side keep two cores busy
+  maxWorkers: 4,
 };

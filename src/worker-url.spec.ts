@@ -10,5 +10,5 @@ it('a worker starts from the compiled sources, and finds its packages', async ()
 
 it('a worker whose file is not there does not start', async () => {
   const worker = new Worker(workerUrl('./problems/no-such.js', import.meta.url));
-  await expect(once(worker, 'exit')).rejects.toMatchObject({ code: 'MODULE_NOT_FOUND' });
+  await expect(once(worker, 'exit')).rejects.toMatchObject({ code: 'ERR_MODULE_NOT_FOUND' });
 });

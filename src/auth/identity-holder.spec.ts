@@ -13,7 +13,6 @@ import { FileUnusable } from '../config/small-file.js';
 import { BankCondition } from './bank-condition.js';
 import { IdentityHolder } from './identity-holder.js';
 
-// the tests wait most of the time, and do so side by side
 const holders = new Set<IdentityHolder>();
 afterAll(async () => {
   for (const holder of holders) holder.close();
@@ -50,7 +49,7 @@ async function startHolder() {
   return { bank, holder, log, fault };
 }
 
-it.concurrent('EMFILE in the second of a change is not final, and told once', async () => {
+it('EMFILE in the second of a change is not final, and told once', async () => {
   const { bank, holder, log, fault } = await startHolder();
   const next = await bank.issueClient('renewed');
   fault.code = 'EMFILE';
@@ -64,7 +63,7 @@ it.concurrent('EMFILE in the second of a change is not final, and told once', as
   expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, refused: null });
 });
 
-it.concurrent('its twin: bad content is final, and not read again until it changes', async () => {
+it('its twin: bad content is final, and not read again until it changes', async () => {
   const { bank, holder, log, fault } = await startHolder();
   writeFileSync(bank.files.pfx, 'no PFX');
   await until(() => log.lines('certificate.refused').length === 1, 20_000);
@@ -77,7 +76,7 @@ it.concurrent('its twin: bad content is final, and not read again until it chang
   await until(() => holder.status().thumbprint === next.thumbprint, 20_000);
 });
 
-it.concurrent('a file that is touched again and again does not keep another from being taken', async () => {
+it('a file that is touched again and again does not keep another from being taken', async () => {
   const { bank, holder, log, fault } = await startHolder();
   const touching = setInterval(() => utimesSync(bank.files.username, new Date(), new Date()), 300);
   try {
@@ -93,7 +92,7 @@ it.concurrent('a file that is touched again and again does not keep another from
   }
 });
 
-it.concurrent('once closed it reads nothing more, and may be closed again', async () => {
+it('once closed it reads nothing more, and may be closed again', async () => {
   const { bank, holder, log } = await startHolder();
   const next = await bank.issueClient('renewed');
   writeFileSync(bank.files.passcode, next.passcode);

@@ -109,9 +109,7 @@ function refusalByTls(key: string, certificates: readonly string[]): string | un
     createSecureContext({ key, cert: certificates.join('') });
     return undefined;
   } catch (error) {
-    // No instanceof: under Jest the errors of node:tls are of another realm.
-    const told = typeof error === 'object' && error !== null && 'reason' in error;
-    return told ? String(error.reason) : 'no reason given';
+    return error instanceof Error && 'reason' in error ? String(error.reason) : 'no reason given';
   }
 }
 

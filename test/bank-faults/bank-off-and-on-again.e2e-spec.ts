@@ -3,6 +3,7 @@ import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
 import { askInTime } from '../support/common-conditions.js';
 import { closeGateways, startGateway, type Answer } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
+import { closedPort } from '../support/servers.js';
 import { until } from '../support/until.js';
 
 afterEach(async () => {
@@ -10,13 +11,11 @@ afterEach(async () => {
   await cleanUp();
 });
 
-const portOf = (url: string) => Number(new URL(url).port);
-
 describe('the bank goes off and on again', () => {
   it('off from the start: a problem says so, and it recovers without a restart', async () => {
     const directory = makeDirectory();
-    const sandbox = await start({ directory });
-    const settings = { directory, port: portOf(sandbox.url), controlPort: portOf(sandbox.controlUrl) };
+    const settings = { directory, port: await closedPort(), controlPort: await closedPort() };
+    const sandbox = await start(settings);
     await sandbox.close();
     const clock = new MovedClock();
     const gateway = await startGateway(sandbox, {}, clock);
@@ -53,8 +52,8 @@ describe('the bank goes off and on again', () => {
 
   it('off while a copy is held: the copy is served, marked, until it is too old; then the problem; then a new one', async () => {
     const directory = makeDirectory();
-    const sandbox = await start({ directory });
-    const settings = { directory, port: portOf(sandbox.url), controlPort: portOf(sandbox.controlUrl) };
+    const settings = { directory, port: await closedPort(), controlPort: await closedPort() };
+    const sandbox = await start(settings);
     const clock = new MovedClock();
     const gateway = await startGateway(sandbox, {}, clock);
     const first = await askInTime(gateway);
@@ -98,8 +97,8 @@ describe('the bank goes off and on again', () => {
 
   it('readiness comes back by itself, with nobody calling for accounts', async () => {
     const directory = makeDirectory();
-    const sandbox = await start({ directory });
-    const settings = { directory, port: portOf(sandbox.url), controlPort: portOf(sandbox.controlUrl) };
+    const settings = { directory, port: await closedPort(), controlPort: await closedPort() };
+    const sandbox = await start(settings);
     await sandbox.close();
     const clock = new MovedClock();
     const gateway = await startGateway(sandbox, {}, clock);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import type * as ClientModule from '../../client/src/index.js';
 import { openTab, startBrowser, startClientPages } from '../support/client-pages.js';
@@ -10,8 +10,6 @@ import { hasChromium } from '../support/tools.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 
 declare const client: ClientModule.Client;
-
-jest.setTimeout(60_000);
 
 const suite = hasChromium() ? describe : describe.skip;
 

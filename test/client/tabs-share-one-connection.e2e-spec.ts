@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type * as ClientModule from '../../client/src/index.js';
 import type * as ShareModule from '../../client/src/watch/share-feed.js';
@@ -21,8 +21,6 @@ interface Connection {
   readonly lastEventId: string | undefined;
   readonly response: ServerResponse;
 }
-
-jest.setTimeout(60_000);
 
 const suite = hasChromium() ? describe : describe.skip;
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { bankForFile, repair } from '../support/bank-for-file.js';
 import { openTab, startBrowser, startClientPages } from '../support/client-pages.js';
@@ -7,8 +7,6 @@ import { json, listAccounts } from '../support/pretend-bank.js';
 import { accountWith } from '../support/sample-accounts.js';
 import { hasChromium } from '../support/tools.js';
 import { until } from '../support/until.js';
-
-jest.setTimeout(60_000);
 
 const bank = await bankForFile();
 /** From now on the bank has these. */

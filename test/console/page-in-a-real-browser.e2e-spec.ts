@@ -1,5 +1,5 @@
 import AxeBuilder from '@axe-core/playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { AppModule } from '../../src/app.module.js';
 import { SystemClock } from '../../src/clock.js';
@@ -10,13 +10,11 @@ import { closeGateways, startGateway, type Gateway } from '../support/gateway.js
 import { closePretendBanks, issueToken, listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
 import { cleanUp, start } from '../support/sandbox.js';
+import { closedPort } from '../support/servers.js';
 import { hasChromium } from '../support/tools.js';
 import { until } from '../support/until.js';
 
 const FRESH_MS = 1000;
-/** Chromium on a machine with other things to do. */
-const TEST_MS = 90_000;
-jest.setTimeout(TEST_MS);
 
 const NARROW = { width: 360, height: 800 };
 const WATCH_POLICY = `addEventListener('securitypolicyviolation', (event) => console.error('CSP: ' + event.violatedDirective))`;
@@ -357,7 +355,8 @@ describeWithChromium('the console page in a real browser', () => {
   });
 
   it('a gateway that is away is said, and when it is back the page goes on by itself', async () => {
-    const first = await startGateway(bank);
+    const at = { PORT: String(await closedPort()) };
+    const first = await startGateway(bank, at);
     await first.get('/api/v1/accounts');
     const { page } = await open('', { gateway: first });
     await settled(page);
@@ -365,7 +364,7 @@ describeWithChromium('the console page in a real browser', () => {
     await page.getByRole('heading', { name: 'Not connected to the gateway' }).waitFor();
     expect(await page.locator('.hop').first().innerText()).toContain('not connected');
     expect(await rows(page).count()).toBe(25);
-    await startGateway(bank, { PORT: String(first.port) });
+    await startGateway(bank, at);
     await page.getByText('All well').waitFor();
   });
 

@@ -32,7 +32,7 @@ const at = (port: number, host = '127.0.0.1'): Env => {
 
 /** The file of a root, and a server certificate by it for these names. */
 async function identity(names = ['127.0.0.1', 'localhost'], ...validity: ReturnType<typeof expired>[]) {
-  const authority = await createAuthority('A bank root');
+  const authority = createAuthority('A bank root');
   return { env: { BANK_CA_FILE: authority.file }, server: authority.server(names, ...validity), authority };
 }
 

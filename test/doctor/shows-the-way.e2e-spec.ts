@@ -126,7 +126,7 @@ describe('the doctor, where all is well', () => {
   });
 
   it.each(['http', 'https'])('goes through an %s proxy, and shows its answer', async (scheme) => {
-    const authority = await createAuthority('A proxy root');
+    const authority = createAuthority('A proxy root');
     const tls = scheme === 'https' ? { tls: authority.server(['localhost']) } : {};
     const { url, heads } = await startConnectProxy(tls);
     const examination = await examineWith({

@@ -16,7 +16,7 @@ import { startRawServer } from '../support/servers.js';
 
 let identity: ClientIdentity;
 beforeAll(async () => {
-  const authority = await createAuthority('Bank CA');
+  const authority = createAuthority('Bank CA');
   identity = { ...authority.client('a client'), ca: authority.pem };
 });
 afterEach(async () => {

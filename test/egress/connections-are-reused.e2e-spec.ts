@@ -85,7 +85,7 @@ describe.each(ROUTES)('%s', (route) => {
 });
 
 test('a call is not repeated over a fresh connection that dies', async () => {
-  const authority = await createAuthority('Bank CA');
+  const authority = createAuthority('Bank CA');
   let asked = 0;
   const server = await startTlsServer({ ...authority.server(['localhost']) }, (socket) => {
     socket.on('data', () => {

@@ -11,7 +11,7 @@ import { startTlsServer } from '../support/servers.js';
 
 let authority: Authority;
 beforeAll(async () => {
-  authority = await createAuthority('Bank CA');
+  authority = createAuthority('Bank CA');
 });
 afterEach(closeAll);
 afterAll(closeAll);

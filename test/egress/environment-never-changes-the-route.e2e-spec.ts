@@ -14,18 +14,10 @@ afterEach(async () => {
 });
 
 const ROOT = join(import.meta.dirname, '../..');
+const LOADER = join(ROOT, 'test/support/load-typescript.js');
 
 /** Runs the egress of src in a process of its own, which has this environment from the start. */
 const SCRIPT = `
-import { registerHooks } from 'node:module';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-registerHooks({
-  resolve: (specifier, context, next) => {
-    const url = specifier.startsWith('.') ? new URL(specifier.replace(/\\.js$/, '.ts'), context.parentURL) : null;
-    return url?.href.endsWith('.ts') && existsSync(fileURLToPath(url)) ? next(url.href, context) : next(specifier, context);
-  },
-});
 const { settings, tls, url } = JSON.parse(process.argv[2]);
 const { Egress } = await import(process.argv[3]);
 const egress = new Egress({ ...settings, proxy: settings.proxy && new URL(settings.proxy) }, tls, { debug() {} });
@@ -52,7 +44,8 @@ async function runWith(env: Record<string, string>, settings: object, tls: objec
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
     [
-      '--experimental-transform-types',
+      '--import',
+      LOADER,
       '--disable-warning=ExperimentalWarning',
       script,
       JSON.stringify({ settings: all, tls, url }),

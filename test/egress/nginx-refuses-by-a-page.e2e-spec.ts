@@ -17,7 +17,7 @@ const REJECTED = { code: 'certificate-rejected', owner: 'operator' };
 
 /** The settings of a gateway with the bank's client certificate, whose list, or whose all, stands behind nginx. */
 async function behindNginx(what: 'everything' | 'the list', knowsUs: boolean): Promise<Record<string, string>> {
-  const authority = await createAuthority('An nginx root');
+  const authority = createAuthority('An nginx root');
   const ourRoot = readFileSync(bank.files.ca, 'utf8');
   const roots = join(temporaryDirectory(), 'roots.pem');
   writeFileSync(roots, ourRoot + authority.pem);

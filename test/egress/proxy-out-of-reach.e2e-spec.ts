@@ -48,7 +48,7 @@ test.each([
 ] as const)(
   'an https proxy that is not the one we know (%s) is no fault of the bank, and for the %s',
   async (kind, owner, detail) => {
-    const authority = await createAuthority('Proxy CA');
+    const authority = createAuthority('Proxy CA');
     const names = kind === 'wrong name' ? ['proxy.example'] : ['localhost'];
     const tls = authority.server(names, ...(kind === 'expired' ? [expired()] : []));
     const proxy = await startConnectProxy(kind === 'plain HTTP' ? {} : { tls });
@@ -69,7 +69,7 @@ test.each([
 );
 
 test('the roots for the proxy are not trusted for the bank, nor the other way round', async () => {
-  const authority = await createAuthority('Proxy CA');
+  const authority = createAuthority('Proxy CA');
   const proxy = await startConnectProxy({ tls: authority.server(['localhost']) });
   const settings = { proxy: proxy.url, proxyCaFile: authority.file };
   const egress = createEgress({ ...identityFor(bank), ca: authority.pem }, settings);

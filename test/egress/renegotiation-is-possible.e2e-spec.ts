@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 
 let authority: Authority;
 beforeAll(async () => {
-  authority = await createAuthority('Bank CA');
+  authority = createAuthority('Bank CA');
 });
 afterAll(closeAll);
 

@@ -12,8 +12,8 @@ let otherCa: Authority;
 let good: ClientIdentity;
 
 beforeAll(async () => {
-  bankCa = await createAuthority('Bank CA');
-  otherCa = await createAuthority('Other CA');
+  bankCa = createAuthority('Bank CA');
+  otherCa = createAuthority('Other CA');
   good = { ...bankCa.client('good client'), ca: bankCa.pem };
 });
 

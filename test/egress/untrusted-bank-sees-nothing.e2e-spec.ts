@@ -7,7 +7,7 @@ import { startTlsServer } from '../support/servers.js';
 
 let bankCa: Authority;
 beforeAll(async () => {
-  bankCa = await createAuthority('Bank CA');
+  bankCa = createAuthority('Bank CA');
 });
 afterEach(closeAll);
 afterAll(closeAll);
@@ -21,7 +21,7 @@ describe.each(['direct', 'proxy'] as const)('%s', (route) => {
       'of another authority',
       'of a CA that is only in the PFX',
     ])('a server certificate that is %s', async (fault) => {
-      const other = await createAuthority('Other CA');
+      const other = createAuthority('Other CA');
       const authority = fault === 'of another authority' ? other : bankCa;
       const names = fault === 'for another name' ? ['bank.example'] : ['localhost'];
       const told: string[] = [];

@@ -22,7 +22,7 @@ let authority: Authority;
 let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await start();
-  authority = await createAuthority('Callers trust this');
+  authority = createAuthority('Callers trust this');
 });
 // those that wait for the gateway to look do so side by side
 afterAll(closeGateways);
@@ -81,32 +81,29 @@ function health({ port }: Gateway): Promise<{ status: string; details: { listene
 }
 
 describe('the certificate of the internal API', () => {
-  it.concurrent(
-    'is renewed within 5 s of a change, and callers in the middle of a connection notice nothing',
-    async () => {
-      const [old, young] = [server(100), server(200)];
-      const { gateway, put } = await startWith(old);
-      expect(await shown(gateway)).toBe(serialOf(old));
-      expect((await health(gateway)).details.listener).toMatchObject({
-        status: 'up',
-        subject: expect.stringContaining('CN=a server'),
-        daysLeft: 99,
-      });
-      const before = connect({ port: gateway.port, host: '127.0.0.1', servername: 'localhost', ca: authority.pem });
-      await new Promise((resolve) => before.once('secureConnect', resolve));
-      put(young);
-      await until(async () => (await shown(gateway)) === serialOf(young), 6000);
-      before.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
-      expect(await new Promise((resolve) => before.once('data', (chunk) => resolve(String(chunk).slice(0, 12))))).toBe(
-        'HTTP/1.1 200',
-      );
-      before.destroy();
-      expect((await health(gateway)).details.listener).toMatchObject({ status: 'up', daysLeft: 199 });
-      expect(gateway.events('certificate.replaced')).toEqual([
-        expect.objectContaining({ use: 'listener', level: 'info', subject: expect.stringContaining('CN=a server') }),
-      ]);
-    },
-  );
+  it('is renewed within 5 s of a change, and callers in the middle of a connection notice nothing', async () => {
+    const [old, young] = [server(100), server(200)];
+    const { gateway, put } = await startWith(old);
+    expect(await shown(gateway)).toBe(serialOf(old));
+    expect((await health(gateway)).details.listener).toMatchObject({
+      status: 'up',
+      subject: expect.stringContaining('CN=a server'),
+      daysLeft: 99,
+    });
+    const before = connect({ port: gateway.port, host: '127.0.0.1', servername: 'localhost', ca: authority.pem });
+    await new Promise((resolve) => before.once('secureConnect', resolve));
+    put(young);
+    await until(async () => (await shown(gateway)) === serialOf(young), 6000);
+    before.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    expect(await new Promise((resolve) => before.once('data', (chunk) => resolve(String(chunk).slice(0, 12))))).toBe(
+      'HTTP/1.1 200',
+    );
+    before.destroy();
+    expect((await health(gateway)).details.listener).toMatchObject({ status: 'up', daysLeft: 199 });
+    expect(gateway.events('certificate.replaced')).toEqual([
+      expect.objectContaining({ use: 'listener', level: 'info', subject: expect.stringContaining('CN=a server') }),
+    ]);
+  });
 
   it('is looked at on SIGHUP at once', async () => {
     const [old, young] = [server(100), server(200)];
@@ -116,7 +113,7 @@ describe('the certificate of the internal API', () => {
     expect(await shown(gateway)).toBe(serialOf(young));
   });
 
-  it.concurrent.each<[string, () => Partial<ServerIdentity>, string]>([
+  it.each<[string, () => Partial<ServerIdentity>, string]>([
     ['the key of another', () => ({ key: authority.self.key }), 'does not go with TLS_CERT_FILE'],
     ['no PEM', () => ({ cert: 'nothing' }), 'holds no PEM certificate'],
     ['half a file', () => ({ cert: server(200).cert.slice(0, 300) }), 'cannot be parsed'],
@@ -128,7 +125,7 @@ describe('the certificate of the internal API', () => {
       const [old, young] = [server(100), server(200)];
       const { gateway, put } = await startWith(old);
       put(bad());
-      await until(() => gateway.events('certificate.refused').length > 0, 6000);
+      gateway.app.get(AppModule).reload();
       gateway.app.get(AppModule).reload();
       expect(await shown(gateway)).toBe(serialOf(old));
       expect(gateway.events('certificate.refused')).toEqual([
@@ -146,6 +143,7 @@ describe('the certificate of the internal API', () => {
       put(young);
       await until(async () => (await shown(gateway)) === serialOf(young), 6000);
       expect((await health(gateway)).details.listener).toMatchObject({ status: 'up' });
+      expect(gateway.events('certificate.refused')).toHaveLength(1);
     },
   );
 

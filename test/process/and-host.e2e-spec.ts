@@ -6,6 +6,7 @@ import { get } from '../support/gateway.js';
 import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { endPrograms, programEnvironment, startProgram, type Program } from '../support/program.js';
 import { listSample } from '../support/sample-accounts.js';
+import { closedPort } from '../support/servers.js';
 import { hasPrlimit } from '../support/tools.js';
 import { until } from '../support/until.js';
 
@@ -33,7 +34,8 @@ async function expectGoodEnd(program: Program): Promise<void> {
 
 describe('the process and its host', () => {
   it('SIGKILL in the middle of a call, and a restart: it serves again at once, with a token of its own', async () => {
-    const first = await start();
+    const at = { PORT: String(await closedPort()) };
+    const first = await start(at);
     const url = await first.started();
     // the reading that each start makes
     await until(() => first.events('snapshot.refreshed').length === 1);
@@ -48,7 +50,7 @@ describe('the process and its host', () => {
     await until(() => bank.sockets.size === 0);
 
     bank.onAccounts = listSample();
-    const second = await start({ PORT: new URL(url).port });
+    const second = await start(at);
     expect(await second.started()).toBe(url);
     expect((await get(`${url}/api/v1/accounts`)).status).toBe(200);
     expect(bank.tokens).toHaveLength(2);

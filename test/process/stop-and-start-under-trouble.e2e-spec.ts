@@ -9,6 +9,7 @@ import { closeGateways, get, startGateway } from '../support/gateway.js';
 import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
 import { endPrograms, programEnvironment, startProgram, type Program } from '../support/program.js';
 import { listSample } from '../support/sample-accounts.js';
+import { closedPort } from '../support/servers.js';
 import { until } from '../support/until.js';
 
 afterEach(async () => {
@@ -178,7 +179,7 @@ type OutputOptions = readonly ['pipe' | number, 'pipe' | number];
 async function startWithOutput(outputs: OutputOptions): Promise<{ child: ChildProcess; url: string }> {
   const bank = await startPretendBank();
   bank.onAccounts = listSample();
-  const { port } = await freePort();
+  const port = await closedPort();
   const child = spawn(process.execPath, ['--disable-sigusr1', join(process.env['BUILT_SOURCES'] ?? '', 'main.js')], {
     cwd: makeDirectory(),
     env: { PATH: process.env['PATH'], ...programEnvironment(bank, { PORT: String(port) }) },
@@ -199,12 +200,4 @@ async function goesOnServing(url: string): Promise<void> {
     expect((await get(`${url}/api/v1/accounts`)).status).toBe(200);
     await delay(5);
   }
-}
-
-async function freePort(): Promise<AddressInfo> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return address;
 }

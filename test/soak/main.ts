@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import prepare from '../support/build-sources.js';
 import { runSoak } from './soak.js';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string' }, seed: { type: 'string' } } });
@@ -9,6 +10,7 @@ if (!(seconds > 0) || !Number.isInteger(seed)) {
   process.exit(2);
 }
 process.stderr.write(`soak of ${seconds} s with seed ${seed}\n`);
+await prepare();
 const report = await runSoak(seconds, seed);
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
 const bad = report.lost.length + report.leaked.length + report.wrong.length;

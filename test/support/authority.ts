@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import forge from 'node-forge';
 import { createCertificate, type Validity } from '../../src/sandbox/identity/certificate.js';
-import type { KeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { temporaryDirectory } from './closing.js';
 import { takeKeyPair } from './stock.js';
 
@@ -21,17 +20,9 @@ export interface Authority {
   client(name: string, validity?: Validity): ServerIdentity;
 }
 
-const keyPairs = new Map<string, Promise<KeyPair>>();
-
-function keyPairOf(name: string): Promise<KeyPair> {
-  const made = keyPairs.get(name) ?? takeKeyPair();
-  keyPairs.set(name, made);
-  return made;
-}
-
-/** A root of this name; the leaves of all of them share one key pair, which is no matter here. */
-export async function createAuthority(name: string): Promise<Authority> {
-  const [caKey, leafKey] = await Promise.all([keyPairOf(name), keyPairOf('a leaf')]);
+/** A root of this name; its leaves share one key pair, which is no matter here. */
+export function createAuthority(name: string): Authority {
+  const [caKey, leafKey] = [takeKeyPair(), takeKeyPair()];
   const root = createCertificate(name, caKey, { use: 'root' });
   const issuer = { certificate: root, key: caKey };
   const toIdentity = (certificate: forge.pki.Certificate) => ({

@@ -11,10 +11,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from '@swc/core';
+import { loadIdentity } from '../../src/sandbox/identity/identity.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 // below node_modules, so that what is compiled finds the packages
@@ -24,18 +24,18 @@ const PAGE = join('src', 'console', 'web');
 const STOCK = join(ROOT, 'node_modules', '.cache', 'accounts-gateway-test-stock');
 const KEYS = 16;
 
-/** Jest's globalSetup: BUILT_SOURCES names the directory that stands for `src`, and TEST_STOCK that of stock.ts. */
+/** Jest's globalSetup, and the soak's: BUILT_SOURCES names the directory that stands for `src`, and TEST_STOCK that of stock.ts. */
 export default async function prepare(): Promise<void> {
   const built = buildSources();
   process.env['BUILT_SOURCES'] = built;
-  // of worker threads and programs: Jest compiles the tests itself
+  // of worker threads and programs
   process.env['NODE_COMPILE_CACHE'] = join(dirname(built), 'compile-cache');
-  await fillStock(built);
+  await fillStock();
   process.env['TEST_STOCK'] = STOCK;
 }
 
 /**
- * Compiles the sources of this moment by .swcrc, as `nest build` and Jest do, once for all runs that
+ * Compiles the sources of this moment by .swcrc, as `nest build` does, once for all runs that
  * see the same ones: a worker thread, or the program in a process of its own, cannot start from TypeScript. The console page
  * is built as well. Gives the directory that stands for `src`.
  */
@@ -49,7 +49,7 @@ function buildSources(): string {
 }
 
 /** Makes what takes long to make and is no matter of most tests, once for all runs: key pairs, and the identity of a sandbox. */
-async function fillStock(built: string): Promise<void> {
+async function fillStock(): Promise<void> {
   mkdirSync(STOCK, { recursive: true });
   const file = join(STOCK, 'keys.json');
   if (!existsSync(file)) {
@@ -59,9 +59,6 @@ async function fillStock(built: string): Promise<void> {
     writeFileSync(`${file}.${process.pid}`, JSON.stringify(keys));
     renameSync(`${file}.${process.pid}`, file);
   }
-  // by `require`: Jest runs this file as CommonJS, without an import() for what is no part of the tests
-  const identity = createRequire(import.meta.url)(join(built, 'sandbox/identity/identity.js'));
-  const { loadIdentity } = identity as typeof import('../../src/sandbox/identity/identity.js');
   await loadIdentity(join(STOCK, 'sandbox'), ['localhost', '127.0.0.1'], false);
 }
 

@@ -14,8 +14,8 @@ export const REMOTE_HOST = 'intranet.test';
 
 /** A real browser, to be closed by the suite. */
 export function startBrowser(): Promise<Browser> {
-  // as root, as which CI runs, Chromium has no sandbox
-  const args = ['--no-sandbox', `--host-resolver-rules=MAP ${REMOTE_HOST} 127.0.0.1`];
+  // as root, as which CI runs, Chromium has no sandbox; it draws for nobody
+  const args = ['--no-sandbox', '--disable-gpu', `--host-resolver-rules=MAP ${REMOTE_HOST} 127.0.0.1`];
   return chromium.launch({ executablePath: CHROMIUM, args });
 }
 

@@ -78,7 +78,7 @@ export function expectNoSecret(text: string, secrets: readonly string[]): void {
  * The conditions that hold under every fault (test/README.md#tests), looked at after one: nothing secret in log lines, errors and
  * health; never two token requests in flight; the process lives; nothing of the wire is left open beyond the idle
  * connections of the pool, and none once the gateway has stopped; file descriptors are back to what they were before it,
- * within 10 s. A rejection that nobody handles fails the test by itself: jest listens for it.
+ * within 10 s. A rejection that nobody handles ends the process, and with it the file's tests.
  */
 export async function expectCommonConditions(
   bank: PretendBank,

@@ -109,7 +109,7 @@ export async function startRoute(kind: (typeof ROUTES)[number], options: Connect
     const proxy = await startConnectProxy(options);
     return { proxy, settings: { proxy: kind === 'direct' ? null : proxy.url, proxyCaFile: null } };
   }
-  const authority = await createAuthority('Proxy CA');
+  const authority = createAuthority('Proxy CA');
   const proxy = await startConnectProxy({ ...options, tls: { ...authority.server(['localhost']), ...options.tls } });
   return { proxy, settings: { proxy: proxy.url, proxyCaFile: authority.file } };
 }

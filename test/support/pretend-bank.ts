@@ -152,7 +152,7 @@ export async function startPretendBank(options: PretendBankOptions = {}): Promis
 }
 
 async function makeIdentity(directory: string, options: PretendBankOptions) {
-  const [caKey, serverKey, clientKey] = await Promise.all([takeKeyPair(), takeKeyPair(), takeKeyPair()]);
+  const [caKey, serverKey, clientKey] = [takeKeyPair(), takeKeyPair(), takeKeyPair()];
   const ca = createCertificate('Pretend CA', caKey, { use: 'root' });
   const issuer = { certificate: ca, key: caKey };
   const server = createCertificate(
@@ -163,7 +163,7 @@ async function makeIdentity(directory: string, options: PretendBankOptions) {
   );
   const client = createCertificate('pretend client', clientKey, { use: 'client', issuer }, options.clientValidity);
   const issueClient = async (name: string, validity?: Validity) => {
-    const key = await takeKeyPair();
+    const key = takeKeyPair();
     const certificate = createCertificate(name, key, { use: 'client', issuer }, validity);
     const newPasscode = `secret-passcode-${randomBytes(6).toString('hex')}`;
     const { fingerprint } = new X509Certificate(forge.pki.certificateToPem(certificate));

@@ -39,7 +39,7 @@ export async function startRedis({
 }: RedisOptions = {}): Promise<Redis> {
   const directory = temporaryDirectory();
   const at = port ?? (await closedPort());
-  const authority = tls ? await createAuthority('Redis CA') : null;
+  const authority = tls ? createAuthority('Redis CA') : null;
   const lines = [
     'bind 127.0.0.1',
     tls ? 'port 0' : `port ${at}`,

@@ -73,7 +73,7 @@ export function ownCertificate({ files }: Sandbox): ClientTls {
 export async function siblingCertificate({ directory }: Sandbox): Promise<ClientTls> {
   const pem = (name: string): string => readFileSync(join(directory, name), 'utf8');
   const issuer = { certificate: forge.pki.certificateFromPem(pem('ca.pem')), key: toKeyPair(pem('ca-key.pem')) };
-  const key = await takeKeyPair();
+  const key = takeKeyPair();
   const passphrase = randomBytes(6).toString('hex');
   return {
     pfx: createPfx(key, [createCertificate('sibling', key, { use: 'client', issuer })], passphrase),

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from 'node:tls';
 import { onClose } from './closing.js';
@@ -55,11 +56,13 @@ async function listen(server: Server, onSocket: (socket: Socket) => void, host: 
   };
 }
 
-/** A port of 127.0.0.1 that was free just now, and on which nobody listens. */
+/**
+ * A port of 127.0.0.1 on which nobody listens, nor will by chance: it is below those that the system gives to the tests beside
+ * this one, which ask for any.
+ */
 export async function closedPort(): Promise<number> {
-  const { port, close } = await startRawServer();
-  await close();
-  return port;
+  const port = randomInt(10_000, 32_000);
+  return (await accepts(port)) ? closedPort() : port;
 }
 
 /** Whether somebody listens on this port of 127.0.0.1. */

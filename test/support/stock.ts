@@ -1,13 +1,13 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createKeyPair, toKeyPair, type KeyPair } from '../../src/sandbox/identity/key-pair.js';
+import { toKeyPair, type KeyPair } from '../../src/sandbox/identity/key-pair.js';
 
 let taken = 0;
 
-/** A key pair that is no other's in this file: from the stock that the global setup made, and a new one when that is used up. */
-export async function takeKeyPair(): Promise<KeyPair> {
-  const pem = stockOfKeys()[taken++];
-  return pem === undefined ? createKeyPair() : toKeyPair(pem);
+/** The next key pair of the stock that the global setup made. They come round again: 16 in a row differ. */
+export function takeKeyPair(): KeyPair {
+  const pems = stockOfKeys();
+  return toKeyPair(pems[taken++ % pems.length] as string);
 }
 
 let keys: readonly string[] | undefined;
@@ -23,6 +23,6 @@ export function copySandboxIdentity(directory: string): void {
 
 function stock(): string {
   const directory = process.env['TEST_STOCK'];
-  if (directory === undefined) throw new Error('there is no stock: is globalSetup set in jest.config.js?');
+  if (directory === undefined) throw new Error('there is no stock: see test/support/build-sources.ts');
   return directory;
 }

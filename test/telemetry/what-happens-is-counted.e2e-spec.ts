@@ -235,7 +235,7 @@ describe('the bank', () => {
 
   it('and the certificates: of this API too, and new ones that are not taken', async () => {
     const directory = temporaryDirectory();
-    const { key, cert } = (await createAuthority('an authority')).server(['localhost']);
+    const { key, cert } = createAuthority('an authority').server(['localhost']);
     const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
     writeFileSync(keyFile, key);
     writeFileSync(certFile, cert);
@@ -258,7 +258,7 @@ describe('the bank', () => {
   it('whose certificate is not trusted', async () => {
     const gateway = await startGateway({
       ...bank,
-      files: { ...bank.files, ca: (await createAuthority('another')).file },
+      files: { ...bank.files, ca: createAuthority('another').file },
     });
     await gateway.get(ACCOUNTS);
     const seen = await scrape(gateway);

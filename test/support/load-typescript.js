@@ -1,0 +1,44 @@
+// Preloaded by `npm test` (--import) into Jest and its child processes: Node itself loads the tests and the sources, compiled by
+// .swcrc as the build is, each once in a process.
+import { existsSync, readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
+
+const ROOT = new URL('../../', import.meta.url);
+const REPLACED = [
+  // refuses to be loaded by another than Jest's usual runner
+  { specifier: /^@jest\/globals$/, by: new URL('jest-globals.ts', import.meta.url).href },
+  // worker threads run compiled: see build-sources.ts
+  { specifier: /^\.{1,2}\/(?:.*\/)?worker-url\.js$/, by: new URL('worker-url.ts', import.meta.url).href },
+];
+
+// worker threads get the same --import, and run what is compiled
+if (isMainThread) await loadTypeScript();
+
+async function loadTypeScript() {
+  const { transformSync } = await import('@swc/core');
+  process.setSourceMapsEnabled(true, { nodeModules: false, generatedCode: false });
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (!isOurs(context.parentURL)) return next(specifier, context);
+      const replaced = REPLACED.find((each) => each.specifier.test(specifier))?.by;
+      if (replaced !== undefined) return { url: replaced, shortCircuit: true };
+      if (!/^\.{1,2}\/.*\.js$/.test(specifier)) return next(specifier, context);
+      const source = new URL(specifier.replace(/\.js$/, '.ts'), context.parentURL);
+      return existsSync(source) ? { url: source.href, shortCircuit: true } : next(specifier, context);
+    },
+    load(url, context, next) {
+      if (!isOurs(url) || !new URL(url).pathname.endsWith('.ts')) return next(url, context);
+      const filename = fileURLToPath(url);
+      const options = { filename, cwd: fileURLToPath(ROOT), sourceMaps: 'inline' };
+      const { code } = transformSync(readFileSync(filename, 'utf8'), options);
+      return { format: 'module', source: code, shortCircuit: true };
+    },
+  });
+}
+
+/** @param {string | undefined} url */
+function isOurs(url) {
+  return url !== undefined && url.startsWith(ROOT.href) && !url.includes('/node_modules/');
+}
