@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import prepare from '../support/build-sources.js';
-import { runSoak } from './soak.js';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string' }, seed: { type: 'string' } } });
 const seconds = Number(values.seconds ?? 60);
@@ -11,6 +10,8 @@ if (!(seconds > 0) || !Number.isInteger(seed)) {
 }
 process.stderr.write(`soak of ${seconds} s with seed ${seed}\n`);
 await prepare();
+// what it starts is looked for in what was just built
+const { runSoak } = await import('./soak.js');
 const report = await runSoak(seconds, seed);
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
 const bad = report.lost.length + report.leaked.length + report.wrong.length;

@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import { ROOT } from '../support/documents.js';
 import { runSoak } from './soak.js';
 
 /** Under `npm run test:full` the long run is one of its own. */
@@ -22,4 +25,13 @@ describe('a soak', () => {
     },
     SECONDS * 1000 + 90_000,
   );
+
+  it('npm run soak builds what it needs by itself', async () => {
+    const { BUILT_SOURCES: _built, TEST_STOCK: _stock, ...env } = process.env;
+    const options = { cwd: ROOT, env };
+    const run = promisify(execFile)('npm', ['run', '--silent', 'soak', '--', '--seconds', '1', '--seed', '7'], options);
+    const { stdout, stderr } = await run;
+    expect(stderr).toContain('nothing lost, nothing leaked, nothing wrong');
+    expect(JSON.parse(stdout)).toMatchObject({ lost: [], leaked: [], wrong: [] });
+  }, 90_000);
 });
