@@ -10,6 +10,6 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   globalSetup: '<rootDir>/test/support/build-sources.ts',
   setupFilesAfterEnv: ['<rootDir>/test/support/bound-tests.ts'],
-  // much of the time is spent waiting for timeouts: four side by side keep two cores busy
-  maxWorkers: 4,
+  // much of the time is spent waiting for timeouts: three side by side keep two cores busy, and leave room for what is measured
+  maxWorkers: 3,
 };
