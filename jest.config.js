@@ -7,7 +7,6 @@ export default {
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testRegex: '\\.(e2e-)?spec\\.ts$',
   transform: {},
-  extensionsToTreatAsEsm: ['.ts'],
   globalSetup: '<rootDir>/test/support/build-sources.ts',
   setupFilesAfterEnv: ['<rootDir>/test/support/bound-tests.ts'],
   // much of the time is spent waiting for timeouts: three side by side keep two cores busy, and leave room for what is measured

@@ -43,14 +43,7 @@ async function runWith(env: Record<string, string>, settings: object, tls: objec
   };
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
-    [
-      '--import',
-      LOADER,
-      '--disable-warning=ExperimentalWarning',
-      script,
-      JSON.stringify({ settings: all, tls, url }),
-      join(ROOT, 'src/egress/egress.ts'),
-    ],
+    ['--import', LOADER, script, JSON.stringify({ settings: all, tls, url }), join(ROOT, 'src/egress/egress.ts')],
     { env: { PATH: process.env['PATH'] ?? '', ...env } },
   );
   return { status: stdout.trim(), stderr };

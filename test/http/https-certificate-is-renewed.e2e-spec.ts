@@ -125,8 +125,8 @@ describe('the certificate of the internal API', () => {
       const [old, young] = [server(100), server(200)];
       const { gateway, put } = await startWith(old);
       put(bad());
-      gateway.app.get(AppModule).reload();
-      gateway.app.get(AppModule).reload();
+      // told once, however often it is looked at
+      for (let look = 0; look < 2; look++) gateway.app.get(AppModule).reload();
       expect(await shown(gateway)).toBe(serialOf(old));
       expect(gateway.events('certificate.refused')).toEqual([
         expect.objectContaining({ use: 'listener', level: 'error', msg: expect.stringContaining(why) }),

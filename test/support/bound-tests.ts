@@ -11,10 +11,10 @@ addEventHandler((event, { currentDescribeBlock: block }) => {
     event.name === 'add_test' ? block.children.at(-1) : event.name === 'add_hook' ? block.hooks.at(-1) : undefined;
   if (added === undefined || added.type === 'describeBlock' || added.fn === undefined) return;
   const { fn: work, timeout } = added;
-  added.fn = () => within(timeout ?? USUAL_MS, work as () => unknown);
+  added.fn = () => bounded(timeout ?? USUAL_MS, work as () => unknown);
 });
 
-async function within(limitMs: number, work: () => unknown): Promise<void> {
+async function bounded(limitMs: number, work: () => unknown): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`not done within ${limitMs} ms`)), limitMs);
