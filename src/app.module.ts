@@ -2,12 +2,12 @@ import { Injectable, Module, type DynamicModule, type OnApplicationBootstrap } f
 import { LoggerModule } from 'nestjs-pino';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { ChangeFeed } from './accounts/events/change-feed.js';
-import { Activity } from './activity.js';
+import { Activity } from './telemetry/activity.js';
 import { AuthModule } from './auth/auth.module.js';
 import { SharedTokens } from './auth/bank-identity.js';
 import { IdentityHolder } from './auth/identity-holder.js';
 import { BankModule } from './bank/bank.module.js';
-import { Clock } from './clock.js';
+import { Clock } from './time/clock.js';
 import { Settings } from './config/settings.js';
 import { ConsoleModule } from './console/console.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -15,7 +15,7 @@ import { HttpEdge } from './http/http-edge.js';
 import { Log } from './logging/logging.js';
 import { ProblemsController } from './problems/problems.controller.js';
 import type { SandboxControl } from './sandbox/control/sandbox-control.js';
-import { SnapshotKeeper } from './snapshot/snapshot-keeper.js';
+import { SnapshotCache } from './snapshot/snapshot-cache.js';
 import { SharedReadings } from './snapshot/snapshot-reader.js';
 import { SharingModule } from './sharing/sharing.module.js';
 import { SharingCondition, type Sharing } from './sharing/sharing.js';
@@ -36,11 +36,11 @@ export interface AppParts {
 
 @Injectable()
 class ReadAtStart implements OnApplicationBootstrap {
-  constructor(private readonly keeper: SnapshotKeeper) {}
+  constructor(private readonly snapshots: SnapshotCache) {}
 
   onApplicationBootstrap(): void {
     // what goes wrong is logged there
-    this.keeper.probe()?.catch(() => undefined);
+    this.snapshots.probe()?.catch(() => undefined);
   }
 }
 
@@ -48,7 +48,7 @@ class ReadAtStart implements OnApplicationBootstrap {
 @Module({})
 export class AppModule {
   constructor(
-    private readonly keeper: SnapshotKeeper,
+    private readonly snapshots: SnapshotCache,
     private readonly identities: IdentityHolder,
     private readonly edge: HttpEdge,
     private readonly sharing: SharingCondition,
@@ -98,7 +98,7 @@ export class AppModule {
   /** Looks at certificates and credentials again, and ends any waiting after a failure. */
   reload(): void {
     this.sharing.resetWaits();
-    this.keeper.resetBackOff();
+    this.snapshots.resetBackOff();
     void this.identities.reload();
     this.edge.certificate?.reload();
   }

@@ -5,7 +5,7 @@ import { ApiProblems, FROM_THE_BANK } from '../openapi/api-problems.js';
 import { refTo } from '../openapi/schemas.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { select } from '../snapshot/select.js';
-import type { ServedSnapshot } from '../snapshot/snapshot-keeper.js';
+import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
 import { sizeOf, toCsvParts, toNdjsonParts, toPageParts } from './account-bodies.js';
 import { ApiNotModified, SNAPSHOT_HEADERS } from './api-responses.js';
 import { CachedResponses } from './cached-responses.js';

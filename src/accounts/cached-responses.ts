@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { SnapshotKeeper, type ServedSnapshot } from '../snapshot/snapshot-keeper.js';
+import { SnapshotCache, type ServedSnapshot } from '../snapshot/snapshot-cache.js';
 import type { ChooseFormat } from './content-negotiation.js';
 import { EncodedResponse, toEntityTag } from './encoded-response.js';
 import { ResponseCache } from './response-cache.js';
@@ -31,7 +31,7 @@ export class CachedResponses {
   readonly #known = new LRUCache<string, Pick<CachedAnswer, 'key' | 'choose'>>({ max: MAX_KNOWN_URLS });
 
   constructor(
-    private readonly keeper: SnapshotKeeper,
+    private readonly snapshots: SnapshotCache,
     private readonly responder: Responder,
   ) {}
 
@@ -63,7 +63,7 @@ export class CachedResponses {
     const known = this.#known.get(url);
     if (!known || headers['cache-control'] !== undefined) return false;
     if (known.choose && known.choose(headers.accept) !== 'json') return false;
-    const served = this.keeper.getHeld(NO_DIRECTIVES);
+    const served = this.snapshots.getCached(NO_DIRECTIVES);
     const response = served && this.#cache.ready(served, known.key);
     return response ? this.responder.sendReady(request, reply, served, response) : false;
   }

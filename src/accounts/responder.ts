@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Settings } from '../config/settings.js';
 import '../logging/request-fields.js';
-import { CallerLeft, SnapshotKeeper, type ServedSnapshot } from '../snapshot/snapshot-keeper.js';
+import { CallerLeft, SnapshotCache, type ServedSnapshot } from '../snapshot/snapshot-cache.js';
 import { Turns } from '../turns.js';
 import { createBodyStream } from './body-stream.js';
 import { readCacheDirectives } from './cache-directives.js';
@@ -27,25 +27,25 @@ export class Responder {
   #compressedStreams = 0;
 
   constructor(
-    private readonly keeper: SnapshotKeeper,
+    private readonly snapshots: SnapshotCache,
     { snapshot }: Settings,
     private readonly turns: Turns,
   ) {
     this.#freshMs = snapshot.freshMs;
   }
 
-  /** @throws GatewayError as `SnapshotKeeper.get` */
+  /** @throws GatewayError as `SnapshotCache.get` */
   async serve(request: FastifyRequest): Promise<ServedSnapshot> {
     const wanted = readCacheDirectives(request.headers['cache-control']);
-    const held = this.keeper.getHeld(wanted);
+    const held = this.snapshots.getCached(wanted);
     if (held) return held;
     const { signal } = request;
-    const served = await this.keeper.get(wanted, {
+    const served = await this.snapshots.get(wanted, {
       signal,
       client: request.socket.remoteAddress ?? '',
       span: request.logFields.span,
-      onReading: (readingId) => {
-        request.logFields.readingId = readingId;
+      onRefresh: (refreshId) => {
+        request.logFields.refreshId = refreshId;
       },
     });
     // all who waited for a reading are let go at the same moment
@@ -114,7 +114,7 @@ export class Responder {
   #isNotModified(request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot, etag: string): boolean {
     const { logFields } = request;
     logFields.cache = served.stale ? 'stale' : served.cache;
-    if (served.readingId) logFields.readingId = served.readingId;
+    if (served.refreshId) logFields.refreshId = served.refreshId;
     const headers = toSnapshotHeaders(served, this.#freshMs);
     headers['etag'] = etag;
     reply.headers(headers);

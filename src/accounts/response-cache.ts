@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Snapshot } from '../snapshot/snapshot.js';
-import type { ServedSnapshot } from '../snapshot/snapshot-keeper.js';
+import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
 import type { EncodedResponse } from './encoded-response.js';
 
 /** Memory for encoded responses, all their forms counted. */

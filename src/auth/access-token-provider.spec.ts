@@ -1,4 +1,4 @@
-import { Activity } from '../activity.js';
+import { Activity } from '../telemetry/activity.js';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Activity } from '../activity.js';
-import { BackOff } from '../back-off.js';
-import type { Clock, Instant } from '../clock.js';
+import type { Activity } from '../telemetry/activity.js';
+import { BackOff } from '../time/back-off.js';
+import type { Clock, Instant } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import { usableForMs, type AccessToken, type RequestToken } from './access-token.js';
 import type { BankCondition } from './bank-condition.js';

@@ -1,4 +1,4 @@
-import type { Instant } from '../clock.js';
+import type { Instant } from '../time/clock.js';
 
 /** A bearer token as the bank issued it, opaque to us, and how long it may be used. */
 export interface AccessToken {

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { Activity } from '../activity.js';
-import { Clock } from '../clock.js';
+import { Activity } from '../telemetry/activity.js';
+import { Clock } from '../time/clock.js';
 import { Log } from '../logging/logging.js';
 import { Settings } from '../config/settings.js';
 import { AuthorizedCall } from './authorized-call.js';

@@ -1,4 +1,4 @@
-import { Activity } from '../activity.js';
+import { Activity } from '../telemetry/activity.js';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
@@ -44,7 +44,7 @@ function begin(answers: (number | Error)[], parts: { token?: Error; certificate?
   } as unknown as BankIdentity;
   const call = new AuthorizedCall({ current: identity }, { baseUrl: 'https://api.bank.example' } as BankSettings);
   const get = (signal = new AbortController().signal) =>
-    call.get({ target: 'the list', path: '/api/v1/accounts', query: { PageNumber: '1' }, readingId: 'r-1', signal });
+    call.get({ target: 'the list', path: '/api/v1/accounts', query: { PageNumber: '1' }, refreshId: 'r-1', signal });
   return {
     clock,
     counts,

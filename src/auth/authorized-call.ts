@@ -1,4 +1,4 @@
-import { orAborted } from '../deadline.js';
+import { orAborted } from '../time/deadline.js';
 import type { WireAnswer, WireRequest } from '../egress/egress.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { BankSettings } from '../config/settings.js';
@@ -28,7 +28,7 @@ function orNoToken<T>(getToken: () => Promise<T>, signal: AbortSignal): Promise<
 interface AuthorizedRequest extends Pick<WireRequest, 'target' | 'path' | 'counted'> {
   readonly query: Readonly<Record<string, string>>;
   /** Sent to the bank as X-Request-Id. */
-  readonly readingId: string;
+  readonly refreshId: string;
   readonly signal: AbortSignal;
 }
 
@@ -70,11 +70,11 @@ export class AuthorizedCall {
     return another ? this.#send(identity, another, request) : answer;
   }
 
-  #send(identity: BankIdentity, token: AccessToken, { readingId, ...request }: AuthorizedRequest): Promise<WireAnswer> {
+  #send(identity: BankIdentity, token: AccessToken, { refreshId, ...request }: AuthorizedRequest): Promise<WireAnswer> {
     return identity.egress.get({
       ...request,
       baseUrl: this.#bank.baseUrl,
-      headers: { Accept: 'application/json', 'X-Request-Id': readingId },
+      headers: { Accept: 'application/json', 'X-Request-Id': refreshId },
       freshHeaders: () => {
         if (!identity.tokens.mayBeSent(token)) throw new TokenAged();
         return { Authorization: `Bearer ${token.value}` };

@@ -17,7 +17,7 @@ describe('a series of failures', () => {
     const { log, condition } = begin();
     condition.failed('token', down);
     condition.failed('token', down);
-    condition.failed('reading', down);
+    condition.failed('refresh', down);
     expect(log.lines('bank.unavailable')).toEqual([
       expect.objectContaining({ level: 'warn', code: 'bank-unavailable', owner: 'network', work: 'token' }),
     ]);
@@ -32,11 +32,11 @@ describe('a series of failures', () => {
   it('ends, reported once, when each kind of work that failed has gone well', () => {
     const { log, condition } = begin();
     condition.failed('token', down);
-    condition.failed('reading', down);
+    condition.failed('refresh', down);
     condition.succeeded('token');
     expect([condition.status().failing, log.lines('bank.recovered').length]).toEqual([true, 0]);
-    condition.succeeded('reading');
-    condition.succeeded('reading');
+    condition.succeeded('refresh');
+    condition.succeeded('refresh');
     expect([condition.status().failing, log.lines('bank.recovered').length]).toEqual([false, 1]);
   });
 
@@ -53,7 +53,7 @@ describe('where nothing fails', () => {
   it('nothing is told', () => {
     const { log, condition } = begin();
     condition.succeeded('token');
-    condition.succeeded('reading');
+    condition.succeeded('refresh');
     expect(log.written).toEqual([]);
   });
 });
@@ -65,7 +65,7 @@ describe('the state', () => {
     expect(condition.status()).toEqual({ failing: false, failures: none, lastSuccessAt: null, lastError: null });
     condition.succeeded('token');
     clock.advance(1000);
-    condition.failed('reading', down);
+    condition.failed('refresh', down);
     expect(condition.status()).toEqual({
       failing: true,
       failures: { token: null, reading: { error: down, at: '2026-11-21T08:00:01.000Z' } },

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 
-type BankWork = 'token' | 'reading';
+type BankWork = 'token' | 'refresh';
 
 interface Failure {
   readonly error: GatewayError;
@@ -50,7 +50,7 @@ export class BankCondition {
     return {
       failing: this.#failing.size > 0,
       /** What fails now, by the kind of work. */
-      failures: { token: this.#failing.get('token') ?? null, reading: this.#failing.get('reading') ?? null },
+      failures: { token: this.#failing.get('token') ?? null, refresh: this.#failing.get('refresh') ?? null },
       lastSuccessAt: this.#lastSuccessAt,
       lastError: last && { code: last.error.code, at: last.at },
     };

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Activity } from '../activity.js';
-import type { Clock } from '../clock.js';
+import type { Activity } from '../telemetry/activity.js';
+import type { Clock } from '../time/clock.js';
 import { Egress } from '../egress/egress.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { BankSettings, EgressSettings } from '../config/settings.js';

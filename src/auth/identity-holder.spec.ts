@@ -1,4 +1,4 @@
-import { Activity } from '../activity.js';
+import { Activity } from '../telemetry/activity.js';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, it } from '@jest/globals';
@@ -6,7 +6,7 @@ import { toEnvironment } from '../../test/support/gateway.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { closePretendBanks, startPretendBank } from '../../test/support/pretend-bank.js';
 import { until } from '../../test/support/until.js';
-import { SystemClock } from '../clock.js';
+import { SystemClock } from '../time/clock.js';
 import { readSettings } from '../config/read-settings.js';
 import type { SecretSource } from '../config/settings.js';
 import { FileUnusable } from '../config/small-file.js';

@@ -1,15 +1,15 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
-import type { Activity } from '../activity.js';
-import type { Clock } from '../clock.js';
+import type { Activity } from '../telemetry/activity.js';
+import type { Clock } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 import type { BankSettings, EgressSettings, IdentitySettings } from '../config/settings.js';
 import { FileUnusable } from '../config/small-file.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity, certificateFault, type SharedTokens } from './bank-identity.js';
-import { daysLeft, ExpiryNotice } from '../expiry-notice.js';
+import { daysLeft, ExpiryNotice } from '../pfx/expiry-notice.js';
 import { FileWatch } from '../config/file-watch.js';
 import { mayPass, readIdentityMaterial, readRoots, type IdentityMaterial } from './identity-material.js';
 import { PfxUnreadable } from '../pfx/pfx-unreadable.js';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import type { Egress } from '../egress/egress.js';
 import { codeOf } from '../problems/gateway-error.js';
 import { toRenewAfterMs, type AccessToken } from './access-token.js';

@@ -152,7 +152,7 @@ describe('a list that stands still', () => {
   it('every page is asked for with the id of the reading and the page size', async () => {
     const { read, requests } = begin(answerAs({ size: 25, clamp: 50, echoes: true, counts: true, pastEnd: 'empty' }));
     await read();
-    expect(requests.map(({ readingId, pageSize }) => `${readingId} ${pageSize}`)).toEqual(
+    expect(requests.map(({ refreshId, pageSize }) => `${refreshId} ${pageSize}`)).toEqual(
       Array(3).fill('reading-1 10'),
     );
   });

@@ -56,9 +56,9 @@ export class AccountReader {
    * @param beginPass called at the start of each pass; what an earlier pass took is then of no use any more
    * @throws GatewayError access-not-granted (404 on the first page), and as `PageSource.get` and `TakePage`
    */
-  async readAll(readingId: string, signal: AbortSignal, beginPass: () => TakePage): Promise<AccountList> {
-    const first = await this.#pass(readingId, signal, beginPass);
-    const pass = first.drifted ? await this.#pass(readingId, signal, beginPass) : first;
+  async readAll(refreshId: string, signal: AbortSignal, beginPass: () => TakePage): Promise<AccountList> {
+    const first = await this.#pass(refreshId, signal, beginPass);
+    const pass = first.drifted ? await this.#pass(refreshId, signal, beginPass) : first;
     return {
       accounts: pass.accounts,
       complete: pass.drifted ? false : pass.counted ? true : null,
@@ -67,13 +67,13 @@ export class AccountReader {
     };
   }
 
-  async #pass(readingId: string, signal: AbortSignal, beginPass: () => TakePage): Promise<Pass> {
+  async #pass(refreshId: string, signal: AbortSignal, beginPass: () => TakePage): Promise<Pass> {
     for (;;) {
       // one failed page ends the others
       const end = new AbortController();
       const either = AbortSignal.any([signal, end.signal]);
       const get = (pageNumber: number) =>
-        this.#source.get({ pageNumber, pageSize: this.#pageSize, readingId, signal: either });
+        this.#source.get({ pageNumber, pageSize: this.#pageSize, refreshId, signal: either });
       try {
         const early = Math.min(this.#expectedPages, this.#maxConcurrent);
         const pass = await new PassReading(get, beginPass(), this.#pageSize, this.#maxConcurrent).run(early);

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { AuthorizedCall } from '../auth/authorized-call.js';
-import { Clock } from '../clock.js';
+import { Clock } from '../time/clock.js';
 import { Settings } from '../config/settings.js';
 import { Log } from '../logging/logging.js';
 import { AccountReader } from './account-reader.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NoToken, type AuthorizedCall } from '../auth/authorized-call.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import { startOf, toStatusError } from '../egress/answer.js';
 import type { WireAnswer } from '../egress/egress.js';
 import { ProxyTimedOut } from '../egress/wire-failure.js';
@@ -33,7 +33,7 @@ export type PageAnswer =
 export interface PageRequest {
   readonly pageNumber: number;
   readonly pageSize: number;
-  readonly readingId: string;
+  readonly refreshId: string;
   readonly signal: AbortSignal;
 }
 
@@ -96,12 +96,12 @@ export class PageSource {
     return answer.status === 404 && pageNumber === 1 ? 'access-not-granted' : codeOf(() => this.#read(answer));
   }
 
-  #getOnce({ pageNumber, pageSize, readingId, signal }: PageRequest): Promise<WireAnswer> {
+  #getOnce({ pageNumber, pageSize, refreshId, signal }: PageRequest): Promise<WireAnswer> {
     return this.#call.get({
       target: ACCOUNT_LIST,
       path: ACCOUNTS_PATH,
       query: { PageNumber: String(pageNumber), PageSize: String(pageSize) },
-      readingId,
+      refreshId,
       signal,
       counted: { endpoint: 'accounts', judge: (answer) => this.#judge(answer, pageNumber) },
     });

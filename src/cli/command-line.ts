@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { VERSION } from '../version.js';
+import { VERSION } from '../config/version.js';
 import { EXIT } from './exit.js';
 
 const HELP = `accounts-gateway ${VERSION}

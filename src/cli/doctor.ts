@@ -1,4 +1,4 @@
-import { SystemClock } from '../clock.js';
+import { SystemClock } from '../time/clock.js';
 import { examine } from '../doctor/examine.js';
 import { printStep, printVerdict } from '../doctor/print-report.js';
 import { toExitCode } from '../doctor/report.js';
@@ -6,7 +6,7 @@ import { StepFailed } from '../doctor/step-failed.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import type { Sandbox, SandboxSettings } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../config/version.js';
 import { toSandboxBank } from './sandbox-bank.js';
 
 interface DoctorOptions {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Clock, Instant } from '../clock.js';
+import type { Clock, Instant } from '../time/clock.js';
 
 /** Files that do not stand still for so long are read all the same, so that one touched over and over is seen too. */
 const RESTLESS_AFTER_MS = 3500;

@@ -50,7 +50,7 @@ export interface EgressSettings {
 export interface SnapshotSettings {
   readonly freshMs: number;
   readonly softTimeoutMs: number;
-  readonly staleMs: number;
+  readonly maxAgeMs: number;
   readonly readTimeoutMs: number;
   /** PageSize used towards the bank. */
   readonly pageSize: number;

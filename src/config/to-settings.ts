@@ -24,7 +24,7 @@ export function toCommonSettings(env: Environment, values: Values, sandbox: bool
     snapshot: {
       freshMs: values.SNAPSHOT_FRESH_MS,
       softTimeoutMs: values.SNAPSHOT_SOFT_TIMEOUT_MS,
-      staleMs: values.SNAPSHOT_STALE_MS,
+      maxAgeMs: values.SNAPSHOT_MAX_AGE_MS,
       readTimeoutMs: values.SNAPSHOT_READ_TIMEOUT_MS,
       pageSize: values.BANK_PAGE_SIZE,
       requestDeadlineMs: values.REQUEST_DEADLINE_MS,

@@ -178,7 +178,7 @@ const TABLE = {
     default: '1000',
     meaning: 'After this a caller gets the older copy, marked stale, while the bank is still being asked.',
   },
-  SNAPSHOT_STALE_MS: {
+  SNAPSHOT_MAX_AGE_MS: {
     group: 'freshness',
     schema: kinds.wholeNumber(0, 86_400_000),
     default: '300000',

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { Settings } from '../config/settings.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../config/version.js';
 import { BuiltPage } from './built-page.js';
 
 const [HTML, JSON_TYPE] = ['text/html', 'application/json'];

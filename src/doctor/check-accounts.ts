@@ -4,7 +4,7 @@ import { AccountReader, type AccountList } from '../bank/account-reader.js';
 import { describeShape } from '../bank/describe-shape.js';
 import { PageReader } from '../bank/page-reader.js';
 import { PageSource } from '../bank/page-source.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import { bodyOf, toText } from '../egress/answer.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';

@@ -1,9 +1,9 @@
 import { certificateFault } from '../auth/bank-identity.js';
-import { daysLeft } from '../expiry-notice.js';
+import { daysLeft } from '../pfx/expiry-notice.js';
 import { readIdentityMaterial, type IdentityMaterial } from '../auth/identity-material.js';
 import { PfxUnreadable, type PfxFault } from '../pfx/pfx-unreadable.js';
 import { EXPORT_AGAIN } from '../pfx/remedy.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import { FileUnusable } from '../config/small-file.js';
 import { StepFailed } from './step-failed.js';

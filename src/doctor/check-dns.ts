@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { TIMED_OUT, within } from '../deadline.js';
+import { TIMED_OUT, within } from '../time/deadline.js';
 import { lineFor, type BankHost } from './hosts.js';
 import { failTogether, StepFailed } from './step-failed.js';
 import type { Findings } from './walk.js';

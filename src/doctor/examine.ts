@@ -1,9 +1,9 @@
-import { Activity } from '../activity.js';
+import { Activity } from '../telemetry/activity.js';
 import { AuthorizedCall } from '../auth/authorized-call.js';
 import { BankIdentity } from '../auth/bank-identity.js';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import { PageSource } from '../bank/page-source.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import { createLogger } from '../logging/logging.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
@@ -153,7 +153,7 @@ async function checkToken({ tokens }: BankIdentity, logged: readonly LoggedLine[
 
 function askFirstPage(call: AuthorizedCall, { settings, clock }: Parts): Promise<unknown> {
   const signal = AbortSignal.timeout(settings.snapshot.readTimeoutMs);
-  return new PageSource(call, clock).get({ pageNumber: 1, pageSize: 1, readingId: crypto.randomUUID(), signal });
+  return new PageSource(call, clock).get({ pageNumber: 1, pageSize: 1, refreshId: crypto.randomUUID(), signal });
 }
 
 /** The refusal of a bank that asks for the certificate once it has seen the request (docs/bank.md#tls). */

@@ -2,7 +2,7 @@ import type { Agent } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
-import { Activity } from '../activity.js';
+import { Activity } from '../telemetry/activity.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 import type { EgressSettings } from '../config/settings.js';
@@ -10,8 +10,8 @@ import { readSmallFile } from '../config/small-file.js';
 import type { ClientTls } from './agent-options.js';
 import { DirectAgent } from './direct-agent.js';
 import { probeConnection, type ConnectionFacts } from './probe-connection.js';
-import { orAborted } from '../deadline.js';
-import { endCallSpan, startCallSpan } from '../spans.js';
+import { orAborted } from '../time/deadline.js';
+import { endCallSpan, startCallSpan } from '../telemetry/spans.js';
 import { goesDirect } from './route.js';
 import { TunnelAgent } from './tunnel-agent.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
@@ -192,7 +192,7 @@ export class Egress {
         host: new URL(request.baseUrl).host,
         path: request.path,
         ...request.query,
-        readingId: request.headers['X-Request-Id'],
+        refreshId: request.headers['X-Request-Id'],
         ms: Math.round(performance.now() - started),
         ...outcome,
       },

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { isNativeError } from 'node:util/types';
 import { HttpsProxyAgent, type HttpsProxyAgentOptions } from 'https-proxy-agent';
-import { orAborted } from '../deadline.js';
+import { orAborted } from '../time/deadline.js';
 import { ConnectFailure } from './connect-failure.js';
 
 /** What a proxy may send before the tunnel stands. */

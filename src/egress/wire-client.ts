@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { isNativeError } from 'node:util/types';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import type { CallOptions } from './agent-options.js';
-import type { BankEndpoint } from '../activity.js';
+import type { BankEndpoint } from '../telemetry/activity.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 import { ACCEPTED_ENCODINGS, AnswerTooLarge, decompress } from './decompress.js';
 

@@ -8,7 +8,7 @@ import {
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { BankDrift } from '../bank/bank-drift.js';
-import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
+import { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import { describeRoutes } from '../egress/route.js';
 import { HttpEdge } from '../http/http-edge.js';
 import type { GatewayError } from '../problems/gateway-error.js';
@@ -28,7 +28,7 @@ export class HealthReport {
     private readonly readiness: Readiness,
     private readonly identities: IdentityHolder,
     private readonly condition: BankCondition,
-    private readonly keeper: SnapshotKeeper,
+    private readonly snapshots: SnapshotCache,
     private readonly settings: Settings,
     private readonly edge: HttpEdge,
     private readonly drift: BankDrift,
@@ -46,7 +46,7 @@ export class HealthReport {
 
   /** Whether the bank is asked, read off the waiting after failures of token and readings. */
   get circuit(): 'closed' | 'open' | 'half-open' {
-    const circuits = [this.identities.current.tokens.status().circuit, this.keeper.status().circuit];
+    const circuits = [this.identities.current.tokens.status().circuit, this.snapshots.status().circuit];
     return circuits.find((each) => each === 'open') ?? circuits.find((each) => each === 'half-open') ?? 'closed';
   }
 
@@ -118,7 +118,7 @@ export class HealthReport {
   }
 
   #snapshot(ready: boolean): HealthIndicatorResult {
-    const { asOf, ageMs, accounts, stale, servable } = this.keeper.status();
+    const { asOf, ageMs, accounts, stale, servable } = this.snapshots.status();
     const { fault } = this.identities.status();
     const data = { asOf, ageSeconds: ageMs === null ? null : Math.floor(ageMs / 1000), accounts, stale };
     const cause = (fault === null ? null : unusable(fault)) ?? this.#failure;
@@ -151,8 +151,8 @@ export class HealthReport {
 
   /** Why the bank cannot be used now: without a token there is no reading, so what fails with it comes first. */
   get #failure(): GatewayError | null {
-    const { token, reading } = this.condition.status().failures;
-    return (token ?? reading)?.error ?? null;
+    const { token, refresh } = this.condition.status().failures;
+    return (token ?? refresh)?.error ?? null;
   }
 }
 

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { ApiProblems } from '../openapi/api-problems.js';
 import { headersNamed } from '../openapi/response-headers.js';
 import { refTo } from '../openapi/schemas.js';
-import { VERSION } from '../version.js';
+import { VERSION } from '../config/version.js';
 import { HealthReport } from './health-report.js';
 import { healthSchema, healthStatusSchema } from './health-schemas.js';
 import { Readiness } from './readiness.js';

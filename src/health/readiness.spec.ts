@@ -1,8 +1,8 @@
-import { Activity } from '../activity.js';
+import { Activity } from '../telemetry/activity.js';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
+import { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import type { AccessToken } from '../auth/access-token.js';
 import { AccessTokenProvider } from '../auth/access-token-provider.js';
 import { NoToken } from '../auth/authorized-call.js';
@@ -17,9 +17,9 @@ import { Readiness } from './readiness.js';
 const ANY = { noCache: false, maxAge: null, onlyIfCached: false };
 const DOWN = new GatewayError('bank-unavailable', 'down', { retryAfterMs: 1000 });
 
-const keepers: SnapshotKeeper[] = [];
+const keepers: SnapshotCache[] = [];
 afterEach(() => {
-  for (const keeper of keepers.splice(0)) keeper.onApplicationShutdown();
+  for (const snapshots of keepers.splice(0)) snapshots.onApplicationShutdown();
 });
 
 /** Readiness over the real token and snapshot rules, with a bank that does as it is told. */
@@ -29,9 +29,9 @@ class Scene {
   readonly counts = { tokens: 0, readings: 0 };
   fault: string | null = null;
   onToken: () => Promise<AccessToken> = () => Promise.resolve(this.token());
-  onReading: () => Promise<ReadSnapshot> = () => Promise.resolve(this.empty());
+  onRefresh: () => Promise<ReadSnapshot> = () => Promise.resolve(this.empty());
   readonly tokens: AccessTokenProvider;
-  readonly keeper: SnapshotKeeper;
+  readonly snapshots: SnapshotCache;
   readonly readiness: Readiness;
 
   constructor() {
@@ -54,15 +54,15 @@ class Scene {
         throw new NoToken(error.code, error.detail, error);
       });
       this.counts.readings += 1;
-      return this.onReading();
+      return this.onRefresh();
     };
-    this.keeper = new SnapshotKeeper({
+    this.snapshots = new SnapshotCache({
       activity: new Activity(),
       reader: { read },
       settings: {
         freshMs: 10_000,
         softTimeoutMs: 1000,
-        staleMs: 300_000,
+        maxAgeMs: 300_000,
         readTimeoutMs: 5000,
         pageSize: 1000,
         requestDeadlineMs: 1000,
@@ -72,9 +72,9 @@ class Scene {
       logger,
       condition,
     });
-    keepers.push(this.keeper);
+    keepers.push(this.snapshots);
     const identities = { current: { tokens: this.tokens }, status: () => ({ fault: this.fault }) };
-    this.readiness = new Readiness(identities as unknown as IdentityHolder, this.keeper, this.edge as HttpEdge);
+    this.readiness = new Readiness(identities as unknown as IdentityHolder, this.snapshots, this.edge as HttpEdge);
   }
 
   empty(): ReadSnapshot {
@@ -104,7 +104,7 @@ describe('ready is', () => {
 
   it('a process with a snapshot that is young enough, whatever the bank does', async () => {
     const scene = new Scene();
-    await scene.keeper.get(ANY);
+    await scene.snapshots.get(ANY);
     scene.onToken = () => Promise.reject(DOWN);
     scene.clock.advance(300_000);
     expect(await scene.readiness.check()).toBe(true);
@@ -112,7 +112,7 @@ describe('ready is', () => {
 
   it('a process whose certificate has ended, as long as it can serve what it holds', async () => {
     const scene = new Scene();
-    await scene.keeper.get(ANY);
+    await scene.snapshots.get(ANY);
     scene.fault = 'expired';
     expect(await scene.readiness.check()).toBe(true);
   });
@@ -121,7 +121,7 @@ describe('ready is', () => {
 describe('not ready is', () => {
   it('a process with a token that has never read the accounts', async () => {
     const scene = new Scene();
-    scene.onReading = () => new Promise(() => undefined);
+    scene.onRefresh = () => new Promise(() => undefined);
     expect(await scene.readiness.check()).toBe(false);
     expect(scene.tokens.usable).not.toBeNull();
   });
@@ -144,7 +144,7 @@ describe('not ready is', () => {
   it('a process whose snapshot is too old and whose token has ended', async () => {
     const scene = new Scene();
     await scene.readiness.check();
-    await scene.keeper.get(ANY);
+    await scene.snapshots.get(ANY);
     scene.clock.advance(300_001);
     scene.onToken = () => Promise.reject(DOWN);
     expect(await scene.readiness.check()).toBe(false);
@@ -152,11 +152,11 @@ describe('not ready is', () => {
 
   it('a process with a token whose last reading failed, until one goes well', async () => {
     const scene = new Scene();
-    scene.onReading = () => Promise.reject(DOWN);
-    await expect(scene.keeper.get(ANY)).rejects.toThrow('down');
+    scene.onRefresh = () => Promise.reject(DOWN);
+    await expect(scene.snapshots.get(ANY)).rejects.toThrow('down');
     expect(scene.tokens.usable).not.toBeNull();
     expect(await scene.readiness.check()).toBe(false);
-    scene.onReading = () => Promise.resolve(scene.empty());
+    scene.onRefresh = () => Promise.resolve(scene.empty());
     scene.clock.advance(1000);
     expect(await scene.readiness.check()).toBe(true);
   });
@@ -170,7 +170,7 @@ describe('not ready is', () => {
 
   it('a process that stops, whatever it holds; nobody is asked then', async () => {
     const scene = new Scene();
-    await scene.keeper.get(ANY);
+    await scene.snapshots.get(ANY);
     scene.edge.stopping = true;
     const before = { ...scene.counts };
     scene.clock.advance(400_000);
@@ -207,8 +207,8 @@ describe('asking for health', () => {
 
   it('costs no reading while one is waited for', async () => {
     const scene = new Scene();
-    scene.onReading = () => Promise.reject(DOWN);
-    await expect(scene.keeper.get(ANY)).rejects.toThrow('down');
+    scene.onRefresh = () => Promise.reject(DOWN);
+    await expect(scene.snapshots.get(ANY)).rejects.toThrow('down');
     await scene.readiness.check();
     await scene.readiness.check();
     expect(scene.counts.readings).toBe(1);

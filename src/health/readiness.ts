@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IdentityHolder } from '../auth/identity-holder.js';
-import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
-import { within } from '../deadline.js';
+import { SnapshotCache } from '../snapshot/snapshot-cache.js';
+import { within } from '../time/deadline.js';
 import { HttpEdge } from '../http/http-edge.js';
 
 const PROBE_WAITS_MS = 500;
@@ -14,7 +14,7 @@ const PROBE_WAITS_MS = 500;
 export class Readiness {
   constructor(
     private readonly identities: IdentityHolder,
-    private readonly keeper: SnapshotKeeper,
+    private readonly snapshots: SnapshotCache,
     private readonly edge: HttpEdge,
   ) {}
 
@@ -29,7 +29,7 @@ export class Readiness {
   get ready(): boolean {
     // whatever is held
     if (this.edge.stopping) return false;
-    const { servable, failing, asOf } = this.keeper.status();
+    const { servable, failing, asOf } = this.snapshots.status();
     if (servable) return true;
     const { fault } = this.identities.status();
     return asOf !== null && !failing && fault === null && this.identities.current.tokens.usable !== null;
@@ -39,6 +39,6 @@ export class Readiness {
   #askInBackground(): Promise<unknown> | null {
     if (this.edge.stopping || this.identities.status().fault !== null) return null;
     const { tokens } = this.identities.current;
-    return this.keeper.probe() ?? (tokens.usable ? null : tokens.get());
+    return this.snapshots.probe() ?? (tokens.usable ? null : tokens.get());
   }
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
-import type { Activity } from '../activity.js';
+import type { Activity } from '../telemetry/activity.js';
 import '../logging/request-fields.js';
 import type { GatewayError } from '../problems/gateway-error.js';
-import { endRequestSpan, traceIdOf } from '../spans.js';
+import { endRequestSpan, traceIdOf } from '../telemetry/spans.js';
 import { isProbe } from './guard.js';
 
 /** Stands in the log for a caller who left before the answer was out. */
@@ -43,10 +43,10 @@ export class AccessLog {
     const method = raw.method ?? null;
     // the router finds routes for addresses that name none
     const route = (raw.url?.startsWith('/') && request.routeOptions.url) || null;
-    const { span, stream, cache, readingId, problem } = fields;
+    const { span, stream, cache, refreshId, problem } = fields;
     const code = problem?.code;
     const left = status === CALLER_LEFT;
-    endRequestSpan(span, { method, route, status: left ? null : status, code, cache, readingId });
+    endRequestSpan(span, { method, route, status: left ? null : status, code, cache, refreshId });
     const quiet = status < 400 && isProbe(route ?? '');
     this.#logger[quiet ? 'debug' : 'info'](
       {
@@ -59,7 +59,7 @@ export class AccessLog {
         ms: toTenths(ms),
         stream,
         cache,
-        readingId,
+        refreshId,
         code,
         client: raw.socket.remoteAddress,
         origin: origin === undefined ? undefined : toLogged(origin),

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyReply } from 'fastify';
 import type { HttpSettings } from '../config/settings.js';
-import { within } from '../deadline.js';
+import { within } from '../time/deadline.js';
 import { Turns } from '../turns.js';
 import { Admission } from './admission.js';
 import { createClientList } from './client-list.js';

@@ -2,11 +2,11 @@ import type { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import { FileWatch } from '../config/file-watch.js';
 import type { HttpSettings } from '../config/settings.js';
 import { FileUnusable, parseCertificates, readSmallFile } from '../config/small-file.js';
-import { daysLeft, ExpiryNotice } from '../expiry-notice.js';
+import { daysLeft, ExpiryNotice } from '../pfx/expiry-notice.js';
 
 /** A change is taken up within 5 s, as docs/operations.md promises. */
 const LOOK_EVERY_MS = 1000;

@@ -8,7 +8,7 @@ export interface RequestFields {
   /** How the answer came: hit, miss, stale or request. */
   cache?: 'hit' | 'miss' | 'stale' | 'request';
   /** The reading of the bank that the request waited for. */
-  readingId?: string;
+  refreshId?: string;
   /** The problem it was answered with, and who must act on that. */
   problem?: Pick<GatewayError, 'code' | 'owner'>;
   /** The answer has no end of its own, so how long it took says nothing. */

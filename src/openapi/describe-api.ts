@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { z } from 'zod';
-import { VERSION } from '../version.js';
+import { VERSION } from '../config/version.js';
 import { RESPONSE_HEADERS } from './response-headers.js';
 import { namedSchemas, toParameterSchema } from './schemas.js';
 

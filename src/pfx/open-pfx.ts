@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { orAborted, TIMED_OUT, within } from '../deadline.js';
+import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import { workerUrl } from '../worker-url.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { KDF_BUDGET_MS } from './kdf-budget.js';

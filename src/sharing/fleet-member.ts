@@ -1,6 +1,6 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { IdentityHolder } from '../auth/identity-holder.js';
-import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
+import type { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import type { Fleet } from './fleet.js';
 import { READING } from './shared-readings.js';
 
@@ -13,16 +13,16 @@ const RESET_EVERY_MS = 30_000;
 /** What this instance does when others tell of theirs, and how long it is one of them. */
 export class FleetMember implements OnModuleInit, OnApplicationShutdown {
   readonly #fleet: Fleet;
-  readonly #keeper: SnapshotKeeper;
+  readonly #snapshots: SnapshotCache;
   readonly #identities: IdentityHolder;
   readonly #onDropped: () => void;
   /** Redis was away when what is shared had to go. */
   #toDrop = false;
   #resetAt = -Infinity;
 
-  constructor(fleet: Fleet, keeper: SnapshotKeeper, identities: IdentityHolder, onDropped: () => void) {
+  constructor(fleet: Fleet, snapshots: SnapshotCache, identities: IdentityHolder, onDropped: () => void) {
     this.#fleet = fleet;
-    this.#keeper = keeper;
+    this.#snapshots = snapshots;
     this.#identities = identities;
     this.#onDropped = onDropped;
   }
@@ -34,7 +34,7 @@ export class FleetMember implements OnModuleInit, OnApplicationShutdown {
     const drop = async () => {
       this.#toDrop = !(await this.#fleet.taskOf(material(), READING).task.drop());
     };
-    this.#keeper.listen({ onDropped: () => void drop() });
+    this.#snapshots.listen({ onDropped: () => void drop() });
     this.#fleet.link.on('up', () => void (this.#toDrop && drop()));
   }
 
@@ -49,12 +49,12 @@ export class FleetMember implements OnModuleInit, OnApplicationShutdown {
     if (fleet !== keys.name) return;
     // it went well for another, so it may here
     if (what === 'done' && name === 'token') this.#resetTokens(tokens);
-    if (what === 'done' && name === READING) this.#keeper.resetBackOff();
+    if (what === 'done' && name === READING) this.#snapshots.resetBackOff();
     if (what !== 'dropped') return;
     // anybody could say so: what is sealed counts
     const waiting = await task.waiting().catch(() => null);
     if (waiting?.code !== 'access-not-granted') return;
-    this.#keeper.drop();
+    this.#snapshots.drop();
     this.#onDropped();
   }
 

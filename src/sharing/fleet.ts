@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { IdentityMaterial } from '../auth/identity-material.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import type { BankSettings, SharingSettings } from '../config/settings.js';
-import { within } from '../deadline.js';
+import { within } from '../time/deadline.js';
 import { SharedTask } from './shared-task.js';
 import { toFleetKeys, type FleetKeys } from './fleet-keys.js';
 import { LeaseStore } from './lease-store.js';

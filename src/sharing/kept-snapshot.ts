@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Logger } from 'pino';
-import type { Clock } from '../clock.js';
-import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
+import type { Clock } from '../time/clock.js';
+import type { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import type { FleetKeys } from './fleet-keys.js';
 import { Refused } from './sealing.js';
@@ -11,18 +11,18 @@ const WRITE_EVERY_MS = 10_000;
 
 interface Parts {
   readonly path: string;
-  readonly keeper: Pick<SnapshotKeeper, 'listen' | 'restore'>;
+  readonly snapshots: Pick<SnapshotCache, 'listen' | 'restore'>;
   /** Of the identity in use. */
   readonly keys: () => FleetKeys;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Older ones may not be served. */
-  readonly lastAgeMs: number;
+  readonly maxAgeMs: number;
 }
 
 /**
  * Keeps the last snapshot in SNAPSHOT_FILE over restarts (docs/fleet.md#the-snapshot-file): written beside the path of
- * callers, every 10 s at most and once more at a stop; given to the keeper before the app opens.
+ * callers, every 10 s at most and once more at a stop; given to the cache before the app opens.
  */
 export class KeptSnapshot implements OnModuleInit, OnApplicationShutdown {
   readonly #parts: Parts;
@@ -39,15 +39,15 @@ export class KeptSnapshot implements OnModuleInit, OnApplicationShutdown {
   }
 
   async onModuleInit(): Promise<void> {
-    const { path, keys, clock, lastAgeMs, keeper, logger } = this.#parts;
+    const { path, keys, clock, maxAgeMs, snapshots, logger } = this.#parts;
     try {
-      this.#restored = await readSnapshotFile(path, keys(), clock, lastAgeMs);
-      if (this.#restored) keeper.restore(this.#restored);
+      this.#restored = await readSnapshotFile(path, keys(), clock, maxAgeMs);
+      if (this.#restored) snapshots.restore(this.#restored);
     } catch (error) {
       const reason = error instanceof Refused ? error.reason : 'unreadable';
       logger.warn({ event: 'sharing.refused', what: 'file', reason }, `SNAPSHOT_FILE is ignored: it is ${reason}`);
     }
-    keeper.listen({ onSnapshot: (snapshot) => this.#take(snapshot), onDropped: () => this.remove() });
+    snapshots.listen({ onSnapshot: (snapshot) => this.#take(snapshot), onDropped: () => this.remove() });
   }
 
   /** Writes what has yet to be written. */

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { closeAll, onClose } from '../../test/support/closing.js';
 import { startRedis } from '../../test/support/redis.js';
 import { hasRedis } from '../../test/support/tools.js';
-import { SystemClock } from '../clock.js';
+import { SystemClock } from '../time/clock.js';
 import { LeaseStore } from './lease-store.js';
 import { RedisLink } from './redis-link.js';
 

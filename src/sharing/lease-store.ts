@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.js';
-import { orAborted, within } from '../deadline.js';
+import type { Clock } from '../time/clock.js';
+import { orAborted, within } from '../time/deadline.js';
 import type { TimeBudget } from './time-budget.js';
 import { RedisFailure, type RedisLink } from './redis-link.js';
 import * as scripts from './scripts.js';

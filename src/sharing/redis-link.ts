@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import type { Logger } from 'pino';
 import type { SharingSettings } from '../config/settings.js';
-import { TIMED_OUT, within } from '../deadline.js';
+import { TIMED_OUT, within } from '../time/deadline.js';
 import { TimeBudget } from './time-budget.js';
 
 /** Redis is not there, too slow, or refuses. `reason` is a word for the log: its own code, or that of the connection. */

@@ -1,4 +1,4 @@
-import type { Clock, Instant } from '../clock.js';
+import type { Clock, Instant } from '../time/clock.js';
 
 /**
  * The time by Redis' clock, which all instances go by: one whose own clock is minutes off still tells the same ages. Between

@@ -36,18 +36,18 @@ export class FleetReadings extends SharedReadings {
   readonly #fleet: Fleet;
   readonly #lastsMs: number;
 
-  constructor(fleet: Fleet, { staleMs, freshMs }: SnapshotSettings) {
+  constructor(fleet: Fleet, { maxAgeMs, freshMs }: SnapshotSettings) {
     super();
     this.#fleet = fleet;
-    this.#lastsMs = Math.max(staleMs, freshMs) + LASTS_LONGER_MS;
+    this.#lastsMs = Math.max(maxAgeMs, freshMs) + LASTS_LONGER_MS;
   }
 
   override share(read: ReadAccounts, material: () => IdentityMaterial): ReadAccounts {
-    return async (readingId, signal, acceptable) => {
+    return async (refreshId, signal, acceptable) => {
       const { keys, task } = this.#fleet.taskOf(material(), READING);
       const { value, source } = await task.run(
         new ReadingJob(this.#fleet.link, keys, task, this.#lastsMs, acceptable, (asOfMs) =>
-          read(readingId, signal, acceptable, asOfMs),
+          read(refreshId, signal, acceptable, asOfMs),
         ),
         signal,
       );

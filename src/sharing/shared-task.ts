@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Clock, Instant } from '../clock.js';
-import { TIMED_OUT } from '../deadline.js';
+import type { Clock, Instant } from '../time/clock.js';
+import { TIMED_OUT } from '../time/deadline.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import type { FleetKeys } from './fleet-keys.js';
 import { BACKGROUND_MS, type LeaseStore, type Seen } from './lease-store.js';

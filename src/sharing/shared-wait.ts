@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NoToken } from '../auth/authorized-call.js';
-import { kindOf, toWaitMs } from '../back-off.js';
+import { kindOf, toWaitMs } from '../time/back-off.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { isProblemCode, type ProblemCode } from '../problems/problem-table.js';
 import type { FleetKeys } from './fleet-keys.js';

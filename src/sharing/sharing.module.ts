@@ -1,11 +1,11 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
-import { Clock } from '../clock.js';
+import { Clock } from '../time/clock.js';
 import { Settings } from '../config/settings.js';
 import { readSealingKey } from '../config/small-file.js';
 import { Log } from '../logging/logging.js';
-import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
+import { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import { SnapshotModule } from '../snapshot/snapshot.module.js';
 import type { KeptSnapshot } from './kept-snapshot.js';
 import type { Sharing } from './sharing.js';
@@ -20,15 +20,15 @@ export class SharingModule {
       module: SharingModule,
       imports: [SnapshotModule, AuthModule],
       providers: [
-        { provide: KEPT, useFactory: keepSnapshot, inject: [Settings, Clock, Log, SnapshotKeeper, IdentityHolder] },
+        { provide: KEPT, useFactory: keepSnapshot, inject: [Settings, Clock, Log, SnapshotCache, IdentityHolder] },
         {
           provide: Symbol('FleetMember'),
-          useFactory: async (keeper: SnapshotKeeper, identities: IdentityHolder, kept: KeptSnapshot | null) => {
+          useFactory: async (snapshots: SnapshotCache, identities: IdentityHolder, kept: KeptSnapshot | null) => {
             if (!sharing) return null;
             const { FleetMember } = await import('./fleet-member.js');
-            return new FleetMember(sharing.fleet, keeper, identities, () => kept?.remove());
+            return new FleetMember(sharing.fleet, snapshots, identities, () => kept?.remove());
           },
-          inject: [SnapshotKeeper, IdentityHolder, KEPT],
+          inject: [SnapshotCache, IdentityHolder, KEPT],
         },
       ],
     };
@@ -39,7 +39,7 @@ async function keepSnapshot(
   { sharing, snapshot, bank }: Settings,
   clock: Clock,
   { logger }: Log,
-  keeper: SnapshotKeeper,
+  snapshots: SnapshotCache,
   identities: IdentityHolder,
 ): Promise<KeptSnapshot | null> {
   const { file, keyFile } = sharing;
@@ -51,10 +51,10 @@ async function keepSnapshot(
   const ownKey = keyFile === null ? null : readSealingKey(keyFile);
   return new KeptSnapshot({
     path: file,
-    keeper,
+    snapshots,
     keys: () => toFleetKeys(identities.current.material, bank, ownKey),
     clock,
     logger,
-    lastAgeMs: Math.max(snapshot.staleMs, snapshot.freshMs),
+    maxAgeMs: Math.max(snapshot.maxAgeMs, snapshot.freshMs),
   });
 }

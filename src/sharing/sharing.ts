@@ -1,6 +1,6 @@
-import type { Activity } from '../activity.js';
+import type { Activity } from '../telemetry/activity.js';
 import type { SharedTokens } from '../auth/bank-identity.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import { readSealingKey } from '../config/small-file.js';
 import type { Logger } from 'pino';

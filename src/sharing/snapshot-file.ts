@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open as openFile, rename, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../time/clock.js';
 import { Snapshot } from '../snapshot/snapshot.js';
 import type { FleetKeys } from './fleet-keys.js';
 import { MAX_HEADER_BYTES, open, PIECE_BYTES, Refused, seal, type Facts } from './sealing.js';
@@ -41,13 +41,13 @@ export async function writeSnapshotFile(path: string, snapshot: Snapshot, keys: 
 
 /**
  * The snapshot in a file, if there is one; its age goes by the wall clock of this machine.
- * @throws Refused when it is damaged, foreign, of another version, older than `lastAgeMs`, or from the future
+ * @throws Refused when it is damaged, foreign, of another version, older than `maxAgeMs`, or from the future
  */
 export async function readSnapshotFile(
   path: string,
   keys: FleetKeys,
   clock: Clock,
-  lastAgeMs: number,
+  maxAgeMs: number,
 ): Promise<Snapshot | null> {
   const file = await openExisting(path);
   if (!file) return null;
@@ -55,7 +55,7 @@ export async function readSnapshotFile(
     const now = clock.now();
     const opening = open(await readStart(file), 'snapshot', keys, MAX_SNAPSHOT_BYTES);
     const ageMs = toAge(opening.facts, now.wall);
-    if (ageMs > lastAgeMs) throw new Refused('too-old');
+    if (ageMs > maxAgeMs) throw new Refused('too-old');
     for (let at = opening.headerBytes; ;) {
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, at);
       if (bytesRead === 0) break;

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { TIMED_OUT, within } from '../deadline.js';
+import { TIMED_OUT, within } from '../time/deadline.js';
 
 const TICK_MS = 25;
 

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { TakePage } from '../bank/account-reader.js';
 import type { Drift } from '../bank/key-tree.js';
 import type { PageFacts } from '../bank/page-reader.js';
-import { TIMED_OUT, within } from '../deadline.js';
+import { TIMED_OUT, within } from '../time/deadline.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { workerUrl } from '../worker-url.js';
 import type { Order, Reply } from './builder.worker.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Instant } from '../clock.js';
+import type { Instant } from '../time/clock.js';
 import type { Account, Balance } from './account.js';
 import { SnapshotBuilder } from './snapshot-builder.js';
 import { Snapshot } from './snapshot.js';

@@ -1,7 +1,7 @@
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { AccountReader } from '../bank/account-reader.js';
-import type { Clock } from '../clock.js';
-import { orAborted } from '../deadline.js';
+import type { Clock } from '../time/clock.js';
+import { orAborted } from '../time/deadline.js';
 import type { BuilderThread } from './builder-thread.js';
 import { Snapshot } from './snapshot.js';
 
@@ -26,7 +26,7 @@ export interface Acceptable {
  * this machine's tells it. @throws GatewayError, or the reason of `signal`
  */
 export type ReadAccounts = (
-  readingId: string,
+  refreshId: string,
   signal: AbortSignal,
   acceptable?: Acceptable,
   asOfMs?: number,
@@ -47,12 +47,12 @@ export class SnapshotReader {
   ) {}
 
   /** @throws GatewayError as `AccountReader.readAll`, internal-error; or the signal's reason */
-  async read(readingId: string, signal: AbortSignal, _acceptable?: Acceptable, asOfMs?: number): Promise<ReadSnapshot> {
+  async read(refreshId: string, signal: AbortSignal, _acceptable?: Acceptable, asOfMs?: number): Promise<ReadSnapshot> {
     const askedAt = this.clock.now();
     // started now, it is ready when the first page is there
     let build = this.builder.begin();
     try {
-      const { complete, pages } = await this.accounts.readAll(readingId, signal, () => {
+      const { complete, pages } = await this.accounts.readAll(refreshId, signal, () => {
         build = this.builder.begin();
         const { takePage } = build;
         return (pageNumber, pieces) => orAborted(takePage(pageNumber, pieces), signal);

@@ -1,16 +1,16 @@
 import { Module } from '@nestjs/common';
-import { Activity } from '../activity.js';
+import { Activity } from '../telemetry/activity.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { AccountReader } from '../bank/account-reader.js';
 import { BankDrift } from '../bank/bank-drift.js';
 import { BankModule } from '../bank/bank.module.js';
-import { Clock } from '../clock.js';
+import { Clock } from '../time/clock.js';
 import { Settings } from '../config/settings.js';
 import { Log } from '../logging/logging.js';
 import { BuilderThread } from './builder-thread.js';
-import { SnapshotKeeper } from './snapshot-keeper.js';
+import { SnapshotCache } from './snapshot-cache.js';
 import { SharedReadings, SnapshotReader } from './snapshot-reader.js';
 
 /** The last complete reading, and who gets it. */
@@ -29,7 +29,7 @@ import { SharedReadings, SnapshotReader } from './snapshot-reader.js';
       inject: [AccountReader, BuilderThread, Clock],
     },
     {
-      provide: SnapshotKeeper,
+      provide: SnapshotCache,
       useFactory: (
         reader: SnapshotReader,
         { snapshot: settings }: Settings,
@@ -41,7 +41,7 @@ import { SharedReadings, SnapshotReader } from './snapshot-reader.js';
         sharing?: SharedReadings,
       ) => {
         const read = reader.read.bind(reader);
-        const keeper = new SnapshotKeeper({
+        const snapshots = new SnapshotCache({
           reader: { read: sharing?.share(read, () => identities.current.material) ?? read },
           settings,
           clock,
@@ -50,8 +50,8 @@ import { SharedReadings, SnapshotReader } from './snapshot-reader.js';
           condition,
         });
         // what was refused to the old identity may be granted to the new
-        identities.onReplaced(() => keeper.resetBackOff());
-        return keeper;
+        identities.onReplaced(() => snapshots.resetBackOff());
+        return snapshots;
       },
       inject: [
         SnapshotReader,
@@ -65,6 +65,6 @@ import { SharedReadings, SnapshotReader } from './snapshot-reader.js';
       ],
     },
   ],
-  exports: [SnapshotKeeper],
+  exports: [SnapshotCache],
 })
 export class SnapshotModule {}

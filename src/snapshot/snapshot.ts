@@ -1,4 +1,4 @@
-import type { Instant } from '../clock.js';
+import type { Instant } from '../time/clock.js';
 import type { Account } from './account.js';
 import type { AmountColumn } from './amount-column.js';
 import { asBuffer, findSorted, type Texts } from './bytes.js';

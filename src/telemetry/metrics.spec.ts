@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { Activity } from '../activity.js';
+import { Activity } from './activity.js';
 import { ClientNames } from './client-names.js';
 import { Metrics, prefersOpenMetrics } from './metrics.js';
 import { ScrapedFigures } from './scraped-figures.js';
@@ -57,10 +57,10 @@ describe('the figures', () => {
     const [open, text, again] = await Promise.all([metrics.render(true), metrics.render(false), metrics.render(true)]);
     const later = await metrics.render(false);
     for (const each of [text, later]) {
-      expect(each.text).toContain('# TYPE accounts_gateway_readings_total counter\naccounts_gateway_readings_total{');
+      expect(each.text).toContain('# TYPE accounts_gateway_refreshes_total counter\naccounts_gateway_refreshes_total{');
     }
     for (const each of [open, again]) {
-      expect(each.text).toContain('# TYPE accounts_gateway_readings counter\naccounts_gateway_readings_total{');
+      expect(each.text).toContain('# TYPE accounts_gateway_refreshes counter\naccounts_gateway_refreshes_total{');
     }
   });
 

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry, type Metric } from '@prometheus-io/client';
-import type { Activity, BankCallEnded, ReadingEnded, RequestEnded } from '../activity.js';
+import type { Activity, BankCallEnded, RefreshEnded, RequestEnded } from './activity.js';
 import { PROBLEM_CODES, PROBLEMS } from '../problems/problem-table.js';
-import { toKnownMethod } from '../spans.js';
+import { toKnownMethod } from './spans.js';
 import { ClientNames } from './client-names.js';
 
 /** From an answer out of memory to the last second of REQUEST_DEADLINE_MS, and what was set longer. */
@@ -40,8 +40,8 @@ export class Metrics {
     ...this.#registers,
   });
   readonly #readings = this.#counter('readings', 'Readings of all accounts.', ['outcome']);
-  readonly #readingDuration = new Histogram({
-    name: 'accounts_gateway_reading_duration_seconds',
+  readonly #refreshDuration = new Histogram({
+    name: 'accounts_gateway_refresh_duration_seconds',
     help: 'How long readings of all accounts took, with all their pages and repeats.',
     buckets: READING_BUCKETS,
     ...this.#registers,
@@ -58,7 +58,7 @@ export class Metrics {
       for (const request of requests) this.#onRequest(request);
     });
     activity.on('bankCallEnded', (call) => this.#onBankCall(call));
-    activity.on('readingEnded', (reading) => this.#onReading(reading));
+    activity.on('refreshEnded', (reading) => this.#onRefresh(reading));
     activity.on('tokenRequestEnded', ({ code }) => this.#tokenRequests.inc({ outcome: code ?? 'ok' }));
   }
 
@@ -110,9 +110,9 @@ export class Metrics {
     this.#bankCalls.observe({ target: endpoint, error_type: code ?? '' }, ms / 1000);
   }
 
-  #onReading({ ms, code }: ReadingEnded): void {
+  #onRefresh({ ms, code }: RefreshEnded): void {
     this.#readings.inc({ outcome: code ?? 'ok' });
-    this.#readingDuration.observe(ms / 1000);
+    this.#refreshDuration.observe(ms / 1000);
   }
 }
 

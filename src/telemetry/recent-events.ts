@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Clock } from '../clock.js';
+import { Clock } from '../time/clock.js';
 import { Log } from '../logging/logging.js';
 import { isProblemCode, OWNERS, PROBLEMS } from '../problems/problem-table.js';
 import { NOTABLE_EVENTS } from './notable-events.js';

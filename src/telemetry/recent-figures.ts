@@ -1,8 +1,8 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Activity, type BankCallEnded, type RequestEnded } from '../activity.js';
-import { Clock } from '../clock.js';
-import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
+import { Activity, type BankCallEnded, type RequestEnded } from './activity.js';
+import { Clock } from '../time/clock.js';
+import { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import type { RecentPoint } from './recent-schema.js';
 
 export const EVERY_SECONDS = 10;
@@ -23,7 +23,7 @@ export class RecentFigures implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly activity: Activity,
-    private readonly keeper: SnapshotKeeper,
+    private readonly snapshots: SnapshotCache,
     private readonly clock: Clock,
   ) {
     activity.on('requestsEnded', (requests) => {
@@ -48,7 +48,7 @@ export class RecentFigures implements OnApplicationBootstrap, OnModuleDestroy {
   /** Makes a point of what has happened since the last one; called every 10 s. */
   endPoint(): void {
     this.activity.flush();
-    const { ageMs, stale } = this.keeper.status();
+    const { ageMs, stale } = this.snapshots.status();
     this.#points.push({
       at: new Date(this.clock.now().wall).toISOString(),
       requests: this.#requests,

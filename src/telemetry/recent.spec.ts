@@ -1,9 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import { Activity } from '../activity.js';
+import { Activity } from './activity.js';
 import { createLogger, Log } from '../logging/logging.js';
-import type { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
+import type { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import { RecentEvents } from './recent-events.js';
 import { RecentFigures } from './recent-figures.js';
 
@@ -11,7 +11,7 @@ function createFigures() {
   const activity = new Activity();
   const clock = new FakeClock();
   const status: { ageMs: number | null; stale: boolean } = { ageMs: null, stale: false };
-  const figures = new RecentFigures(activity, { status: () => status } as unknown as SnapshotKeeper, clock);
+  const figures = new RecentFigures(activity, { status: () => status } as unknown as SnapshotCache, clock);
   const request = (ms: number, change: object = {}) =>
     activity.requestEnded({
       method: 'GET',

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import { Activity } from '../activity.js';
+import { Activity } from './activity.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { BankModule } from '../bank/bank.module.js';
 import { HealthModule } from '../health/health.module.js';
@@ -10,7 +10,7 @@ import { MetricsController } from './metrics.controller.js';
 import { RecentController } from './recent.controller.js';
 import { RecentEvents } from './recent-events.js';
 import { RecentFigures } from './recent-figures.js';
-import { RoomFigures } from './room-figures.js';
+import { Gauges } from './gauges.js';
 
 /** What is told to those who watch: figures for Prometheus, and the last hour. It knows other rooms, and none knows it. */
 @Module({
@@ -18,7 +18,7 @@ import { RoomFigures } from './room-figures.js';
   controllers: [MetricsController, RecentController],
   providers: [
     { provide: Metrics, useFactory: (activity: Activity) => new Metrics(activity), inject: [Activity] },
-    RoomFigures,
+    Gauges,
     RecentFigures,
     RecentEvents,
   ],

@@ -3,8 +3,8 @@ import { context, diag, DiagLogLevel, trace } from '@opentelemetry/api';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import type { Environment } from '../config/environment.js';
-import { within } from '../deadline.js';
-import { VERSION } from '../version.js';
+import { within } from '../time/deadline.js';
+import { VERSION } from '../config/version.js';
 import { AsyncContextManager } from './async-context.js';
 import { isWanted, toNumber, toSampler, type Warn } from './tracing-variables.js';
 

@@ -11,7 +11,7 @@ afterEach(async () => {
   await closePretendBanks();
 });
 
-const ALWAYS_READ = { SNAPSHOT_FRESH_MS: '0', SNAPSHOT_STALE_MS: '0' };
+const ALWAYS_READ = { SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' };
 
 /** Calls without pause until told to stop; gives every status that was not 200. */
 function steadyLoad(gateway: Gateway) {

@@ -66,7 +66,7 @@ describe('a certificate out of date is said, not sent', () => {
   it('expiring while it runs: what is held is served, the certificate is not sent any more', async () => {
     const bank = await startPretendBank({ clientValidity: days(-300, 1) });
     const clock = new MovedClock();
-    const gateway = await startGateway(bank, { SNAPSHOT_STALE_MS: '86400000' }, clock);
+    const gateway = await startGateway(bank, { SNAPSHOT_MAX_AGE_MS: '86400000' }, clock);
     expect((await askInTime(gateway)).status).toBe(200);
     const asked = bank.requests.length;
     clock.advance(DAY_MS - 100);

@@ -306,6 +306,6 @@ describe('lists are read page by page', () => {
     expect(new Set(sent.slice(0, 3)).size).toBe(1);
     expect(new Set(sent.slice(3)).size).toBe(1);
     expect(sent[0]).not.toBe(sent[3]);
-    expect(gateway.events('request').map(({ readingId }) => readingId)).toEqual([sent[0], sent[3]]);
+    expect(gateway.events('request').map(({ refreshId }) => refreshId)).toEqual([sent[0], sent[3]]);
   });
 });

@@ -24,7 +24,7 @@ export async function loadInstances(root) {
         'snapshot/account.js',
         'snapshot/snapshot.js',
         'snapshot/snapshot-builder.js',
-        'snapshot/snapshot-keeper.js',
+        'snapshot/snapshot-cache.js',
         'sharing/fleet.js',
       ].map(load),
     ).then((modules) => Object.assign({}, ...modules)),
@@ -78,15 +78,15 @@ export async function loadInstances(root) {
       const reader = {
         read: fleet ? new readings.FleetReadings(fleet, settings).share(read, () => material) : read,
       };
-      const keeper = new parts.SnapshotKeeper({ reader, settings, clock, logger: SILENT, activity, condition });
+      const snapshots = new parts.SnapshotCache({ reader, settings, clock, logger: SILENT, activity, condition });
       if (fleet) {
         const identities = { current: { material, tokens: provider } };
-        new member.FleetMember(fleet, keeper, identities, () => undefined).onModuleInit();
+        new member.FleetMember(fleet, snapshots, identities, () => undefined).onModuleInit();
       }
       return {
-        get: () => keeper.get({ noCache: false, maxAge: null, onlyIfCached: false }),
+        get: () => snapshots.get({ noCache: false, maxAge: null, onlyIfCached: false }),
         close: async () => {
-          keeper.onApplicationShutdown();
+          snapshots.onApplicationShutdown();
           await fleet?.close();
         },
       };

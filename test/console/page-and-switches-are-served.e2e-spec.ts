@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { SystemClock } from '../../src/clock.js';
+import { SystemClock } from '../../src/time/clock.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
 import { cleanUp, start } from '../support/sandbox.js';
 

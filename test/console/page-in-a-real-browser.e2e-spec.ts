@@ -2,7 +2,7 @@ import AxeBuilder from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { AppModule } from '../../src/app.module.js';
-import { SystemClock } from '../../src/clock.js';
+import { SystemClock } from '../../src/time/clock.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { startBrowser } from '../support/client-pages.js';
 import { closeAll } from '../support/closing.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SystemClock } from '../../src/clock.js';
+import { SystemClock } from '../../src/time/clock.js';
 import { AWAITED, coded, documentPaths, readDocument, rowsUnder, withoutRow } from '../support/documents.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
 import { cleanUp, start } from '../support/sandbox.js';

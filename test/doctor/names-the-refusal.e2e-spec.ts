@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SystemClock } from '../../src/clock.js';
+import { SystemClock } from '../../src/time/clock.js';
 import { examineWith, expectFailed, type Expected } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
 import {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { TIMED_OUT } from '../../src/deadline.js';
+import { TIMED_OUT } from '../../src/time/deadline.js';
 import { TimeBudget } from '../../src/sharing/time-budget.js';
 import { closeAll } from '../support/closing.js';
 import { asked, sharingOf, slowly, startFleet } from '../support/fleet.js';
@@ -91,7 +91,7 @@ const FAULTS: [string, Fault][] = [
     });
     const bank = await startPretendBank();
     bank.onAccounts = slowly(20);
-    const gateways = await startFleet(2, bank, redis, { SNAPSHOT_FRESH_MS: '0', SNAPSHOT_STALE_MS: '0' });
+    const gateways = await startFleet(2, bank, redis, { SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' });
     // the ms in which this process was held up by others do not count
     const call = async (gateway: Gateway, withinMs = 10_000) => {
       const answer = await new TimeBudget(withinMs).within(gateway.get('/api/v1/accounts'));

@@ -60,7 +60,7 @@ describe('one answer through its life', () => {
     return { bank, clock, gateway, asked };
   }
 
-  const readingEnded = (gateway: Gateway) => {
+  const refreshEnded = (gateway: Gateway) => {
     const ends = () => gateway.events('snapshot.failed').length + gateway.events('snapshot.refreshed').length;
     const before = ends();
     return () => until(() => ends() > before);
@@ -85,7 +85,7 @@ describe('one answer through its life', () => {
     // slow: the older copy, marked, while the bank is still being asked
     clock.advance(5000);
     bank.onAccounts = hang;
-    const ended = readingEnded(gateway);
+    const ended = refreshEnded(gateway);
     const slow = told(await get());
     expect(slow).toMatchObject({ asOf: first.asOf, stale: true, age: 13 });
     expect(slow.cacheStatus).toMatch(/; fwd=stale; ttl=-[34]$/);

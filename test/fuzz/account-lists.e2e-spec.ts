@@ -1,10 +1,10 @@
-import { Activity } from '../../src/activity.js';
+import { Activity } from '../../src/telemetry/activity.js';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { accountListSchema } from '../../src/accounts/response-schemas.js';
 import { BuilderThread } from '../../src/snapshot/builder-thread.js';
-import { SnapshotKeeper, type ServedSnapshot } from '../../src/snapshot/snapshot-keeper.js';
+import { SnapshotCache, type ServedSnapshot } from '../../src/snapshot/snapshot-cache.js';
 import { SnapshotReader } from '../../src/snapshot/snapshot-reader.js';
 import { AuthorizedCall } from '../../src/auth/authorized-call.js';
 import { BankCondition } from '../../src/auth/bank-condition.js';
@@ -74,7 +74,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     pageSize: 6,
     maxConcurrentRequests: 3,
   });
-  const keeper = new SnapshotKeeper({
+  const snapshots = new SnapshotCache({
     activity: new Activity(),
     reader: new SnapshotReader(reader, builder, clock),
     clock,
@@ -83,14 +83,14 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     settings: {
       freshMs: 0,
       softTimeoutMs: EACH_WITHIN_MS,
-      staleMs: 0,
+      maxAgeMs: 0,
       readTimeoutMs: EACH_WITHIN_MS,
       pageSize: 6,
       requestDeadlineMs: EACH_WITHIN_MS,
       maxRequestsWaiting: 10,
     },
   });
-  const outcome = await keeper
+  const outcome = await snapshots
     .get({ noCache: true, maxAge: null, onlyIfCached: false })
     .catch((error: unknown) => error);
   return { outcome: outcome as ServedSnapshot | Error, asked, written: log.written.join('') };

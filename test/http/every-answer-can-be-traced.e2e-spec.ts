@@ -80,10 +80,10 @@ describe('every answer can be traced', () => {
       await until(() => other.events('request').length === 1 && other.events('snapshot.failed').length === 1);
       const [failed] = other.events('snapshot.failed');
       expect(other.events('request')[0]).toMatchObject({
-        readingId: failed?.['readingId'],
+        refreshId: failed?.['refreshId'],
         code: 'access-not-granted',
       });
-      expect(failed).toMatchObject({ level: 'error', readingId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+      expect(failed).toMatchObject({ level: 'error', refreshId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
     } finally {
       await control(sandbox, 'DELETE');
     }

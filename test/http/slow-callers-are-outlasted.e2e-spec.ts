@@ -27,7 +27,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 async function startWarm(): Promise<Gateway> {
   const bank = await startPretendBank();
   bank.onAccounts = listSample(1000);
-  const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '600000', SNAPSHOT_STALE_MS: '600000' });
+  const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '600000', SNAPSHOT_MAX_AGE_MS: '600000' });
   expect((await gateway.get(PAGE)).status).toBe(200);
   return gateway;
 }

@@ -18,7 +18,7 @@ describe('answers that are not read', () => {
   it('more than 64 MB of them on all connections: the largest that take nothing are ended at once, who reads is not', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = listSample(1000);
-    const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '600000', SNAPSHOT_STALE_MS: '600000' });
+    const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '600000', SNAPSHOT_MAX_AGE_MS: '600000' });
     const answer = await gateway.get(PAGE);
     expect(answer.status).toBe(200);
 

@@ -32,7 +32,7 @@ async function startWarm(env: Record<string, string> = {}) {
   const bank = await startPretendBank();
   bank.onAccounts = listSample(1000);
   const program = await startProgram({
-    env: programEnvironment(bank, { SNAPSHOT_FRESH_MS: '600000', SNAPSHOT_STALE_MS: '600000', ...env }),
+    env: programEnvironment(bank, { SNAPSHOT_FRESH_MS: '600000', SNAPSHOT_MAX_AGE_MS: '600000', ...env }),
     cwd: makeDirectory(),
     nodeFlags: ['--max-old-space-size=256', '--import', `data:text/javascript,${encodeURIComponent(WATCH)}`],
   });

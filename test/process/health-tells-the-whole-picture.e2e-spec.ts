@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { PROBLEMS } from '../../src/problems/problem-table.js';
-import { VERSION } from '../../src/version.js';
+import { VERSION } from '../../src/config/version.js';
 import { cleanUp, control, start } from '../support/sandbox.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
@@ -254,7 +254,7 @@ describe('health tells the whole picture', () => {
   it('a copy that has grown too old to be served, while the bank fails, is not called well', async () => {
     const sandbox = await start();
     const clock = new MovedClock();
-    const gateway = await startGateway(sandbox, { SNAPSHOT_STALE_MS: '20000' }, clock);
+    const gateway = await startGateway(sandbox, { SNAPSHOT_MAX_AGE_MS: '20000' }, clock);
     await gateway.get('/api/v1/accounts');
     await control(sandbox, 'PATCH', { failNext: { endpoint: 'accounts', times: 1000, with: '500' } });
     clock.advance(15_000);

@@ -77,7 +77,7 @@ describe('the sandbox starts with one command', () => {
   });
 
   it('setting the switches back ends the waiting after the failures they made', async () => {
-    const env = { ...FREE, SNAPSHOT_FRESH_MS: '0', SNAPSHOT_STALE_MS: '0' };
+    const env = { ...FREE, SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' };
     const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd: makeDirectory() });
     const url = await program.started();
     const control = `${/http:\/\/[\d.:]+(?=\/control)/.exec(program.stderr())?.[0]}/control`;

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { VERSION } from '../../src/version.js';
+import { VERSION } from '../../src/config/version.js';
 import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
 import { endPrograms, programEnvironment, startProgram, type ProgramOptions } from '../support/program.js';
 
@@ -50,7 +50,7 @@ describe('wrong settings are told all at once', () => {
       BANK_PAGE_SIZE: 'abc',
       BANK_MAX_CONCURRENT_REQUESTS: '0',
       SNAPSHOT_FRESH_MS: '-1',
-      SNAPSHOT_STALE_MS: '1e12',
+      SNAPSHOT_MAX_AGE_MS: '1e12',
       PORT: '70000',
       HOST: '0.0.0.0',
       LOG_LEVEL: 'loud',

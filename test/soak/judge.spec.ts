@@ -3,7 +3,7 @@ import { PLANTED, sampleId } from '../support/sample-accounts.js';
 import { judge, type Call } from './judge.js';
 import { nameOf, type Version } from './soak-bank.js';
 
-const LIMITS = { freshMs: 300, staleMs: 3000, deadlineMs: 2500 };
+const LIMITS = { freshMs: 300, maxAgeMs: 3000, deadlineMs: 2500 };
 const T = Date.UTC(2026, 10, 21, 8);
 const VERSIONS: Version[] = [
   { number: 0, firstAskedAt: T + 10, lastServedAt: T + 20 },

@@ -18,7 +18,7 @@ export interface Call {
 
 export interface Limits {
   readonly freshMs: number;
-  readonly staleMs: number;
+  readonly maxAgeMs: number;
   readonly deadlineMs: number;
 }
 
@@ -57,7 +57,7 @@ export function judge(call: Call, versions: readonly Version[], limits: Limits, 
   const before = versions[number - 1];
   if (asOf > version.firstAskedAt || (before && asOf < before.firstAskedAt))
     return 'asOf is not when the bank was asked for these accounts';
-  if (call.receivedAt - asOf > limits.staleMs + slackMs) return `${call.receivedAt - asOf} ms old`;
+  if (call.receivedAt - asOf > limits.maxAgeMs + slackMs) return `${call.receivedAt - asOf} ms old`;
   const readMeanwhile = version.lastServedAt >= call.sentAt - slackMs;
   const ageMs = call.sentAt - asOf;
   const nowMs = Math.max(1000, version.lastServedAt - asOf);

@@ -67,11 +67,11 @@ export async function startSoakBank(): Promise<SoakBank> {
     if (ageMs > TOKEN_LIFETIME_MS) expired.push({ at: Date.now(), ageMs });
     if (issued === undefined || ageMs > TOKEN_LIFETIME_MS) return json(response, 401, {});
 
-    const readingId = String(request.headers['x-request-id']);
-    let version = byReading.get(readingId);
+    const refreshId = String(request.headers['x-request-id']);
+    let version = byReading.get(refreshId);
     if (!version) {
       version = { number: versions.length, firstAskedAt: Date.now(), lastServedAt: 0 };
-      byReading.set(readingId, version);
+      byReading.set(refreshId, version);
       versions.push(version);
     }
     version.lastServedAt = Date.now();

@@ -32,7 +32,7 @@ interface SoakReport {
   readonly wrong: readonly string[];
 }
 
-const LIMITS: Limits = { freshMs: 300, staleMs: 3000, deadlineMs: 2500 };
+const LIMITS: Limits = { freshMs: 300, maxAgeMs: 3000, deadlineMs: 2500 };
 const ENV = {
   LOG_LEVEL: 'trace',
   BANK_PAGE_SIZE: '50',
@@ -42,7 +42,7 @@ const ENV = {
   REQUEST_DEADLINE_MS: String(LIMITS.deadlineMs),
   SNAPSHOT_FRESH_MS: String(LIMITS.freshMs),
   SNAPSHOT_SOFT_TIMEOUT_MS: '200',
-  SNAPSHOT_STALE_MS: String(LIMITS.staleMs),
+  SNAPSHOT_MAX_AGE_MS: String(LIMITS.maxAgeMs),
   SNAPSHOT_READ_TIMEOUT_MS: '5000',
 };
 const [STEADY, LEAVING, BURST] = [8, 3, 150];

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { SystemClock, type Clock } from '../../src/clock.js';
+import { SystemClock, type Clock } from '../../src/time/clock.js';
 import { examine } from '../../src/doctor/examine.js';
 import { printStep, printVerdict } from '../../src/doctor/print-report.js';
 import {

@@ -1,4 +1,4 @@
-import { Clock, type Instant } from '../../src/clock.js';
+import { Clock, type Instant } from '../../src/time/clock.js';
 
 /** A clock that stands still until it is moved; its two hands move together or apart. */
 export class FakeClock extends Clock {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.js';
+import type { Clock } from '../../src/time/clock.js';
 import { startGateway, type Gateway } from './gateway.js';
 import { listAccounts, type PretendBank } from './pretend-bank.js';
 import type { Redis } from './redis.js';

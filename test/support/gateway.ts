@@ -3,7 +3,7 @@ import { request, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from '../../src/app.setup.js';
-import { SystemClock, type Clock } from '../../src/clock.js';
+import { SystemClock, type Clock } from '../../src/time/clock.js';
 import { createLogger, Log } from '../../src/logging/logging.js';
 import { readSettings } from '../../src/config/read-settings.js';
 import type { Settings } from '../../src/config/settings.js';

@@ -1,4 +1,4 @@
-import { Clock, type Instant } from '../../src/clock.js';
+import { Clock, type Instant } from '../../src/time/clock.js';
 
 /** The system's clocks, moved on by a test: what takes minutes for others has passed at once. */
 export class MovedClock extends Clock {

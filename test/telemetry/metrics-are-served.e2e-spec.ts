@@ -35,9 +35,9 @@ describe('/metrics', () => {
       const open = type.startsWith('application/');
       expect(text.endsWith('# EOF\n')).toBe(open);
       // a counter is named without its suffix where OpenMetrics is spoken, and only there
-      const typed = open ? 'accounts_gateway_readings counter' : 'accounts_gateway_readings_total counter';
+      const typed = open ? 'accounts_gateway_refreshes counter' : 'accounts_gateway_refreshes_total counter';
       expect(text).toContain(`# TYPE ${typed}\n`);
-      expect(parseMetrics(text).value('accounts_gateway_readings_total', { outcome: 'ok' })).toBe(1);
+      expect(parseMetrics(text).value('accounts_gateway_refreshes_total', { outcome: 'ok' })).toBe(1);
       expect(headers['cache-control']).toBe('no-store');
       expect(headers['vary']).toContain('Accept');
     }
@@ -55,8 +55,8 @@ describe('/metrics', () => {
       expect(seen.families).toContain(name);
     expect(seen.text.match(/^# TYPE /gm)).toHaveLength(seen.families.size);
     // apps of one process do not count for each other
-    expect((await scrape(second)).value('accounts_gateway_readings_total')).toBe(0);
-    expect(seen.value('accounts_gateway_readings_total')).toBe(1);
+    expect((await scrape(second)).value('accounts_gateway_refreshes_total')).toBe(0);
+    expect(seen.value('accounts_gateway_refreshes_total')).toBe(1);
   });
 
   it('answers HEAD as GET but for the body', async () => {

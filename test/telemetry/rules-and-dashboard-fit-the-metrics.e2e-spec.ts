@@ -82,8 +82,8 @@ describe('the metrics that alerts and dashboard name', () => {
   });
 
   it('their twin: a name that is wrong by a letter is found', () => {
-    expect(missing([`rate(accounts_gateway_reading_total[5m]) / job:accounts_gateway_errors:ratio_rate2h`])).toEqual([
-      'accounts_gateway_reading_total',
+    expect(missing([`rate(accounts_gateway_refresh_total[5m]) / job:accounts_gateway_errors:ratio_rate2h`])).toEqual([
+      'accounts_gateway_refresh_total',
       'job:accounts_gateway_errors:ratio_rate2h',
     ]);
   });
@@ -160,7 +160,7 @@ describe('each alert', () => {
     expect(text.length).toBeGreaterThan(200);
     expect(promtool(['check', 'metrics'], {}, `${text.join('\n')}\n`)).toEqual({ status: 0, text: '' });
     const wrong =
-      '# HELP accounts_gateway_readings Readings.\n# TYPE accounts_gateway_readings counter\naccounts_gateway_readings 1\n';
+      '# HELP accounts_gateway_refreshes Readings.\n# TYPE accounts_gateway_refreshes counter\naccounts_gateway_refreshes 1\n';
     expect(promtool(['check', 'metrics'], {}, wrong).status).not.toBe(0);
   });
 

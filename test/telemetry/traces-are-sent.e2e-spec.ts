@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { SnapshotKeeper } from '../../src/snapshot/snapshot-keeper.js';
+import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
 import { startTracing, type Tracing } from '../../src/telemetry/tracing.js';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
 import { closeGateways, startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
@@ -74,19 +74,19 @@ describe('traces', () => {
     const spans = await collect(gateway, collector);
 
     const servers = spans.filter(({ kind }) => kind === 'server');
-    const [reading] = byName(spans, 'reading');
+    const [reading] = byName(spans, 'refresh');
     expect(servers.map(({ name, traceId, parentSpanId }) => [name, traceId, parentSpanId])).toEqual([
       [LIST, TRACE, PARENT],
       [LIST, TRACE, PARENT],
     ]);
-    const readingId = gateway.events('snapshot.refreshed')[0]?.['readingId'];
+    const refreshId = gateway.events('snapshot.refreshed')[0]?.['refreshId'];
     expect(servers.map(({ attributes }) => attributes)).toEqual([
       {
         'http.request.method': 'GET',
         'http.route': '/api/v1/accounts',
         'http.response.status_code': 200,
         'accounts_gateway.cache': 'miss',
-        'accounts_gateway.reading_id': readingId,
+        'accounts_gateway.refresh_id': refreshId,
       },
       {
         'http.request.method': 'GET',
@@ -100,7 +100,7 @@ describe('traces', () => {
       parentSpanId: '',
       links: [servers[0]?.spanId],
       attributes: {
-        'accounts_gateway.reading_id': readingId,
+        'accounts_gateway.refresh_id': refreshId,
         'accounts_gateway.accounts': 3,
         'accounts_gateway.complete': true,
       },
@@ -154,7 +154,7 @@ describe('traces', () => {
     for (const { traceId, parentSpanId } of live) expect([traceId === TRACE, parentSpanId]).toEqual([false, '']);
     expect(byName(spans, 'GET /problems')).toMatchObject([{ traceId: TRACE, parentSpanId: PARENT }]);
     // the reading is not the caller's
-    expect(byName(spans, 'reading')).toMatchObject([{ links: [] }]);
+    expect(byName(spans, 'refresh')).toMatchObject([{ links: [] }]);
   });
 
   it('name what a request failed with, also those that are refused, left, or have no route', async () => {
@@ -179,7 +179,7 @@ describe('traces', () => {
       ['GET /api/v1/balances', 'bank-unavailable', true],
     ]);
     // the second caller may have come after the wait
-    expect(byName(spans, 'reading')[0]).toMatchObject({
+    expect(byName(spans, 'refresh')[0]).toMatchObject({
       failed: true,
       attributes: { 'error.type': 'bank-unavailable' },
       links: [expect.any(String)],
@@ -201,7 +201,7 @@ describe('traces', () => {
     const left = spans.find(({ kind }) => kind === 'server');
     expect(left).toMatchObject({ name: LIST, failed: true, attributes: { 'error.type': 'caller-left' } });
     expect(left?.attributes).not.toHaveProperty('http.response.status_code');
-    expect(byName(spans, 'reading')).toMatchObject([{ failed: true, attributes: { 'error.type': 'stopping' } }]);
+    expect(byName(spans, 'refresh')).toMatchObject([{ failed: true, attributes: { 'error.type': 'stopping' } }]);
     expect(spans.findLast(({ kind }) => kind === 'client')).toMatchObject({
       attributes: { 'error.type': 'given-up' },
     });
@@ -209,12 +209,12 @@ describe('traces', () => {
 
   it('link a reading to 128 of the requests that waited for it', async () => {
     const { collector, gateway } = await startTraced();
-    const keeper = gateway.app.get(SnapshotKeeper);
+    const snapshots = gateway.app.get(SnapshotCache);
     bank.onAccounts = (...args) =>
-      void until(() => keeper.status().callersWaiting === 150).then(() => listSample()(...args));
+      void until(() => snapshots.status().callersWaiting === 150).then(() => listSample()(...args));
     await Promise.all(Array.from({ length: 150 }, () => gateway.get('/api/v1/accounts')));
     const spans = await collect(gateway, collector);
-    const [reading, ...more] = byName(spans, 'reading');
+    const [reading, ...more] = byName(spans, 'refresh');
     expect(more).toEqual([]);
     expect(reading?.links).toHaveLength(128);
     const servers = new Set(spans.filter(({ kind }) => kind === 'server').map(({ spanId }) => spanId));
@@ -227,7 +227,7 @@ describe('traces', () => {
     bank.onAccounts = listAccounts(sampleAccounts(420));
     await gateway.get('/api/v1/accounts');
     const spans = await collect(gateway, collector);
-    const [reading] = byName(spans, 'reading');
+    const [reading] = byName(spans, 'refresh');
     const pages = spans.filter(({ kind, name }) => kind === 'client' && name === LIST);
     expect(pages).toHaveLength(9);
     for (const page of pages) expect(page.parentSpanId).toBe(reading?.spanId);

@@ -49,7 +49,7 @@ describe('traces', () => {
       expect.arrayContaining(['api', 'sdk-trace', 'resources', 'exporter-trace-otlp-proto']),
     );
     expect(collector.spans.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['GET /api/v1/accounts', 'reading', 'GET /api/v1/authorizations/authorize']),
+      expect.arrayContaining(['GET /api/v1/accounts', 'refresh', 'GET /api/v1/authorizations/authorize']),
     );
     expect(collector.requests[0]?.headers['authorization']).toBe('hidden-1');
     expect(watched.program.stdout() + watched.program.stderr()).not.toContain('hidden-1');

@@ -182,7 +182,7 @@ describe('the bank', () => {
     const gateway = await start();
     const asked = bank.requests.length;
     const before = await scrape(gateway);
-    expect(before.value('accounts_gateway_readings_total', { outcome: 'ok' })).toBe(0);
+    expect(before.value('accounts_gateway_refreshes_total', { outcome: 'ok' })).toBe(0);
     for (const absent of ['snapshot_age_seconds', 'snapshot_accounts', 'snapshot_stale', 'snapshot_complete'])
       expect(before.value(`accounts_gateway_${absent}`)).toBeNull();
     expect(before.value('accounts_gateway_token_expiry_timestamp_seconds')).toBeNull();
@@ -197,8 +197,8 @@ describe('the bank', () => {
       seen.value('http_client_request_duration_seconds_count', { target, error_type: '' });
     expect([calls('token'), calls('accounts')]).toEqual([1, 1]);
     expect(seen.value('accounts_gateway_token_requests_total', { outcome: 'ok' })).toBe(1);
-    expect(seen.value('accounts_gateway_readings_total', { outcome: 'ok' })).toBe(1);
-    expect(seen.value('accounts_gateway_reading_duration_seconds_count')).toBe(1);
+    expect(seen.value('accounts_gateway_refreshes_total', { outcome: 'ok' })).toBe(1);
+    expect(seen.value('accounts_gateway_refresh_duration_seconds_count')).toBe(1);
     expect(seen.value('accounts_gateway_snapshot_accounts')).toBe(3);
     expect(seen.value('accounts_gateway_snapshot_complete')).toBe(1);
     expect(seen.value('accounts_gateway_bank_circuit', { state: 'closed' })).toBe(1);
@@ -226,7 +226,7 @@ describe('the bank', () => {
     await gateway.get(ACCOUNTS);
     const seen = await scrape(gateway);
     expect(seen.value(`accounts_gateway_${counter}_total`, { outcome: code })).toBe(1);
-    expect(seen.value('accounts_gateway_readings_total', { outcome: code })).toBe(1);
+    expect(seen.value('accounts_gateway_refreshes_total', { outcome: code })).toBe(1);
     expect(seen.value('accounts_gateway_problems_total', { code, owner })).toBe(1);
     expect(seen.value('accounts_gateway_bank_circuit', { state: 'open' })).toBe(1);
     expect(seen.value('accounts_gateway_status', { status: 'error' })).toBe(1);

@@ -7,7 +7,7 @@ import { Log } from '../../logging/logging.js';
 import { GatewayError } from '../../problems/gateway-error.js';
 import type { Filters } from '../../snapshot/select.js';
 import type { Snapshot } from '../../snapshot/snapshot.js';
-import { SnapshotKeeper, type ServingState } from '../../snapshot/snapshot-keeper.js';
+import { SnapshotCache, type ServingState } from '../../snapshot/snapshot-cache.js';
 import { Audience } from './audience.js';
 import { Breather } from './breather.js';
 import { Listener } from './listener.js';
@@ -34,7 +34,7 @@ interface Wanted {
  */
 @Injectable()
 export class ChangeFeed {
-  readonly #keeper: SnapshotKeeper;
+  readonly #snapshots: SnapshotCache;
   readonly #log: Log;
   readonly #maxStreams: number;
   readonly #history = new StateHistory();
@@ -48,12 +48,12 @@ export class ChangeFeed {
   #stopped = false;
   #keepAlive: NodeJS.Timeout | undefined;
 
-  constructor(keeper: SnapshotKeeper, { http, snapshot }: Settings, log: Log) {
-    this.#keeper = keeper;
+  constructor(snapshots: SnapshotCache, { http, snapshot }: Settings, log: Log) {
+    this.#snapshots = snapshots;
     this.#log = log;
     this.#maxStreams = http.maxEventStreams;
-    this.#poll = new Poll(keeper, snapshot.freshMs, () => this.#tellState());
-    keeper.listen({
+    this.#poll = new Poll(snapshots, snapshot.freshMs, () => this.#tellState());
+    snapshots.listen({
       onSnapshot: (newer) => this.#take(newer),
       onFailure: (error) => {
         this.#poll.failed(error);
@@ -121,9 +121,9 @@ export class ChangeFeed {
       () => void this.#forEachListener((each) => each.keepAlive()),
       KEEP_ALIVE_MS,
     ).unref();
-    const { state } = this.#keeper;
+    const { state } = this.#snapshots;
     if (this.#listeners.size === 1) this.#told = JSON.stringify(state);
-    const servable = this.#keeper.status().servable && this.#history.snapshot !== null;
+    const servable = this.#snapshots.status().servable && this.#history.snapshot !== null;
     if (servable) this.#deliver(listener);
     if (!servable || !isWell(state)) listener.tell('state', JSON.stringify(state));
     this.#poll.start();
@@ -185,7 +185,7 @@ export class ChangeFeed {
       if (known === null) listener.tell('reset', '{}', digest);
       listener.knows = known;
     }
-    const data = listener.audience.toData(this.#history, snapshot, listener.knows, this.#keeper.state.stale);
+    const data = listener.audience.toData(this.#history, snapshot, listener.knows, this.#snapshots.state.stale);
     listener.knows = present;
     if (data === null) listener.note(digest);
     else listener.tell('snapshot', data, digest);
@@ -200,7 +200,7 @@ export class ChangeFeed {
   }
 
   #tellState(): void {
-    const { state } = this.#keeper;
+    const { state } = this.#snapshots;
     const told = JSON.stringify(state);
     if (told === this.#told) return;
     this.#told = told;

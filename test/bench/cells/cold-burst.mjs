@@ -22,7 +22,7 @@ export async function coldBurst(bench) {
     const before = await look(bank);
     const gateway = await startGateway({
       ...bench,
-      settings: { SNAPSHOT_FRESH_MS: String(FORGOTTEN_MS), SNAPSHOT_STALE_MS: String(FORGOTTEN_MS) },
+      settings: { SNAPSHOT_FRESH_MS: String(FORGOTTEN_MS), SNAPSHOT_MAX_AGE_MS: String(FORGOTTEN_MS) },
     });
     await gateway.live();
     cold.push(await oneBurst(bank, gateway, before));

@@ -4,7 +4,7 @@ import { digits, median, percentile, toTable, whole } from '../figures.mjs';
 /** Thirty-three times as fast as the defaults, and so is the life of the token. */
 const SIMULATED = {
   freshMs: 300,
-  staleMs: 300_000,
+  maxAgeMs: 300_000,
   softTimeoutMs: 2000,
   readTimeoutMs: 30_000,
   requestDeadlineMs: 15_000,

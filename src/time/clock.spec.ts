@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { FakeClock } from '../test/support/fake-clock.js';
+import { FakeClock } from '../../test/support/fake-clock.js';
 import { SystemClock } from './clock.js';
 
 describe('the age of a thing', () => {

@@ -4,7 +4,7 @@ import type { Snapshot } from './snapshot.js';
 import type { ReadSnapshot } from './snapshot-reader.js';
 
 /** What the log says of readings (docs/operations.md#logs). */
-export class ReadingLog {
+export class RefreshLog {
   readonly #logger: Logger;
 
   constructor(logger: Logger) {
@@ -18,9 +18,9 @@ export class ReadingLog {
   }
 
   /** A reading is held in the place of `before`. */
-  taken({ snapshot, pages, source = 'bank' }: ReadSnapshot, before: Snapshot | null, readingId: string): void {
+  taken({ snapshot, pages, source = 'bank' }: ReadSnapshot, before: Snapshot | null, refreshId: string): void {
     const { complete, durationMs, size: accounts } = snapshot;
-    const fields = { readingId, accounts, pages, complete, ms: Math.round(durationMs), source };
+    const fields = { refreshId, accounts, pages, complete, ms: Math.round(durationMs), source };
     this.#logger.info(
       { event: 'snapshot.refreshed', ...fields },
       source === 'bank' ? 'accounts read' : 'accounts taken from another instance',
@@ -40,17 +40,17 @@ export class ReadingLog {
   }
 
   /** A reading failed, and none is made for so long. A fault of the gateway has a line more, with the error itself. */
-  failed(error: GatewayError, retryInMs: number, readingId: string): void {
+  failed(error: GatewayError, retryInMs: number, refreshId: string): void {
     const { code, owner, detail, needsSomeone } = error;
     const isFault = code === 'internal-error';
     if (isFault) {
       this.#logger.error(
-        { event: 'snapshot.failed', readingId, err: error },
+        { event: 'snapshot.failed', refreshId, err: error },
         'reading failed by a fault of the gateway',
       );
     }
     this.#logger[needsSomeone && !isFault ? 'error' : 'warn'](
-      { event: 'snapshot.failed', readingId, code, owner, detail, retryInMs: Math.round(retryInMs) },
+      { event: 'snapshot.failed', refreshId, code, owner, detail, retryInMs: Math.round(retryInMs) },
       'the accounts could not be read',
     );
   }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { FakeClock } from '../test/support/fake-clock.js';
+import { FakeClock } from '../../test/support/fake-clock.js';
 import { BackOff } from './back-off.js';
-import { GatewayError } from './problems/gateway-error.js';
-import { PROBLEM_CODES, type ProblemCode } from './problems/problem-table.js';
+import { GatewayError } from '../problems/gateway-error.js';
+import { PROBLEM_CODES, type ProblemCode } from '../problems/problem-table.js';
 
 const REFUSALS = ['credentials-rejected', 'certificate-rejected', 'address-not-allowed'] as const;
 const failure = (retryAfterMs?: number) => new GatewayError('bank-unavailable', 'down', { retryAfterMs });

@@ -44,11 +44,11 @@ interface RequestEnd {
   readonly status: number | null;
   readonly code: string | undefined;
   readonly cache: string | undefined;
-  readonly readingId: string | undefined;
+  readonly refreshId: string | undefined;
 }
 
 /** Ends the server span of a request. */
-export function endRequestSpan(span: Span, { method, route, status, code, cache, readingId }: RequestEnd): void {
+export function endRequestSpan(span: Span, { method, route, status, code, cache, refreshId }: RequestEnd): void {
   if (!span.isRecording()) return;
   const knownMethod = toKnownMethod(method);
   const verb = knownMethod === '_OTHER' ? 'HTTP' : knownMethod;
@@ -61,7 +61,7 @@ export function endRequestSpan(span: Span, { method, route, status, code, cache,
     ...(status !== null && { 'http.response.status_code': status }),
     ...(errorType !== undefined && { 'error.type': errorType }),
     ...(cache !== undefined && { 'accounts_gateway.cache': cache }),
-    ...(readingId !== undefined && { 'accounts_gateway.reading_id': readingId }),
+    ...(refreshId !== undefined && { 'accounts_gateway.refresh_id': refreshId }),
   });
   if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();
@@ -94,15 +94,15 @@ export class Waiting {
  * One reading in a root span, linked to the requests that waited for it; calls to the bank within `work` are its children.
  * @param describe attributes of a reading that went well
  */
-export async function inReadingSpan<T>(
-  readingId: string,
+export async function inRefreshSpan<T>(
+  refreshId: string,
   waiting: Waiting,
   work: () => Promise<T>,
   describe: (read: T) => Attributes,
 ): Promise<T> {
   const span = tracer().startSpan(
-    'reading',
-    { attributes: { 'accounts_gateway.reading_id': readingId } },
+    'refresh',
+    { attributes: { 'accounts_gateway.refresh_id': refreshId } },
     ROOT_CONTEXT,
   );
   if (!span.isRecording()) return work();

@@ -10,8 +10,8 @@ import { HealthReport } from '../health/health-report.js';
 import { Readiness } from '../health/readiness.js';
 import { HttpEdge } from '../http/http-edge.js';
 import { countLostLines } from '../logging/standard-output.js';
-import { SnapshotKeeper } from '../snapshot/snapshot-keeper.js';
-import { COMMIT, VERSION } from '../version.js';
+import { SnapshotCache } from '../snapshot/snapshot-cache.js';
+import { COMMIT, VERSION } from '../config/version.js';
 import { SharingCondition } from '../sharing/sharing.js';
 import { Metrics } from './metrics.js';
 import { addSharingFigures } from './sharing-figures.js';
@@ -22,11 +22,11 @@ const CIRCUIT = ['closed', 'open', 'half-open'] as const;
 
 /** Adds what the rooms say of themselves to the figures (docs/monitoring.md#metrics). */
 @Injectable()
-export class RoomFigures {
+export class Gauges {
   constructor(
     private readonly readiness: Readiness,
     private readonly report: HealthReport,
-    private readonly keeper: SnapshotKeeper,
+    private readonly snapshots: SnapshotCache,
     private readonly identities: IdentityHolder,
     private readonly condition: BankCondition,
     private readonly edge: HttpEdge,
@@ -65,9 +65,9 @@ export class RoomFigures {
   }
 
   #addSnapshot(figures: ScrapedFigures): void {
-    const { keeper } = this;
-    const held = <T>(read: (status: ReturnType<SnapshotKeeper['status']>) => T) => {
-      const status = keeper.status();
+    const { snapshots } = this;
+    const held = <T>(read: (status: ReturnType<SnapshotCache['status']>) => T) => {
+      const status = snapshots.status();
       return status.asOf === null ? null : read(status);
     };
     figures.gauge('snapshot_age_seconds', 'How long ago the bank was asked for what is held.', () =>
@@ -116,9 +116,9 @@ export class RoomFigures {
   get #certificates() {
     const client = this.identities.status();
     const listener = this.edge.certificate?.status();
-    const { token, reading } = this.condition.status().failures;
+    const { token, refresh } = this.condition.status().failures;
     const { serverCertificateEnds: ends } = this.identities.current.egress.status();
-    const untrusted = [token, reading].some((failure) => failure?.error.code === 'bank-untrusted');
+    const untrusted = [token, refresh].some((failure) => failure?.error.code === 'bank-untrusted');
     return [
       { use: 'client', ends: Date.parse(client.notAfter), refused: client.refused !== null },
       { use: 'bank', ends, refused: untrusted },
@@ -132,7 +132,7 @@ export class RoomFigures {
     const { server } = this.edge.fastify;
     figures.gauge('connections', 'Open connections of callers.', () => promisify(server.getConnections.bind(server))());
     figures.gauge('event_streams', 'Listeners of the change feed.', () => this.feed.streams);
-    figures.gauge('callers_waiting', 'Callers that wait for the bank.', () => this.keeper.status().callersWaiting);
+    figures.gauge('callers_waiting', 'Callers that wait for the bank.', () => this.snapshots.status().callersWaiting);
   }
 }
 

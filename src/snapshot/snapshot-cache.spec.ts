@@ -1,7 +1,7 @@
-import { Activity } from '../activity.js';
+import { Activity } from '../telemetry/activity.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Instant } from '../clock.js';
+import type { Instant } from '../time/clock.js';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
@@ -12,7 +12,7 @@ import { PROBLEM_CODES, type ProblemCode } from '../problems/problem-table.js';
 import { account } from './sample-account.test-support.js';
 import { Snapshot } from './snapshot.js';
 import { SnapshotBuilder } from './snapshot-builder.js';
-import { SnapshotKeeper, type Freshness } from './snapshot-keeper.js';
+import { SnapshotCache, type Freshness } from './snapshot-cache.js';
 import type { ReadSnapshot } from './snapshot-reader.js';
 
 const FRESH_MS = 10_000;
@@ -20,7 +20,7 @@ const STALE_MS = 300_000;
 const SETTINGS = {
   freshMs: FRESH_MS,
   softTimeoutMs: 30,
-  staleMs: STALE_MS,
+  maxAgeMs: STALE_MS,
   readTimeoutMs: 5000,
   pageSize: 1000,
   requestDeadlineMs: 80,
@@ -33,7 +33,7 @@ const ONLY_IF_CACHED: Freshness = { ...PLAIN, onlyIfCached: true };
 const maxAge = (seconds: number): Freshness => ({ ...PLAIN, maxAge: seconds });
 
 type PendingReading = PromiseWithResolvers<ReadSnapshot> & {
-  readonly readingId: string;
+  readonly refreshId: string;
   readonly signal: AbortSignal;
   readonly askedAt: Instant;
 };
@@ -41,7 +41,7 @@ type PendingReading = PromiseWithResolvers<ReadSnapshot> & {
 const scenes: Scene[] = [];
 // ends the readings that a test left open
 afterEach(() => {
-  for (const { keeper } of scenes.splice(0)) keeper.onApplicationShutdown();
+  for (const { snapshots } of scenes.splice(0)) snapshots.onApplicationShutdown();
 });
 
 /** A keeper whose readings end when, and with what, the test says. The clock stands still unless it is moved. */
@@ -49,19 +49,19 @@ class Scene {
   readonly clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
   readonly log = keepLines();
   readonly asked: PendingReading[] = [];
-  readonly keeper: SnapshotKeeper;
+  readonly snapshots: SnapshotCache;
 
   constructor(settings: Partial<typeof SETTINGS> = {}) {
     scenes.push(this);
     const reader = {
-      read: (readingId: string, signal: AbortSignal) => {
-        const reading = { ...Promise.withResolvers<ReadSnapshot>(), readingId, signal, askedAt: this.clock.now() };
+      read: (refreshId: string, signal: AbortSignal) => {
+        const reading = { ...Promise.withResolvers<ReadSnapshot>(), refreshId, signal, askedAt: this.clock.now() };
         signal.addEventListener('abort', () => reading.reject(signal.reason));
         this.asked.push(reading);
         return reading.promise;
       },
     };
-    this.keeper = new SnapshotKeeper({
+    this.snapshots = new SnapshotCache({
       activity: new Activity(),
       reader,
       settings: { ...SETTINGS, ...settings },
@@ -88,7 +88,7 @@ class Scene {
 
   /** Has a first reading of `count` accounts, which took `tookMs`. */
   async begin(count = 3, tookMs = 0): Promise<void> {
-    const getting = this.keeper.get(PLAIN);
+    const getting = this.snapshots.get(PLAIN);
     this.clock.advance(tookMs);
     this.answer(count);
     await getting;
@@ -96,7 +96,7 @@ class Scene {
 
   /** A reading that somebody asked for fails. */
   async beginFailing(code?: ProblemCode, options?: GatewayErrorOptions): Promise<void> {
-    const getting = this.keeper.get(PLAIN).catch(() => undefined);
+    const getting = this.snapshots.get(PLAIN).catch(() => undefined);
     this.fail(code, options);
     await getting;
   }
@@ -107,8 +107,8 @@ describe('a snapshot that is fresh', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS);
-    const served = await scene.keeper.get(PLAIN);
-    expect(served).toMatchObject({ ageMs: FRESH_MS, stale: false, cache: 'hit', readingId: null });
+    const served = await scene.snapshots.get(PLAIN);
+    expect(served).toMatchObject({ ageMs: FRESH_MS, stale: false, cache: 'hit', refreshId: null });
     expect(served.snapshot.size).toBe(3);
     expect(scene.asked).toHaveLength(1);
   });
@@ -117,12 +117,12 @@ describe('a snapshot that is fresh', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    const getting = scene.keeper.get(PLAIN);
+    const getting = scene.snapshots.get(PLAIN);
     scene.answer(4);
     const served = await getting;
     expect(served).toMatchObject({ stale: false, cache: 'stale', ageMs: 0 });
     expect(served.snapshot.size).toBe(4);
-    expect(served.readingId).toBe(scene.asked[1]?.readingId);
+    expect(served.refreshId).toBe(scene.asked[1]?.refreshId);
   });
 
   it.each([
@@ -132,7 +132,7 @@ describe('a snapshot that is fresh', () => {
     const scene = new Scene();
     await scene.begin();
     move(scene.clock);
-    const getting = scene.keeper.get(PLAIN);
+    const getting = scene.snapshots.get(PLAIN);
     scene.answer();
     await getting;
     expect(scene.asked).toHaveLength(2);
@@ -142,13 +142,13 @@ describe('a snapshot that is fresh', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.moveWall(-3_600_000);
-    expect((await scene.keeper.get(PLAIN)).ageMs).toBe(0);
+    expect((await scene.snapshots.get(PLAIN)).ageMs).toBe(0);
   });
 
   it('counts its age from before the bank was asked', async () => {
     const scene = new Scene();
     await scene.begin(3, 4000);
-    const { ageMs, snapshot } = await scene.keeper.get(PLAIN);
+    const { ageMs, snapshot } = await scene.snapshots.get(PLAIN);
     expect([ageMs, snapshot.durationMs, snapshot.asOf]).toEqual([4000, 4000, '2026-11-21T08:00:00.000Z']);
   });
 });
@@ -156,11 +156,11 @@ describe('a snapshot that is fresh', () => {
 describe('one reading in flight', () => {
   it('serves everybody who asks, on a cold start', async () => {
     const scene = new Scene();
-    const all = Array.from({ length: 50 }, () => scene.keeper.get(PLAIN));
+    const all = Array.from({ length: 50 }, () => scene.snapshots.get(PLAIN));
     scene.answer();
     const served = await Promise.all(all);
     expect(new Set(served.map(({ snapshot }) => snapshot)).size).toBe(1);
-    expect(served.every(({ cache, readingId }) => cache === 'miss' && readingId === scene.asked[0]?.readingId)).toBe(
+    expect(served.every(({ cache, refreshId }) => cache === 'miss' && refreshId === scene.asked[0]?.refreshId)).toBe(
       true,
     );
     expect(scene.asked).toHaveLength(1);
@@ -168,7 +168,7 @@ describe('one reading in flight', () => {
 
   it('fails everybody who asked, on a cold start', async () => {
     const scene = new Scene();
-    const all = Array.from({ length: 50 }, () => refusalOf(() => scene.keeper.get(PLAIN)));
+    const all = Array.from({ length: 50 }, () => refusalOf(() => scene.snapshots.get(PLAIN)));
     scene.fail('bank-response-invalid');
     expect((await Promise.all(all)).map(({ code }) => code)).toEqual(Array(50).fill('bank-response-invalid'));
     expect(scene.asked).toHaveLength(1);
@@ -178,7 +178,7 @@ describe('one reading in flight', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(1001);
-    const all = Array.from({ length: 5 }, () => scene.keeper.get(NO_CACHE));
+    const all = Array.from({ length: 5 }, () => scene.snapshots.get(NO_CACHE));
     scene.answer();
     await Promise.all(all);
     expect(scene.asked).toHaveLength(2);
@@ -188,10 +188,10 @@ describe('one reading in flight', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    const getting = scene.keeper.get(PLAIN);
+    const getting = scene.snapshots.get(PLAIN);
     scene.answer();
     await getting;
-    expect(new Set(scene.asked.map(({ readingId }) => readingId)).size).toBe(2);
+    expect(new Set(scene.asked.map(({ refreshId }) => refreshId)).size).toBe(2);
   });
 });
 
@@ -201,14 +201,14 @@ describe('a bank that is slow', () => {
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
     const started = performance.now();
-    const served = await scene.keeper.get(PLAIN);
+    const served = await scene.snapshots.get(PLAIN);
     expect(performance.now() - started).toBeGreaterThanOrEqual(SETTINGS.softTimeoutMs - 2);
     expect(served).toMatchObject({ stale: true, cache: 'stale', ageMs: FRESH_MS + 1 });
     expect(scene.asked[1]?.signal.aborted).toBe(false);
     scene.answer(5);
     await scene.asked[1]?.promise;
     await delay(1);
-    expect((await scene.keeper.get(PLAIN)).snapshot.size).toBe(5);
+    expect((await scene.snapshots.get(PLAIN)).snapshot.size).toBe(5);
     expect(scene.asked).toHaveLength(2);
   });
 
@@ -216,14 +216,14 @@ describe('a bank that is slow', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(STALE_MS + 1);
-    expect((await refusalOf(() => scene.keeper.get(PLAIN))).code).toBe('bank-timeout');
+    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('bank-timeout');
   });
 
   it('serves no copy that grew past its last age while a caller waited', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(STALE_MS);
-    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
     scene.clock.advance(1);
     expect((await getting).code).toBe('bank-timeout');
   });
@@ -232,7 +232,7 @@ describe('a bank that is slow', () => {
     const scene = new Scene({ requestDeadlineMs: 2000 });
     await scene.begin();
     scene.clock.advance(STALE_MS);
-    const getting = scene.keeper.get(PLAIN);
+    const getting = scene.snapshots.get(PLAIN);
     scene.clock.advance(1);
     await delay(SETTINGS.softTimeoutMs + 20);
     scene.answer(7);
@@ -243,7 +243,7 @@ describe('a bank that is slow', () => {
   it('with nothing held lets a caller go at their deadline, and is still being asked', async () => {
     const scene = new Scene();
     const started = performance.now();
-    const error = await refusalOf(() => scene.keeper.get(PLAIN));
+    const error = await refusalOf(() => scene.snapshots.get(PLAIN));
     expect(performance.now() - started).toBeGreaterThanOrEqual(SETTINGS.requestDeadlineMs - 2);
     expect([error.code, error.status]).toEqual(['bank-timeout', 504]);
     expect(scene.asked[0]?.signal.aborted).toBe(false);
@@ -251,10 +251,10 @@ describe('a bank that is slow', () => {
 
   it('is given up after the time for a whole reading, and waited for before the next', async () => {
     const scene = new Scene({ readTimeoutMs: 30 });
-    const error = await refusalOf(() => scene.keeper.get(PLAIN));
+    const error = await refusalOf(() => scene.snapshots.get(PLAIN));
     expect([error.code, error.detail]).toEqual(['bank-timeout', expect.stringContaining('SNAPSHOT_READ_TIMEOUT_MS')]);
     expect(scene.asked[0]?.signal.aborted).toBe(true);
-    expect(scene.keeper.status()).toMatchObject({ failing: true, circuit: 'open' });
+    expect(scene.snapshots.status()).toMatchObject({ failing: true, circuit: 'open' });
   });
 });
 
@@ -263,7 +263,7 @@ describe('a bank that fails', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    const getting = scene.keeper.get(PLAIN);
+    const getting = scene.snapshots.get(PLAIN);
     scene.fail();
     expect(await getting).toMatchObject({ stale: true, cache: 'stale' });
   });
@@ -274,7 +274,7 @@ describe('a bank that fails', () => {
       const scene = new Scene();
       await scene.begin();
       scene.clock.advance(FRESH_MS + 1);
-      const getting = scene.keeper.get(PLAIN);
+      const getting = scene.snapshots.get(PLAIN);
       scene.fail(code);
       expect((await getting).stale).toBe(true);
     },
@@ -284,10 +284,10 @@ describe('a bank that fails', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(2000);
-    const asking = refusalOf(() => scene.keeper.get(NO_CACHE));
+    const asking = refusalOf(() => scene.snapshots.get(NO_CACHE));
     scene.fail();
     await asking;
-    expect(await scene.keeper.get(PLAIN)).toMatchObject({ stale: false, cache: 'hit' });
+    expect(await scene.snapshots.get(PLAIN)).toMatchObject({ stale: false, cache: 'hit' });
   });
 
   it('while it is waited for: the copy held at once, or the error at once, and nobody asks', async () => {
@@ -296,8 +296,8 @@ describe('a bank that fails', () => {
     scene.clock.advance(FRESH_MS + 1);
     await scene.beginFailing();
     const started = performance.now();
-    expect((await scene.keeper.get(PLAIN)).stale).toBe(true);
-    expect((await refusalOf(() => scene.keeper.get(NO_CACHE))).code).toBe('bank-unavailable');
+    expect((await scene.snapshots.get(PLAIN)).stale).toBe(true);
+    expect((await refusalOf(() => scene.snapshots.get(NO_CACHE))).code).toBe('bank-unavailable');
     expect(performance.now() - started).toBeLessThan(1000);
     expect(scene.asked).toHaveLength(2);
   });
@@ -306,7 +306,7 @@ describe('a bank that fails', () => {
     const scene = new Scene();
     await scene.beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
     scene.clock.advance(7000);
-    const error = await refusalOf(() => scene.keeper.get(PLAIN));
+    const error = await refusalOf(() => scene.snapshots.get(PLAIN));
     expect([error.code, error.retryAfterMs]).toEqual(['bank-rate-limited', 10_000]);
   });
 
@@ -314,17 +314,17 @@ describe('a bank that fails', () => {
     const scene = new Scene();
     await scene.beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
     scene.clock.advance(17_000);
-    const all = Array.from({ length: 10 }, () => scene.keeper.get(PLAIN));
+    const all = Array.from({ length: 10 }, () => scene.snapshots.get(PLAIN));
     expect(scene.asked).toHaveLength(2);
     scene.answer();
     await Promise.all(all);
-    expect(scene.keeper.status()).toMatchObject({ failing: false, circuit: 'closed' });
+    expect(scene.snapshots.status()).toMatchObject({ failing: false, circuit: 'closed' });
   });
 
   it('is asked at once when an operator ends the wait', async () => {
     const scene = new Scene();
     await scene.beginFailing();
-    scene.keeper.resetBackOff();
+    scene.snapshots.resetBackOff();
     await scene.begin();
     expect(scene.asked).toHaveLength(2);
   });
@@ -333,10 +333,10 @@ describe('a bank that fails', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(STALE_MS + 1);
-    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
     scene.fail('bank-response-invalid');
     expect((await getting).code).toBe('bank-response-invalid');
-    expect((await refusalOf(() => scene.keeper.get(PLAIN))).code).toBe('bank-response-invalid');
+    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('bank-response-invalid');
   });
 });
 
@@ -345,32 +345,32 @@ describe('an access that is granted no more', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
     scene.fail('access-not-granted');
     expect((await getting).code).toBe('access-not-granted');
-    expect((await refusalOf(() => scene.keeper.get(PLAIN))).code).toBe('access-not-granted');
-    expect((await refusalOf(() => scene.keeper.get(ONLY_IF_CACHED))).code).toBe('not-cached');
-    expect(scene.keeper.status()).toMatchObject({ asOf: null, accounts: null, servable: false });
+    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('access-not-granted');
+    expect((await refusalOf(() => scene.snapshots.get(ONLY_IF_CACHED))).code).toBe('not-cached');
+    expect(scene.snapshots.status()).toMatchObject({ asOf: null, accounts: null, servable: false });
   });
 
   it('drops even what is fresh', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(2000);
-    const asking = refusalOf(() => scene.keeper.get(NO_CACHE));
+    const asking = refusalOf(() => scene.snapshots.get(NO_CACHE));
     scene.fail('access-not-granted');
     await asking;
-    expect((await refusalOf(() => scene.keeper.get(PLAIN))).code).toBe('access-not-granted');
+    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('access-not-granted');
   });
 });
 
 describe('a lack of a token', () => {
   it('is no failure of readings: the next caller may ask at once', async () => {
     const scene = new Scene();
-    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
     scene.asked[0]?.reject(new NoToken('credentials-rejected', 'no', { retryAfterMs: 30_000 }));
     expect(await getting).toMatchObject({ code: 'credentials-rejected', retryAfterMs: 30_000 });
-    expect(scene.keeper.status()).toMatchObject({ failing: false, circuit: 'closed' });
+    expect(scene.snapshots.status()).toMatchObject({ failing: false, circuit: 'closed' });
     await scene.begin();
     expect(scene.asked).toHaveLength(2);
   });
@@ -379,7 +379,7 @@ describe('a lack of a token', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    const getting = scene.keeper.get(PLAIN);
+    const getting = scene.snapshots.get(PLAIN);
     scene.asked[1]?.reject(new NoToken('certificate-unusable', 'expired'));
     expect((await getting).stale).toBe(true);
   });
@@ -390,7 +390,7 @@ describe('no-cache', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(1001);
-    const getting = scene.keeper.get(NO_CACHE);
+    const getting = scene.snapshots.get(NO_CACHE);
     scene.answer(9);
     const served = await getting;
     expect([served.snapshot.size, served.cache, served.stale]).toEqual([9, 'request', false]);
@@ -400,16 +400,16 @@ describe('no-cache', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(1000);
-    expect((await scene.keeper.get(NO_CACHE)).cache).toBe('hit');
+    expect((await scene.snapshots.get(NO_CACHE)).cache).toBe('hit');
     expect(scene.asked).toHaveLength(1);
   });
 
   it('takes a reading no older than it took for now', async () => {
     const scene = new Scene();
     await scene.begin(3, 3000);
-    expect((await scene.keeper.get(NO_CACHE)).cache).toBe('hit');
+    expect((await scene.snapshots.get(NO_CACHE)).cache).toBe('hit');
     scene.clock.advance(1);
-    const getting = scene.keeper.get(NO_CACHE);
+    const getting = scene.snapshots.get(NO_CACHE);
     scene.answer();
     await getting;
     expect(scene.asked).toHaveLength(2);
@@ -419,14 +419,14 @@ describe('no-cache', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    expect((await refusalOf(() => scene.keeper.get(NO_CACHE))).code).toBe('bank-timeout');
+    expect((await refusalOf(() => scene.snapshots.get(NO_CACHE))).code).toBe('bank-timeout');
   });
 
   it('gets the error when the bank fails, not a stale copy', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    const getting = refusalOf(() => scene.keeper.get(NO_CACHE));
+    const getting = refusalOf(() => scene.snapshots.get(NO_CACHE));
     scene.fail();
     expect((await getting).code).toBe('bank-unavailable');
   });
@@ -437,14 +437,14 @@ describe('max-age', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(5000);
-    expect((await scene.keeper.get(maxAge(5))).cache).toBe('hit');
+    expect((await scene.snapshots.get(maxAge(5))).cache).toBe('hit');
   });
 
   it('asks the bank when the copy is older', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(5001);
-    const getting = scene.keeper.get(maxAge(5));
+    const getting = scene.snapshots.get(maxAge(5));
     scene.answer();
     expect((await getting).cache).toBe('request');
   });
@@ -453,7 +453,7 @@ describe('max-age', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    const getting = scene.keeper.get(maxAge(3600));
+    const getting = scene.snapshots.get(maxAge(3600));
     scene.answer();
     expect((await getting).cache).toBe('stale');
   });
@@ -462,18 +462,18 @@ describe('max-age', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    expect((await refusalOf(() => scene.keeper.get(maxAge(60)))).code).toBe('bank-timeout');
+    expect((await refusalOf(() => scene.snapshots.get(maxAge(60)))).code).toBe('bank-timeout');
   });
 });
 
 describe('max-age while a reading is under way', () => {
   it('waits for the one after it when that began too long ago', async () => {
     const scene = new Scene();
-    const first = scene.keeper.get(PLAIN);
+    const first = scene.snapshots.get(PLAIN);
     scene.clock.advance(5000);
     const readings: string[] = [];
-    const getting = scene.keeper.get(maxAge(2), { onReading: (id) => readings.push(id) });
-    const another = scene.keeper.get(maxAge(2));
+    const getting = scene.snapshots.get(maxAge(2), { onRefresh: (id) => readings.push(id) });
+    const another = scene.snapshots.get(maxAge(2));
     scene.clock.advance(1000);
     scene.answer(3);
     expect((await first).ageMs).toBe(6000);
@@ -481,17 +481,17 @@ describe('max-age while a reading is under way', () => {
     expect(scene.asked).toHaveLength(2);
     scene.answer(4);
     const served = await getting;
-    expect([served.snapshot.size, served.ageMs, served.readingId]).toEqual([4, 0, scene.asked[1]?.readingId]);
-    expect(readings).toEqual([scene.asked[1]?.readingId]);
+    expect([served.snapshot.size, served.ageMs, served.refreshId]).toEqual([4, 0, scene.asked[1]?.refreshId]);
+    expect(readings).toEqual([scene.asked[1]?.refreshId]);
     expect((await another).snapshot).toBe(served.snapshot);
     expect(scene.asked).toHaveLength(2);
   });
 
   it('joins it when it began late enough', async () => {
     const scene = new Scene();
-    const first = scene.keeper.get(PLAIN);
+    const first = scene.snapshots.get(PLAIN);
     scene.clock.advance(2000);
-    const getting = scene.keeper.get(maxAge(2));
+    const getting = scene.snapshots.get(maxAge(2));
     scene.answer(3);
     expect((await getting).snapshot).toBe((await first).snapshot);
     expect(scene.asked).toHaveLength(1);
@@ -499,9 +499,9 @@ describe('max-age while a reading is under way', () => {
 
   it('gets the back-off of the one that failed, without asking again', async () => {
     const scene = new Scene();
-    const first = refusalOf(() => scene.keeper.get(PLAIN));
+    const first = refusalOf(() => scene.snapshots.get(PLAIN));
     scene.clock.advance(5000);
-    const getting = refusalOf(() => scene.keeper.get(maxAge(2)));
+    const getting = refusalOf(() => scene.snapshots.get(maxAge(2)));
     scene.fail();
     expect((await first).code).toBe('bank-unavailable');
     expect((await getting).code).toBe('bank-unavailable');
@@ -514,7 +514,7 @@ describe('only-if-cached', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS);
-    expect(await scene.keeper.get(ONLY_IF_CACHED)).toMatchObject({ cache: 'hit', stale: false });
+    expect(await scene.snapshots.get(ONLY_IF_CACHED)).toMatchObject({ cache: 'hit', stale: false });
     expect(scene.asked).toHaveLength(1);
   });
 
@@ -522,7 +522,7 @@ describe('only-if-cached', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(STALE_MS);
-    expect(await scene.keeper.get(ONLY_IF_CACHED)).toMatchObject({ cache: 'hit', stale: true });
+    expect(await scene.snapshots.get(ONLY_IF_CACHED)).toMatchObject({ cache: 'hit', stale: true });
     expect(scene.asked).toHaveLength(1);
   });
 
@@ -533,14 +533,14 @@ describe('only-if-cached', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(ageMs);
-    const error = await refusalOf(() => scene.keeper.get(freshness));
+    const error = await refusalOf(() => scene.snapshots.get(freshness));
     expect([error.code, error.status]).toEqual(['not-cached', 504]);
     expect(scene.asked).toHaveLength(1);
   });
 
   it('is told that nothing is held', async () => {
     const scene = new Scene();
-    expect((await refusalOf(() => scene.keeper.get(ONLY_IF_CACHED))).code).toBe('not-cached');
+    expect((await refusalOf(() => scene.snapshots.get(ONLY_IF_CACHED))).code).toBe('not-cached');
     expect(scene.asked).toHaveLength(0);
   });
 });
@@ -548,8 +548,8 @@ describe('only-if-cached', () => {
 describe('too many callers', () => {
   it('beyond the limit are told so, and those who wait are served', async () => {
     const scene = new Scene({ maxRequestsWaiting: 2 });
-    const waiting = [scene.keeper.get(PLAIN), scene.keeper.get(PLAIN)];
-    const error = await refusalOf(() => scene.keeper.get(PLAIN));
+    const waiting = [scene.snapshots.get(PLAIN), scene.snapshots.get(PLAIN)];
+    const error = await refusalOf(() => scene.snapshots.get(PLAIN));
     expect([error.code, error.status, error.owner]).toEqual(['overloaded', 503, 'operator']);
     scene.answer();
     expect(await Promise.all(waiting)).toHaveLength(2);
@@ -559,23 +559,23 @@ describe('too many callers', () => {
     const scene = new Scene({ maxRequestsWaiting: 1 });
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    const waiting = scene.keeper.get(PLAIN);
-    expect((await scene.keeper.get(PLAIN)).stale).toBe(true);
+    const waiting = scene.snapshots.get(PLAIN);
+    expect((await scene.snapshots.get(PLAIN)).stale).toBe(true);
     scene.answer();
     expect((await waiting).stale).toBe(false);
   });
 
   it('that left are counted no more', async () => {
     const scene = new Scene({ maxRequestsWaiting: 1, requestDeadlineMs: 10 });
-    await refusalOf(() => scene.keeper.get(PLAIN));
-    expect((await refusalOf(() => scene.keeper.get(PLAIN))).code).toBe('bank-timeout');
+    await refusalOf(() => scene.snapshots.get(PLAIN));
+    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('bank-timeout');
   });
 });
 
 describe('the probe of health', () => {
   it('asks when nothing was ever read, and once for all who ask', async () => {
     const scene = new Scene();
-    const probes = [scene.keeper.probe(), scene.keeper.probe()];
+    const probes = [scene.snapshots.probe(), scene.snapshots.probe()];
     scene.answer();
     await Promise.all(probes);
     expect(scene.asked).toHaveLength(1);
@@ -585,10 +585,10 @@ describe('the probe of health', () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(STALE_MS + 1);
-    expect(scene.keeper.probe()).toBeNull();
+    expect(scene.snapshots.probe()).toBeNull();
     const other = new Scene();
     await other.beginFailing();
-    expect(other.keeper.probe()).toBeNull();
+    expect(other.snapshots.probe()).toBeNull();
     expect([scene.asked.length, other.asked.length]).toEqual([1, 1]);
   });
 
@@ -596,32 +596,32 @@ describe('the probe of health', () => {
     const scene = new Scene();
     await scene.beginFailing('bank-rate-limited', { retryAfterMs: 1000 });
     scene.clock.advance(1000);
-    const probes = [scene.keeper.probe(), scene.keeper.probe()];
+    const probes = [scene.snapshots.probe(), scene.snapshots.probe()];
     expect(scene.asked).toHaveLength(2);
     scene.answer();
     await Promise.all(probes);
-    expect(scene.keeper.status().failing).toBe(false);
+    expect(scene.snapshots.status().failing).toBe(false);
   });
 });
 
 describe('the stop', () => {
   it('ends the reading in flight, and is no failure of the bank', async () => {
     const scene = new Scene();
-    const getting = refusalOf(() => scene.keeper.get(PLAIN));
-    scene.keeper.onApplicationShutdown();
+    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
+    scene.snapshots.onApplicationShutdown();
     expect((await getting).code).toBe('stopping');
     expect(scene.asked[0]?.signal.aborted).toBe(true);
-    expect(scene.keeper.status().failing).toBe(false);
+    expect(scene.snapshots.status().failing).toBe(false);
   });
 });
 
 describe('the state that health shows', () => {
   it('tells of what is held', async () => {
     const scene = new Scene();
-    expect(scene.keeper.status()).toMatchObject({ asOf: null, ageMs: null, accounts: null, servable: false });
+    expect(scene.snapshots.status()).toMatchObject({ asOf: null, ageMs: null, accounts: null, servable: false });
     await scene.begin(3);
     scene.clock.advance(2000);
-    expect(scene.keeper.status()).toMatchObject({
+    expect(scene.snapshots.status()).toMatchObject({
       asOf: '2026-11-21T08:00:00.000Z',
       ageMs: 2000,
       accounts: 3,
@@ -629,28 +629,28 @@ describe('the state that health shows', () => {
       stale: false,
     });
     scene.clock.advance(STALE_MS);
-    expect(scene.keeper.status().servable).toBe(false);
+    expect(scene.snapshots.status().servable).toBe(false);
   });
 
   it('is stale once an older copy was served, until a reading goes well', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    const getting = scene.keeper.get(PLAIN);
+    const getting = scene.snapshots.get(PLAIN);
     scene.fail('bank-rate-limited', { retryAfterMs: 1000 });
     await getting;
-    expect(scene.keeper.status().stale).toBe(true);
+    expect(scene.snapshots.status().stale).toBe(true);
     scene.clock.advance(1000);
     await scene.begin();
-    expect(scene.keeper.status().stale).toBe(false);
+    expect(scene.snapshots.status().stale).toBe(false);
   });
 
   it('is not stale because somebody asked for what is held', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    await scene.keeper.get(ONLY_IF_CACHED);
-    expect(scene.keeper.status().stale).toBe(false);
+    await scene.snapshots.get(ONLY_IF_CACHED);
+    expect(scene.snapshots.status().stale).toBe(false);
   });
 });
 
@@ -661,7 +661,7 @@ describe('the log', () => {
     expect(scene.log.lines('snapshot.refreshed')).toEqual([
       expect.objectContaining({
         level: 'info',
-        readingId: scene.asked[0]?.readingId,
+        refreshId: scene.asked[0]?.refreshId,
         accounts: 3,
         pages: 1,
         complete: true,
@@ -676,7 +676,7 @@ describe('the log', () => {
     [null, 0],
   ])('with complete %p has %i warnings of it', async (complete, warnings) => {
     const scene = new Scene();
-    const getting = scene.keeper.get(PLAIN);
+    const getting = scene.snapshots.get(PLAIN);
     scene.answer(3, complete);
     expect((await getting).snapshot.complete).toBe(complete);
     expect(scene.log.lines('snapshot.incomplete')).toHaveLength(warnings);
@@ -702,7 +702,7 @@ describe('the log', () => {
 
   it('reports a fault of the gateway once as an error', async () => {
     const scene = new Scene();
-    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
     scene.asked[0]?.reject(new TypeError('boom'));
     expect((await getting).code).toBe('internal-error');
     expect(scene.log.lines('snapshot.failed').filter(({ level }) => level === 'error')).toHaveLength(1);
@@ -712,7 +712,7 @@ describe('the log', () => {
 describe('who listens', () => {
   function listen(scene: Scene) {
     const heard: string[] = [];
-    const end = scene.keeper.listen({
+    const end = scene.snapshots.listen({
       onSnapshot: ({ size }) => heard.push(`snapshot ${size}`),
       onFailure: ({ code }) => heard.push(`failure ${code}`),
       onDropped: () => heard.push('dropped'),
@@ -741,24 +741,24 @@ describe('who listens', () => {
     scene.clock.advance(FRESH_MS + 1);
     await scene.beginFailing('access-not-granted');
     expect(heard).toEqual(['snapshot 3', 'dropped', 'failure access-not-granted']);
-    expect(scene.keeper.state).toEqual({ stale: false, code: 'access-not-granted', owner: 'bank' });
+    expect(scene.snapshots.state).toEqual({ stale: false, code: 'access-not-granted', owner: 'bank' });
   });
 
   it('is told of a failure for lack of a token, for which the bank was not asked', async () => {
     const scene = new Scene();
     const { heard } = listen(scene);
-    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
     scene.asked[0]?.reject(new NoToken('credentials-rejected', 'as scripted'));
     await getting;
     expect(heard).toEqual(['failure credentials-rejected']);
-    expect(scene.keeper.state.code).toBe('credentials-rejected');
+    expect(scene.snapshots.state.code).toBe('credentials-rejected');
   });
 
   it('can read the snapshot later when it holds it', async () => {
     const scene = new Scene();
     const release: (() => void)[] = [];
     const snapshots: Snapshot[] = [];
-    scene.keeper.listen({
+    scene.snapshots.listen({
       onSnapshot: (snapshot) => {
         snapshots.push(snapshot);
         release.push(snapshot.hold());
@@ -779,40 +779,40 @@ describe('the state', () => {
 
   it('is well while nothing is wrong, held or not', async () => {
     const scene = new Scene();
-    expect(scene.keeper.state).toEqual(WELL);
+    expect(scene.snapshots.state).toEqual(WELL);
     await scene.begin();
     scene.clock.advance(FRESH_MS * 2);
-    expect(scene.keeper.state).toEqual(WELL);
+    expect(scene.snapshots.state).toEqual(WELL);
   });
 
   it('tells a failure at once, and that it is stale once it is', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(2000);
-    const asking = refusalOf(() => scene.keeper.get(NO_CACHE));
+    const asking = refusalOf(() => scene.snapshots.get(NO_CACHE));
     scene.fail('bank-unavailable', { owner: 'network' });
     await asking;
-    expect(scene.keeper.state).toEqual({ stale: false, code: 'bank-unavailable', owner: 'network' });
+    expect(scene.snapshots.state).toEqual({ stale: false, code: 'bank-unavailable', owner: 'network' });
     scene.clock.advance(FRESH_MS);
-    expect(scene.keeper.state.stale).toBe(true);
+    expect(scene.snapshots.state.stale).toBe(true);
     scene.clock.advance(STALE_MS);
     // nothing is served any more, so nothing stale either
-    expect(scene.keeper.state).toMatchObject({ stale: false, code: 'bank-unavailable' });
+    expect(scene.snapshots.state).toMatchObject({ stale: false, code: 'bank-unavailable' });
     await scene.begin();
-    expect(scene.keeper.state).toEqual(WELL);
+    expect(scene.snapshots.state).toEqual(WELL);
   });
 
   it('is stale without a code while the bank is slow', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    scene.keeper.keepFresh();
+    scene.snapshots.keepFresh();
     scene.clock.advance(SETTINGS.softTimeoutMs - 1);
-    expect(scene.keeper.state.stale).toBe(false);
+    expect(scene.snapshots.state.stale).toBe(false);
     scene.clock.advance(1);
-    expect(scene.keeper.state).toEqual({ ...WELL, stale: true });
+    expect(scene.snapshots.state).toEqual({ ...WELL, stale: true });
     // and so in health, though nobody was served yet
-    expect(scene.keeper.status().stale).toBe(true);
+    expect(scene.snapshots.status().stale).toBe(true);
   });
 });
 
@@ -820,31 +820,31 @@ describe('keeping it fresh', () => {
   it('starts a reading when what is held is too old to be served without one, and says when it will be', async () => {
     const scene = new Scene();
     await scene.begin();
-    expect([scene.keeper.keepFresh(), scene.asked.length]).toEqual([FRESH_MS + 1, 1]);
+    expect([scene.snapshots.keepFresh(), scene.asked.length]).toEqual([FRESH_MS + 1, 1]);
     scene.clock.advance(FRESH_MS);
-    expect([scene.keeper.keepFresh(), scene.asked.length]).toEqual([1, 1]);
+    expect([scene.snapshots.keepFresh(), scene.asked.length]).toEqual([1, 1]);
     scene.clock.advance(1);
-    expect([scene.keeper.keepFresh(), scene.asked.length]).toEqual([FRESH_MS, 2]);
+    expect([scene.snapshots.keepFresh(), scene.asked.length]).toEqual([FRESH_MS, 2]);
   });
 
   it('starts none beside one in flight, nor while a failure is waited out', async () => {
     const scene = new Scene();
-    scene.keeper.keepFresh();
-    scene.keeper.keepFresh();
+    scene.snapshots.keepFresh();
+    scene.snapshots.keepFresh();
     expect(scene.asked).toHaveLength(1);
-    const getting = refusalOf(() => scene.keeper.get(PLAIN));
+    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
     scene.fail('bank-rate-limited', { retryAfterMs: 17_000 });
     await getting;
-    expect([scene.keeper.keepFresh(), scene.asked.length]).toEqual([17_000, 1]);
+    expect([scene.snapshots.keepFresh(), scene.asked.length]).toEqual([17_000, 1]);
     scene.clock.advance(17_000);
-    scene.keeper.keepFresh();
+    scene.snapshots.keepFresh();
     expect(scene.asked).toHaveLength(2);
   });
 
   it('shares its reading with callers', async () => {
     const scene = new Scene();
-    scene.keeper.keepFresh();
-    const getting = scene.keeper.get(PLAIN);
+    scene.snapshots.keepFresh();
+    const getting = scene.snapshots.get(PLAIN);
     scene.answer(7);
     expect((await getting).snapshot.size).toBe(7);
     expect(scene.asked).toHaveLength(1);
@@ -855,49 +855,49 @@ describe('a copy from before the start', () => {
   async function restored() {
     const earlier = new Scene();
     await earlier.begin(2);
-    const { snapshot } = await earlier.keeper.get(PLAIN);
+    const { snapshot } = await earlier.snapshots.get(PLAIN);
     const scene = new Scene();
-    scene.keeper.restore(snapshot);
+    scene.snapshots.restore(snapshot);
     return scene;
   }
 
   it('is served at once, marked stale, while the first reading runs, however young it is', async () => {
     const scene = await restored();
-    expect(await scene.keeper.get(PLAIN)).toMatchObject({ stale: true, cache: 'stale', failure: null });
-    expect(await scene.keeper.get(PLAIN)).toMatchObject({ stale: true });
-    expect(scene.keeper.status()).toMatchObject({ servable: true, stale: true, accounts: 2 });
+    expect(await scene.snapshots.get(PLAIN)).toMatchObject({ stale: true, cache: 'stale', failure: null });
+    expect(await scene.snapshots.get(PLAIN)).toMatchObject({ stale: true });
+    expect(scene.snapshots.status()).toMatchObject({ servable: true, stale: true, accounts: 2 });
     expect(scene.asked).toHaveLength(1);
     scene.answer(5);
     await Promise.resolve(scene.asked[0]?.promise);
-    const served = await scene.keeper.get(PLAIN);
+    const served = await scene.snapshots.get(PLAIN);
     expect(served.stale).toBe(false);
     expect(served.snapshot.size).toBe(5);
   });
 
   it('is not for those who want the bank asked, nor past its last age, nor in the place of a newer one', async () => {
     const scene = await restored();
-    const insisting = scene.keeper.get({ ...PLAIN, noCache: true });
+    const insisting = scene.snapshots.get({ ...PLAIN, noCache: true });
     scene.answer(5);
     expect((await insisting).snapshot.size).toBe(5);
     const old = await restored();
     old.clock.advance(STALE_MS + 1);
-    const waiting = old.keeper.get(PLAIN);
+    const waiting = old.snapshots.get(PLAIN);
     old.answer(5);
     expect(await waiting).toMatchObject({ stale: false });
-    scene.keeper.restore((await waiting).snapshot);
-    expect(scene.keeper.status().stale).toBe(false);
+    scene.snapshots.restore((await waiting).snapshot);
+    expect(scene.snapshots.status().stale).toBe(false);
   });
 });
 
 describe('a snapshot of another instance', () => {
   it('that is fresh does for plain callers, but not for one who joined them and wants the bank asked now', async () => {
     const scene = new Scene();
-    const plain = scene.keeper.get(PLAIN);
-    const now = scene.keeper.get({ ...PLAIN, noCache: true });
+    const plain = scene.snapshots.get(PLAIN);
+    const now = scene.snapshots.get({ ...PLAIN, noCache: true });
     const { wall, monotonic } = scene.clock.now();
     const others = new Scene();
     await others.begin(4);
-    const { buffer } = (await others.keeper.get(PLAIN)).snapshot;
+    const { buffer } = (await others.snapshots.get(PLAIN)).snapshot;
     const askedAt = { wall: wall - 9000, monotonic: monotonic - 9000 };
     scene.asked[0]?.resolve({
       snapshot: new Snapshot(buffer, { askedAt, durationMs: 50 }),

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Span } from '@opentelemetry/api';
 import type { Logger } from 'pino';
-import type { Activity } from '../activity.js';
+import type { Activity } from '../telemetry/activity.js';
 import { NoToken } from '../auth/authorized-call.js';
 import type { BankCondition } from '../auth/bank-condition.js';
-import { BackOff } from '../back-off.js';
-import type { Clock, Instant } from '../clock.js';
+import { BackOff } from '../time/back-off.js';
+import type { Clock, Instant } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { Owner, ProblemCode } from '../problems/problem-table.js';
 import type { SnapshotSettings } from '../config/settings.js';
-import { orAborted, TIMED_OUT, within } from '../deadline.js';
-import { inReadingSpan, Waiting } from '../spans.js';
-import { ReadingLog } from './reading-log.js';
+import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
+import { inRefreshSpan, Waiting } from '../telemetry/spans.js';
+import { RefreshLog } from './refresh-log.js';
 import type { Snapshot } from './snapshot.js';
 import type { Acceptable, ReadAccounts, ReadSnapshot } from './snapshot-reader.js';
 import { WaitingPlaces, type WaitingPlace } from './waiting-places.js';
@@ -36,14 +36,14 @@ export interface ServedSnapshot {
   /** Why it is stale, where the bank was asked in vain. */
   readonly failure: ProblemCode | null;
   /** The reading that was waited for, else null. */
-  readonly readingId: string | null;
+  readonly refreshId: string | null;
 }
 
 type CacheOutcome = Pick<ServedSnapshot, 'cache' | 'collapsed'>;
 
 const HIT: CacheOutcome = { cache: 'hit', collapsed: false };
 
-interface Reading {
+interface Refresh {
   readonly id: string;
   readonly askedAt: Instant;
   readonly result: Promise<Snapshot>;
@@ -59,7 +59,7 @@ interface Caller {
   /** The reading they wait for is linked to it. */
   readonly span?: Span | undefined;
   /** Called with the id of the reading they wait for. */
-  readonly onReading?: (readingId: string) => void;
+  readonly onRefresh?: (refreshId: string) => void;
 }
 
 /** Whether callers get what they should. All is well when it is not stale and there is no code. */
@@ -71,8 +71,8 @@ export interface ServingState {
   readonly owner: Owner | null;
 }
 
-/** Is told what the keeper holds, as it happens, wherever a snapshot came from. What it does must not throw, nor last. */
-export interface KeeperListener {
+/** Is told what the cache holds, as it happens, wherever a snapshot came from. What it does must not throw, nor last. */
+export interface SnapshotListener {
   /** A newer snapshot is held; the data may be the same. Code that reads it after this turn of the event loop calls `hold`. */
   onSnapshot?(snapshot: Snapshot): void;
   /** A reading failed; `keeper.state` tells what callers get now. */
@@ -94,25 +94,25 @@ const ANY: Freshness = { noCache: false, maxAge: null, onlyIfCached: false };
  * Keeps the last complete reading and says who gets it (docs/api.md#freshness): one reading in flight no matter how many ask; a
  * fresh copy without asking; an older one, marked stale, while the bank is slow or failing; nothing past its last age.
  */
-export class SnapshotKeeper {
+export class SnapshotCache {
   readonly #reader: { readonly read: ReadAccounts };
   readonly #settings: SnapshotSettings;
   readonly #clock: Clock;
-  readonly #log: ReadingLog;
+  readonly #log: RefreshLog;
   readonly #activity: Activity;
   readonly #condition: BankCondition;
   readonly #backOff: BackOff;
   readonly #stop = new AbortController();
-  #held: Snapshot | null = null;
-  #reading: Reading | null = null;
+  #cached: Snapshot | null = null;
+  #refresh: Refresh | null = null;
   /** The one after that in flight, for those whom that cannot satisfy. */
-  #next: Reading | null = null;
+  #next: Refresh | null = null;
   readonly #places: WaitingPlaces;
   #servedStale = false;
   #failure: GatewayError | null = null;
   /** What is held was made before the start: it is served marked stale until a reading has gone well. */
   #restored = false;
-  readonly #listeners = new Set<KeeperListener>();
+  readonly #listeners = new Set<SnapshotListener>();
 
   constructor(parts: {
     reader: { readonly read: ReadAccounts };
@@ -125,7 +125,7 @@ export class SnapshotKeeper {
     this.#reader = parts.reader;
     this.#settings = parts.settings;
     this.#clock = parts.clock;
-    this.#log = new ReadingLog(parts.logger);
+    this.#log = new RefreshLog(parts.logger);
     this.#activity = parts.activity;
     this.#condition = parts.condition;
     this.#places = new WaitingPlaces(parts.settings.maxRequestsWaiting);
@@ -134,8 +134,8 @@ export class SnapshotKeeper {
 
   /** Holds a copy from before the start, which callers get marked stale while the first reading runs. */
   restore(snapshot: Snapshot): void {
-    if (this.#held) return;
-    this.#held = snapshot;
+    if (this.#cached) return;
+    this.#cached = snapshot;
     this.#restored = true;
     this.#log.restored(snapshot);
     this.#activity.emit('snapshotTaken', { source: 'file' });
@@ -144,7 +144,7 @@ export class SnapshotKeeper {
 
   /** Serves what is held no longer, where another instance was told that no accounts are granted any more. */
   drop(): void {
-    if (this.#held) this.#drop();
+    if (this.#cached) this.#drop();
   }
 
   /**
@@ -152,14 +152,14 @@ export class SnapshotKeeper {
    * @throws GatewayError not-cached, overloaded, bank-timeout, or what the reading failed with
    */
   async get(wanted: Freshness, caller: Caller = {}): Promise<ServedSnapshot> {
-    return this.getHeld(wanted) ?? this.#ask(wanted, caller);
+    return this.getCached(wanted) ?? this.#ask(wanted, caller);
   }
 
   /**
    * The snapshot for one caller when what is held will do, else null: then the bank must be asked.
    * @throws GatewayError not-cached
    */
-  getHeld(wanted: Freshness): ServedSnapshot | null {
+  getCached(wanted: Freshness): ServedSnapshot | null {
     const held = this.#servable;
     const ageMs = held ? this.#clock.since(held.askedAt) : Infinity;
     const { freshMs } = this.#settings;
@@ -181,14 +181,14 @@ export class SnapshotKeeper {
    * without a caller.
    */
   probe(): Promise<unknown> | null {
-    if (this.#reading) return this.#reading.result;
+    if (this.#refresh) return this.#refresh.result;
     const { circuit } = this.#backOff;
-    const due = circuit === 'half-open' || (circuit === 'closed' && (this.#held === null || this.#restored));
-    return due ? this.#startReading(ANY).result : null;
+    const due = circuit === 'half-open' || (circuit === 'closed' && (this.#cached === null || this.#restored));
+    return due ? this.#startRefresh(ANY).result : null;
   }
 
   /** Has a listener told from now on, until the function it gives is called. */
-  listen(listener: KeeperListener): () => void {
+  listen(listener: SnapshotListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -199,13 +199,13 @@ export class SnapshotKeeper {
    */
   keepFresh(): number {
     const { freshMs } = this.#settings;
-    if (this.#reading) return freshMs;
+    if (this.#refresh) return freshMs;
     const waiting = this.#backOff.waiting;
     if (waiting) return waiting.retryAfterMs ?? freshMs;
-    const leftMs = this.#held && !this.#restored ? freshMs - this.#clock.since(this.#held.askedAt) : -1;
+    const leftMs = this.#cached && !this.#restored ? freshMs - this.#clock.since(this.#cached.askedAt) : -1;
     // served without asking up to this age, and that included
     if (leftMs >= 0) return leftMs + 1;
-    this.#startReading(ANY);
+    this.#startRefresh(ANY);
     return freshMs;
   }
 
@@ -217,7 +217,7 @@ export class SnapshotKeeper {
   /** What a caller who says nothing of freshness would be told now. */
   get state(): ServingState {
     const held = this.#servable;
-    const late = this.#reading !== null && this.#clock.since(this.#reading.askedAt) >= this.#settings.softTimeoutMs;
+    const late = this.#refresh !== null && this.#clock.since(this.#refresh.askedAt) >= this.#settings.softTimeoutMs;
     const old = held !== null && this.#clock.since(held.askedAt) > this.#settings.freshMs;
     return {
       stale: old && (this.#failure !== null || late || this.#servedStale),
@@ -227,9 +227,9 @@ export class SnapshotKeeper {
   }
 
   status() {
-    const held = this.#held;
+    const held = this.#cached;
     const ageMs = held ? this.#clock.since(held.askedAt) : null;
-    const servable = ageMs !== null && ageMs <= this.#lastAgeMs;
+    const servable = ageMs !== null && ageMs <= this.#maxAgeMs;
     return {
       asOf: held?.asOf ?? null,
       ageMs,
@@ -256,7 +256,7 @@ export class SnapshotKeeper {
 
   /** How old a reading may be to count as one of now, ms. */
   get #nowMs(): number {
-    return toNowMs(this.#held?.durationMs ?? 0);
+    return toNowMs(this.#cached?.durationMs ?? 0);
   }
 
   #acceptable({ noCache, maxAge }: Freshness): Acceptable {
@@ -269,66 +269,66 @@ export class SnapshotKeeper {
 
   /** What is held, unless it is past its last age. */
   get #servable(): Snapshot | null {
-    const held = this.#held;
-    return held && this.#clock.since(held.askedAt) <= this.#lastAgeMs ? held : null;
+    const held = this.#cached;
+    return held && this.#clock.since(held.askedAt) <= this.#maxAgeMs ? held : null;
   }
 
-  get #lastAgeMs(): number {
-    return Math.max(this.#settings.staleMs, this.#settings.freshMs);
+  get #maxAgeMs(): number {
+    return Math.max(this.#settings.maxAgeMs, this.#settings.freshMs);
   }
 
   /** Starts a reading or joins one; falls back on what is held where the caller allows it. */
   async #ask(wanted: Freshness, caller: Caller): Promise<ServedSnapshot> {
     const mayBeStale = !wanted.noCache && wanted.maxAge === null;
-    const waiting = this.#reading ? null : this.#backOff.waiting;
+    const waiting = this.#refresh ? null : this.#backOff.waiting;
     if (waiting) {
       const fallback = mayBeStale ? this.#serveStale(HIT, waiting.code) : null;
       if (fallback) return fallback;
       throw waiting;
     }
-    const held = this.#held;
+    const held = this.#cached;
     const fresh = held !== null && !this.#restored && this.#clock.since(held.askedAt) <= this.#settings.freshMs;
     const outcome: CacheOutcome = {
       cache: held ? (fresh ? 'request' : 'stale') : 'miss',
-      collapsed: this.#reading !== null,
+      collapsed: this.#refresh !== null,
     };
-    const reading = this.#readingFor(wanted);
-    caller.onReading?.(reading.id);
-    reading.waiting.add(caller.span);
+    const refresh = this.#refreshFor(wanted);
+    caller.onRefresh?.(refresh.id);
+    refresh.waiting.add(caller.span);
     const { signal, client = '' } = caller;
     if (this.#restored && mayBeStale) {
       const earlier = this.#serveStale(outcome, null);
       if (earlier) return earlier;
     }
-    const young = mayBeStale ? reading.result : this.#youngEnough(reading, wanted, this.#clock.now());
-    if (!signal) return this.#wait({ id: reading.id, result: young }, client, outcome, mayBeStale);
+    const young = mayBeStale ? refresh.result : this.#youngEnough(refresh, wanted, this.#clock.now());
+    if (!signal) return this.#wait({ id: refresh.id, result: young }, client, outcome, mayBeStale);
     const result = orAborted(young, signal).catch((error: unknown) => {
       throw signal.aborted ? new CallerLeft() : error;
     });
     // it may be refused a place to wait
     result.catch(() => undefined);
-    return this.#wait({ id: reading.id, result }, client, outcome, mayBeStale);
+    return this.#wait({ id: refresh.id, result }, client, outcome, mayBeStale);
   }
 
   /** The one in flight, unless it began too long ago for a max-age: then the one after it, which begins when it ends. */
-  #readingFor(wanted: Freshness): Reading {
-    const current = this.#reading;
-    if (!current) return this.#startReading(wanted);
+  #refreshFor(wanted: Freshness): Refresh {
+    const current = this.#refresh;
+    if (!current) return this.#startRefresh(wanted);
     if (this.#clock.since(current.askedAt) <= this.#acceptable(wanted).maxBegunMs) return current;
     this.#next ??= this.#startAfter(current, wanted);
     return this.#next;
   }
 
   /** What the reading gives; the next one's where it was for callers who ask less, and another instance's would do for them. */
-  async #youngEnough(reading: Reading, wanted: Freshness, askedAt: Instant): Promise<Snapshot> {
-    const snapshot = await reading.result;
+  async #youngEnough(refresh: Refresh, wanted: Freshness, askedAt: Instant): Promise<Snapshot> {
+    const snapshot = await refresh.result;
     const ageMs = this.#clock.since(snapshot.askedAt) - this.#clock.since(askedAt);
     const { maxAgeMs, maxBegunMs } = this.#acceptable(wanted);
     if (ageMs <= (wanted.noCache ? maxAgeMs(snapshot.durationMs) : maxBegunMs)) return snapshot;
-    return this.#readingFor(wanted).result;
+    return this.#refreshFor(wanted).result;
   }
 
-  #startAfter(current: Reading, wanted: Freshness): Reading {
+  #startAfter(current: Refresh, wanted: Freshness): Refresh {
     const id = randomUUID();
     const waiting = new Waiting();
     const result = current.result
@@ -337,7 +337,7 @@ export class SnapshotKeeper {
         this.#next = null;
         const failure = this.#backOff.waiting;
         if (failure) throw failure;
-        const next = this.#reading ?? this.#startReading(wanted, id);
+        const next = this.#refresh ?? this.#startRefresh(wanted, id);
         next.waiting.addAll(waiting);
         return next.result;
       });
@@ -346,7 +346,7 @@ export class SnapshotKeeper {
   }
 
   async #wait(
-    reading: Pick<Reading, 'id' | 'result'>,
+    refresh: Pick<Refresh, 'id' | 'result'>,
     client: string,
     outcome: CacheOutcome,
     mayBeStale: boolean,
@@ -355,19 +355,19 @@ export class SnapshotKeeper {
     let place: WaitingPlace | null = null;
     try {
       place = this.#places.take(client);
-      const result = orAborted(reading.result, place.lost);
+      const result = orAborted(refresh.result, place.lost);
       if (mayBeStale && this.#servable !== null) {
         const soonMs = Math.min(softTimeoutMs, requestDeadlineMs);
         const soon = await within(result, soonMs);
-        if (soon !== TIMED_OUT) return { ...this.#serve(soon, outcome), readingId: reading.id };
+        if (soon !== TIMED_OUT) return { ...this.#serve(soon, outcome), refreshId: refresh.id };
         // it may have grown too old meanwhile
         const fallback = this.#serveStale(outcome, null);
         if (fallback) return fallback;
         const late = await within(result, requestDeadlineMs - soonMs);
-        if (late !== TIMED_OUT) return { ...this.#serve(late, outcome), readingId: reading.id };
+        if (late !== TIMED_OUT) return { ...this.#serve(late, outcome), refreshId: refresh.id };
       } else {
         const snapshot = await within(result, requestDeadlineMs);
-        if (snapshot !== TIMED_OUT) return { ...this.#serve(snapshot, outcome), readingId: reading.id };
+        if (snapshot !== TIMED_OUT) return { ...this.#serve(snapshot, outcome), refreshId: refresh.id };
       }
     } catch (thrown) {
       const { code } = toGatewayError(thrown);
@@ -387,7 +387,7 @@ export class SnapshotKeeper {
 
   #serve(snapshot: Snapshot, outcome: CacheOutcome): ServedSnapshot {
     const ageMs = Math.max(0, this.#clock.since(snapshot.askedAt));
-    return { snapshot, ageMs, stale: false, failure: null, readingId: null, ...outcome };
+    return { snapshot, ageMs, stale: false, failure: null, refreshId: null, ...outcome };
   }
 
   /** What is held, marked; null when it is past its last age. */
@@ -398,32 +398,32 @@ export class SnapshotKeeper {
     return { ...this.#serve(held, outcome), stale: true, failure };
   }
 
-  #startReading(wanted: Freshness, id = randomUUID()): Reading {
+  #startRefresh(wanted: Freshness, id = randomUUID()): Refresh {
     const askedAt = this.#clock.now();
     const waiting = new Waiting();
     const toAttributes = ({ size, complete }: Snapshot) => ({
       'accounts_gateway.accounts': size,
       ...(complete !== null && { 'accounts_gateway.complete': complete }),
     });
-    const result = inReadingSpan(id, waiting, () => this.#read(id, wanted), toAttributes).finally(() => {
-      this.#reading = null;
+    const result = inRefreshSpan(id, waiting, () => this.#read(id, wanted), toAttributes).finally(() => {
+      this.#refresh = null;
     });
     // callers that have left do not make its failure an unhandled one
     result.catch(() => undefined);
-    this.#reading = { id, askedAt, result, waiting };
-    return this.#reading;
+    this.#refresh = { id, askedAt, result, waiting };
+    return this.#refresh;
   }
 
-  async #read(readingId: string, wanted: Freshness): Promise<Snapshot> {
+  async #read(refreshId: string, wanted: Freshness): Promise<Snapshot> {
     const { readTimeoutMs } = this.#settings;
     const started = performance.now();
     const ended = (code: ProblemCode | null) =>
-      this.#activity.emit('readingEnded', { ms: performance.now() - started, code });
+      this.#activity.emit('refreshEnded', { ms: performance.now() - started, code });
     const timeout = AbortSignal.timeout(readTimeoutMs);
     try {
       const signal = AbortSignal.any([timeout, this.#stop.signal]);
-      const read = await this.#reader.read(readingId, signal, this.#acceptable(wanted));
-      this.#accept(read, readingId);
+      const read = await this.#reader.read(refreshId, signal, this.#acceptable(wanted));
+      this.#accept(read, refreshId);
       // another instance's is counted there
       if (read.source !== 'shared') ended(null);
       return read.snapshot;
@@ -435,45 +435,45 @@ export class SnapshotKeeper {
           )
         : toGatewayError(thrown);
       if (error.code !== 'stopping') ended(error.code);
-      throw this.#noteFailure(error, readingId);
+      throw this.#noteFailure(error, refreshId);
     }
   }
 
-  #accept(read: ReadSnapshot, readingId: string): void {
+  #accept(read: ReadSnapshot, refreshId: string): void {
     const { snapshot, source = 'bank' } = read;
-    const before = this.#held;
-    this.#held = snapshot;
+    const before = this.#cached;
+    this.#cached = snapshot;
     before?.replace();
     this.#servedStale = false;
     this.#failure = null;
     this.#restored = false;
     this.#backOff.succeeded();
-    this.#condition.succeeded('reading');
-    this.#log.taken(read, before, readingId);
+    this.#condition.succeeded('refresh');
+    this.#log.taken(read, before, refreshId);
     this.#activity.emit('snapshotTaken', { source });
     for (const listener of this.#listeners) listener.onSnapshot?.(snapshot);
   }
 
-  #noteFailure(thrown: GatewayError, readingId: string): GatewayError {
+  #noteFailure(thrown: GatewayError, refreshId: string): GatewayError {
     if (thrown.code === 'stopping') return thrown;
-    const error = thrown instanceof NoToken ? thrown : this.#waitAfter(thrown, readingId);
+    const error = thrown instanceof NoToken ? thrown : this.#waitAfter(thrown, refreshId);
     this.#failure = error;
     for (const listener of this.#listeners) listener.onFailure?.(error);
     return error;
   }
 
   #drop(): void {
-    this.#held?.replace();
-    this.#held = null;
+    this.#cached?.replace();
+    this.#cached = null;
     this.#restored = false;
     for (const listener of this.#listeners) listener.onDropped?.();
   }
 
-  #waitAfter(error: GatewayError, readingId: string): GatewayError {
+  #waitAfter(error: GatewayError, refreshId: string): GatewayError {
     if (error.code === 'access-not-granted') this.#drop();
     const waiting = this.#backOff.failed(error);
-    this.#condition.failed('reading', error);
-    this.#log.failed(error, waiting.retryAfterMs ?? 0, readingId);
+    this.#condition.failed('refresh', error);
+    this.#log.failed(error, waiting.retryAfterMs ?? 0, refreshId);
     return waiting;
   }
 }

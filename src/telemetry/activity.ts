@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
-import type { RequestFields } from './logging/request-fields.js';
-import type { ProblemCode } from './problems/problem-table.js';
+import type { RequestFields } from '../logging/request-fields.js';
+import type { ProblemCode } from '../problems/problem-table.js';
 
 /**
  * A request that has its answer, or whose caller has left; one that was refused before it became one, too. It holds what
@@ -39,7 +39,7 @@ interface TokenRequestEnded {
 }
 
 /** A reading of all accounts, with all its pages and repeats. */
-export interface ReadingEnded {
+export interface RefreshEnded {
   readonly ms: number;
   /** What it failed with; null when it went well. */
   readonly code: ProblemCode | null;
@@ -55,7 +55,7 @@ interface ActivityEvents {
   requestsEnded: [readonly RequestEnded[]];
   bankCallEnded: [BankCallEnded];
   tokenRequestEnded: [TokenRequestEnded];
-  readingEnded: [ReadingEnded];
+  refreshEnded: [RefreshEnded];
   snapshotTaken: [SnapshotTaken];
 }
 
