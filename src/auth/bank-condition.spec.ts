@@ -61,7 +61,7 @@ describe('where nothing fails', () => {
 describe('the state', () => {
   it('says when it last went well and badly', () => {
     const { clock, condition } = begin();
-    const none = { token: null, reading: null };
+    const none = { token: null, refresh: null };
     expect(condition.status()).toEqual({ failing: false, failures: none, lastSuccessAt: null, lastError: null });
     condition.succeeded('token');
     clock.advance(1000);

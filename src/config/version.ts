@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-const root = new URL('../', import.meta.url);
+const root = new URL('../../', import.meta.url);
 
 /** The version in package.json. */
 export const VERSION: string = (JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string })
