@@ -49,9 +49,7 @@ export class Responder {
       },
     });
     // all who waited for a reading are let go at the same moment
-    const release = served.snapshot.hold();
     await this.turns.next();
-    setImmediate(release);
     if (signal.aborted) throw new CallerLeft();
     return served;
   }
@@ -87,13 +85,11 @@ export class Responder {
       reply.send(Readable.from([]));
       return;
     }
-    const release = served.snapshot.hold();
     const compressed = encoding === 'identity' ? 0 : 1;
     this.#compressedStreams += compressed;
     const stream = createBodyStream(body.parts, encoding, this.turns);
     stream.once('close', () => {
       this.#compressedStreams -= compressed;
-      release();
     });
     reply.send(stream);
   }

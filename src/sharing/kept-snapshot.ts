@@ -26,7 +26,7 @@ interface Parts {
  */
 export class KeptSnapshot implements OnModuleInit, OnApplicationShutdown {
   readonly #parts: Parts;
-  #pending: { readonly snapshot: Snapshot; readonly release: () => void } | null = null;
+  #pending: Snapshot | null = null;
   #restored: Snapshot | null = null;
   #timer: NodeJS.Timeout | null = null;
   /** What is done with the file, one after the other. */
@@ -65,7 +65,7 @@ export class KeptSnapshot implements OnModuleInit, OnApplicationShutdown {
   #take(snapshot: Snapshot): void {
     if (snapshot === this.#restored) return;
     this.#clear();
-    this.#pending = { snapshot, release: snapshot.hold() };
+    this.#pending = snapshot;
     const inMs = Math.max(0, this.#writtenAt + WRITE_EVERY_MS - performance.now());
     this.#timer = setTimeout(() => this.#write(), inMs).unref();
   }
@@ -76,19 +76,12 @@ export class KeptSnapshot implements OnModuleInit, OnApplicationShutdown {
     this.#pending = null;
     this.#clear();
     this.#writtenAt = performance.now();
-    this.#do(async () => {
-      try {
-        await writeSnapshotFile(this.#parts.path, pending.snapshot, this.#parts.keys());
-      } finally {
-        pending.release();
-      }
-    });
+    this.#do(() => writeSnapshotFile(this.#parts.path, pending, this.#parts.keys()));
   }
 
   #clear(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
-    this.#pending?.release();
     this.#pending = null;
   }
 

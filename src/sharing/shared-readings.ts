@@ -83,26 +83,20 @@ class ReadingJob implements Job<ReadSnapshot> {
   }
 
   async store({ snapshot }: ReadSnapshot, fence: number, time: Found['time']) {
-    if (snapshot.buffer.detached) return null;
-    const release = snapshot.hold();
-    try {
-      const { askedAt, asOf, durationMs } = snapshot;
-      const facts = { kind: 'snapshot', asOf, at: time.of(askedAt), durationMs, fence } as const;
-      const { header, pieces } = seal(new Uint8Array(snapshot.buffer), facts, this.keys);
-      const sent: Promise<unknown>[] = [];
-      for (const piece of pieces) {
-        const args = ['SET', this.#pieceKey(fence, sent.length), piece, 'PX', String(this.lastsMs)];
-        const reply = this.link.send(args, STORE_PIECE_WITHIN_MS, 'bulk');
-        // the first failure is thrown below
-        reply.catch(() => undefined);
-        sent.push(reply);
-        await (sent.length >= AT_ONCE ? sent[sent.length - AT_ONCE] : turn());
-      }
-      await Promise.all(sent);
-      return { record: header, pieces: sent.length, lastsMs: this.lastsMs };
-    } finally {
-      release();
+    const { askedAt, asOf, durationMs } = snapshot;
+    const facts = { kind: 'snapshot', asOf, at: time.of(askedAt), durationMs, fence } as const;
+    const { header, pieces } = seal(new Uint8Array(snapshot.buffer), facts, this.keys);
+    const sent: Promise<unknown>[] = [];
+    for (const piece of pieces) {
+      const args = ['SET', this.#pieceKey(fence, sent.length), piece, 'PX', String(this.lastsMs)];
+      const reply = this.link.send(args, STORE_PIECE_WITHIN_MS, 'bulk');
+      // the first failure is thrown below
+      reply.catch(() => undefined);
+      sent.push(reply);
+      await (sent.length >= AT_ONCE ? sent[sent.length - AT_ONCE] : turn());
     }
+    await Promise.all(sent);
+    return { record: header, pieces: sent.length, lastsMs: this.lastsMs };
   }
 
   replaced(fence: number, pieces: number): void {

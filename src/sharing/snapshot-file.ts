@@ -14,7 +14,6 @@ const CLOCK_MAY_DIFFER_MS = 10_000;
 
 /** Writes a snapshot, sealed: whole or not at all, for this user alone. @throws NodeJS.ErrnoException */
 export async function writeSnapshotFile(path: string, snapshot: Snapshot, keys: FleetKeys): Promise<void> {
-  const release = snapshot.hold();
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     const { askedAt, asOf, durationMs } = snapshot;
@@ -34,8 +33,6 @@ export async function writeSnapshotFile(path: string, snapshot: Snapshot, keys: 
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
     throw error;
-  } finally {
-    release();
   }
 }
 

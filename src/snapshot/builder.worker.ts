@@ -55,8 +55,6 @@ function reset(): void {
 
 function take(pageNumber: number, pieces: readonly Uint8Array[]): PageFacts {
   const body = joined.join(pieces);
-  // they were handed over; given back now, not when the collector finds time
-  for (const { buffer } of pieces) if (buffer instanceof ArrayBuffer) buffer.transfer(0);
   return pages.read(pageNumber, body, (account) => builder.add(toAccount(account), pageNumber));
 }
 

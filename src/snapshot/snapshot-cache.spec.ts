@@ -753,25 +753,6 @@ describe('who listens', () => {
     expect(heard).toEqual(['failure credentials-rejected']);
     expect(scene.snapshots.state.code).toBe('credentials-rejected');
   });
-
-  it('can read the snapshot later when it holds it', async () => {
-    const scene = new Scene();
-    const release: (() => void)[] = [];
-    const snapshots: Snapshot[] = [];
-    scene.snapshots.listen({
-      onSnapshot: (snapshot) => {
-        snapshots.push(snapshot);
-        release.push(snapshot.hold());
-      },
-    });
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    await scene.begin();
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(snapshots[0]?.json(0)).toBeDefined();
-    release[0]?.();
-    expect(() => snapshots[0]?.json(0)).toThrow('without being held');
-  });
 });
 
 describe('the state', () => {

@@ -73,7 +73,7 @@ export interface ServingState {
 
 /** Is told what the cache holds, as it happens, wherever a snapshot came from. What it does must not throw, nor last. */
 export interface SnapshotListener {
-  /** A newer snapshot is held; the data may be the same. Code that reads it after this turn of the event loop calls `hold`. */
+  /** A newer snapshot is held; the data may be the same. */
   onSnapshot?(snapshot: Snapshot): void;
   /** A reading failed; `keeper.state` tells what callers get now. */
   onFailure?(error: GatewayError): void;
@@ -443,7 +443,6 @@ export class SnapshotCache {
     const { snapshot, source = 'bank' } = read;
     const before = this.#cached;
     this.#cached = snapshot;
-    before?.replace();
     this.#servedStale = false;
     this.#failure = null;
     this.#restored = false;
@@ -463,7 +462,6 @@ export class SnapshotCache {
   }
 
   #drop(): void {
-    this.#cached?.replace();
     this.#cached = null;
     this.#restored = false;
     for (const listener of this.#listeners) listener.onDropped?.();

@@ -123,37 +123,3 @@ describe('a layout', () => {
     expect(() => unpack(buffer, { a: 'u32' })).toThrow(LayoutUnreadable);
   });
 });
-
-describe('a snapshot that was replaced', () => {
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-
-  it('gives its memory back, and is not read as if it were empty', async () => {
-    const snapshot = snapshotOf([account()]);
-    snapshot.replace();
-    // in the same turn it is still read
-    expect(snapshot.account(0)).toEqual(account());
-    await turn();
-    expect(snapshot.buffer.byteLength).toBe(0);
-    for (const read of [
-      () => snapshot.json(0),
-      () => snapshot.positionOf('a-1'),
-      () => snapshot.order('name', false),
-      () => snapshot.column('status'),
-      () => snapshot.entries,
-    ]) {
-      expect(read).toThrow('after it had been replaced');
-    }
-  });
-
-  it('stays for those who hold it, until the last has let it go', async () => {
-    const snapshot = snapshotOf([account()]);
-    const [first, second] = [snapshot.hold(), snapshot.hold()];
-    snapshot.replace();
-    await turn();
-    first();
-    first();
-    expect(snapshot.account(0)).toEqual(account());
-    second();
-    expect(snapshot.buffer.byteLength).toBe(0);
-  });
-});

@@ -37,9 +37,7 @@ export class Snapshot {
   /** The whole value: what can be stored, and made a snapshot of again. */
   readonly buffer: ArrayBuffer;
   readonly #json: Buffer;
-  readonly #whole: Sections;
-  #holders = 0;
-  #replaced = false;
+  readonly #sections: Sections;
 
   /** @throws LayoutUnreadable when the buffer is no snapshot of this version */
   constructor(buffer: ArrayBuffer, { askedAt, durationMs }: SnapshotTimes) {
@@ -51,39 +49,8 @@ export class Snapshot {
     this.complete = header.complete;
     this.size = header.accounts;
     this.digest = asBuffer(sections.digest).toString('base64url');
-    this.#whole = sections;
+    this.#sections = sections;
     this.#json = asBuffer(sections.json);
-  }
-
-  /**
-   * Keeps the memory of this snapshot until the function it gives is called: for those who go on reading it after the
-   * turn of the event loop in which they got it, as a stream does.
-   */
-  hold(): () => void {
-    this.#holders += 1;
-    let held = true;
-    return () => {
-      if (held) this.#holders -= 1;
-      held = false;
-      this.#free();
-    };
-  }
-
-  /** A newer one is held now: the memory is given back as soon as nobody holds it, not when the collector finds time. */
-  replace(): void {
-    this.#replaced = true;
-    // a caller that got it in this turn still reads it
-    setImmediate(() => this.#free());
-  }
-
-  #free(): void {
-    if (this.#replaced && this.#holders === 0 && !this.buffer.detached) this.buffer.transfer(0);
-  }
-
-  /** @throws Error when its memory has been given back: that must fail, not give an empty answer */
-  get #sections(): Sections {
-    if (this.buffer.detached) throw new Error('a snapshot was read after it had been replaced, without being held');
-    return this.#whole;
   }
 
   /** The JSON of the account at a position, without copying. */

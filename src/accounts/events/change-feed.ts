@@ -42,7 +42,7 @@ export class ChangeFeed {
   readonly #listeners = new Set<Listener>();
   readonly #poll: Poll;
   #streams = 0;
-  #next: { readonly snapshot: Snapshot; readonly release: () => void } | null = null;
+  #next: Snapshot | null = null;
   #busy = false;
   #told = '';
   #stopped = false;
@@ -140,8 +140,7 @@ export class ChangeFeed {
   #take(snapshot: Snapshot): void {
     this.#poll.restart();
     // only the newest of those that came while another was looked at
-    this.#next?.release();
-    this.#next = { snapshot, release: snapshot.hold() };
+    this.#next = snapshot;
     this.#tellState();
     if (!this.#busy) void this.#work();
   }
@@ -151,11 +150,7 @@ export class ChangeFeed {
     try {
       for (let next = this.#next; next !== null; next = this.#next) {
         this.#next = null;
-        try {
-          await this.#history.advance(next.snapshot);
-        } finally {
-          next.release();
-        }
+        await this.#history.advance(next);
         await this.#forEachListener((each) => this.#deliver(each));
       }
     } catch (error) {
@@ -193,7 +188,6 @@ export class ChangeFeed {
 
   /** Nothing of what was told holds any more; what comes next is told as a whole. */
   #forget(): void {
-    this.#next?.release();
     this.#next = null;
     this.#history.clear();
     for (const listener of this.#listeners) if (typeof listener.knows === 'number') listener.knows = UNKNOWN;

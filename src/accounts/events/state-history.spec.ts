@@ -127,19 +127,6 @@ describe('the last states', () => {
     expect(history.since(1, ALL)).toBeNull();
   });
 
-  it('hold the memory of the present snapshot and of no other', async () => {
-    const [one, other] = [snapshotOf([named('one')]), snapshotOf([named('other')])];
-    const history = new StateHistory();
-    for (const each of [one, other]) {
-      await history.advance(each);
-      each.replace();
-    }
-    await new Promise((resolve) => setImmediate(resolve));
-    expect([one.buffer.detached, other.buffer.detached]).toEqual([true, false]);
-    history.clear();
-    expect(other.buffer.detached).toBe(true);
-  });
-
   it('are compared in small steps: others have their turn meanwhile', async () => {
     const list = (name: string) =>
       Array.from({ length: 60_000 }, (_, index) => named(index % 20 === 0 ? name : 'same', `a-${index}`));

@@ -44,13 +44,13 @@ const BYTES_BESIDE = 200;
 export class StateHistory {
   #states: State[] = [];
   #number = 0;
-  #current: { readonly snapshot: Snapshot; readonly release: () => void } | null = null;
+  #current: Snapshot | null = null;
   /** All accounts that stand in a `former`, as they are now; null for those that are gone. */
   readonly #present = new Map<string, Kept | null>();
 
-  /** The snapshot of the present state, which is held; null before the first one. */
+  /** The snapshot of the present state; null before the first one. */
   get snapshot(): Snapshot | null {
-    return this.#current?.snapshot ?? null;
+    return this.#current;
   }
 
   /** The number of the present state. */
@@ -66,30 +66,15 @@ export class StateHistory {
   /** Takes the state that follows; one with the same data is no new one. One call at a time. */
   async advance(snapshot: Snapshot): Promise<void> {
     const before = this.#current;
-    const release = snapshot.hold();
+    const comparison = before && before.digest !== snapshot.digest ? await compare(before, snapshot) : null;
     // all may be forgotten meanwhile
-    const releaseBefore = before?.snapshot.hold();
-    let comparison: Comparison | null = null;
-    try {
-      if (before && before.snapshot.digest !== snapshot.digest) comparison = await compare(before.snapshot, snapshot);
-    } catch (error) {
-      release();
-      throw error;
-    } finally {
-      releaseBefore?.();
-    }
-    if (this.#current !== before) {
-      release();
-      return;
-    }
-    this.#current = { snapshot, release };
-    before?.release();
-    if (before?.snapshot.digest !== snapshot.digest) this.#push(snapshot.digest, comparison);
+    if (this.#current !== before) return;
+    this.#current = snapshot;
+    if (before?.digest !== snapshot.digest) this.#push(snapshot.digest, comparison);
   }
 
   /** Forgets all: what is held may not be served any more. */
   clear(): void {
-    this.#current?.release();
     this.#current = null;
     this.#states = [];
     this.#present.clear();
