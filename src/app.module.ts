@@ -1,7 +1,6 @@
 import { Injectable, Module, type DynamicModule, type OnApplicationBootstrap } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import { AccountsModule } from './accounts/accounts.module.js';
-import { ChangeFeed } from './accounts/events/change-feed.js';
 import { Activity } from './telemetry/activity.js';
 import { AuthModule } from './auth/auth.module.js';
 import { SharedTokens } from './auth/bank-identity.js';
@@ -52,11 +51,7 @@ export class AppModule {
     private readonly identities: IdentityHolder,
     private readonly edge: HttpEdge,
     private readonly sharing: SharingCondition,
-    feed: ChangeFeed,
-  ) {
-    // an open stream would hold up the stop
-    edge.connections.onDrain(() => feed.stop());
-  }
+  ) {}
 
   static register(
     { settings, clock, log, readAtStart, sandbox }: AppParts,

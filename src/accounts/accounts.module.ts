@@ -4,16 +4,13 @@ import { AccountsController } from './accounts.controller.js';
 import { BalancesController } from './balances.controller.js';
 import { CachedResponses } from './cached-responses.js';
 import { CachedRoutes } from './cached-routes.js';
-import { ChangeFeed } from './events/change-feed.js';
-import { EventsController } from './events/events.controller.js';
 import { Responder } from './responder.js';
 
 /** The API for internal web apps, answered from the snapshot. */
 @Module({
   imports: [SnapshotModule],
-  controllers: [AccountsController, BalancesController, EventsController],
-  providers: [CachedResponses, CachedRoutes, ChangeFeed, Responder],
-  exports: [ChangeFeed],
+  controllers: [AccountsController, BalancesController],
+  providers: [CachedResponses, CachedRoutes, Responder],
 })
 export class AccountsModule implements NestModule {
   constructor(private readonly cachedRoutes: CachedRoutes) {}

@@ -27,9 +27,6 @@ export const MEDIA_TYPES: Record<Format, string> = {
   ndjson: 'application/x-ndjson',
 };
 
-/** The content type of the change feed. */
-export const EVENT_STREAM = 'text/event-stream';
-
 /** The format for an Accept header out of those that a route offers, or `none` when it excludes them all. */
 export type ChooseFormat = (accept: string | undefined) => Format | 'none';
 
@@ -43,19 +40,6 @@ export function toFormat(accept: string | undefined, choose: ChooseFormat): Form
   const format = choose(accept);
   if (format !== 'none') return format;
   throw new GatewayError('not-acceptable', 'The Accept header excludes every format that this route gives; see /docs.');
-}
-
-/** For the change feed, which is one kind of stream only. @throws GatewayError not-acceptable */
-export function assertEventStream(accept: string | undefined): void {
-  const type = new Negotiator({ headers: { accept: accept?.slice(0, MAX_HEADER_LENGTH) ?? '*/*' } }).mediaType([
-    EVENT_STREAM,
-  ]);
-  if (type === undefined) {
-    throw new GatewayError(
-      'not-acceptable',
-      'The Accept header excludes text/event-stream, which is all there is here.',
-    );
-  }
 }
 
 /** All we give is UTF-8, so a charset is no reason to refuse. */

@@ -86,7 +86,6 @@ describe('settings that are all given', () => {
         allowedClients: ['loopback'],
         tls: null,
         maxConnections: 5000,
-        maxEventStreams: 1000,
         corsOrigins: [],
         shutdownDelayMs: 0,
         shutdownGraceMs: 10_000,

@@ -82,8 +82,6 @@ export interface HttpSettings {
   readonly allowedClients: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   readonly maxConnections: number;
-  /** Listeners of the change feed at once. */
-  readonly maxEventStreams: number;
   /** `:*` at the end of one stands for any port. */
   readonly corsOrigins: readonly string[];
   readonly shutdownDelayMs: number;

@@ -52,7 +52,6 @@ export function toCommonSettings(env: Environment, values: Values, sandbox: bool
           ? { certFile: values.TLS_CERT_FILE, keyFile: values.TLS_KEY_FILE }
           : null,
       maxConnections: values.MAX_CONNECTIONS,
-      maxEventStreams: values.MAX_EVENT_STREAMS,
       corsOrigins: values.CORS_ORIGINS ?? (sandbox ? LOCAL_ORIGINS : []),
       shutdownDelayMs: values.SHUTDOWN_DELAY_MS,
       shutdownGraceMs: values.SHUTDOWN_GRACE_MS,

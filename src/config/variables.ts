@@ -279,13 +279,6 @@ const TABLE = {
     example: 'https://treasury.example',
     meaning: 'Web apps whose pages may call it from a browser.',
   },
-  MAX_EVENT_STREAMS: {
-    group: 'http',
-    schema: kinds.wholeNumber(1, 100_000),
-    default: '1000',
-    meaning:
-      'Listeners of the change feed at once; more get `overloaded`. Each takes a connection of `MAX_CONNECTIONS`.',
-  },
   MAX_CONNECTIONS: {
     group: 'http',
     schema: kinds.wholeNumber(1, 1_000_000),

@@ -20,22 +20,8 @@ export class AccessLog {
     this.#activity = activity;
   }
 
-  /** A request whose answer is a stream from now on: its line is written at its start. */
-  streamBegun(reply: FastifyReply): void {
-    Object.assign(reply.request.logFields, { stream: true, events: 0 });
-    this.#write(reply, 200);
-  }
-
   /** A request that was begun; the line of a probe that went well is for `debug` only. */
   ended(reply: FastifyReply, status: number): void {
-    const { id: requestId, logFields: fields } = reply.request;
-    if (fields.stream) {
-      const { events } = fields;
-      this.#logger.info({ event: 'stream.ended', requestId, ms: toTenths(reply.elapsedTime), events }, 'stream ended');
-    } else this.#write(reply, status);
-  }
-
-  #write(reply: FastifyReply, status: number): void {
     const { request, elapsedTime: ms } = reply;
     const { raw, logFields: fields } = request;
     const { origin, 'x-client-name': header } = raw.headers;
@@ -43,7 +29,7 @@ export class AccessLog {
     const method = raw.method ?? null;
     // the router finds routes for addresses that name none
     const route = (raw.url?.startsWith('/') && request.routeOptions.url) || null;
-    const { span, stream, cache, refreshId, problem } = fields;
+    const { span, cache, refreshId, problem } = fields;
     const code = problem?.code;
     const left = status === CALLER_LEFT;
     endRequestSpan(span, { method, route, status: left ? null : status, code, cache, refreshId });
@@ -57,7 +43,6 @@ export class AccessLog {
         route,
         status,
         ms: toTenths(ms),
-        stream,
         cache,
         refreshId,
         code,
@@ -67,7 +52,7 @@ export class AccessLog {
       },
       'request',
     );
-    this.#activity.requestEnded({ method, route, status, ms, stream: stream === true, cache, problem, clientName });
+    this.#activity.requestEnded({ method, route, status, ms, cache, problem, clientName });
   }
 
   /** A request whose caller left before it was begun, since one before it on the connection was not answered. */
@@ -91,7 +76,7 @@ export class AccessLog {
       { event: 'request', requestId, method, route: null, status, ms: 0, code: problem?.code, client },
       'request',
     );
-    const nothing = { route: null, ms: 0, stream: false, cache: undefined, clientName: undefined };
+    const nothing = { route: null, ms: 0, cache: undefined, clientName: undefined };
     this.#activity.requestEnded({ method, status, problem, ...nothing });
   }
 }

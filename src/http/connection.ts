@@ -43,8 +43,6 @@ export class Connection {
   /** The requests that were begun and whose answers are not out yet. */
   readonly open = new Set<FastifyReply>();
   readonly client: string;
-  /** The present answer is a stream, which nothing can follow. */
-  streaming = false;
   readonly #arrived: Arrived[] = [];
   readonly #turns: Turns;
   #current: ServerResponse | null = null;
@@ -97,7 +95,6 @@ export class Connection {
   /** False when it was not open any more. */
   ended(reply: FastifyReply): boolean {
     const wasOpen = this.open.delete(reply);
-    if (wasOpen) this.streaming = false;
     if (this.#isDone && this.#lastAnswer) this.#finish(this.#lastAnswer);
     return wasOpen;
   }

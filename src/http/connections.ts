@@ -37,7 +37,6 @@ export class Connections {
   readonly #onLeft: OnLeft;
   #pipelined = 0;
   #draining = false;
-  readonly #onDrain: (() => void)[] = [];
 
   constructor(settings: HttpSettings, onLeft: OnLeft) {
     this.#admission = new Admission(settings.maxConnections);
@@ -48,11 +47,6 @@ export class Connections {
   /** Connections end after their present answer. */
   get draining(): boolean {
     return this.#draining;
-  }
-
-  /** Has a function called when connections begin to end, for answers that would not end by themselves. */
-  onDrain(listener: () => void): void {
-    this.#onDrain.push(listener);
   }
 
   /** The connection of a request; one that did not come through the server (Fastify's `inject`) is taken in now. */
@@ -80,10 +74,6 @@ export class Connections {
     return (request, response) => {
       const connection = this.of(request.socket);
       if (connection.broken) return;
-      if (connection.streaming) {
-        connection.stopReading();
-        return;
-      }
       if (connection.beyondCap) this.#admission.asked(request.socket);
       const pipelined = connection.busy;
       if (pipelined) {
@@ -99,15 +89,6 @@ export class Connections {
       };
       connection.enter({ request, response, pipelined, begin }, isProbe(toPath(request.url ?? '')));
     };
-  }
-
-  /** A request is answered by a stream: those behind it on its connection are given up, now and when they come. */
-  beginStream(reply: FastifyReply): void {
-    const connection = this.of(reply.request.raw.socket);
-    connection.streaming = true;
-    if (connection.waiting === 0) return;
-    this.#giveUpWaiting(connection);
-    connection.stopReading();
   }
 
   watch(server: Server): void {
@@ -133,7 +114,6 @@ export class Connections {
   async drain(server: Server, graceMs: number): Promise<void> {
     const closed = new Promise((resolve) => server.close(resolve));
     this.#draining = true;
-    for (const listener of this.#onDrain) listener();
     const closeIdle = () => {
       server.closeIdleConnections();
       // Node does not count those as idle that have never sent anything, such as a browser opens ahead of need

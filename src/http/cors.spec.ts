@@ -87,8 +87,7 @@ describe('a preflight', () => {
   it('from a listed origin is told what it may send', () => {
     expect(cors.preflightHeaders({ origin: TREASURY })).toMatchObject({
       'access-control-allow-methods': 'GET, HEAD',
-      'access-control-allow-headers':
-        'Cache-Control, If-None-Match, Last-Event-ID, X-Request-Id, X-Client-Name, traceparent',
+      'access-control-allow-headers': 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name, traceparent',
     });
   });
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../problems/gateway-error.js';
 import { createOriginCheck } from './origins.js';
 
-const REQUEST_HEADERS = 'Cache-Control, If-None-Match, Last-Event-ID, X-Request-Id, X-Client-Name, traceparent';
+const REQUEST_HEADERS = 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name, traceparent';
 const EXPOSED_HEADERS =
   'Age, Content-Disposition, ETag, Cache-Status, Snapshot-As-Of, Snapshot-Stale, Snapshot-Complete, X-Request-Id, Retry-After';
 const PREFLIGHT_SECONDS = '600';

@@ -70,10 +70,6 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
       routerOptions: { querystringParser: parseQuery, maxParamLength: 200 },
     }) as unknown as FastifyInstance;
     this.fastify.decorateRequest('logFields', null as unknown as RequestFields);
-    this.fastify.decorateReply('beginStream', function beginStream(this: FastifyReply) {
-      connections.beginStream(this);
-      accessLog.streamBegun(this);
-    });
     this.fastify.addHook('onRequest', (request, reply, done) => this.#onRequest(request, reply, done));
     this.fastify.addHook('onResponse', (_request, reply, done) => {
       this.#answered(reply);

@@ -11,23 +11,11 @@ export interface RequestFields {
   refreshId?: string;
   /** The problem it was answered with, and who must act on that. */
   problem?: Pick<GatewayError, 'code' | 'owner'>;
-  /** The answer has no end of its own, so how long it took says nothing. */
-  stream?: boolean;
-  /** Of a stream: how many events were sent. */
-  events?: number;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the HTTP edge for every request; written by the room that knows. */
     logFields: RequestFields;
-  }
-
-  interface FastifyReply {
-    /**
-     * For an answer that goes on until somebody ends it: writes the line of the request now, as one of 200, and
-     * `stream.ended` when it is over. Requests behind it on its connection would wait forever: they are not taken.
-     */
-    beginStream(): void;
   }
 }

@@ -13,8 +13,6 @@ export interface RequestEnded {
   readonly route: string | null;
   readonly status: number;
   readonly ms: number;
-  /** The answer has no end of its own, so `ms` says nothing. */
-  readonly stream: boolean;
   readonly cache: RequestFields['cache'];
   readonly problem: RequestFields['problem'];
   /** X-Client-Name as the caller sent it: it may be anything. */

@@ -1,6 +1,5 @@
 import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { ChangeFeed } from '../accounts/events/change-feed.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { BankDrift } from '../bank/bank-drift.js';
@@ -31,7 +30,6 @@ export class Gauges {
     private readonly condition: BankCondition,
     private readonly edge: HttpEdge,
     private readonly drift: BankDrift,
-    private readonly feed: ChangeFeed,
     private readonly settings: Settings,
     sharing: SharingCondition,
     metrics: Metrics,
@@ -131,7 +129,6 @@ export class Gauges {
   #addCallers(figures: ScrapedFigures): void {
     const { server } = this.edge.fastify;
     figures.gauge('connections', 'Open connections of callers.', () => promisify(server.getConnections.bind(server))());
-    figures.gauge('event_streams', 'Listeners of the change feed.', () => this.feed.streams);
     figures.gauge('callers_waiting', 'Callers that wait for the bank.', () => this.snapshots.status().callersWaiting);
   }
 }

@@ -21,7 +21,6 @@ describe('the figures', () => {
           route: null,
           status: 404,
           ms: 0.4,
-          stream: false,
           cache: undefined,
           problem: { code: 'not-found', owner: 'caller' },
           clientName: `app-${toLetters(index)}`,
@@ -35,21 +34,6 @@ describe('the figures', () => {
     expect(usedHeap() - heapBefore).toBeLessThan(2_000_000);
     const { text } = await metrics.render(false);
     expect(lines(text, 'accounts_gateway_client_requests_total')).toHaveLength(51);
-  });
-
-  it('of a stream: counted, but not by how long it took', async () => {
-    const activity = new Activity();
-    const metrics = new Metrics(activity);
-    const nothing = { cache: undefined, problem: undefined, clientName: undefined };
-    const request = { method: 'GET', route: '/api/v1/events', status: 200, ms: 3_600_000, ...nothing };
-    activity.requestEnded({ ...request, stream: true });
-    const { text } = await metrics.render(false);
-    expect(lines(text, 'accounts_gateway_client_requests_total')).toEqual([
-      'accounts_gateway_client_requests_total{client_name="none"} 1',
-    ]);
-    expect(lines(text, 'http_server_request_duration_seconds_count')).toEqual([]);
-    activity.requestEnded({ ...request, stream: false });
-    expect(lines((await metrics.render(false)).text, 'http_server_request_duration_seconds_count')).toHaveLength(1);
   });
 
   it('stay what they were when somebody has read them as OpenMetrics, even at the same moment', async () => {

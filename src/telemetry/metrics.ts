@@ -27,7 +27,7 @@ export class Metrics {
 
   readonly #requests = new Histogram({
     name: 'http_server_request_duration_seconds',
-    help: 'How long requests took, refused ones included, streams not.',
+    help: 'How long requests took, refused ones included.',
     labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
     buckets: REQUEST_BUCKETS,
     ...this.#registers,
@@ -90,15 +90,13 @@ export class Metrics {
     for (const target of ['token', 'accounts']) this.#bankCalls.zero({ target, error_type: '' });
   }
 
-  #onRequest({ method, route, status, ms, stream, cache, problem, clientName }: RequestEnded): void {
-    if (!stream) {
-      const labels = {
-        http_request_method: toKnownMethod(method),
-        http_route: route ?? 'unmatched',
-        http_response_status_code: status,
-      };
-      this.#requests.observe(labels, ms / 1000);
-    }
+  #onRequest({ method, route, status, ms, cache, problem, clientName }: RequestEnded): void {
+    const labels = {
+      http_request_method: toKnownMethod(method),
+      http_route: route ?? 'unmatched',
+      http_response_status_code: status,
+    };
+    this.#requests.observe(labels, ms / 1000);
     this.#clientRequests.inc({ client_name: this.#clientNames.toLabel(clientName) });
     if (problem) this.#problems.inc({ code: problem.code, owner: problem.owner });
     else if (cache !== undefined && (status === 200 || status === 304)) {

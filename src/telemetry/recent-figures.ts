@@ -70,11 +70,11 @@ export class RecentFigures implements OnApplicationBootstrap, OnModuleDestroy {
     this.#bankLatencies.reset();
   }
 
-  #onRequest({ route, status, ms, stream }: RequestEnded): void {
+  #onRequest({ route, status, ms }: RequestEnded): void {
     if (!route?.startsWith('/api/v1/')) return;
     this.#requests += 1;
     if (status >= 500) this.#errors += 1;
-    if (!stream) this.#latencies.record(toMicros(ms));
+    this.#latencies.record(toMicros(ms));
   }
 
   #onBankCall({ ms, code }: BankCallEnded): void {

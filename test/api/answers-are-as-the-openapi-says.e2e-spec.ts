@@ -2,12 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { PROBLEM_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
 import { RecentFigures } from '../../src/telemetry/recent-figures.js';
 import { cleanUp, start } from '../support/sandbox.js';
-import { openStream } from '../support/event-stream.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
 import { schemaFaults, type Schema } from '../support/schema-faults.js';
 import { closePretendBanks, json, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
-import { until } from '../support/until.js';
 
 interface Operation {
   readonly parameters?: readonly { name: string; in: string; schema: Schema; required?: boolean }[];
@@ -76,7 +74,6 @@ describe('answers are as the OpenAPI says', () => {
       '/api/v1/accounts': 'listAccounts',
       '/api/v1/accounts/{accountId}': 'getAccount',
       '/api/v1/balances': 'getBalances',
-      '/api/v1/events': 'watchAccounts',
       '/health': 'getHealth',
       '/health/ready': 'getReadiness',
       '/health/live': 'getLiveness',
@@ -111,32 +108,12 @@ describe('answers are as the OpenAPI says', () => {
       return Object.keys(responses).filter(isProblem).toSorted();
     };
     const always = ['400', '403', '406', '421', '4XX', '500', '503', '5XX'];
-    expect(problemsOf('/api/v1/events')).toEqual(always);
     expect(problemsOf('/api/v1/balances')).toEqual([...always, '502', '504'].toSorted());
     expect(problemsOf('/api/v1/accounts/{accountId}')).toEqual([...always, '404', '502', '504'].toSorted());
     expect(document.paths['/api/v1/balances']?.['get']?.responses['504']?.description).toBe(
       '`bank-timeout`, `not-cached`',
     );
-    expect(document.paths['/api/v1/events']?.['get']?.responses['503']?.headers).toHaveProperty('Retry-After');
-  });
-
-  it('what may be null is so for generators too, one of a few values as well', () => {
-    const { StateEvent } = document.components.schemas;
-    for (const name of ['code', 'owner']) {
-      expect(StateEvent?.properties?.[name]).toMatchObject({ nullable: true, enum: expect.arrayContaining([null]) });
-    }
-  });
-
-  it('events are as their schemas say', async () => {
-    const stream = await openStream(`${gateway.url}/api/v1/events`);
-    const { SnapshotEvent, StateEvent } = document.components.schemas as Record<string, Schema>;
-    await gateway.get('/api/v1/accounts');
-    await until(() => stream.events.some(({ type }) => type === 'snapshot'));
-    for (const { type, data } of stream.events) {
-      expect(faults(data, (type === 'state' ? StateEvent : SnapshotEvent) as Schema)).toEqual([]);
-      expect(faults(data, (type === 'state' ? SnapshotEvent : StateEvent) as Schema)).not.toEqual([]);
-    }
-    stream.close();
+    expect(document.paths['/api/v1/balances']?.['get']?.responses['503']?.headers).toHaveProperty('Retry-After');
   });
 
   it('the list is JSON first, by name; a generator that takes one format takes this', () => {

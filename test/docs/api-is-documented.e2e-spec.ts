@@ -65,7 +65,8 @@ describe('the parameters in docs/api.md', () => {
     expect([...list().keys()].filter((name) => !rows(without).has(name))).toEqual(['currency']);
   });
 
-  it.each(['/api/v1/balances', '/api/v1/events'])('say which are filters: those that %s takes', (path) => {
+  it('say which are filters: those that /api/v1/balances takes', () => {
+    const path = '/api/v1/balances';
     const filters = [...rows(api)].filter(([, value]) => value.startsWith('filter')).map(([name]) => name);
     expect(filters.toSorted()).toEqual([...known(path).keys()].toSorted());
   });

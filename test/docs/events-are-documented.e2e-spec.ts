@@ -13,7 +13,6 @@ const NOT_NOTABLE = [
   'gateway.stopped',
   'request',
   'snapshot.refreshed',
-  'stream.ended',
   'token.acquired',
 ];
 
