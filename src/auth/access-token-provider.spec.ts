@@ -39,7 +39,7 @@ class Scene {
     return token;
   }
 
-  async fail(code: ProblemCode = 'bank-unavailable', options?: GatewayErrorOptions): Promise<void> {
+  async fail(code: ProblemCode = 'bank-unreachable', options?: GatewayErrorOptions): Promise<void> {
     this.asked.at(-1)?.reject(new GatewayError(code, 'as scripted', options));
     await settle();
   }
@@ -240,7 +240,7 @@ describe('the end of a token', () => {
     await scene.provider.get();
     await scene.fail();
     scene.clock.advance(500);
-    expect((await refusalOf(() => scene.provider.get())).code).toBe('bank-unavailable');
+    expect((await refusalOf(() => scene.provider.get())).code).toBe('bank-unreachable');
   });
 
   it('that came before the answer did makes the answer useless', async () => {
@@ -268,11 +268,11 @@ describe('waiting after failures', () => {
     await scene.beginFailing();
     scene.clock.advance(400);
     const error = await refusalOf(() => scene.provider.get());
-    expect([error.code, error.retryAfterMs, scene.asked.length]).toEqual(['bank-unavailable', 600, 1]);
+    expect([error.code, error.retryAfterMs, scene.asked.length]).toEqual(['bank-unreachable', 600, 1]);
   });
 
   it.each([
-    ['bank-unavailable', [1, 2, 4, 8, 16, 30, 30]],
+    ['bank-unreachable', [1, 2, 4, 8, 16, 30, 30]],
     ['bank-response-invalid', [1, 2, 4, 8, 16, 30, 30]],
     ['credentials-rejected', [30, 60, 120, 240, 300, 300]],
     ['certificate-rejected', [30, 60, 120, 240, 300, 300]],
@@ -385,8 +385,8 @@ describe('a token that the bank rejects', () => {
     await scene.provider.get();
     const replacing = refusalOf(() => scene.provider.replace(rejected));
     await scene.fail();
-    expect((await replacing).code).toBe('bank-unavailable');
-    expect((await refusalOf(() => scene.provider.get())).code).toBe('bank-unavailable');
+    expect((await replacing).code).toBe('bank-unreachable');
+    expect((await refusalOf(() => scene.provider.get())).code).toBe('bank-unreachable');
   });
 
   it('is not asked about while waiting after a failure', async () => {
@@ -396,7 +396,7 @@ describe('a token that the bank rejects', () => {
     await scene.provider.get();
     await scene.fail();
     const error = await refusalOf(() => scene.provider.replace(rejected));
-    expect([error.code, scene.asked.length]).toEqual(['bank-unavailable', 2]);
+    expect([error.code, scene.asked.length]).toEqual(['bank-unreachable', 2]);
   });
 });
 
@@ -462,7 +462,7 @@ describe('the log', () => {
 
   it.each([
     ['credentials-rejected', 'error'],
-    ['bank-unavailable', 'warn'],
+    ['bank-unreachable', 'warn'],
   ] as const)('tells of %s as %s, with when it is tried again', async (code, level) => {
     const scene = new Scene();
     const error = await scene.beginFailing(code);

@@ -127,10 +127,10 @@ describe('without a token', () => {
   });
 
   it('a failure of the call itself is no lack of a token', async () => {
-    const { get } = begin([new GatewayError('bank-unavailable', 'down')]);
+    const { get } = begin([new GatewayError('bank-unreachable', 'down')]);
     const error = await refusalOf(get);
     expect(error).not.toBeInstanceOf(NoToken);
-    expect(error.code).toBe('bank-unavailable');
+    expect(error.code).toBe('bank-unreachable');
   });
 
   it('a caller who gave up meanwhile sends nothing', async () => {

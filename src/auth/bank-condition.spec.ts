@@ -4,7 +4,7 @@ import { keepLines } from '../../test/support/log-lines.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { BankCondition } from './bank-condition.js';
 
-const down = new GatewayError('bank-unavailable', 'down');
+const down = new GatewayError('bank-unreachable', 'down');
 
 function begin() {
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
@@ -19,7 +19,7 @@ describe('a series of failures', () => {
     condition.failed('token', down);
     condition.failed('refresh', down);
     expect(log.lines('bank.unavailable')).toEqual([
-      expect.objectContaining({ level: 'warn', code: 'bank-unavailable', owner: 'network', work: 'token' }),
+      expect.objectContaining({ level: 'warn', code: 'bank-unreachable', owner: 'network', work: 'token' }),
     ]);
   });
 
@@ -70,7 +70,7 @@ describe('the state', () => {
       failing: true,
       failures: { token: null, reading: { error: down, at: '2026-11-21T08:00:01.000Z' } },
       lastSuccessAt: '2026-11-21T08:00:00.000Z',
-      lastError: { code: 'bank-unavailable', at: '2026-11-21T08:00:01.000Z' },
+      lastError: { code: 'bank-unreachable', at: '2026-11-21T08:00:01.000Z' },
     });
   });
 });

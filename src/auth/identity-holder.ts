@@ -19,7 +19,8 @@ const LOOK_EVERY_MS = 1000;
 
 /** Failures of a proof that say nothing about the new identity: the bank cannot be reached, or does not answer properly. */
 const OUT_OF_REACH: ReadonlySet<ProblemCode> = new Set([
-  'bank-unavailable',
+  'bank-unreachable',
+  'bank-error',
   'bank-timeout',
   'bank-rate-limited',
   'bank-response-invalid',

@@ -35,7 +35,7 @@ interface TokenAnswer {
 /**
  * Reads the answer of the token endpoint (docs/bank.md#token-endpoint).
  * @throws GatewayError credentials-rejected (400, 401), certificate-rejected (a page of 400), address-not-allowed (403), bank-refused, bank-rate-limited,
- * bank-unavailable, bank-response-invalid
+ * bank-error, bank-response-invalid
  */
 export function readTokenAnswer(answer: WireAnswer, nowWallMs: number): TokenAnswer {
   switch (answer.status) {

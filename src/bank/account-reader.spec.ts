@@ -355,7 +355,7 @@ describe('a reading that fails', () => {
     const answer = answerAs({ size: 95, clamp: 10, echoes: true, counts: true, pastEnd: 'empty' });
     for (const bad of [1, 2, 5, 10]) {
       const { read } = begin((request) => {
-        if (request.pageNumber === bad) throw new GatewayError('bank-unavailable', `page ${bad}`);
+        if (request.pageNumber === bad) throw new GatewayError('bank-unreachable', `page ${bad}`);
         return answer(request);
       });
       expect((await refusalOf(read)).detail).toBe(`page ${bad}`);
@@ -365,7 +365,7 @@ describe('a reading that fails', () => {
   it('ends its other requests and begins no more', async () => {
     const answer = answerAs({ size: 1000, clamp: 10, echoes: true, counts: true, pastEnd: 'empty' });
     const { read, requests } = begin((request) => {
-      if (request.pageNumber === 4) throw new GatewayError('bank-unavailable', 'page 4');
+      if (request.pageNumber === 4) throw new GatewayError('bank-unreachable', 'page 4');
       return answer(request);
     });
     await refusalOf(read);

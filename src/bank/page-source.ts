@@ -17,7 +17,7 @@ const REPEATABLE = new Set([502, 503, 504]);
 
 function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof GatewayError) || error instanceof NoToken || error instanceof ProxyTimedOut) return false;
-  return error.code === 'bank-unavailable' || error.code === 'proxy-unavailable';
+  return error.code === 'bank-unreachable' || error.code === 'proxy-unavailable';
 }
 
 /** What asking for one page came to. */
@@ -49,7 +49,7 @@ export class PageSource {
 
   /**
    * One page as it came, asked for a second time after a connection failure, a 502, 503 or 504 (docs/architecture.md#every-repeat).
-   * @throws GatewayError as `AuthorizedCall.get`; bank-refused, bank-rate-limited, bank-unavailable, bank-response-invalid
+   * @throws GatewayError as `AuthorizedCall.get`; bank-refused, bank-rate-limited, bank-error, bank-response-invalid
    */
   async get(request: PageRequest): Promise<PageAnswer> {
     return this.#read(await this.#getRepeated(request));

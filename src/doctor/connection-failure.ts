@@ -99,7 +99,7 @@ function routeRemedy({ host, source, seen }: Attempt, code: GatewayError['code']
     }
     return `Check EGRESS_PROXY_URL (or HTTPS_PROXY); if it is right, ask the network team whether ${from} may connect to ${hostname}:${port}, and whether the proxy reaches ${address}.`;
   }
-  if (code === 'bank-timeout' || code === 'bank-unavailable') {
+  if (code === 'bank-timeout' || code === 'bank-unreachable') {
     const ask = `ask the network team whether the firewall lets ${from} connect to ${address} by TCP`;
     return cause === 'ECONNREFUSED'
       ? `Check host and port in ${variable}; then ${ask}, and the bank whether its service is up.`

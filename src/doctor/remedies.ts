@@ -19,7 +19,7 @@ const REMEDIES: Partial<Record<StepName, Remedies>> = {
       'Ask the bank to white-list the public address by which we reach it for this M2M user: that of this machine, of its NAT or of the egress proxy; the network team knows it.',
     'bank-refused':
       'Check host and path of BANK_AUTH_URL (when it is not set, of BANK_BASE_URL): most likely this is not the token service. If it is, ask the bank, naming the time and the status above.',
-    'bank-unavailable':
+    'bank-error':
       'Ask the bank whether its token service is up, naming the time and what is said above. The way there is in order: name, connection, TLS and certificate.',
     'bank-timeout':
       'Ask the bank whether its token service is slow or down, naming the time; the connection to it stands. If it is only slow, raise BANK_REQUEST_TIMEOUT_MS.',
@@ -32,7 +32,7 @@ const REMEDIES: Partial<Record<StepName, Remedies>> = {
       'Ask the bank to grant this M2M user access to our accounts, naming our thumbprint. If it says that it has, check the path of BANK_BASE_URL.',
     'bank-refused':
       'Check that BANK_BASE_URL and BANK_AUTH_URL are of the same environment (test or production). If they are, ask the bank why its account list refuses a token that it has just issued, naming the time and the status above.',
-    'bank-unavailable':
+    'bank-error':
       'Ask the bank whether its account service is up, naming the time and what is said above. It has issued a token, so certificate and credentials are in order.',
     'bank-timeout':
       'Ask the bank whether its account service is slow or down, naming the time; it has issued a token. If it is only slow, raise BANK_REQUEST_TIMEOUT_MS, or ask for less at once with BANK_PAGE_SIZE.',

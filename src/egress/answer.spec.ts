@@ -34,9 +34,9 @@ describe('a Retry-After', () => {
 describe('a status that is not 200', () => {
   it.each([
     [429, 'bank-rate-limited', 'bank', 503],
-    [500, 'bank-unavailable', 'bank', 503],
-    [503, 'bank-unavailable', 'bank', 503],
-    [599, 'bank-unavailable', 'bank', 503],
+    [500, 'bank-error', 'bank', 503],
+    [503, 'bank-error', 'bank', 503],
+    [599, 'bank-error', 'bank', 503],
     [301, 'bank-refused', 'operator', 502],
     [308, 'bank-refused', 'operator', 502],
     [400, 'bank-refused', 'operator', 502],

@@ -9,8 +9,7 @@ export function toStatusError(answer: WireAnswer, target: string, nowWallMs: num
   const { status } = answer;
   const retryAfterMs = toRetryAfterMs(answer.retryAfter, nowWallMs);
   if (status === 429) return new GatewayError('bank-rate-limited', `${target} answered 429.`, { retryAfterMs });
-  if (status >= 500)
-    return new GatewayError('bank-unavailable', `${target} answered ${status}.`, { owner: 'bank', retryAfterMs });
+  if (status >= 500) return new GatewayError('bank-error', `${target} answered ${status}.`, { retryAfterMs });
   if (status >= 300 && status < 400 && status !== 304) {
     return new GatewayError('bank-refused', `${target} answered with a redirect (${status}), which is not followed.`);
   }

@@ -51,7 +51,7 @@ export class Egress {
 
   /**
    * One GET. Gives any status; a redirect too, unfollowed.
-   * @throws GatewayError certificate-rejected, bank-untrusted, bank-unavailable, bank-timeout, bank-response-invalid
+   * @throws GatewayError certificate-rejected, bank-untrusted, bank-unreachable, bank-timeout, bank-response-invalid
    * (cut off, too large, no HTTP), proxy-refused, proxy-unavailable; what `freshHeaders` throws; or the reason of `signal`, at once
    */
   async get(request: WireRequest): Promise<WireAnswer> {

@@ -36,7 +36,7 @@ describe('a TLS alert', () => {
 
   it.each([10, 20, 41, 49, 50, 70, 80, 86, 112])('%i is none, but an unusable bank', (number) => {
     const error = failure(wrapped(alert(number)));
-    expect([error.code, error.owner]).toEqual(['bank-unavailable', 'network']);
+    expect([error.code, error.owner]).toEqual(['bank-unreachable', 'network']);
   });
 
   it('counts more than a deadline that has passed meanwhile', () => {
@@ -56,7 +56,7 @@ describe('a connection that is closed before the first byte of an answer', () =>
     ['the connection was used before', { everAnswered: false, reusedSocket: true }],
   ])('where %s, is an unavailable bank', (_name, change) => {
     const error = failure(withCode('ECONNRESET'), change);
-    expect([error.code, error.owner]).toEqual(['bank-unavailable', 'network']);
+    expect([error.code, error.owner]).toEqual(['bank-unreachable', 'network']);
   });
 
   it('is a timeout when it was we who closed it at the deadline', () => {
@@ -76,19 +76,19 @@ describe('a connection that does not come about', () => {
     ['EMFILE', 'failed'],
   ])('for %s is an unavailable bank, and says why', (code, reason) => {
     const error = failure(wrapped(withCode(code)), { everAnswered: false });
-    expect([error.code, error.owner, error.status]).toEqual(['bank-unavailable', 'network', 503]);
+    expect([error.code, error.owner, error.status]).toEqual(['bank-unreachable', 'network', 503]);
     expect(error.detail).toContain(reason);
     expect(error.detail).toContain(code);
   });
 
   it('by any of two addresses is told by its own code', () => {
     const both = new AggregateError([withCode('ECONNREFUSED'), withCode('ENETUNREACH')], 'hunter2');
-    expect(failure(wrapped(both)).code).toBe('bank-unavailable');
+    expect(failure(wrapped(both)).code).toBe('bank-unreachable');
     expect(failure(wrapped(both)).detail).toContain('ECONNREFUSED');
   });
 
   it('for noise instead of TLS is an unavailable bank', () => {
-    expect(failure(withCode('EPROTO')).code).toBe('bank-unavailable');
+    expect(failure(withCode('EPROTO')).code).toBe('bank-unreachable');
     expect(failure(withCode('ERR_SSL_WRONG_VERSION_NUMBER')).detail).toContain('TLS handshake');
   });
 
@@ -143,7 +143,7 @@ describe('an answer that does not come whole', () => {
   );
 
   it('because the connection was reset is an unavailable bank, which is asked again', () => {
-    expect(failure(withCode('ECONNRESET', { syscall: 'read' }), { answered: true }).code).toBe('bank-unavailable');
+    expect(failure(withCode('ECONNRESET', { syscall: 'read' }), { answered: true }).code).toBe('bank-unreachable');
   });
 });
 
@@ -173,6 +173,6 @@ describe('what is reported of a failure', () => {
   it('a circle of causes does no harm', () => {
     const first = withCode('ECONNREFUSED');
     first.cause = wrapped(first);
-    expect(failure(first).code).toBe('bank-unavailable');
+    expect(failure(first).code).toBe('bank-unreachable');
   });
 });

@@ -85,11 +85,11 @@ export function toWireError(thrown: unknown, context: FailureContext): GatewayEr
   }
   if (alert !== undefined || code === 'EPROTO' || code?.startsWith('ERR_SSL')) {
     return fail(
-      'bank-unavailable',
+      'bank-unreachable',
       `The TLS handshake with ${context.target} failed${alert ? ` (TLS alert ${alert})` : code ? ` (${code})` : ''}.`,
     );
   }
-  return fail('bank-unavailable', `${reasonOf(code)} (${context.target}${code ? `, ${code}` : ''}).`);
+  return fail('bank-unreachable', `${reasonOf(code)} (${context.target}${code ? `, ${code}` : ''}).`);
 }
 
 type Fail = (...args: ConstructorParameters<typeof GatewayError>) => GatewayError;

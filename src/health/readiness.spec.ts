@@ -15,7 +15,7 @@ import { GatewayError } from '../problems/gateway-error.js';
 import { Readiness } from './readiness.js';
 
 const ANY = { noCache: false, maxAge: null, onlyIfCached: false };
-const DOWN = new GatewayError('bank-unavailable', 'down', { retryAfterMs: 1000 });
+const DOWN = new GatewayError('bank-unreachable', 'down', { retryAfterMs: 1000 });
 
 const keepers: SnapshotCache[] = [];
 afterEach(() => {

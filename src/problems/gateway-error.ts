@@ -1,23 +1,23 @@
 import { PROBLEMS, type Owner, type ProblemCode } from './problem-table.js';
 
-/** What an error may say beyond its code and sentence. */
+/** What an error has beyond its code and detail. */
 export interface GatewayErrorOptions {
   readonly cause?: unknown;
-  /** Where the table's owner is not the one: a 5xx of the bank is the bank's, a refused connection the network's. */
+  /** Where the owner differs from the table's: a proxy whose certificate is not trusted needs the operator. */
   readonly owner?: Owner;
   /** Where one code has several statuses (413, 414, 431). */
   readonly status?: number;
   /** Milliseconds until it makes sense to ask again. */
   readonly retryAfterMs?: number | undefined;
-  /** The parameters at fault, for `invalid-request`. */
+  /** The wrong parameters, for `invalid-request`. */
   readonly errors?: readonly { readonly name: string; readonly reason: string }[] | undefined;
   /** Response headers that belong to the problem, such as `Allow`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * The one error that crosses room borders: a code of the table (problem-table.ts) and a sentence for people. The sentence never holds
- * a value that came from the bank, a proxy or a secret; `cause` stays inside the process.
+ * The one error that crosses folders: a code of the table (problem-table.ts) and a sentence for people. The sentence never contains
+ * a secret or a value from the bank or a proxy; `cause` stays inside the process.
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
@@ -40,7 +40,7 @@ export class GatewayError extends Error {
     this.headers = options.headers;
   }
 
-  /** Whether it stays until someone acts: then it is logged as an error (docs/operations.md#logs). */
+  /** True if it stays until someone acts: then it is logged as an error (docs/operations.md#logs). */
   get needsSomeone(): boolean {
     return this.owner === 'operator' || this.code === 'access-not-granted' || this.code === 'proxy-refused';
   }
@@ -52,13 +52,15 @@ export class GatewayError extends Error {
   }
 }
 
-/** Whatever was thrown, as a `GatewayError`; anything unforeseen becomes `internal-error`. */
+/** The thrown value as a `GatewayError`; anything unexpected becomes `internal-error`. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
-  return new GatewayError('internal-error', 'An unforeseen fault; see the log for this request id.', { cause: thrown });
+  return new GatewayError('internal-error', 'An internal error; the log has the details under this request id.', {
+    cause: thrown,
+  });
 }
 
-/** The code of what `work` throws; null when it throws nothing. */
+/** The code of the error that `work` throws; null when it throws none. */
 export function codeOf(work: () => unknown): ProblemCode | null {
   try {
     work();

@@ -23,8 +23,8 @@ describe('a problem document', () => {
     expect(toProblemDocument(new GatewayError('invalid-request', 'x', { errors }), '/', 'r').errors).toEqual(errors);
   });
 
-  it('has the owner and status of the case where they differ from those of the table', () => {
-    const error = new GatewayError('bank-unavailable', 'x', { owner: 'bank' });
+  it('has the owner and status of the error where they differ from those of the table', () => {
+    const error = new GatewayError('bank-unreachable', 'x', { owner: 'bank' });
     expect(toProblemDocument(error, '/', 'r').owner).toBe('bank');
     const tooLong = new GatewayError('request-too-large', 'x', { status: 414 });
     expect(toProblemDocument(tooLong, '/', 'r').status).toBe(414);
@@ -65,7 +65,7 @@ describe('the headers of a problem', () => {
     [1e12, '300'],
     [Infinity, '300'],
   ])('with %p ms to wait have Retry-After %s', (retryAfterMs, seconds) => {
-    const error = new GatewayError('bank-unavailable', 'x', { retryAfterMs });
+    const error = new GatewayError('bank-unreachable', 'x', { retryAfterMs });
     expect(toProblemHeaders(error)['retry-after']).toBe(seconds);
   });
 });
@@ -73,8 +73,8 @@ describe('the headers of a problem', () => {
 describe('a GatewayError', () => {
   it('that waits is the same but for the time', () => {
     const options = { cause: new Error('c'), owner: 'bank', status: 599, headers: { a: 'b' }, errors: [] } as const;
-    const waiting = new GatewayError('bank-unavailable', 'd', options).waiting(5);
-    expect(waiting).toMatchObject({ ...options, code: 'bank-unavailable', detail: 'd', retryAfterMs: 5 });
+    const waiting = new GatewayError('bank-unreachable', 'd', options).waiting(5);
+    expect(waiting).toMatchObject({ ...options, code: 'bank-unreachable', detail: 'd', retryAfterMs: 5 });
   });
 
   it('stays itself', () => {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { OWNERS, PROBLEM_CODES, PROBLEMS, type ProblemCode } from './problem-table.js';
+import { ALL_CODES, OWNERS, PROBLEMS, type AnyCode } from './problem-table.js';
 import type { GatewayError } from './gateway-error.js';
 
-const codes = z.enum(PROBLEM_CODES as [ProblemCode, ...ProblemCode[]]);
+const codes = z.enum(ALL_CODES as [AnyCode, ...AnyCode[]]);
 const owners = z.enum(OWNERS);
 const codeSchema = codes.meta({
   id: 'ProblemCode',
@@ -27,10 +27,16 @@ export const perhapsTrouble = { code: codes.nullable(), owner: owners.nullable()
 export const problemEntrySchema = z
   .object({
     code: codeSchema,
-    status: z.int().min(400).max(599).meta({ example: 504 }),
+    status: z
+      .int()
+      .min(400)
+      .max(599)
+      .nullable()
+      .meta({ example: 504 })
+      .describe('null for a code that only /health uses'),
     owner: ownerSchema,
     title: z.string().meta({ example: PROBLEMS['bank-timeout'].title }),
-    when: z.string().meta({ example: PROBLEMS['bank-timeout'].meaning }),
+    when: z.string().meta({ example: PROBLEMS['bank-timeout'].when }),
     remedy: z.string().meta({ example: PROBLEMS['bank-timeout'].remedy }),
   })
   .meta({ id: 'ProblemEntry' });

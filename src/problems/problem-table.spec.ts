@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { isProblemCode, PROBLEM_CODES, PROBLEMS, type ProblemCode } from './problem-table.js';
+import { ALL_CODES, isKnownCode, isProblemCode, PROBLEM_CODES, PROBLEMS } from './problem-table.js';
 
 /** The codes of docs/errors.md#the-codes, written once more here, so that none changes unnoticed. */
-const DOCUMENTED: readonly (readonly [string, number, string])[] = [
+const DOCUMENTED: readonly (readonly [string, number | null, string])[] = [
   ['invalid-request', 400, 'caller'],
   ['malformed-request', 400, 'caller'],
   ['request-timeout', 408, 'caller'],
@@ -21,7 +21,8 @@ const DOCUMENTED: readonly (readonly [string, number, string])[] = [
   ['bank-untrusted', 502, 'operator'],
   ['bank-refused', 502, 'operator'],
   ['bank-response-invalid', 502, 'bank'],
-  ['bank-unavailable', 503, 'network'],
+  ['bank-unreachable', 503, 'network'],
+  ['bank-error', 503, 'bank'],
   ['bank-rate-limited', 503, 'bank'],
   ['bank-timeout', 504, 'bank'],
   ['proxy-refused', 502, 'network'],
@@ -30,17 +31,21 @@ const DOCUMENTED: readonly (readonly [string, number, string])[] = [
   ['overloaded', 503, 'operator'],
   ['stopping', 503, 'operator'],
   ['internal-error', 500, 'operator'],
+  ['certificate-expiring', null, 'operator'],
+  ['bank-slow', null, 'bank'],
+  ['accounts-emptied', null, 'bank'],
+  ['sharing-unavailable', null, 'operator'],
 ];
 
 describe('the table of problems', () => {
   it('has the codes, statuses and owners that callers rely on, and no others', () => {
-    const table = PROBLEM_CODES.map((code) => [code, PROBLEMS[code].status, PROBLEMS[code].owner]);
+    const table = ALL_CODES.map((code) => [code, PROBLEMS[code].status, PROBLEMS[code].owner]);
     expect(table.sort()).toEqual(DOCUMENTED.map((row) => [...row]).sort());
   });
 
-  it.each(PROBLEM_CODES)('says of %s what it means and what to do, in sentences', (code) => {
-    const { title, meaning, remedy } = PROBLEMS[code as ProblemCode];
-    for (const text of [meaning, remedy]) expect(text).toMatch(/^[A-Z].{15,}\.$/);
+  it.each(ALL_CODES)('says of %s what it means and what to do, in sentences', (code) => {
+    const { title, when, remedy } = PROBLEMS[code];
+    for (const text of [when, remedy]) expect(text).toMatch(/^[A-Z].{15,}\.$/);
     expect(title).toMatch(/^[A-Z].{5,}[^.]$/);
   });
 
@@ -51,6 +56,16 @@ describe('the table of problems', () => {
       false,
       false,
       false,
+    ]);
+    expect([isKnownCode('bank-slow'), isKnownCode('toString')]).toEqual([true, false]);
+  });
+
+  it('keeps the codes of /health out of responses', () => {
+    expect(ALL_CODES.filter((code) => !PROBLEM_CODES.includes(code as never))).toEqual([
+      'certificate-expiring',
+      'bank-slow',
+      'accounts-emptied',
+      'sharing-unavailable',
     ]);
   });
 });

@@ -1,215 +1,273 @@
 export const OWNERS = ['caller', 'operator', 'network', 'bank'] as const;
 export type Owner = (typeof OWNERS)[number];
 
-interface ProblemEntry {
-  readonly status: number;
+interface Problem {
+  /** Of the response; null for a state that only /health reports. */
+  readonly status: number | null;
+  /** Who must act. */
   readonly owner: Owner;
   readonly title: string;
-  /** When it happens. */
-  readonly meaning: string;
-  /** What the owner should do about it. */
+  readonly when: string;
   readonly remedy: string;
 }
 
-const entry = (status: number, owner: Owner, title: string, meaning: string, remedy: string): ProblemEntry => ({
-  status,
-  owner,
-  title,
-  meaning,
-  remedy,
-});
-
-/** Every error this service answers with (docs/errors.md#the-codes). The pages under /problems and the OpenAPI are made from it. */
+/** Every error of this service: the source of /problems, the OpenAPI document and docs/errors.md. */
 export const PROBLEMS = {
-  'invalid-request': entry(
-    400,
-    'caller',
-    'A parameter is wrong',
-    'A query parameter is unknown, given twice or has a value that is not allowed; `errors` names each.',
-    'Correct the parameters named in `errors`; /docs lists what is allowed.',
-  ),
-  'malformed-request': entry(
-    400,
-    'caller',
-    'The request is not proper HTTP',
-    'The request could not be parsed, has two Host headers, or names an absolute URL.',
-    'Send a plain HTTP/1.1 request with one Host header and a path.',
-  ),
-  'request-timeout': entry(
-    408,
-    'caller',
-    'The request came too slowly',
-    'The header of the request was not complete in time.',
-    'Send the request in one go; look for a network or client that stalls.',
-  ),
-  'request-too-large': entry(
-    413,
-    'caller',
-    'The request is too large',
-    'The body (413), the address (414) or the header (431) is larger than this service accepts.',
-    'Send a shorter request; this API takes no bodies and needs no cookies.',
-  ),
-  'client-not-allowed': entry(
-    403,
-    'caller',
-    'This caller may not call',
-    'The address that the connection comes from is not in ALLOWED_CLIENTS, or a browser made the call from another site.',
-    'Call from an allowed network, or ask the operator to extend ALLOWED_CLIENTS or CORS_ORIGINS.',
-  ),
-  'not-found': entry(404, 'caller', 'There is no such page', 'No route has this path.', 'See /docs for what there is.'),
-  'account-not-found': entry(
-    404,
-    'caller',
-    'There is no such account',
-    'The complete list last read from the bank has no account with this id.',
-    'List the accounts and use an `id` from there; a new account shows after the next reading.',
-  ),
-  'method-not-allowed': entry(
-    405,
-    'caller',
-    'This method is not allowed',
-    'This API is for reading only.',
-    'Use one of the methods named in the `Allow` header.',
-  ),
-  'not-acceptable': entry(
-    406,
-    'caller',
-    'No acceptable format',
-    'The `Accept` header excludes every format this route can give.',
-    'Accept application/json (or text/csv, application/x-ndjson where offered).',
-  ),
-  'host-not-allowed': entry(
-    421,
-    'caller',
-    'This name is not served here',
-    'The `Host` header is not one of ALLOWED_HOSTS.',
-    'Call the service by a name it knows, or ask the operator to add this one to ALLOWED_HOSTS.',
-  ),
-  'credentials-rejected': entry(
-    502,
-    'operator',
-    'The bank rejected our user name or password',
-    'The token endpoint answered 400 or 401. Some banks answer the same to an address that is not white-listed.',
-    'Check BANK_USERNAME and BANK_PASSWORD with the bank, then whether our address is on its white-list.',
-  ),
-  'certificate-rejected': entry(
-    502,
-    'operator',
-    'The bank rejected our client certificate',
-    'The bank ended the TLS connection over our certificate, or closed fresh connections without ever having answered.',
-    'Ask the bank which certificate it expects (`npm run doctor` shows our thumbprint); check that the PFX holds the intermediate, and the white-list.',
-  ),
-  'certificate-unusable': entry(
-    503,
-    'operator',
-    'Our client certificate cannot be used',
-    'The certificate has expired, is not valid yet, or could not be read.',
-    'Put a valid PFX and its passcode in place; it is taken up within seconds.',
-  ),
-  'address-not-allowed': entry(
-    502,
-    'operator',
-    'The bank does not allow our address',
-    'The token endpoint answered 403: most likely the address we leave by is not on the white-list of the bank.',
-    'Ask the bank to white-list the public address of this service or of its egress proxy.',
-  ),
-  'access-not-granted': entry(
-    502,
-    'bank',
-    'The bank has granted no accounts',
-    'The account list answered 404: the M2M user has no accounts granted, or the path in BANK_BASE_URL is wrong.',
-    'Ask the bank to grant the M2M user access to the accounts; check BANK_BASE_URL.',
-  ),
-  'bank-untrusted': entry(
-    502,
-    'operator',
-    'The server is not trusted as the bank',
-    'The certificate of the server is expired, for another name, or not signed by a trusted root.',
-    'Check BANK_BASE_URL and BANK_AUTH_URL; if the bank uses a private root, give it as BANK_CA_FILE; look for a proxy that opens TLS.',
-  ),
-  'bank-refused': entry(
-    502,
-    'operator',
-    'The bank refused our request',
-    'The bank answered with a status that its document does not foresee here, or with a redirect.',
-    'Check BANK_BASE_URL and BANK_AUTH_URL; then ask the bank, naming the time and the status in `detail`.',
-  ),
-  'bank-response-invalid': entry(
-    502,
-    'bank',
-    'The answer of the bank cannot be used',
-    'The answer is no JSON, cut off, too large, or lacks what is needed; `detail` names the place.',
-    'Try again; if it stays, report the time and the place in the document to the bank.',
-  ),
-  'bank-unavailable': entry(
-    503,
-    'network',
-    'The bank cannot be reached',
-    'The connection was refused or reset, the name was not found, or the bank answered 5xx (then `owner` is bank).',
-    'The gateway tries again by itself; a caller waits for `Retry-After`. If it stays, check DNS, firewall and route with `npm run doctor`, then the state of the bank.',
-  ),
-  'bank-rate-limited': entry(
-    503,
-    'bank',
-    'The bank asks us to slow down',
-    'The bank answered 429.',
-    'The gateway waits as long as the bank says; a caller waits for `Retry-After`. If it happens often, raise SNAPSHOT_FRESH_MS.',
-  ),
-  'bank-timeout': entry(
-    504,
-    'bank',
-    'The bank did not answer in time',
-    'No complete answer came within the deadlines.',
-    'Try again; if it stays, check the route with `npm run doctor`, then the state of the bank.',
-  ),
-  'proxy-refused': entry(
-    502,
-    'network',
-    'The egress proxy refused the tunnel',
-    'The egress proxy answered CONNECT with something else than a tunnel.',
-    'Check user and password in EGRESS_PROXY_URL and that the proxy allows CONNECT to the host and port of the bank.',
-  ),
-  'proxy-unavailable': entry(
-    503,
-    'network',
-    'The egress proxy cannot be reached',
-    'The connection to the egress proxy failed.',
-    'Check EGRESS_PROXY_URL and the state of the proxy.',
-  ),
-  'not-cached': entry(
-    504,
-    'caller',
-    'Nothing is held',
-    'The call asked for `only-if-cached`, and no answer is held that is young enough.',
-    'Call again without `only-if-cached`.',
-  ),
-  overloaded: entry(
-    503,
-    'operator',
-    'Too many requests are waiting',
-    'More callers wait for the bank than MAX_REQUESTS_WAITING.',
-    'A caller waits for `Retry-After`. The operator finds out why the bank is slow, or who calls so often.',
-  ),
-  stopping: entry(
-    503,
-    'operator',
-    'The service is stopping',
-    'This instance is shutting down.',
-    'Call again; another instance or the restarted one will answer.',
-  ),
-  'internal-error': entry(
-    500,
-    'operator',
-    'A fault of this service',
-    'Something happened that this service does not foresee.',
-    'Look for the `requestId` in the log and report it.',
-  ),
-} as const satisfies Record<string, ProblemEntry>;
+  'invalid-request': {
+    status: 400,
+    owner: 'caller',
+    title: 'A parameter is wrong',
+    when: 'A query parameter is unknown, repeated or has a value that is not allowed. `errors` names each.',
+    remedy: 'Correct the parameters that `errors` names. /docs lists the allowed values.',
+  },
+  'malformed-request': {
+    status: 400,
+    owner: 'caller',
+    title: 'The request is not valid HTTP',
+    when: 'The request could not be parsed, has two Host headers, or has an absolute URL as its target.',
+    remedy: 'Send a plain HTTP/1.1 request with one Host header and a path.',
+  },
+  'request-timeout': {
+    status: 408,
+    owner: 'caller',
+    title: 'The request arrived too slowly',
+    when: 'The header of the request was not complete in time.',
+    remedy: 'Send the request at once. Look for a network or a client that stalls.',
+  },
+  'request-too-large': {
+    status: 413,
+    owner: 'caller',
+    title: 'The request is too large',
+    when: 'The body (413), the URL (414) or the header (431) is larger than this service accepts.',
+    remedy: 'Send a shorter request. This API takes no bodies and needs no cookies.',
+  },
+  'client-not-allowed': {
+    status: 403,
+    owner: 'caller',
+    title: 'This client is not allowed',
+    when: 'The address of the client is not in ALLOWED_CLIENTS, or a page of another site made the call.',
+    remedy: 'Call from an allowed network, or ask the operator to extend ALLOWED_CLIENTS or CORS_ORIGINS.',
+  },
+  'not-found': {
+    status: 404,
+    owner: 'caller',
+    title: 'No such route',
+    when: 'No route has this path.',
+    remedy: 'Correct the path. /docs lists every route.',
+  },
+  'account-not-found': {
+    status: 404,
+    owner: 'caller',
+    title: 'No such account',
+    when: 'The current snapshot has no account with this id.',
+    remedy: 'List the accounts and use an `id` from the list. A new account appears after the next refresh.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    owner: 'caller',
+    title: 'This method is not allowed',
+    when: 'The request has another method than GET or HEAD. This API is read-only.',
+    remedy: 'Use one of the methods in the `Allow` header.',
+  },
+  'not-acceptable': {
+    status: 406,
+    owner: 'caller',
+    title: 'No acceptable format',
+    when: 'The `Accept` header excludes every format of this route.',
+    remedy: 'Accept application/json, or text/csv or application/x-ndjson where the route offers them.',
+  },
+  'host-not-allowed': {
+    status: 421,
+    owner: 'caller',
+    title: 'This host name is not allowed',
+    when: 'The `Host` header is not in ALLOWED_HOSTS.',
+    remedy: 'Call an allowed name, or ask the operator to add this one to ALLOWED_HOSTS.',
+  },
+  'credentials-rejected': {
+    status: 502,
+    owner: 'operator',
+    title: 'The bank rejected the user name or password',
+    when: 'The token endpoint answered 400 or 401. Some banks answer the same to an address that is not on their allowlist.',
+    remedy:
+      'Check BANK_USERNAME and BANK_PASSWORD. If they are right, ask the bank whether the M2M user is active and whether our address is on its allowlist.',
+  },
+  'certificate-rejected': {
+    status: 502,
+    owner: 'operator',
+    title: 'The bank rejected our client certificate',
+    when: 'The bank ended the TLS connection because of our certificate, answered with a page that says so, or closed every connection before its first answer.',
+    remedy:
+      'Run `npm run doctor` and ask the bank whether it expects the certificate with that thumbprint. Check that the file contains the intermediate certificates, and that our address is on the allowlist.',
+  },
+  'certificate-unusable': {
+    status: 503,
+    owner: 'operator',
+    title: 'Our client certificate cannot be used',
+    when: 'The certificate has expired, is not valid yet, or cannot be read.',
+    remedy: 'Put a valid certificate and its passcode in place. The gateway loads them within 5 seconds.',
+  },
+  'address-not-allowed': {
+    status: 502,
+    owner: 'operator',
+    title: 'The bank does not allow our address',
+    when: 'The token endpoint answered 403. Most likely the public address of this service is not on the allowlist of the bank.',
+    remedy: 'Ask the bank to add the public address of this service, or of its egress proxy, to the allowlist.',
+  },
+  'access-not-granted': {
+    status: 502,
+    owner: 'bank',
+    title: 'The bank has granted no accounts',
+    when: 'The account list answered 404. The M2M user has no accounts, or the path in BANK_BASE_URL is wrong.',
+    remedy: 'Ask the bank to grant the M2M user access to the accounts. Check the path in BANK_BASE_URL.',
+  },
+  'bank-untrusted': {
+    status: 502,
+    owner: 'operator',
+    title: 'The server is not trusted as the bank',
+    when: 'The certificate of the server has expired, is for another name, or is not signed by a trusted root.',
+    remedy:
+      'Check BANK_BASE_URL and BANK_AUTH_URL. If the bank uses a private root, set BANK_CA_FILE. Look for a proxy that intercepts TLS.',
+  },
+  'bank-refused': {
+    status: 502,
+    owner: 'operator',
+    title: 'The bank refused the request',
+    when: 'The bank answered with an unexpected 4xx status or a redirect.',
+    remedy:
+      'Check BANK_BASE_URL and BANK_AUTH_URL, and whether our address is on the allowlist. Then ask the bank, with the time and the status in `detail`.',
+  },
+  'bank-response-invalid': {
+    status: 502,
+    owner: 'bank',
+    title: 'The response of the bank cannot be used',
+    when: 'The response is not JSON, is cut off, is too large, or lacks a required value. `detail` names the place.',
+    remedy:
+      'The gateway retries. If it continues, report the time and the place in `detail` to the bank, and check that BANK_BASE_URL is the address of the account service.',
+  },
+  'bank-unreachable': {
+    status: 503,
+    owner: 'network',
+    title: 'The bank cannot be reached',
+    when: 'The connection to the bank was refused or reset, its name was not found, or there is no route to it.',
+    remedy:
+      'The gateway retries. If it continues, run `npm run doctor`, then ask the network team about DNS, firewall and route to the host of BANK_BASE_URL.',
+  },
+  'bank-error': {
+    status: 503,
+    owner: 'bank',
+    title: 'The bank reports an error of its own',
+    when: 'The bank answered with a 5xx status.',
+    remedy:
+      'The gateway retries. If it continues for more than a few minutes, ask the bank about the state of its service, with the time and the status in `detail`.',
+  },
+  'bank-rate-limited': {
+    status: 503,
+    owner: 'bank',
+    title: 'The bank limits our request rate',
+    when: 'The bank answered 429.',
+    remedy:
+      'The gateway waits as long as the bank asks. If it happens often, raise SNAPSHOT_FRESH_MS, and look for other programs that use the same M2M user.',
+  },
+  'bank-timeout': {
+    status: 504,
+    owner: 'bank',
+    title: 'The bank did not answer in time',
+    when: 'No complete response arrived within the deadlines.',
+    remedy:
+      'The gateway retries. If it continues, run `npm run doctor` to check the route, then ask the bank about the state of its service.',
+  },
+  'proxy-refused': {
+    status: 502,
+    owner: 'network',
+    title: 'The egress proxy refused the tunnel',
+    when: 'The egress proxy answered CONNECT with anything but a tunnel.',
+    remedy:
+      'Check user and password in EGRESS_PROXY_URL. Ask the network team whether the proxy allows CONNECT to the host and port of the bank.',
+  },
+  'proxy-unavailable': {
+    status: 503,
+    owner: 'network',
+    title: 'The egress proxy cannot be reached',
+    when: 'The connection to the egress proxy failed.',
+    remedy: 'Check EGRESS_PROXY_URL, then ask the network team about the state of the proxy.',
+  },
+  'not-cached': {
+    status: 504,
+    owner: 'caller',
+    title: 'Nothing is cached',
+    when: 'The request has `only-if-cached`, and no cached snapshot is young enough.',
+    remedy: 'Repeat the request without `only-if-cached`.',
+  },
+  overloaded: {
+    status: 503,
+    owner: 'operator',
+    title: 'Too many requests are waiting',
+    when: 'More requests wait than MAX_REQUESTS_WAITING allows, or too many downloads run at once.',
+    remedy: 'Find out why the bank is slow, or which client calls so often: see `client_requests_total` in /metrics.',
+  },
+  stopping: {
+    status: 503,
+    owner: 'operator',
+    title: 'This instance is stopping',
+    when: 'This instance is shutting down.',
+    remedy: 'Repeat the request. Another instance, or the restarted one, answers it.',
+  },
+  'internal-error': {
+    status: 500,
+    owner: 'operator',
+    title: 'An internal error of this service',
+    when: 'This service met an error that it does not expect.',
+    remedy: 'Find the `requestId` in the log, and report the lines with it to the maintainers.',
+  },
+  'certificate-expiring': {
+    status: null,
+    owner: 'operator',
+    title: 'A certificate expires soon',
+    when: 'The client certificate, or the certificate of this API, expires in less than 30 days.',
+    remedy:
+      'Renew it now: order a new client certificate from the bank, or a new listener certificate from your CA, and put it in place. The gateway loads it within 5 seconds.',
+  },
+  'bank-slow': {
+    status: null,
+    owner: 'bank',
+    title: 'The bank is slow',
+    when: 'A refresh takes longer than SNAPSHOT_SOFT_TIMEOUT_MS. Apps get the cached snapshot, marked stale.',
+    remedy: 'Wait for the refresh to finish. If it happens often, ask the bank, or raise SNAPSHOT_SOFT_TIMEOUT_MS.',
+  },
+  'accounts-emptied': {
+    status: null,
+    owner: 'bank',
+    title: 'The bank lists no accounts',
+    when: 'The last refresh returned no accounts, an earlier one returned some.',
+    remedy:
+      'Ask the bank whether the M2M user still has access to the accounts. If an empty list is right, send SIGHUP to the gateway.',
+  },
+  'sharing-unavailable': {
+    status: null,
+    owner: 'operator',
+    title: 'Redis cannot be used',
+    when: 'Redis is unreachable, slow, full, read-only, or denies access. This instance refreshes on its own.',
+    remedy:
+      'Check the Redis of REDIS_URL: that it runs, can be reached, has free memory, and allows this user to write. The gateway uses it again without a restart.',
+  },
+} as const satisfies Record<string, Problem>;
 
-export type ProblemCode = keyof typeof PROBLEMS;
+/** Every code, those that only /health reports included. */
+export type AnyCode = keyof typeof PROBLEMS;
 
-export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[];
+/** The codes of responses. */
+export type ProblemCode = {
+  [Code in AnyCode]: (typeof PROBLEMS)[Code]['status'] extends number ? Code : never;
+}[AnyCode];
+
+export const ALL_CODES = Object.keys(PROBLEMS) as AnyCode[];
+
+export const PROBLEM_CODES = ALL_CODES.filter(isProblemCode);
+
+export function isKnownCode(text: string): text is AnyCode {
+  return Object.hasOwn(PROBLEMS, text);
+}
 
 export function isProblemCode(text: string): text is ProblemCode {
-  return Object.hasOwn(PROBLEMS, text);
+  return isKnownCode(text) && PROBLEMS[text].status !== null;
 }

@@ -7,7 +7,7 @@ import { headersNamed } from '../openapi/response-headers.js';
 import { refTo } from '../openapi/schemas.js';
 import { GatewayError } from './gateway-error.js';
 import { problemEntrySchema, problemListSchema, type ProblemEntry } from './problem-document.js';
-import { isProblemCode, PROBLEM_CODES, PROBLEMS, type ProblemCode } from './problem-table.js';
+import { ALL_CODES, isKnownCode, PROBLEMS, type AnyCode } from './problem-table.js';
 
 const [HTML, JSON_TYPE] = ['text/html', 'application/json'];
 const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a page for people' } } };
@@ -29,7 +29,7 @@ export class ProblemsController {
     content: { [JSON_TYPE]: { schema: refTo(problemListSchema) }, ...page200 },
   })
   all(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const entries = PROBLEM_CODES.map(toEntry);
+    const entries = ALL_CODES.map(toEntry);
     send(request, reply, entries, () => toListPage(entries));
   }
 
@@ -47,16 +47,15 @@ export class ProblemsController {
     content: { [JSON_TYPE]: { schema: refTo(problemEntrySchema) }, ...page200 },
   })
   one(@Param('code') code: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (!isProblemCode(code))
+    if (!isKnownCode(code))
       throw new GatewayError('not-found', 'There is no problem with this code; /problems lists all.');
     const entry = toEntry(code);
     send(request, reply, entry, () => toEntryPage(entry));
   }
 }
 
-function toEntry(code: ProblemCode): ProblemEntry {
-  const { status, owner, title, meaning, remedy } = PROBLEMS[code];
-  return { code, status, owner, title, when: meaning, remedy };
+function toEntry(code: AnyCode): ProblemEntry {
+  return { code, ...PROBLEMS[code] };
 }
 
 /** A page for people, unless the caller likes JSON better. */
@@ -75,7 +74,7 @@ function send(request: FastifyRequest, reply: FastifyReply, entries: object, toP
 function toListPage(entries: readonly ProblemEntry[]): string {
   const rows = entries.map(
     ({ code, status, owner, title }) =>
-      `<tr><td><a href="/problems/${code}">${code}</a></td><td>${status}</td><td>${owner}</td><td>${escape(title)}</td></tr>`,
+      `<tr><td><a href="/problems/${code}">${code}</a></td><td>${status ?? '/health'}</td><td>${owner}</td><td>${escape(title)}</td></tr>`,
   );
   return page('Error codes', `<table><tr><th>code<th>status<th>who must act<th></tr>${rows.join('')}</table>`);
 }
@@ -83,7 +82,7 @@ function toListPage(entries: readonly ProblemEntry[]): string {
 function toEntryPage({ code, status, owner, title, when, remedy }: ProblemEntry): string {
   return page(
     title,
-    `<p><code>${code}</code> · status ${status} · who must act: <b>${owner}</b></p><h2>When</h2><p>${marked(when)}</p><h2>What to do</h2><p>${marked(remedy)}</p><p><a href="/problems">all error codes</a></p>`,
+    `<p><code>${code}</code> · status ${status ?? '(/health only)'} · who must act: <b>${owner}</b></p><h2>When</h2><p>${marked(when)}</p><h2>What to do</h2><p>${marked(remedy)}</p><p><a href="/problems">all error codes</a></p>`,
   );
 }
 

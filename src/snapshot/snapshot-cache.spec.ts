@@ -82,7 +82,7 @@ class Scene {
     reading.resolve({ snapshot, pages: 1 });
   }
 
-  fail(code: ProblemCode = 'bank-unavailable', options?: GatewayErrorOptions): void {
+  fail(code: ProblemCode = 'bank-unreachable', options?: GatewayErrorOptions): void {
     this.asked.at(-1)?.reject(new GatewayError(code, 'as scripted', options));
   }
 
@@ -297,7 +297,7 @@ describe('a bank that fails', () => {
     await scene.beginFailing();
     const started = performance.now();
     expect((await scene.snapshots.get(PLAIN)).stale).toBe(true);
-    expect((await refusalOf(() => scene.snapshots.get(NO_CACHE))).code).toBe('bank-unavailable');
+    expect((await refusalOf(() => scene.snapshots.get(NO_CACHE))).code).toBe('bank-unreachable');
     expect(performance.now() - started).toBeLessThan(1000);
     expect(scene.asked).toHaveLength(2);
   });
@@ -428,7 +428,7 @@ describe('no-cache', () => {
     scene.clock.advance(FRESH_MS + 1);
     const getting = refusalOf(() => scene.snapshots.get(NO_CACHE));
     scene.fail();
-    expect((await getting).code).toBe('bank-unavailable');
+    expect((await getting).code).toBe('bank-unreachable');
   });
 });
 
@@ -503,8 +503,8 @@ describe('max-age while a reading is under way', () => {
     scene.clock.advance(5000);
     const getting = refusalOf(() => scene.snapshots.get(maxAge(2)));
     scene.fail();
-    expect((await first).code).toBe('bank-unavailable');
-    expect((await getting).code).toBe('bank-unavailable');
+    expect((await first).code).toBe('bank-unreachable');
+    expect((await getting).code).toBe('bank-unreachable');
     expect(scene.asked).toHaveLength(1);
   });
 });
@@ -731,7 +731,7 @@ describe('who listens', () => {
     end();
     scene.clock.advance(FRESH_MS + 1);
     await scene.begin(5);
-    expect(heard).toEqual(['snapshot 3', 'failure bank-unavailable', 'snapshot 4']);
+    expect(heard).toEqual(['snapshot 3', 'failure bank-unreachable', 'snapshot 4']);
   });
 
   it('is told when what is held is dropped, before the failure', async () => {
@@ -771,14 +771,14 @@ describe('the state', () => {
     await scene.begin();
     scene.clock.advance(2000);
     const asking = refusalOf(() => scene.snapshots.get(NO_CACHE));
-    scene.fail('bank-unavailable', { owner: 'network' });
+    scene.fail('bank-unreachable', { owner: 'network' });
     await asking;
-    expect(scene.snapshots.state).toEqual({ stale: false, code: 'bank-unavailable', owner: 'network' });
+    expect(scene.snapshots.state).toEqual({ stale: false, code: 'bank-unreachable', owner: 'network' });
     scene.clock.advance(FRESH_MS);
     expect(scene.snapshots.state.stale).toBe(true);
     scene.clock.advance(STALE_MS);
     // nothing is served any more, so nothing stale either
-    expect(scene.snapshots.state).toMatchObject({ stale: false, code: 'bank-unavailable' });
+    expect(scene.snapshots.state).toMatchObject({ stale: false, code: 'bank-unreachable' });
     await scene.begin();
     expect(scene.snapshots.state).toEqual(WELL);
   });

@@ -119,7 +119,7 @@ describe('the last events', () => {
     const { logger, clock, events } = createEvents();
     logger.info({ event: 'request', code: 'bank-timeout' }, 'request');
     logger.debug({ event: 'bank.call' }, 'call');
-    logger.warn({ event: 'bank.unavailable', code: 'bank-unavailable', owner: 'bank', detail: 'secret' }, 'a secret');
+    logger.warn({ event: 'bank.unavailable', code: 'bank-unreachable', owner: 'bank', detail: 'secret' }, 'a secret');
     logger.error({ event: 'certificate.refused', code: 'made-up', file: '/secret' }, 'secret /secret');
     logger.warn({ event: 'constructor' }, 'secret');
     logger.warn('secret');
@@ -130,7 +130,7 @@ describe('the last events', () => {
         at,
         level: 'warn',
         event: 'bank.unavailable',
-        code: 'bank-unavailable',
+        code: 'bank-unreachable',
         owner: 'bank',
         msg: 'the bank cannot be used',
       },

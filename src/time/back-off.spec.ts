@@ -6,7 +6,7 @@ import { GatewayError } from '../problems/gateway-error.js';
 import { PROBLEM_CODES, type ProblemCode } from '../problems/problem-table.js';
 
 const REFUSALS = ['credentials-rejected', 'certificate-rejected', 'address-not-allowed'] as const;
-const failure = (retryAfterMs?: number) => new GatewayError('bank-unavailable', 'down', { retryAfterMs });
+const failure = (retryAfterMs?: number) => new GatewayError('bank-unreachable', 'down', { retryAfterMs });
 const refusal = (retryAfterMs?: number) => new GatewayError('credentials-rejected', 'no', { retryAfterMs });
 
 /** The waits after `times` failures of one kind, each tried again as soon as it may be. */
@@ -101,10 +101,10 @@ describe('while waiting', () => {
   it('the error is given with the time that is left', () => {
     const clock = new FakeClock();
     const backOff = new BackOff(clock, () => 0);
-    backOff.failed(new GatewayError('bank-unavailable', 'the bank answered 503', { owner: 'bank' }));
+    backOff.failed(new GatewayError('bank-unreachable', 'the bank answered 503', { owner: 'bank' }));
     clock.advance(400);
     expect(backOff.waiting).toMatchObject({
-      code: 'bank-unavailable',
+      code: 'bank-unreachable',
       detail: 'the bank answered 503',
       owner: 'bank',
       retryAfterMs: 600,

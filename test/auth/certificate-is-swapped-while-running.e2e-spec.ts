@@ -145,7 +145,7 @@ describe('a bad certificate changes nothing', () => {
     ],
     [
       'that the bank could not be asked about',
-      'bank-unavailable',
+      'bank-error',
       async (bank) => {
         const next = await bank.issueClient('renewed');
         bank.onToken = (_request, response) => json(response, 503, {});

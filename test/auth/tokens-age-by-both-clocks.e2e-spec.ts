@@ -94,7 +94,7 @@ describe('tokens age by both clocks', () => {
     expect(health.details.token).toMatchObject({
       status: 'degraded',
       state: 'usable',
-      lastError: { code: 'bank-unavailable' },
+      lastError: { code: 'bank-error' },
     });
 
     // over the next 30 s of its life: after 1, 2, 4, 8 and 16 s with jitter of a fifth, however many ask

@@ -21,7 +21,7 @@ const withField = (name: string, digits: string): Handler =>
 
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
-const network = { code: 'bank-unavailable', status: 503, owner: 'network' } as const;
+const network = { code: 'bank-unreachable', status: 503, owner: 'network' } as const;
 
 /** name, answer, what is expected, how often the list is asked for, settings */
 type Case = [string, Handler, Pick<FaultCase, 'code' | 'status' | 'owner'>, number?, Record<string, string>?];

@@ -23,7 +23,7 @@ describe('the bank goes off and on again', () => {
     for (let call = 0; call < 5; call++) answers.push(await askInTime(gateway));
     for (const answer of answers) {
       expect(answer.status).toBe(503);
-      expect(answer.json).toMatchObject({ code: 'bank-unavailable', owner: 'network', instance: '/api/v1/accounts' });
+      expect(answer.json).toMatchObject({ code: 'bank-unreachable', owner: 'network', instance: '/api/v1/accounts' });
       expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
       expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(2);
       expect(answer.json.detail).toMatch(/refused/);
@@ -33,7 +33,7 @@ describe('the bank goes off and on again', () => {
     expect(health.json).toMatchObject({
       status: 'error',
       details: {
-        bank: { status: 'down', circuit: 'open', lastSuccessAt: null, lastError: { code: 'bank-unavailable' } },
+        bank: { status: 'down', circuit: 'open', lastSuccessAt: null, lastError: { code: 'bank-unreachable' } },
       },
     });
     expect((await gateway.get('/health/live')).status).toBe(200);
@@ -82,7 +82,7 @@ describe('the bank goes off and on again', () => {
     expect((await askInTime(gateway)).json.snapshot.stale).toBe(true);
     clock.advance(10_000);
     const tooOld = await askInTime(gateway);
-    expect(tooOld.json).toMatchObject({ status: 503, code: 'bank-unavailable' });
+    expect(tooOld.json).toMatchObject({ status: 503, code: 'bank-unreachable' });
     expect((await gateway.get('/health/ready')).status).toBe(503);
     expect(gateway.events('bank.unavailable')).toHaveLength(1);
     expect(gateway.events('bank.recovered')).toEqual([]);

@@ -50,7 +50,9 @@ describe('callers leave while the bank is at fault', () => {
       answers.push(await stays);
     }
     const codes = new Set(answers.slice(1).map(({ json }) => json.code));
-    expect(codes).toEqual(new Set(['bank-timeout', 'bank-unavailable', 'bank-response-invalid', 'bank-refused']));
+    expect(codes).toEqual(
+      new Set(['bank-timeout', 'bank-error', 'bank-unreachable', 'bank-response-invalid', 'bank-refused']),
+    );
     expect(bank.most.token).toBe(1);
 
     repair(bank);

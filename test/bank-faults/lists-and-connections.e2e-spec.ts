@@ -21,7 +21,7 @@ const NO_CACHE = { 'cache-control': 'no-cache' };
 
 describe.each([
   [429, 'bank-rate-limited'],
-  [503, 'bank-unavailable'],
+  [503, 'bank-error'],
 ])('the account list answers %d with Retry-After', (status, code) => {
   it.each([
     ['seconds', '7', 7, 7],
@@ -83,7 +83,7 @@ describe('the connection dies between two pages', () => {
     clock.advance(2000);
     const [held, now] = [await askInTime(gateway), await askInTime(gateway, '/api/v1/accounts', NO_CACHE)];
     expect([held.status, held.json.page.total, held.json.snapshot.stale]).toEqual([200, 6, true]);
-    expect([now.status, now.json.code, now.json.owner]).toEqual([503, 'bank-unavailable', 'network']);
+    expect([now.status, now.json.code, now.json.owner]).toEqual([503, 'bank-unreachable', 'network']);
     // page 1, page 2 over the kept connection, over a fresh one, and once more after a moment
     expect(pagesAsked().slice(3)).toEqual([1, 2, 2, 2]);
     bank.onAccounts = good;

@@ -265,7 +265,7 @@ describe('lists are read page by page', () => {
     const { answer, gateway } = await read((number, size) =>
       number === 2 ? 500 : envelope(slice(number, size), { rowCount: 25 }),
     );
-    expect(answer.json).toMatchObject({ status: 503, code: 'bank-unavailable', owner: 'bank' });
+    expect(answer.json).toMatchObject({ status: 503, code: 'bank-error', owner: 'bank' });
     expect((await gateway.get('/api/v1/accounts', { 'cache-control': 'only-if-cached' })).json.code).toBe('not-cached');
   });
 

@@ -52,7 +52,7 @@ describe('a watch of the real feed', () => {
     });
     bank.onAccounts = (_request, response) => json(response, 500, {});
     await until(() => states.at(-1)?.stale === true, 15_000);
-    expect(states.at(-1)).toEqual({ stale: true, code: 'bank-unavailable', owner: 'bank' });
+    expect(states.at(-1)).toEqual({ stale: true, code: 'bank-error', owner: 'bank' });
     has(accountWith(1, 11), accountWith(3, 30));
     await until(() => states.at(-1)?.code === null, 15_000);
     expect(problems).toEqual([]);

@@ -68,7 +68,7 @@ describe('a 503', () => {
     const gateway = await startGateway(sandbox);
     await control(sandbox, 'PATCH', { failNext: [{ endpoint: 'accounts', times: 2, with: '503' }] });
     const problem = await problemOf(createClient({ baseUrl: gateway.url, deadlineMs: 900 }).listAccounts());
-    expect(problem).toMatchObject({ code: 'bank-unavailable', owner: 'bank', status: 503 });
+    expect(problem).toMatchObject({ code: 'bank-error', owner: 'bank', status: 503 });
     expect(problem.retryAfterMs).toBeGreaterThanOrEqual(1000);
     expect(gateway.events('request')).toHaveLength(1);
   });

@@ -69,7 +69,7 @@ suite('the example page', () => {
     const { page } = await open();
     await showing(page, '1 accounts');
     bank.onAccounts = (_request, response) => json(response, 500, {});
-    await showing(page, 'bank-unavailable, bank must act');
+    await showing(page, 'bank-error, bank must act');
     await showing(page, 'an older copy');
     repair(bank);
     await page.locator('#problem').waitFor({ state: 'hidden', timeout: 20_000 });

@@ -97,14 +97,14 @@ describe('a stream', () => {
     const trouble = (code: string) => `event: state\ndata: {"stale":true,"code":"${code}","owner":"bank"}\n\n`;
     const feed = await startFeed(
       stream(snapshot('a', 1) + trouble('bank-timeout'), true),
-      stream(trouble('bank-unavailable')),
+      stream(trouble('bank-error')),
       stream(':\n\n'),
     );
     const { told } = listen(feed.url);
-    await until(() => told.includes('state bank-unavailable'));
+    await until(() => told.includes('state bank-error'));
     const started = performance.now();
     await until(() => performance.now() - started > 1500);
-    expect(told.at(-1)).toBe('state bank-unavailable');
+    expect(told.at(-1)).toBe('state bank-error');
     for (const response of feed.open) response.end();
     await until(() => told.at(-1) === 'state null');
     expect(feed.requests).toHaveLength(3);

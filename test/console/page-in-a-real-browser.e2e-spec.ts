@@ -302,13 +302,10 @@ describeWithChromium('the console page in a real browser', () => {
       await settled(page);
       await page.getByRole('switch', { name: 'Bank down' }).click();
       await page.getByText('What to do').waitFor();
-      expect(await headline(page).innerText()).toBe('The bank cannot be reached');
+      expect(await headline(page).innerText()).toBe('The bank reports an error of its own');
       const situation = await page.locator('.situation').innerText();
       expect(situation).toContain('The bank\n');
-      expect(situation).toContain('npm run doctor');
-      expect(await page.getByRole('link', { name: 'bank-unavailable' }).getAttribute('href')).toBe(
-        '/problems/bank-unavailable',
-      );
+      expect(await page.getByRole('link', { name: 'bank-error' }).getAttribute('href')).toBe('/problems/bank-error');
       expect(await hop(page, 'Bank').getAttribute('class')).toMatch(/hop-(warn|bad)/);
       expect(await hop(page, 'Certificate').getAttribute('class')).toContain('hop-ok');
       await until(async () => (await page.title()).startsWith('The bank cannot be reached'));

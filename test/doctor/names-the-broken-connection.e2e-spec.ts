@@ -58,7 +58,7 @@ const route = { step: 'route', exit: 5 } as const;
 const tls = { step: 'tls', exit: 6 } as const;
 const rejected = { ...tls, code: 'certificate-rejected', owner: 'operator' } as const;
 const untrusted = { ...tls, code: 'bank-untrusted', owner: 'operator' } as const;
-const unavailable = { code: 'bank-unavailable', owner: 'network' } as const;
+const unavailable = { code: 'bank-unreachable', owner: 'network' } as const;
 
 const CASES: readonly Case[] = [
   {

@@ -36,7 +36,7 @@ test.each([
   const server = await startRawServer((socket) => socket.once('data', () => socket.end(text, 'latin1')));
   const before = openSockets();
   expect(await failureOf(createEgress(identity).get(accountsAt(`https://localhost:${server.port}`)))).toMatchObject({
-    code: 'bank-unavailable',
+    code: 'bank-unreachable',
     owner: 'network',
     detail: expect.stringContaining('TLS handshake'),
   });
@@ -47,14 +47,14 @@ test('a closed port', async () => {
   expect(
     await failureOf(createEgress(identity).get(accountsAt(`https://localhost:${await closedPort()}`))),
   ).toMatchObject({
-    code: 'bank-unavailable',
+    code: 'bank-unreachable',
     detail: expect.stringContaining('ECONNREFUSED'),
   });
 });
 
 test('no DNS', async () => {
   expect(await failureOf(createEgress(identity).get(accountsAt('https://no-such-bank.invalid')))).toMatchObject({
-    code: 'bank-unavailable',
+    code: 'bank-unreachable',
     detail: expect.stringMatching(/could not be resolved/),
   });
 });

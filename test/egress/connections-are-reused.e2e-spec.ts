@@ -98,7 +98,7 @@ test('a call is not repeated over a fresh connection that dies', async () => {
   const egress = createEgress({ ...identityFor(bank), ca: authority.pem });
   const url = `https://localhost:${server.port}`;
   await egress.get(accountsAt(url));
-  await expect(egress.get(accountsAt(url))).rejects.toMatchObject({ code: 'bank-unavailable' });
+  await expect(egress.get(accountsAt(url))).rejects.toMatchObject({ code: 'bank-unreachable' });
   // over the kept connection, then once over a fresh one
   expect(asked).toBe(3);
 });

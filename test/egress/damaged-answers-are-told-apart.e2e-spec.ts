@@ -218,5 +218,5 @@ test.each([
   const { url, egress } = await startBank((socket, raw) =>
     socket.write(text, () => setTimeout(() => raw.resetAndDestroy(), 50)),
   );
-  expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({ code: 'bank-unavailable', owner: 'network' });
+  expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({ code: 'bank-unreachable', owner: 'network' });
 });

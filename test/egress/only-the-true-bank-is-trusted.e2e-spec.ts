@@ -69,7 +69,7 @@ describe('only the true bank is trusted', () => {
     expect((await askInTime(gateway)).status).toBe(200);
   });
 
-  it('a server that speaks no TLS, and one that only speaks an old one, are bank-unavailable', async () => {
+  it('a server that speaks no TLS, and one that only speaks an old one, are bank-unreachable', async () => {
     const plain = createServer((socket) => {
       socket.on('error', () => undefined).resume();
       socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
@@ -81,9 +81,9 @@ describe('only the true bank is trusted', () => {
     const { port } = plain.address() as AddressInfo;
     const url = `https://127.0.0.1:${port}`;
     const first = await startGateway(bank, { BANK_BASE_URL: url, BANK_AUTH_URL: url });
-    expect((await askInTime(first)).json).toMatchObject({ status: 503, code: 'bank-unavailable', owner: 'network' });
+    expect((await askInTime(first)).json).toMatchObject({ status: 503, code: 'bank-unreachable', owner: 'network' });
     const second = await startGateway(bank);
-    expect((await askInTime(second)).json).toMatchObject({ status: 503, code: 'bank-unavailable', owner: 'network' });
+    expect((await askInTime(second)).json).toMatchObject({ status: 503, code: 'bank-unreachable', owner: 'network' });
     expect(bank.requests).toEqual([]);
     await new Promise((resolve) => plain.close(resolve));
   });

@@ -96,7 +96,7 @@ test.each(['http proxy', 'https proxy'] as const)('an %s that dies with tunnels 
   for (const socket of proxy.sockets) socket.resetAndDestroy();
   await proxy.close();
   // cut before, or within the body, or by then asked again: whichever the wire told
-  const codes = ['bank-unavailable', 'bank-response-invalid', 'proxy-unavailable'];
+  const codes = ['bank-unreachable', 'bank-response-invalid', 'proxy-unavailable'];
   for (const call of calls) expect(codes).toContain((await call).code);
   const failure = await failureOf(egress.get(accountsAt(bank.url)));
   expect(failure).toMatchObject({ code: 'proxy-unavailable' });

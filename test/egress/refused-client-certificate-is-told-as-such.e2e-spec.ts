@@ -76,7 +76,7 @@ describe('a refused client certificate is told as such', () => {
     },
   );
 
-  it('once it was answered, a closed connection is bank-unavailable', async () => {
+  it('once it was answered, a closed connection is bank-unreachable', async () => {
     const bank = await startPretendBank();
     const clock = new MovedClock();
     const gateway = await startGateway(bank, {}, clock);
@@ -85,7 +85,7 @@ describe('a refused client certificate is told as such', () => {
     for (const socket of bank.sockets) socket.destroy();
     clock.advance(20_000);
     const answer = await askInTime(gateway, '/api/v1/accounts', { 'cache-control': 'no-cache' });
-    expect(answer.json).toMatchObject({ status: 503, code: 'bank-unavailable', owner: 'network' });
+    expect(answer.json).toMatchObject({ status: 503, code: 'bank-unreachable', owner: 'network' });
   });
 
   it("a token is refused with another certificate than its own, and another's password with ours", async () => {

@@ -76,7 +76,7 @@ test('an IPv4 source address is not tried with the IPv6 address of a name', asyn
 test('a source address that this machine does not have', async () => {
   const egress = createEgress(identityFor(bank), { localAddress: '192.0.2.77' });
   expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
-    code: 'bank-unavailable',
+    code: 'bank-unreachable',
     detail: expect.stringMatching(/no route.*EADDRNOTAVAIL/),
   });
 });
@@ -98,7 +98,7 @@ test('a name that changes its address is followed by the next connection', async
   const from = seenFrom();
   resolveTo([DEAD_V6]);
   const egress = createEgress(identityFor(bank));
-  expect(await failureOf(egress.get(accountsAt(withName(bank.url))))).toMatchObject({ code: 'bank-unavailable' });
+  expect(await failureOf(egress.get(accountsAt(withName(bank.url))))).toMatchObject({ code: 'bank-unreachable' });
   resolveTo([V4]);
   await egress.get(accountsAt(withName(bank.url)));
   expect(from).toHaveLength(1);

@@ -56,7 +56,7 @@ const startInsisting = async (...options: string[]) =>
   test('TLS 1.1 only is no matter of certificates', async () => {
     const port = await startInsisting('-tls1_1', '-cipher', 'ALL:@SECLEVEL=0');
     expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
-      code: 'bank-unavailable',
+      code: 'bank-unreachable',
       detail: expect.stringContaining('TLS handshake'),
     });
   });
@@ -74,10 +74,10 @@ test.each([40, 42, 43, 44, 45, 46, 47, 48, 116])('alert %i in the handshake: cer
   });
 });
 
-test.each([10, 20, 50, 70, 71, 80, 112])('alert %i in the handshake: bank-unavailable', async (alert) => {
+test.each([10, 20, 50, 70, 71, 80, 112])('alert %i in the handshake: bank-unreachable', async (alert) => {
   const { port } = await alerting(alert);
   expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
-    code: 'bank-unavailable',
+    code: 'bank-unreachable',
     detail: expect.stringContaining(`TLS alert ${alert}`),
   });
 });
@@ -112,7 +112,7 @@ test.each(['before the first answer', 'after an answer'])(
       expect(egress.everAnswered).toBe(true);
     }
     expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({
-      code: when === 'after an answer' ? 'bank-unavailable' : 'certificate-rejected',
+      code: when === 'after an answer' ? 'bank-unreachable' : 'certificate-rejected',
     });
   },
 );

@@ -125,7 +125,7 @@ describe('callers say how fresh', () => {
     await ask();
     clock.advance(11_000);
     bank.onAccounts = (_request, response) => json(response, 500, '');
-    expect((await ask('no-cache')).json.code).toBe('bank-unavailable');
+    expect((await ask('no-cache')).json.code).toBe('bank-error');
     expect((await ask()).json.snapshot.stale).toBe(true);
     clock.advance(2000);
     bank.onAccounts = (_request, response) => json(response, 404, {});

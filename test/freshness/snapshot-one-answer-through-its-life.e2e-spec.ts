@@ -108,7 +108,7 @@ describe('one answer through its life', () => {
     clock.advance(60_000);
     const failing = told(await get());
     expect(failing).toMatchObject({ asOf: first.asOf, stale: true });
-    expect(failing.cacheStatus).toMatch(/; fwd=stale; ttl=-\d+; detail=bank-unavailable$/);
+    expect(failing.cacheStatus).toMatch(/; fwd=stale; ttl=-\d+; detail=bank-error$/);
     expect((await get({ 'cache-control': 'no-cache' })).status).toBe(503);
     expect(told(await get({ 'cache-control': 'only-if-cached' })).stale).toBe(true);
 
@@ -122,7 +122,7 @@ describe('one answer through its life', () => {
     clock.advance(STALE_MS);
     const tooOld = await get();
     expect(tooOld.status).toBe(503);
-    expect(tooOld.json).toMatchObject({ code: 'bank-unavailable', owner: 'bank' });
+    expect(tooOld.json).toMatchObject({ code: 'bank-error', owner: 'bank' });
     expect(tooOld.headers['retry-after']).toMatch(/^\d+$/);
     expect((await get({ 'cache-control': 'only-if-cached' })).json).toMatchObject({ code: 'not-cached' });
 

@@ -38,7 +38,8 @@ const OURS = new Set([
   'bank-refused',
   'access-not-granted',
   'bank-rate-limited',
-  'bank-unavailable',
+  'bank-unreachable',
+  'bank-error',
 ]);
 const NOT_NAMED = [MARK, PLANTED.iban, PLANTED.beginOfDay, PLANTED.intraDay, PLANTED.current];
 

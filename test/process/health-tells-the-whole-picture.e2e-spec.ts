@@ -112,11 +112,11 @@ describe('health tells the whole picture', () => {
       token: {
         status: 'down',
         state: 'waiting',
-        code: 'bank-unavailable',
+        code: 'bank-error',
         owner: 'bank',
-        lastError: { code: 'bank-unavailable', at: expect.any(String) },
+        lastError: { code: 'bank-error', at: expect.any(String) },
       },
-      bank: { status: 'down', code: 'bank-unavailable', lastError: { code: 'bank-unavailable' }, circuit: 'open' },
+      bank: { status: 'down', code: 'bank-error', lastError: { code: 'bank-error' }, circuit: 'open' },
     });
   });
 

@@ -29,7 +29,9 @@ export function expectDocumented(answer: Answer): void {
   expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
   expect(problem.requestId).toBe(answer.headers['x-request-id']);
   expect(problem.status).toBe(answer.status);
-  expect([PROBLEMS[problem.code].status, ...(OTHER_STATUSES[problem.code] ?? [])]).toContain(answer.status);
+  expect([PROBLEMS[problem.code].status, ...(OTHER_STATUSES[problem.code as ProblemCode] ?? [])]).toContain(
+    answer.status,
+  );
   expect(problem.type).toBe(`/problems/${problem.code}`);
   expect(problem.title).toBe(PROBLEMS[problem.code].title);
   expect(problem.detail).not.toBe('');

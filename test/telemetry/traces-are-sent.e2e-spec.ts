@@ -175,13 +175,13 @@ describe('traces', () => {
       [LIST, 'invalid-request', false],
       [LIST, 'host-not-allowed', false],
       ['GET', 'malformed-request', false],
-      [LIST, 'bank-unavailable', true],
-      ['GET /api/v1/balances', 'bank-unavailable', true],
+      [LIST, 'bank-error', true],
+      ['GET /api/v1/balances', 'bank-error', true],
     ]);
     // the second caller may have come after the wait
     expect(byName(spans, 'refresh')[0]).toMatchObject({
       failed: true,
-      attributes: { 'error.type': 'bank-unavailable' },
+      attributes: { 'error.type': 'bank-error' },
       links: [expect.any(String)],
     });
     expect(spans.find(({ kind, name }) => kind === 'client' && name === LIST)).toMatchObject({

@@ -216,7 +216,7 @@ describe('the bank', () => {
 
   it.each([
     ['refuses the password', 'credentials-rejected', 'token', 'token_requests', 'operator'],
-    ['fails', 'bank-unavailable', 'accounts', 'readings', 'bank'],
+    ['fails', 'bank-error', 'accounts', 'readings', 'bank'],
     ['grants nothing', 'access-not-granted', 'accounts', 'readings', 'bank'],
   ] as const)('that %s: %s', async (_what, code, target, counter, owner) => {
     const gateway = await start();

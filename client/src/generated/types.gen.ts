@@ -7,7 +7,7 @@ export type ClientOptions = {
 /**
  * what went wrong; decide by this
  */
-export type ProblemCode = 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error';
+export type ProblemCode = 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unreachable' | 'bank-error' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error' | 'certificate-expiring' | 'bank-slow' | 'accounts-emptied' | 'sharing-unavailable';
 
 /**
  * who must act
@@ -21,7 +21,10 @@ export type ParameterFault = {
 
 export type ProblemEntry = {
     code: ProblemCode;
-    status: number;
+    /**
+     * null for a code that only /health uses
+     */
+    status: number | null;
     owner: ProblemOwner;
     title: string;
     when: string;
@@ -264,7 +267,7 @@ export type StateEvent = {
     /**
      * what the last reading failed with; null when it went well
      */
-    code: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unavailable' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error' | null;
+    code: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unreachable' | 'bank-error' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error' | 'certificate-expiring' | 'bank-slow' | 'accounts-emptied' | 'sharing-unavailable' | null;
     /**
      * who must act; null when nobody
      */
@@ -673,7 +676,7 @@ export type ListAccountsErrors = {
      */
     502: Problem;
     /**
-     * `certificate-unusable`, `bank-unavailable`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
+     * `certificate-unusable`, `bank-unreachable`, `bank-error`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
      */
     503: Problem;
     /**
@@ -743,7 +746,7 @@ export type GetAccountErrors = {
      */
     502: Problem;
     /**
-     * `certificate-unusable`, `bank-unavailable`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
+     * `certificate-unusable`, `bank-unreachable`, `bank-error`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
      */
     503: Problem;
     /**
@@ -825,7 +828,7 @@ export type GetBalancesErrors = {
      */
     502: Problem;
     /**
-     * `certificate-unusable`, `bank-unavailable`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
+     * `certificate-unusable`, `bank-unreachable`, `bank-error`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
      */
     503: Problem;
     /**
@@ -909,7 +912,7 @@ export type WatchAccountsErrors = {
      */
     500: Problem;
     /**
-     * `certificate-unusable`, `bank-unavailable`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
+     * `certificate-unusable`, `bank-unreachable`, `bank-error`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
      */
     503: Problem;
     /**

@@ -3,7 +3,7 @@ import type { Health, ProblemEntry } from './gateway.js';
 import { levelOf, overall, toTroubles } from './picture.js';
 import type { Live } from './use-live.js';
 
-const TITLES = { 'bank-unavailable': 'The bank cannot be reached', 'proxy-refused': 'The proxy refused' };
+const TITLES = { 'bank-unreachable': 'The bank cannot be reached', 'proxy-refused': 'The proxy refused' };
 const problems = Object.entries(TITLES).map(([code, title]) => ({ code, title, remedy: 'wait' }) as ProblemEntry);
 
 /** A gateway that is well but for these parts, in the order in which /health gives them. */
@@ -20,7 +20,7 @@ function liveWith(status: Health['status'], parts: Record<string, object>, chang
   return { health, healthAt: 0, trouble: null, connected: true, asOf: null, turn: 0, stateTurn: 0, ...change };
 }
 
-const away = { code: 'bank-unavailable', owner: 'network', detail: 'refused', remedy: 'wait' };
+const away = { code: 'bank-unreachable', owner: 'network', detail: 'refused', remedy: 'wait' };
 
 describe('what is wrong', () => {
   it('is nothing while all is well', () => {
