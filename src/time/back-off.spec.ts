@@ -189,3 +189,28 @@ describe('the circuit', () => {
     expect(backOff.circuit).toBe('open');
   });
 });
+
+describe('the status', () => {
+  it('is empty while nothing fails', () => {
+    const none = { failingSince: null, attempts: 0, nextAttemptAt: null, lastError: null };
+    const backOff = new BackOff(new FakeClock());
+    expect(backOff.status()).toEqual(none);
+    backOff.failed(failure());
+    backOff.succeeded();
+    expect(backOff.status()).toEqual(none);
+  });
+
+  it('counts over failures of every kind, since the first', () => {
+    const clock = new FakeClock();
+    const backOff = new BackOff(clock, () => 0);
+    backOff.failed(failure());
+    clock.advance(2000);
+    backOff.failed(refusal());
+    expect(backOff.status()).toEqual({
+      failingSince: '2026-11-21T08:00:00.000Z',
+      attempts: 2,
+      nextAttemptAt: '2026-11-21T08:00:32.000Z',
+      lastError: { code: 'credentials-rejected', at: '2026-11-21T08:00:02.000Z' },
+    });
+  });
+});

@@ -16,7 +16,7 @@ const JITTER = 0.2;
 /** The same word for failures that are counted together. */
 export const kindOf = (error: GatewayError): keyof typeof STEPS => (REFUSALS.has(error.code) ? 'refusal' : 'failure');
 
-/** How long to wait after the last of `failures` of its kind in a row, ms: what `BackOff` tells. */
+/** Milliseconds to wait after the last of `failures` of its kind in a row. */
 export function toWaitMs(error: GatewayError, failures: number, random: () => number = Math.random): number {
   if (error.retryAfterMs !== undefined) {
     return Math.min(RETRY_AFTER_MAX_MS, Math.max(error.retryAfterMs, STEPS.failure.firstMs));
@@ -26,15 +26,28 @@ export function toWaitMs(error: GatewayError, failures: number, random: () => nu
   return Math.min(maxMs, step * (1 + JITTER * random()));
 }
 
+/** A series of failures as health shows it; times are ISO. All null and 0 while there is none. */
+export interface BackOffStatus {
+  /** Time of the first failure. */
+  readonly failingSince: string | null;
+  /** Failed attempts since then. */
+  readonly attempts: number;
+  /** Earliest time of the next attempt; it may have passed, since only a call makes one. */
+  readonly nextAttemptAt: string | null;
+  readonly lastError: { readonly code: ProblemCode; readonly at: string } | null;
+}
+
 /**
- * The waiting after failures, which is also the circuit breaker: while it lasts nothing is asked. 1 s, 2 s, 4 s … 30 s after
- * a failure; 30 s … 300 s after a refusal of credentials, certificate or address; a Retry-After of the bank's rules, up
- * to 300 s. Jitter makes a step up to a fifth longer, never shorter.
+ * Back-off after failures, and with it the circuit breaker: while it lasts nothing is asked. 1 s, 2 s, 4 s … 30 s after
+ * a failure; 30 s … 300 s after a refusal of credentials, certificate or address; a Retry-After from the bank takes
+ * precedence, up to 300 s. Jitter makes a step up to a fifth longer, never shorter.
  */
 export class BackOff {
   readonly #clock: Clock;
   readonly #random: () => number;
   #failures = 0;
+  #attempts = 0;
+  #failingSince: Instant | null = null;
   #kind: keyof typeof STEPS = 'failure';
   #last: { readonly error: GatewayError; readonly at: Instant; readonly waitMs: number } | null = null;
 
@@ -43,22 +56,26 @@ export class BackOff {
     this.#random = random;
   }
 
-  /** Notes a failure; gives the same error, with the time until it may be tried again. */
+  /** Records a failure. Returns the same error, with the time until the next attempt. */
   failed(error: GatewayError): GatewayError {
     const kind = kindOf(error);
     this.#failures = kind === this.#kind ? this.#failures + 1 : 1;
     this.#kind = kind;
     const waitMs = toWaitMs(error, this.#failures, this.#random);
     this.#last = { error, at: this.#clock.now(), waitMs };
+    this.#failingSince ??= this.#last.at;
+    this.#attempts += 1;
     return error.waiting(waitMs);
   }
 
   succeeded(): void {
     this.#failures = 0;
+    this.#attempts = 0;
+    this.#failingSince = null;
     this.#last = null;
   }
 
-  /** Ends the waiting: the next attempt may be made at once, as after a correction by the operator. */
+  /** Ends the back-off: the next attempt may be made at once, for example after a correction by the operator. */
   resetBackOff(): void {
     if (this.#last) this.#last = { ...this.#last, waitMs: 0 };
   }
@@ -71,7 +88,7 @@ export class BackOff {
     return leftMs > 0 ? last.error.waiting(leftMs) : null;
   }
 
-  /** The last failure, if none has gone well since. */
+  /** The last failure of the current series; null after a success. */
   get lastError(): GatewayError | null {
     return this.#last?.error ?? null;
   }
@@ -81,4 +98,16 @@ export class BackOff {
     if (!this.#last) return 'closed';
     return this.waiting ? 'open' : 'half-open';
   }
+
+  status(): BackOffStatus {
+    const last = this.#last;
+    return {
+      failingSince: this.#failingSince && toIso(this.#failingSince.wall),
+      attempts: this.#attempts,
+      nextAttemptAt: last && toIso(last.at.wall + last.waitMs),
+      lastError: last && { code: last.error.code, at: toIso(last.at.wall) },
+    };
+  }
 }
+
+const toIso = (wallMs: number): string => new Date(wallMs).toISOString();
