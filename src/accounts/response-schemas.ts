@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { createAccountSchema } from '../snapshot/account.js';
 import { totalSchema } from '../snapshot/totals.js';
-
-const accountSchema = createAccountSchema(z);
+import { accountSchema } from './account-schema.js';
 
 /** What an answer tells of the snapshot that it was made of. */
 export const snapshotSchema = z

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { z } from 'zod';
 import { readBankAccount } from '../bank/account-fields.js';
-import { createAccountSchema, toAccount } from './account.js';
+import { toAccount } from './account.js';
 
 const account = (row: object = {}) => toAccount(readBankAccount({ accountId: 'a-1', ...row }, ''));
 const balance = (each: object) => account({ balances: [each] }).balances[0];
@@ -69,15 +68,6 @@ describe('an account of the API', () => {
     expect(
       account({ accountIdentifiers: [{ account: '123', financialInstitution: '', country: 'DK' }] }).identifiers,
     ).toEqual([{ account: '123', financialInstitution: null, country: 'DK' }]);
-  });
-
-  it('is what its schema says', () => {
-    const full = account({
-      ibans: [IBAN],
-      accountIdentifiers: [{ account: IBAN }],
-      balances: [{ type: 'CurrentBalance', beginOfDayAmount: '1.10', intraDayAmount: '0.1' }],
-    });
-    expect(createAccountSchema(z).strict().parse(full)).toEqual(full);
   });
 });
 

@@ -92,18 +92,6 @@ export type Total = {
     latestFinancialDate: string | null;
 };
 
-export type AccountIdentifier = {
-    account: string | null;
-    financialInstitution: string | null;
-    country: string | null;
-};
-
-export type AccountOwner = {
-    id: string | null;
-    name: string | null;
-    number: string | null;
-};
-
 export type Balance = {
     type: string | null;
     currency: string | null;
@@ -116,7 +104,7 @@ export type Balance = {
      */
     intraDay: string | null;
     /**
-     * beginOfDay + intraDay, added exactly; null if either is missing; blocked is not taken off
+     * beginOfDay + intraDay, added exactly; null if either is missing; blocked is not subtracted
      */
     current: string | null;
     /**
@@ -131,6 +119,18 @@ export type Balance = {
      * the bank's text, unchanged
      */
     lastTransactionAt: string | null;
+};
+
+export type AccountIdentifier = {
+    account: string | null;
+    financialInstitution: string | null;
+    country: string | null;
+};
+
+export type AccountOwner = {
+    id: string | null;
+    name: string | null;
+    number: string | null;
 };
 
 export type Interest = {

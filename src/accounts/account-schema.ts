@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import type { Account, Balance } from '../snapshot/account.js';
+
+const text = (example: string) => z.string().nullable().meta({ example });
+/** `format: decimal` marks a text that is a number with any number of digits. */
+const decimal = (example: string, description = 'a decimal with the digits that the bank sent') =>
+  z.string().nullable().meta({ format: 'decimal', example, description });
+/** The bank writes dates in several forms. */
+const date = (example: string) => z.string().nullable().meta({ example, description: "the bank's text, unchanged" });
+
+const balanceSchema = z
+  .object({
+    type: text('CurrentBalance'),
+    currency: text('EUR'),
+    beginOfDay: decimal('19435.50'),
+    intraDay: decimal('-12.05', 'change since the start of the day'),
+    current: decimal(
+      '19423.45',
+      'beginOfDay + intraDay, added exactly; null if either is missing; blocked is not subtracted',
+    ),
+    blocked: decimal('0'),
+    financialDate: date('2026-11-20T00:00:00+00:00'),
+    lastTransactionAt: date('2026-11-19T14:09:51.067Z'),
+  })
+  .meta({ id: 'Balance' }) satisfies z.ZodType<Balance>;
+
+const identifierSchema = z
+  .object({
+    account: text('LU060408592157516019'),
+    financialInstitution: text('SNDBLU22XXX'),
+    country: text('LU'),
+  })
+  .meta({ id: 'AccountIdentifier' });
+
+const ownerSchema = z
+  .object({
+    id: text('d9696ece-0a85-8f04-b92b-1128bc1aa045'),
+    name: text('Nordlys Handel A/S'),
+    number: text('000012578'),
+  })
+  .meta({ id: 'AccountOwner' });
+
+/** Schema of an account as internal web apps get it (docs/api.md#account): the source of the OpenAPI document. */
+export const accountSchema = z
+  .object({
+    id: z.string().meta({ example: 'eba213f9-7469-8d7a-b5f9-4135ef61100f' }),
+    name: z
+      .string()
+      .meta({ example: 'Client funds 54' })
+      .describe('the first of friendly name, description, IBAN and id that there is'),
+    description: text('Client funds account EUR'),
+    status: text('Active'),
+    currency: text('EUR'),
+    protection: text('SafeGuarded'),
+    iban: text('LU060408592157516019'),
+    ibans: z.array(z.string()).meta({ example: ['LU060408592157516019'] }),
+    identifiers: z.array(identifierSchema),
+    owner: ownerSchema,
+    openedAt: date('2017-06-03T00:00:00+00:00'),
+    closedAt: date('2026-06-30T00:00:00+00:00'),
+    balances: z.array(balanceSchema),
+    interest: z.object({ netRate: decimal('1.25'), calcMethod: text('ACT/360') }).meta({ id: 'Interest' }),
+    overdraft: z.object({ rate: decimal('9.5'), calcMethod: text('ACT/360') }).meta({ id: 'Overdraft' }),
+  })
+  .meta({ id: 'Account' }) satisfies z.ZodType<Account>;
