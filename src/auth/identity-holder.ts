@@ -12,7 +12,7 @@ import { BankIdentity, certificateFault, type SharedTokens } from './bank-identi
 import { daysLeft, ExpiryNotice } from '../pfx/expiry-notice.js';
 import { FileWatch } from '../config/file-watch.js';
 import { mayPass, readIdentityMaterial, readRoots, type IdentityMaterial } from './identity-material.js';
-import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
+import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 
 /** Files are looked at this often: a change is taken up within 5 s, as docs/certificates.md#renewal promises. */
 const LOOK_EVERY_MS = 1000;
@@ -67,7 +67,7 @@ export class IdentityHolder implements OnApplicationShutdown {
 
   /**
    * Reads the identity to begin with.
-   * @throws PfxUnreadable, FileUnusable when there is none
+   * @throws CertificateUnreadable, FileUnusable when there is none
    */
   static async start(options: IdentityHolderOptions): Promise<IdentityHolder> {
     const watch = new FileWatch(watchedFiles(options.bank.identity, options.egress.proxyCaFile), options.clock);
@@ -293,7 +293,7 @@ function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {
 }
 
 function toRefusalReason(error: unknown, triedAgain: boolean): Pick<Refusal, 'code' | 'detail'> {
-  const known = error instanceof PfxUnreadable || error instanceof FileUnusable || error instanceof GatewayError;
+  const known = error instanceof CertificateUnreadable || error instanceof FileUnusable || error instanceof GatewayError;
   const detail = known ? error.message : 'The files could not be read, by an internal fault.';
   return {
     code: known ? 'certificate-unusable' : 'internal-error',

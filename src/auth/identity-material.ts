@@ -1,8 +1,8 @@
 import type { IdentitySettings } from '../config/settings.js';
 import { FileUnusable, parseCertificates, readSmallFile } from '../config/small-file.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
-import { openPfx } from '../pfx/open-pfx.js';
-import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
+import { openCertificate } from '../pfx/open-certificate.js';
+import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 
 /** All that makes us recognisable to the bank, read and checked together. */
 export interface IdentityMaterial {
@@ -18,7 +18,7 @@ export interface IdentityMaterial {
 /**
  * Reads certificate, passcode, user name, password and roots from where the settings say; the PFX is opened in a worker
  * thread. `signal` ends it, with its reason.
- * @throws PfxUnreadable when the PFX cannot be read or opened; FileUnusable for the other files
+ * @throws CertificateUnreadable when the PFX cannot be read or opened; FileUnusable for the other files
  */
 export async function readIdentityMaterial(
   settings: IdentitySettings,
@@ -30,14 +30,16 @@ export async function readIdentityMaterial(
   const bytes = readPfxBytes(settings.pfx);
   const [username, password] = [settings.username.read(), settings.password.read()];
   const ca = settings.caFile === null ? null : readRoots(settings.caFile);
-  const names = { passcode: settings.passcode.variable, base64: 'BANK_PFX_BASE64' };
   try {
-    const certificate = await openPfx({ bytes, passcode, names, roots: ca && ca.certificates, now }, signal);
+    const certificate = await openCertificate(
+      { source: { kind: 'pfx', bytes, passcode }, roots: ca && ca.certificates, now },
+      signal,
+    );
     return { certificate, username, password, ca: ca && ca.pem };
   } catch (error) {
-    if (!(error instanceof PfxUnreadable)) throw error;
+    if (!(error instanceof CertificateUnreadable)) throw error;
     const place = 'file' in settings.pfx ? `BANK_PFX_FILE ${settings.pfx.file}` : settings.pfx.base64.variable;
-    throw new PfxUnreadable(error.reason, `${place}: ${error.message}`);
+    throw new CertificateUnreadable(error.reason, `${place}: ${error.message}`);
   }
 }
 
@@ -49,7 +51,7 @@ export function mayPass(error: unknown): boolean {
   for (let each = error; typeof each === 'object' && each !== null; each = (each as Error).cause) {
     if (typeof (each as NodeJS.ErrnoException).errno === 'number') return true;
   }
-  return !(error instanceof PfxUnreadable || error instanceof FileUnusable);
+  return !(error instanceof CertificateUnreadable || error instanceof FileUnusable);
 }
 
 /** The text of a PEM file, and each certificate in it. @throws FileUnusable */
@@ -64,7 +66,7 @@ function readPfxBytes(pfx: IdentitySettings['pfx']): Buffer {
     return readSmallFile(pfx.file);
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
-    throw new PfxUnreadable(
+    throw new CertificateUnreadable(
       'file',
       `BANK_PFX_FILE names ${error.path}, which ${error.reason}. Give the path of the PFX (PKCS#12) file that the bank issued.`,
       { cause: error },
@@ -75,7 +77,7 @@ function readPfxBytes(pfx: IdentitySettings['pfx']): Buffer {
 function fromBase64(text: string, variable: string): Buffer {
   const compact = text.replace(/\s+/g, '');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) {
-    throw new PfxUnreadable('not-pfx', `${variable} is not base64 text. Make it with: base64 -w0 client.pfx`);
+    throw new CertificateUnreadable('not-pfx', `${variable} is not base64 text. Make it with: base64 -w0 client.pfx`);
   }
   return Buffer.from(compact, 'base64');
 }

@@ -4,7 +4,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { AppModule } from '../app.module.js';
 import { createApp } from '../app.setup.js';
-import { PfxUnreadable } from '../pfx/pfx-unreadable.js';
+import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 import { SystemClock } from '../time/clock.js';
 import { describeRoutes } from '../egress/route.js';
 import { createLogger, Log } from '../logging/logging.js';
@@ -141,7 +141,7 @@ function reportFailedStart(process: NodeJS.Process, logger: Logger, error: unkno
     process.stderr.write(describeFaults(error));
     return EXIT.settings;
   }
-  if (error instanceof PfxUnreadable) {
+  if (error instanceof CertificateUnreadable) {
     logger.fatal({ event: 'certificate.refused', reason: error.reason }, error.message);
     process.stderr.write(`${error.message}\n`);
     return EXIT.pfx;

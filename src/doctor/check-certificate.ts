@@ -1,7 +1,7 @@
 import { certificateFault } from '../auth/bank-identity.js';
 import { daysLeft } from '../pfx/expiry-notice.js';
 import { readIdentityMaterial, type IdentityMaterial } from '../auth/identity-material.js';
-import { PfxUnreadable, type PfxFault } from '../pfx/pfx-unreadable.js';
+import { CertificateUnreadable, type UnreadableReason } from '../pfx/certificate-unreadable.js';
 import { EXPORT_AGAIN } from '../pfx/remedy.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
@@ -16,7 +16,7 @@ const FETCH_AGAIN =
 const EXPORT_WHOLE =
   'Export the PFX again with the private key and the certificate that belongs to it, or ask the bank for the complete PFX.';
 
-const PFX_REMEDIES: Readonly<Record<PfxFault, string>> = {
+const PFX_REMEDIES: Readonly<Record<UnreadableReason, string>> = {
   file: 'Put the PFX that the bank issued at that path, readable by the user that the gateway runs as.',
   passcode:
     'Ask those who exported the PFX for its passcode, and give it as BANK_PFX_PASSCODE or BANK_PFX_PASSCODE_FILE.',
@@ -90,7 +90,7 @@ async function open(identity: Settings['bank']['identity'], now: Date): Promise<
   try {
     return await readIdentityMaterial(identity, now);
   } catch (error) {
-    if (error instanceof PfxUnreadable) {
+    if (error instanceof CertificateUnreadable) {
       throw new StepFailed('pfx-unreadable', 'operator', error.message, PFX_REMEDIES[error.reason]);
     }
     if (!(error instanceof FileUnusable)) throw error;

@@ -1,17 +1,26 @@
-import type { X509Certificate } from 'node:crypto';
+import type { KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { buildChain, isIssuedByRoot, isValidAt } from './chain.js';
-import { allowsClientAuth, choosePair, distinct, toDistinguishedName } from './choose-pair.js';
-import { PfxUnreadable } from './pfx-unreadable.js';
-import type { PfxContents } from './read-pfx.js';
-import { EXPORT_AGAIN, EXPORT_AGAIN_ON_WINDOWS } from './remedy.js';
+import { CertificateUnreadable } from './certificate-unreadable.js';
+import { PFX_FROM_PEM } from './remedy.js';
+
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+const ANY_PURPOSE = '2.5.29.37.0';
+
+/** All keys and certificates that the operator's files contain. */
+export interface KeysAndCertificates {
+  readonly keys: readonly KeyObject[];
+  readonly certificates: readonly X509Certificate[];
+  /** One sentence each, for the operator. */
+  readonly warnings: readonly string[];
+}
 
 /**
- * What the gateway identifies itself with. Certificates of authorities appear in `chainPem` only, to be sent along:
- * none of them is ever to be trusted for the bank's server.
+ * The identity of the gateway at the bank. Certificates of authorities are only in `chainPem`, to be sent along; none of
+ * them is ever trusted for the bank's server.
  */
 export interface ClientCertificate {
-  /** PKCS#8, not encrypted: never to be logged. */
+  /** PKCS#8, not encrypted: never log it. */
   readonly keyPem: string;
   readonly certificatePem: string;
   /** Intermediates from the leaf's issuer upwards, without the root. */
@@ -24,95 +33,173 @@ export interface ClientCertificate {
   readonly thumbprintSha256: string;
   readonly notBefore: Date;
   readonly notAfter: Date;
-  /** A sentence each, for the log and the doctor. */
+  /** One sentence each, for the log and the doctor. */
   readonly warnings: readonly string[];
 }
 
-/**
- * Chooses key, certificate and chain and tries them on TLS. A certificate that is expired or not yet valid is given
- * all the same: look at its dates. A chain is complete too when one of `roots` (PEM) issued the certificate. Throws
- * PfxUnreadable when there is nothing usable.
- */
-export function toClientCertificate(contents: PfxContents, now: Date, roots: readonly string[]): ClientCertificate {
-  const { pair, outOf } = choosePair(contents, now);
-  const { leaf } = pair;
-  const keyPem = pair.key.export({ format: 'pem', type: 'pkcs8' }).toString();
-  refuseUnlessTlsTakes(keyPem, leaf);
+interface Pair {
+  readonly key: KeyObject;
+  readonly leaf: X509Certificate;
+}
 
+/**
+ * Chooses key, certificate and chain and tries them with TLS. An expired or not yet valid certificate is returned all the
+ * same: check its dates. `roots` (PEM) complete a chain that has no intermediate.
+ * @throws CertificateUnreadable
+ */
+export function toClientCertificate(
+  contents: KeysAndCertificates,
+  now: Date,
+  roots: readonly string[],
+): ClientCertificate {
+  const certificates = distinct(contents.certificates);
+  const pairs = toPairs(contents.keys, certificates);
+  const { key, leaf } = choosePair(pairs, now);
+  const keyPem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const refusal = refusalByTls(keyPem, [leaf.toString()]);
+  if (refusal !== null) {
+    throw new CertificateUnreadable(
+      'refused-by-tls',
+      `OpenSSL refuses the client certificate for TLS (${refusal}). Ask the bank for one with a key of at least RSA 2048 or EC P-256, signed with SHA-256.`,
+    );
+  }
+  const { chainPem, warnings } = toChain(keyPem, leaf, certificates, now, roots);
   const subject = toDistinguishedName(leaf.subject);
   const thumbprint = leaf.fingerprint.replaceAll(':', '');
-  const warnings = contents.legacyAlgorithms.length > 0 ? [warnOfLegacy(contents.legacyAlgorithms)] : [];
-  warnings.push(...contents.remarks);
-  if (outOf > 1) {
-    warnings.push(
-      `The PFX holds ${outOf} certificates with a key; used is ${subject} (thumbprint ${thumbprint}, valid to ${leaf.validToDate.toISOString()}), chosen for client authentication and validity.`,
-    );
-  }
-  if (!allowsClientAuth(leaf)) {
-    warnings.push(
-      'The certificate does not allow client authentication (extended key usage 1.3.6.1.5.5.7.3.2 is missing); the bank will most likely refuse it: ask for one that does.',
-    );
-  }
   return {
     keyPem,
     certificatePem: leaf.toString(),
-    chainPem: chooseChain({ keyPem, leaf, contents, now, roots }, warnings),
+    chainPem,
     subject,
     issuer: toDistinguishedName(leaf.issuer),
     thumbprint,
     thumbprintSha256: leaf.fingerprint256.replaceAll(':', ''),
     notBefore: leaf.validFromDate,
     notAfter: leaf.validToDate,
-    warnings,
+    warnings: [
+      ...contents.warnings,
+      ...(pairs.length > 1
+        ? [
+            `The file has ${pairs.length} certificates with a key. The gateway uses ${subject} (thumbprint ${thumbprint}, valid until ${leaf.validToDate.toISOString()}).`,
+          ]
+        : []),
+      ...(allowsClientAuth(leaf)
+        ? []
+        : [
+            'The certificate does not allow client authentication (extended key usage 1.3.6.1.5.5.7.3.2 is missing). The bank will most likely refuse it: ask for one that does.',
+          ]),
+      ...warnings,
+    ],
   };
 }
 
-interface Chosen {
-  readonly keyPem: string;
-  readonly leaf: X509Certificate;
-  readonly contents: PfxContents;
-  readonly now: Date;
-  readonly roots: readonly string[];
-}
-
-function chooseChain({ keyPem, leaf, contents, now, roots }: Chosen, warnings: string[]): string[] {
-  const { intermediates, hasIssuer } = buildChain(leaf, distinct(contents.certificates), now);
-  if (!hasIssuer && !isIssuedByRoot(leaf, roots)) {
-    warnings.push(
-      `The chain is incomplete: the PFX does not hold the certificate of the issuer, ${toDistinguishedName(leaf.issuer)}. If the bank refuses the certificate, export it again with all certificates of its path (on Windows -ChainOption BuildChain, with openssl -certfile).`,
+function toPairs(keys: readonly KeyObject[], leaves: readonly X509Certificate[]): Pair[] {
+  if (keys.length === 0) {
+    throw new CertificateUnreadable(
+      'no-key',
+      `The PFX has no private key${leaves.length > 0 ? ', only certificates' : ''}. Export it with its key (on Windows, tick "Yes, export the private key"), or combine both: ${PFX_FROM_PEM}.`,
     );
   }
-  for (const late of intermediates.filter((certificate) => !isValidAt(certificate, now))) {
+  if (leaves.length === 0) {
+    throw new CertificateUnreadable(
+      'no-certificate',
+      `The PFX has a private key but no certificate. Combine both: ${PFX_FROM_PEM}.`,
+    );
+  }
+  const pairs = leaves.flatMap((leaf): Pair[] => {
+    const key = keys.find((each) => isKeyOf(each, leaf));
+    return key === undefined ? [] : [{ key, leaf }];
+  });
+  if (pairs.length > 0) return pairs;
+  throw new CertificateUnreadable(
+    'key-mismatch',
+    'The private key belongs to none of the certificates. Use the key that the certificate was requested with.',
+  );
+}
+
+/** Prefers one that allows client authentication, is valid now, is no authority, and ends last. */
+function choosePair(pairs: readonly Pair[], now: Date): Pair {
+  const rank = ({ leaf }: Pair): readonly number[] => [
+    Number(allowsClientAuth(leaf)),
+    Number(isValidAt(leaf, now)),
+    Number(!leaf.ca),
+    leaf.validToDate.getTime(),
+  ];
+  const [best] = pairs.toSorted((one, other) => compare(rank(other), rank(one)));
+  return best as Pair;
+}
+
+function toChain(
+  keyPem: string,
+  leaf: X509Certificate,
+  certificates: readonly X509Certificate[],
+  now: Date,
+  roots: readonly string[],
+): { chainPem: readonly string[]; warnings: readonly string[] } {
+  const { intermediates, hasIssuer } = buildChain(leaf, certificates, now);
+  const warnings = intermediates
+    .filter((certificate) => !isValidAt(certificate, now))
+    .map(
+      ({ subject, validFromDate, validToDate }) =>
+        `The intermediate ${toDistinguishedName(subject)} is only valid from ${validFromDate.toISOString()} to ${validToDate.toISOString()}.`,
+    );
+  if (!hasIssuer && !isIssuedByRoot(leaf, roots)) {
     warnings.push(
-      `The intermediate ${toDistinguishedName(late.subject)} is valid only from ${late.validFromDate.toISOString()} to ${late.validToDate.toISOString()}.`,
+      `The chain is incomplete: the certificate of the issuer, ${toDistinguishedName(leaf.issuer)}, is missing. If the bank refuses the certificate, export it again with all certificates of its path.`,
     );
   }
   const chainPem = intermediates.map(String);
   const refusal = refusalByTls(keyPem, [leaf.toString(), ...chainPem]);
-  if (refusal === undefined) return chainPem;
-  warnings.push(`The intermediates are not sent, as OpenSSL refuses them (${refusal}); ask the bank for newer ones.`);
-  return [];
+  if (refusal === null) return { chainPem, warnings };
+  return {
+    chainPem: [],
+    warnings: [
+      ...warnings,
+      `The gateway does not send the intermediates because OpenSSL refuses them (${refusal}). Ask the bank for newer ones.`,
+    ],
+  };
 }
 
-function refuseUnlessTlsTakes(keyPem: string, leaf: X509Certificate): void {
-  const refusal = refusalByTls(keyPem, [leaf.toString()]);
-  if (refusal === undefined) return;
-  throw new PfxUnreadable(
-    'refused-by-tls',
-    `The PFX was read, but OpenSSL refuses its certificate for TLS (${refusal}). Ask the bank for one with a key of RSA 2048 or EC P-256 at least, signed with SHA-256.`,
-  );
-}
-
-/** OpenSSL's own words, such as "ee key too small". */
-function refusalByTls(key: string, certificates: readonly string[]): string | undefined {
+/** OpenSSL's own words, for example "ee key too small"; null when it accepts them. */
+function refusalByTls(key: string, certificates: readonly string[]): string | null {
   try {
     createSecureContext({ key, cert: certificates.join('') });
-    return undefined;
+    return null;
   } catch (error) {
     return error instanceof Error && 'reason' in error ? String(error.reason) : 'no reason given';
   }
 }
 
-function warnOfLegacy(algorithms: readonly string[]): string {
-  return `The PFX is encrypted with ${algorithms.join(' and ')}, which is outdated and can be broken; it was read, but export it again with AES: ${EXPORT_AGAIN}, or on Windows: ${EXPORT_AGAIN_ON_WINDOWS}.`;
+function isKeyOf(key: KeyObject, certificate: X509Certificate): boolean {
+  try {
+    return certificate.checkPrivateKey(key);
+  } catch {
+    // OpenSSL cannot read the certificate's public key
+    return false;
+  }
+}
+
+/** Whether the extended key usage, if there is one, allows client authentication (RFC 5280, 4.2.1.12). */
+function allowsClientAuth(certificate: X509Certificate): boolean {
+  // absent when the extension is, whatever its type says
+  const usages: string[] | undefined = certificate.keyUsage;
+  return usages === undefined || usages.includes(CLIENT_AUTH) || usages.includes(ANY_PURPOSE);
+}
+
+function distinct(certificates: readonly X509Certificate[]): X509Certificate[] {
+  return [...new Map(certificates.map((certificate) => [certificate.fingerprint256, certificate])).values()];
+}
+
+function compare(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((value, index) => value !== other[index]);
+  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+}
+
+/** The lines of node:crypto's names as one line in the order of RFC 4514: "CN=client, O=Company, C=LT". */
+function toDistinguishedName(lines: string | undefined): string {
+  return (lines ?? '')
+    .split('\n')
+    .filter((line) => line !== '')
+    .reverse()
+    .join(', ');
 }

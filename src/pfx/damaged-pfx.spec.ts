@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { hasOpenssl } from '../../test/support/tools.js';
 import { toClientCertificate } from './client-certificate.js';
 import { toBer } from './der.test-support.js';
-import { NAMES, Workshop } from './workshop.test-support.js';
-import { KdfBudget } from './kdf-budget.js';
-import { PfxUnreadable } from './pfx-unreadable.js';
+import { Workshop } from './workshop.test-support.js';
+import { CertificateUnreadable } from './certificate-unreadable.js';
 import { readPfx } from './read-pfx.js';
 
 const PASSCODE = 'correct horse';
@@ -13,10 +12,10 @@ const PASSCODE = 'correct horse';
 /** 'read', or the reason; fails the test on any other error and on a message that is not one clean line. */
 function outcomeOf(bytes: Buffer): string {
   try {
-    toClientCertificate(readPfx(bytes, PASSCODE, NAMES, new KdfBudget(1000)), new Date(), []);
+    toClientCertificate(readPfx(bytes, PASSCODE), new Date(), []);
     return 'read';
   } catch (error) {
-    if (!(error instanceof PfxUnreadable)) throw error;
+    if (!(error instanceof CertificateUnreadable)) throw error;
     expect(error.message).toMatch(/^[\x20-\x7e]{20,600}$/);
     expect(error.message).not.toContain(PASSCODE);
     return error.reason;
@@ -41,7 +40,7 @@ function outcomeOf(bytes: Buffer): string {
   });
   afterAll(() => workshop[Symbol.dispose]());
 
-  it('gives PfxUnreadable at every length', () => {
+  it('gives CertificateUnreadable at every length', () => {
     const [good = Buffer.alloc(0)] = files;
     expect(outcomeOf(good)).toBe('read');
     for (let length = 20; length < good.length; length++) expect(outcomeOf(good.subarray(0, length))).toBe('cut-off');
@@ -49,7 +48,7 @@ function outcomeOf(bytes: Buffer): string {
       for (let length = 0; length < file.length; length += 3) outcomeOf(file.subarray(0, length));
   });
 
-  it('gives PfxUnreadable or is read, whichever byte is changed', () => {
+  it('gives CertificateUnreadable or is read, whichever byte is changed', () => {
     for (const file of files) {
       for (let at = 0; at < file.length; at++) {
         const changed = Buffer.from(file);
@@ -59,7 +58,7 @@ function outcomeOf(bytes: Buffer): string {
     }
   });
 
-  it('gives PfxUnreadable or is read, whatever else happens to it', () => {
+  it('gives CertificateUnreadable or is read, whatever else happens to it', () => {
     const change = fc.record({ at: fc.nat(2000), value: fc.nat(255) });
     const damage = fc.record({ file: fc.nat(3), changes: fc.array(change, { minLength: 1, maxLength: 4 }) });
     fc.assert(
@@ -73,12 +72,10 @@ function outcomeOf(bytes: Buffer): string {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (noise) => outcomeOf(Buffer.from(noise)) !== 'read'));
   });
 
-  it('is refused within 3 s, however deep or wide it is', () => {
-    const started = performance.now();
+  it('is refused, however deep or wide it is', () => {
     const header = Buffer.from('3080020103', 'hex');
-    outcomeOf(Buffer.concat([header, Buffer.alloc(1_000_000, '3080', 'hex')]));
-    outcomeOf(Buffer.concat([header, Buffer.alloc(1_000_000, '0500', 'hex')]));
-    outcomeOf(Buffer.concat([Buffer.from('3083fffffa020103', 'hex'), Buffer.alloc(1_000_000)]));
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(outcomeOf(Buffer.concat([header, Buffer.alloc(1_000_000, '3080', 'hex')]))).toBe('damaged');
+    expect(outcomeOf(Buffer.concat([header, Buffer.alloc(1_000_000, '0500', 'hex')]))).toBe('damaged');
+    expect(outcomeOf(Buffer.concat([Buffer.from('3083fffffa020103', 'hex'), Buffer.alloc(1_000_000)]))).toBe('cut-off');
   });
 });

@@ -1,8 +1,6 @@
 import { createHmac, pbkdf2Sync } from 'node:crypto';
 import forge from 'node-forge';
 import { type Asn1, parseAsn1 } from './asn1.js';
-import { KdfBudget } from './kdf-budget.js';
-import { derivePkcs12Key } from './pkcs12-kdf.js';
 
 /** One element in DER. */
 export function der(tag: number, ...content: Buffer[]): Buffer {
@@ -28,50 +26,17 @@ export const bag = (id: string, value: Buffer): Buffer =>
 export const certificateBag = (certificate: Buffer): Buffer =>
   bag('3', sequence(oid('1.2.840.113549.1.9.22.1'), der(0xa0, octets(certificate))));
 
-/** A PFX of one unencrypted SafeContents. */
-export const plainPfx = (bags: Buffer[], ...macData: Buffer[]): Buffer =>
-  sequence(der(0x02, Buffer.from([3])), data(sequence(data(sequence(...bags)))), ...macData);
-
-interface Pbmac1Options {
-  readonly rounds?: number;
-  readonly keyLength?: number;
-  /** The salt as it stands in the file. */
-  readonly saltNode?: Buffer;
-  /** HMAC and PRF, by node's name of the hash and by identifier. */
-  readonly hash?: readonly [name: string, hmacOid: string];
-}
-
-/** The same under a MAC by RFC 9579, HMAC and PBKDF2 with the same hash. */
-export function pbmac1Pfx(
-  bags: Buffer[],
-  passcode: string,
-  { rounds = 2048, keyLength = 32, saltNode, hash = ['sha256', '1.2.840.113549.2.9'] }: Pbmac1Options = {},
-): Buffer {
+/** A PFX of one unencrypted SafeContents under a MAC by RFC 9579, HMAC and PBKDF2 with SHA-256. */
+export function pbmac1Pfx(bags: Buffer[], passcode: string, { rounds = 2048, keyLength = 32 } = {}): Buffer {
   const salt = Buffer.alloc(8, 7);
-  const prf = sequence(oid(hash[1]), der(0x05));
-  const kdf = sequence(
-    oid('1.2.840.113549.1.5.12'),
-    sequence(saltNode ?? octets(salt), integer(rounds), integer(keyLength), prf),
-  );
+  const contents = sequence(data(sequence(...bags)));
+  const prf = sequence(oid('1.2.840.113549.2.9'), der(0x05));
+  const kdf = sequence(oid('1.2.840.113549.1.5.12'), sequence(octets(salt), integer(rounds), integer(keyLength), prf));
   const algorithm = sequence(oid('1.2.840.113549.1.5.14'), sequence(kdf, prf));
-  const macKey = pbkdf2Sync(passcode, salt, Math.min(rounds, 2048), keyLength, hash[0]);
-  const mac = createHmac(hash[0], macKey)
-    .update(sequence(data(sequence(...bags))))
-    .digest();
-  return plainPfx(bags, sequence(sequence(algorithm, octets(mac)), octets(salt), integer(1)));
-}
-
-/** The same under the MAC of RFC 7292 with a passcode of no bytes, not even the two zeros at its end. */
-export function emptyPasscodePfx(bags: Buffer[], rounds = 2): Buffer {
-  const salt = Buffer.alloc(8, 7);
-  // a file of very many rounds is to be refused: its MAC does not matter
-  const derivation = { hashName: 'sha1', salt, rounds: Math.min(rounds, 1000) };
-  const macKey = derivePkcs12Key(derivation, 'mac', Buffer.alloc(0), 20, new KdfBudget());
-  const mac = createHmac('sha1', macKey)
-    .update(sequence(data(sequence(...bags))))
-    .digest();
-  const algorithm = sequence(oid('1.3.14.3.2.26'), der(0x05));
-  return plainPfx(bags, sequence(sequence(algorithm, octets(mac)), octets(salt), integer(rounds)));
+  const macKey = pbkdf2Sync(passcode, salt, Math.min(rounds, 2048), keyLength, 'sha256');
+  const mac = createHmac('sha256', macKey).update(contents).digest();
+  const macData = sequence(sequence(algorithm, octets(mac)), octets(salt), integer(1));
+  return sequence(der(0x02, Buffer.from([3])), data(contents), macData);
 }
 
 /** The same structure as BER: all lengths open, octet strings in pieces, as Windows and NSS write it. */

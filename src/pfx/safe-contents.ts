@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { type Asn1, childrenOf, isContextTag, isSequence, octetsOf, oidOf, toDer } from './asn1.js';
-import type { Decryptor } from './decryptor.js';
 
 const KEY_BAG = '1.2.840.113549.1.12.10.1.1';
 const SHROUDED_KEY_BAG = '1.2.840.113549.1.12.10.1.2';
@@ -8,7 +7,7 @@ const CERT_BAG = '1.2.840.113549.1.12.10.1.3';
 const SAFE_CONTENTS_BAG = '1.2.840.113549.1.12.10.1.6';
 const X509_CERTIFICATE = '1.2.840.113549.1.9.22.1';
 
-/** What the SafeBags hold. */
+/** The contents of the SafeBags of a file. */
 export interface SafeBags {
   /** PKCS#8 in DER. */
   readonly keys: Buffer[];
@@ -16,11 +15,13 @@ export interface SafeBags {
   unreadableCertificates: number;
 }
 
+export type Decrypt = (algorithm: Asn1 | undefined, ciphertext: Buffer) => Asn1;
+
 /**
- * Adds the SafeBags of a SafeContents (RFC 7292, 4.2) to `bags`; CRLs, secrets and what is not known are passed over,
- * and so are the attributes: which key belongs to which certificate, the keys themselves tell.
+ * Adds the SafeBags of a SafeContents (RFC 7292, 4.2) to `bags`. Ignores CRLs, secrets, unknown bags and attributes:
+ * which key belongs to which certificate follows from the keys themselves.
  */
-export function readSafeContents(safeContents: Asn1, decryptor: Decryptor, bags: SafeBags): void {
+export function readSafeContents(safeContents: Asn1, decrypt: Decrypt, bags: SafeBags): void {
   for (const bag of childrenOf(safeContents)) {
     const [idNode, wrapped] = childrenOf(bag);
     const id = oidOf(idNode);
@@ -29,10 +30,10 @@ export function readSafeContents(safeContents: Asn1, decryptor: Decryptor, bags:
     if (id === KEY_BAG) bags.keys.push(toDer(value));
     if (id === SHROUDED_KEY_BAG) {
       const [algorithm, ciphertext] = childrenOf(value);
-      bags.keys.push(toDer(decryptor.decrypt(algorithm, octetsOf(ciphertext))));
+      bags.keys.push(toDer(decrypt(algorithm, octetsOf(ciphertext))));
     }
     if (id === CERT_BAG) addCertificate(value, bags);
-    if (id === SAFE_CONTENTS_BAG && isSequence(value)) readSafeContents(value, decryptor, bags);
+    if (id === SAFE_CONTENTS_BAG && isSequence(value)) readSafeContents(value, decrypt, bags);
   }
 }
 

@@ -3,9 +3,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What messages call the settings, as the gateway has them. */
-export const NAMES = { passcode: 'BANK_PFX_PASSCODE', base64: 'BANK_PFX_BASE64' };
-
 interface LeafOptions {
   subject?: string;
   key?: string;
