@@ -293,7 +293,8 @@ function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {
 }
 
 function toRefusalReason(error: unknown, triedAgain: boolean): Pick<Refusal, 'code' | 'detail'> {
-  const known = error instanceof CertificateUnreadable || error instanceof FileUnusable || error instanceof GatewayError;
+  const known =
+    error instanceof CertificateUnreadable || error instanceof FileUnusable || error instanceof GatewayError;
   const detail = known ? error.message : 'The files could not be read, by an internal fault.';
   return {
     code: known ? 'certificate-unusable' : 'internal-error',
