@@ -1,82 +1,63 @@
-// A page without a framework: a list, its sums, live updates, errors by code. See docs/web-apps.md.
-import { createClient, GatewayProblem } from '../dist/index.js';
+// A page without a framework: a list that follows the bank, its sums, errors by code. See docs/web-apps.md.
+import { createClient, formatAmount, GatewayProblem } from '../dist/index.js';
 
 const baseUrl = new URLSearchParams(location.search).get('gateway') ?? 'http://localhost:3000';
 const client = createClient({ baseUrl, clientName: 'example' });
 
 const element = (id) => document.getElementById(id);
-const filter = { q: undefined };
 let watch = null;
-let reading = null;
-/** What the feed says of the bank, and what the last call failed with; as texts. */
-const trouble = { bank: null, call: null };
 
 element('search').addEventListener('submit', (event) => {
   event.preventDefault();
-  // a filter that is empty is an error of the caller: leave it out
-  filter.q = new FormData(event.target).get('q').trim() || undefined;
-  follow();
+  follow(new FormData(event.target).get('q').trim());
 });
-follow();
+follow('');
 
-/** Watches what the filter says. The first event comes at once, so that the page is read for the first time by it, too. */
-function follow() {
+/** Shows what matches, now and whenever it changes. A search that is empty is left out by the client. */
+function follow(q) {
   watch?.close();
-  watch = client.watch(filter, {
-    onSnapshot: ({ changed }) => read(changed),
-    onReset: () => read(),
-    onState: ({ code, owner }) => {
-      trouble.bank = code && `What is shown may be old (${code}, ${owner} must act).`;
-      read();
+  watch = client.watch(
+    { q, pageSize: 50 },
+    {
+      onData: (list, { added, changed }) => {
+        showProblem(null);
+        showAccounts(list, new Set([...added, ...changed]));
+        showTotals(q);
+      },
+      onError: showProblem,
     },
-    onConnection: (connected) => {
-      element('live').textContent = connected ? 'live' : 'not connected';
-      // what had failed may go well now
-      if (connected && trouble.call) read();
-    },
-    onError: showError,
-  });
+  );
 }
 
-/** Reads all that is shown. What has not changed is a 304 each. */
-async function read(changed = []) {
-  // an older call must not overwrite a newer one
-  reading?.abort();
-  const controller = (reading = new AbortController());
-  const { signal } = controller;
+/** The sums change with the accounts. What has not changed is a 304. */
+async function showTotals(q) {
   try {
-    const [list, balances] = await Promise.all([
-      client.listAccounts({ ...filter, pageSize: 50 }, { signal }),
-      client.getBalances(filter, { signal }),
-    ]);
-    trouble.call = null;
-    showTrouble();
-    showAccounts(list, new Set(changed));
+    const { totals } = await client.getBalances({ q });
     showRows(
       'totals',
-      balances.totals.map(({ currency, accounts, current }) => [currency, accounts, amount(current)]),
+      totals.map(({ currency, accounts, current }) => [currency, accounts, formatAmount(current, currency)]),
     );
   } catch (error) {
-    if (!signal.aborted) showError(error);
+    showProblem(error);
   }
 }
 
-function showAccounts({ accounts, page, snapshot }, changed) {
+function showAccounts({ accounts, page, snapshot }, marked) {
   const rows = accounts.map(({ name, iban, currency, balances }) => {
-    const current = balances.find(({ type }) => type === 'CurrentBalance');
-    return [name, iban ?? '', current?.currency ?? currency, amount(current?.current)];
+    const balance = balances.find(({ type }) => type === 'CurrentBalance');
+    return [name, iban ?? '', formatAmount(balance?.current ?? null, balance?.currency ?? currency)];
   });
-  showRows('accounts', rows, (index) => changed.has(accounts[index].id));
+  showRows('accounts', rows, (index) => marked.has(accounts[index].id));
   const time = new Date(snapshot.asOf).toLocaleTimeString();
-  const age = snapshot.stale ? ', an older copy' : '';
-  element('freshness').textContent = `${page.total} accounts as of ${time}${age}`;
+  const copy = snapshot.stale ? `, an older copy of ${time}` : '';
+  element('freshness').textContent = `${page.total} accounts${copy}`;
 }
 
-function showRows(id, rows, isChanged = () => false) {
+function showRows(id, rows, isMarked = () => false) {
   element(id).replaceChildren(
     ...rows.map((cells, index) => {
       const row = document.createElement('tr');
-      row.className = isChanged(index) ? 'changed' : '';
+      row.className = isMarked(index) ? 'changed' : '';
       row.append(
         ...cells.map((text, column) => {
           const cell = document.createElement('td');
@@ -91,30 +72,18 @@ function showRows(id, rows, isChanged = () => false) {
   );
 }
 
-/** A decimal string for people, with all its digits: Intl formats it exactly. */
-function amount(decimal) {
-  if (decimal == null) return '–';
-  const digits = decimal.split('.')[1]?.length ?? 0;
-  return new Intl.NumberFormat(undefined, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(
-    decimal,
-  );
-}
-
-function showError(error) {
-  if (!(error instanceof GatewayProblem)) throw error;
-  const { code, owner, message, requestId, retryAfterMs } = error;
-  const again = retryAfterMs === null ? '' : ` Again in ${Math.ceil(retryAfterMs / 1000)} s.`;
+/** Null takes the last one back. What was shown stays, unless it may no longer be seen. */
+function showProblem(problem) {
+  element('problem').hidden = problem === null;
+  if (problem === null) return;
+  if (!(problem instanceof GatewayProblem)) throw problem;
+  const { code, owner, message, requestId } = problem;
+  if (code === 'access-not-granted') for (const id of ['accounts', 'totals']) showRows(id, []);
   const advice = {
     'network-error': `Is the gateway at ${baseUrl}, and does its CORS_ORIGINS list ${location.origin}?`,
     'invalid-request': 'Please search for something else.',
-    'access-not-granted': 'The bank has granted no accounts. Tell the people who run the gateway.',
+    'access-not-granted': 'The bank has granted no accounts. Tell the operator of the gateway.',
   }[code];
-  trouble.call = `${advice ?? message} (${code}, ${owner} must act, request ${requestId ?? 'unknown'})${again}`;
-  showTrouble();
-}
-
-function showTrouble() {
-  const text = [trouble.call, trouble.bank].filter(Boolean).join(' ');
-  element('problem').textContent = text;
-  element('problem').hidden = text === '';
+  element('problem').textContent =
+    `${advice ?? message} (${code}, ${owner} must act, request ${requestId ?? 'unknown'})`;
 }

@@ -1,30 +1,30 @@
-/** An answer as it came, and the tag that stands for its data. */
-interface KeptAnswer {
+/** An answer as it came, with the tag of its data. */
+interface CachedAnswer {
   readonly etag: string;
-  /** JSON. Parsed for each caller: what one changes in it, no other sees. */
+  /** JSON. Parsed for each caller, so that callers may change what they get. */
   readonly text: string;
 }
 
 const MAX_ANSWERS = 100;
-/** Of all answers together; about as many bytes. A page of 1000 accounts has some 700 000. */
+/** Of all answers together. A page of 1000 accounts has about 700 000. */
 const MAX_CHARACTERS = 10_000_000;
 
-/** The last answers by their address, the longest unused going first. */
+/** The last answers by address. The least recently used go first. */
 export class AnswerCache {
-  readonly #answers = new Map<string, KeptAnswer>();
+  readonly #answers = new Map<string, CachedAnswer>();
   #characters = 0;
 
-  get(url: string): KeptAnswer | undefined {
-    const kept = this.#answers.get(url);
-    if (kept) {
-      // the order of a Map is that of insertion: now the youngest
+  get(url: string): CachedAnswer | undefined {
+    const cached = this.#answers.get(url);
+    if (cached) {
+      // a Map is in order of insertion: this makes it the youngest
       this.#answers.delete(url);
-      this.#answers.set(url, kept);
+      this.#answers.set(url, cached);
     }
-    return kept;
+    return cached;
   }
 
-  set(url: string, answer: KeptAnswer): void {
+  set(url: string, answer: CachedAnswer): void {
     this.#delete(url);
     this.#answers.set(url, answer);
     this.#characters += answer.text.length;

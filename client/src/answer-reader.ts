@@ -3,44 +3,56 @@ import { GatewayProblem, readProblem, toNetworkProblem, toUnexpectedAnswer } fro
 import type { Snapshot } from './generated/types.gen.js';
 import { sleep } from './sleep.js';
 
-interface AnswerReaderParts {
-  readonly fetch: typeof fetch;
-  readonly headers: Headers;
-  readonly deadlineMs: number;
-}
-
 export interface CallOptions {
   /** Ends the call, which then fails with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Has the bank asked now, as after a click on "refresh"; never a stale answer. */
+  /** How long this call may last, retries included; default: that of the client. */
+  readonly deadlineMs?: number | undefined;
+  /** False: a 503 is an error at once, also with a `Retry-After`. */
+  readonly retry?: boolean | undefined;
+  /** Called with each 503 that is retried, before the wait of `retryAfterMs`; default: that of the client. */
+  readonly onRetry?: ((problem: GatewayProblem) => void) | undefined;
+  /** The gateway asks the bank now, as after a click on "refresh". The answer is never stale. */
   readonly refresh?: boolean | undefined;
 }
 
-/** Reads JSON answers with their tags: within a deadline, repeated on 503, errors as GatewayProblem. */
+/** An answer with what its headers say. */
+export interface Answer<T> {
+  readonly body: T;
+  readonly etag: string | null;
+  /** How long it stays fresh; 0 when it is not. */
+  readonly maxAgeMs: number;
+}
+
+interface Defaults extends Pick<CallOptions, 'onRetry'> {
+  readonly deadlineMs: number;
+  readonly fetch: typeof fetch;
+  readonly headers: Headers;
+}
+
+/** Reads JSON answers with their ETags: within a deadline, with retries on 503, errors as GatewayProblem. */
 export class AnswerReader {
-  readonly #parts: AnswerReaderParts;
   readonly #cache = new AnswerCache();
 
-  constructor(parts: AnswerReaderParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly defaults: Defaults) {}
 
-  /**
-   * The body of the answer, with `asOf` of its headers (docs/api.md#headers).
-   * @throws GatewayProblem, or the reason of the caller's own signal
-   */
-  async read<T extends { snapshot: Snapshot }>(url: string, { signal, refresh }: CallOptions): Promise<T> {
+  /** The answer, its `asOf` from the headers. @throws GatewayProblem, or the reason of the caller's own signal */
+  async read<T extends { snapshot: Snapshot }>(url: string, options: CallOptions): Promise<Answer<T>> {
+    const { signal, retry = true, refresh } = options;
+    const deadlineMs = options.deadlineMs ?? this.defaults.deadlineMs;
+    const onRetry = options.onRetry ?? this.defaults.onRetry;
     signal?.throwIfAborted();
-    const { deadlineMs } = this.#parts;
     const deadline = AbortSignal.timeout(deadlineMs);
     const either = signal ? AbortSignal.any([signal, deadline]) : deadline;
     const endsAt = performance.now() + deadlineMs;
     try {
       for (;;) {
-        const outcome = await this.#readOnce<T>(url, refresh ? 'no-cache' : 'max-stale', either);
-        if (!(outcome instanceof GatewayProblem)) return outcome;
-        const { status, retryAfterMs } = outcome;
-        if (status !== 503 || retryAfterMs === null || performance.now() + retryAfterMs >= endsAt) throw outcome;
+        const answer = await this.#readOnce<T>(url, refresh ? 'no-cache' : 'max-stale', either);
+        if (!(answer instanceof GatewayProblem)) return answer;
+        const { status, retryAfterMs } = answer;
+        const possible = retry && status === 503 && retryAfterMs !== null;
+        if (!possible || performance.now() + retryAfterMs >= endsAt) throw answer;
+        onRetry?.(answer);
         await sleep(retryAfterMs, either);
       }
     } catch (error) {
@@ -54,35 +66,43 @@ export class AnswerReader {
     url: string,
     cacheControl: string,
     signal: AbortSignal,
-  ): Promise<T | GatewayProblem> {
-    const kept = this.#cache.get(url);
-    const headers = new Headers(this.#parts.headers);
+  ): Promise<Answer<T> | GatewayProblem> {
+    const cached = this.#cache.get(url);
+    const headers = new Headers(this.defaults.headers);
     headers.set('Accept', 'application/json');
-    // said always: a browser adds `no-cache` to a call with a tag set by hand, and every one of those would ask the bank
+    // always set: browsers add `no-cache` to a call with an ETag set by hand, and each of those would ask the bank
     headers.set('Cache-Control', cacheControl);
-    if (kept) headers.set('If-None-Match', kept.etag);
-    // `no-store`: the tags are kept here, and the browser's own cache would answer with headers of an older answer
-    const response = await this.#parts.fetch(url, { headers, signal, cache: 'no-store' });
-    if (response.status === 304 && kept) return toBody(response, kept.text);
+    if (cached) headers.set('If-None-Match', cached.etag);
+    // `no-store`: the browser's own cache would answer a 304 with headers of the older answer
+    const response = await this.defaults.fetch(url, { headers, signal, cache: 'no-store' });
+    if (response.status === 304 && cached) return toAnswer(response, cached.text, cached.etag);
     if (response.status !== 200) return readProblem(response);
     const text = await response.text();
-    const body = toBody<T>(response, text);
     const etag = response.headers.get('ETag');
-    if (etag && !(body instanceof GatewayProblem)) this.#cache.set(url, { etag, text });
-    return body;
+    const answer = toAnswer<T>(response, text, etag);
+    if (etag && !(answer instanceof GatewayProblem)) this.#cache.set(url, { etag, text });
+    return answer;
   }
 }
 
-function toBody<T extends { snapshot: Snapshot }>(response: Response, text: string): T | GatewayProblem {
+function toAnswer<T extends { snapshot: Snapshot }>(
+  response: Response,
+  text: string,
+  etag: string | null,
+): Answer<T> | GatewayProblem {
   try {
     const body = JSON.parse(text) as T;
     const { snapshot } = body;
     if (typeof snapshot?.asOf !== 'string') throw new TypeError('no snapshot in it');
-    return { ...body, snapshot: { ...snapshot, asOf: response.headers.get('Snapshot-As-Of') ?? snapshot.asOf } };
+    const asOf = response.headers.get('Snapshot-As-Of') ?? snapshot.asOf;
+    return { body: { ...body, snapshot: { ...snapshot, asOf } }, etag, maxAgeMs: readMaxAge(response.headers) };
   } catch (error) {
-    return toUnexpectedAnswer(response, 'An answer that is not what the gateway gives.', error);
+    return toUnexpectedAnswer(response, 'This is not an answer of the gateway.', error);
   }
 }
+
+const readMaxAge = (headers: Headers): number =>
+  Number(/\bmax-age=(\d{1,9})/i.exec(headers.get('Cache-Control') ?? '')?.[1] ?? 0) * 1000;
 
 const toDeadlineProblem = (deadlineMs: number, cause: unknown): GatewayProblem =>
   new GatewayProblem({

@@ -1,4 +1,5 @@
 import { AnswerReader, type CallOptions } from './answer-reader.js';
+import { formatAmount } from './format-amount.js';
 import { gatherAccounts } from './gather-accounts.js';
 import type {
   Account,
@@ -8,24 +9,27 @@ import type {
   GetBalancesData,
   ListAccountsData,
 } from './generated/types.gen.js';
-import { watch } from './watch/watch.js';
-import type { Watch, WatchHandlers } from './watch/watch-events.js';
+import { watch, type Watch, type WatchHandlers } from './watch.js';
 
-type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
+type Given<T> = { readonly [K in keyof T]?: T[K] | '' | undefined };
+type ListQuery = NonNullable<ListAccountsData['query']>;
 
-/** Which accounts: every filter of docs/api.md#query. */
+/** Every filter of docs/api.md#query. One that is '' is left out. */
 export type AccountFilter = Given<NonNullable<GetBalancesData['query']>>;
 
-/** Which page of which accounts, in which order. CSV and NDJSON are for links, not for this client. */
-export type AccountQuery = Given<Omit<NonNullable<ListAccountsData['query']>, 'format' | 'separator' | 'decimal'>>;
+/** A page of the accounts that match, in an order. */
+export type AccountQuery = Given<Omit<ListQuery, 'format' | 'separator' | 'decimal'>>;
 
-export interface ClientOptions {
-  /** Where the gateway is: `https://accounts.example.com`, a path prefix included; '' on a page of the same origin. */
+/** How a download is written. `format` is csv unless set. */
+export type ExportFormat = Given<Pick<ListQuery, 'separator' | 'decimal'>> & {
+  readonly format?: 'csv' | 'ndjson' | undefined;
+};
+
+export interface ClientOptions extends Pick<CallOptions, 'deadlineMs' | 'onRetry'> {
+  /** Where the gateway is: `https://accounts.example.com`, with a path prefix if it has one; '' is the page's own origin. */
   readonly baseUrl: string;
-  /** Names the app in the log and the metrics of the gateway. */
+  /** Names the app in the gateway's log and metrics. */
   readonly clientName?: string | undefined;
-  /** How long one call lasts at most, repeats included; default 30 000. */
-  readonly deadlineMs?: number | undefined;
   /** Default: that of the platform. */
   readonly fetch?: typeof fetch | undefined;
 }
@@ -34,57 +38,86 @@ export interface ClientOptions {
 export interface Client {
   /** One page. */
   listAccounts(query?: AccountQuery, options?: CallOptions): Promise<AccountList>;
-  /** Every account that matches, all of one snapshot; pages are gathered before the first is given. Each page has a deadline of its own. */
+  /** Every account that matches, all of one snapshot. Gathers all pages first; each page has its own deadline. */
   allAccounts(filter?: Omit<AccountQuery, 'pageNumber' | 'pageSize'>, options?: CallOptions): AsyncIterable<Account>;
   /** One account. @throws GatewayProblem account-not-found */
   getAccount(id: string, options?: CallOptions): Promise<AccountAnswer>;
   /** The exact sums by currency. */
   getBalances(filter?: AccountFilter, options?: CallOptions): Promise<BalancesAnswer>;
-  /** Tells of changes until it is closed (docs/web-apps.md#live-updates). One connection serves all tabs of an origin. */
-  watch(filter: AccountFilter, handlers: WatchHandlers, options?: Pick<CallOptions, 'signal'>): Watch;
+  /** Polls a page of the list and reports changes until it is closed (docs/web-apps.md#live-updates). */
+  watch(query: AccountQuery, handlers: WatchHandlers, options?: Pick<CallOptions, 'signal'>): Watch;
+  /** The address of a download of every account that matches. */
+  exportUrl(query?: Omit<AccountQuery, 'pageNumber' | 'pageSize'>, format?: ExportFormat): string;
+  /** An amount for people, as the function of the same name. */
+  readonly formatAmount: typeof formatAmount;
 }
 
-export type { CallOptions } from './answer-reader.js';
-
 /**
- * A client of the gateway. Keeps the tags of its answers, so one for each app, not for each call.
+ * A client of the gateway. It keeps ETags of its answers, so make one for each app, not one for each call.
  * @throws TypeError for a `baseUrl` or `clientName` that cannot be used
  */
-export function createClient({ baseUrl, clientName, deadlineMs = 30_000, fetch: given }: ClientOptions): Client {
-  const root = toRoot(baseUrl);
+export function createClient({
+  baseUrl,
+  clientName,
+  deadlineMs = 30_000,
+  fetch: given,
+  onRetry,
+}: ClientOptions): Client {
+  const root = baseUrl === '' ? null : toRoot(baseUrl);
   const headers = new Headers(clientName === undefined ? {} : { 'X-Client-Name': clientName });
-  // called as a function of its own: browsers refuse `fetch` as a method of another object
+  // called without `this`: browsers refuse `fetch` as a method of another object
   const fetch: typeof globalThis.fetch = (...args) => (given ?? globalThis.fetch)(...args);
-  const reader = new AnswerReader({ fetch, headers, deadlineMs });
-  const urlOf = (path: string, query: object = {}) => `${root}/api/v1/${path}${toSearch(query)}`;
+  const reader = new AnswerReader({ fetch, headers, deadlineMs, onRetry });
+  const urlOf = (path: string, query: object = {}) => `${root ?? ownOrigin()}/api/v1/${path}${toSearch(query)}`;
 
-  const listAccounts = (query?: AccountQuery, options: CallOptions = {}) =>
-    reader.read<AccountList>(urlOf('accounts', query), options);
+  const listAccounts = async (query?: AccountQuery, options: CallOptions = {}) =>
+    (await reader.read<AccountList>(urlOf('accounts', query), options)).body;
 
   return {
     listAccounts,
     allAccounts: async function* (filter = {}, options = {}) {
       yield* await gatherAccounts((page) => listAccounts({ ...filter, ...page }, options));
     },
-    getAccount: (id, options = {}) => reader.read(urlOf(`accounts/${encodeURIComponent(id.toWellFormed())}`), options),
-    getBalances: (filter, options = {}) => reader.read(urlOf('balances', filter), options),
-    watch: (filter, handlers, { signal } = {}) =>
-      watch({ url: urlOf('events', filter), fetch, headers }, handlers, signal),
+    getAccount: async (id, options = {}) => {
+      const url = urlOf(`accounts/${encodeURIComponent(id.toWellFormed())}`);
+      return (await reader.read<AccountAnswer>(url, options)).body;
+    },
+    getBalances: async (filter, options = {}) =>
+      (await reader.read<BalancesAnswer>(urlOf('balances', filter), options)).body,
+    watch: (query, handlers, { signal } = {}) => {
+      const url = urlOf('accounts', query);
+      return watch((ended) => reader.read(url, { signal: ended, retry: false }), handlers, signal);
+    },
+    exportUrl: (query, { format = 'csv', ...how } = {}) => urlOf('accounts', { ...query, format, ...how }),
+    formatAmount,
   };
 }
 
-/** The address without a slash at its end, complete where the platform knows an origin. */
+/** The address without a slash at its end. @throws TypeError unless it is http(s) */
 function toRoot(baseUrl: string): string {
-  const { location } = globalThis as { location?: { readonly href: string } };
-  const url = new URL(baseUrl, location?.href);
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new TypeError(`baseUrl must begin with http:// or https://, or be '' for the page's own origin: ${baseUrl}`);
+  }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** The same for the same query, in whatever order it was given: it is the key of what is kept and shared. */
+/** The origin of the page at this moment. @throws TypeError where there is no page, as on a server that renders it */
+function ownOrigin(): string {
+  const { location } = globalThis as { location?: { readonly origin: string } };
+  if (!location?.origin.startsWith('http')) {
+    throw new TypeError(
+      "baseUrl '' is the page's own origin, and there is no page here: give createClient an address.",
+    );
+  }
+  return location.origin;
+}
+
+/** The same text for the same query in any order, since it is the key of the cached answers. */
 function toSearch(query: object): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null) search.set(name, String(value));
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
   }
   search.sort();
   return search.size === 0 ? '' : `?${search}`;

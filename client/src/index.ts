@@ -1,7 +1,9 @@
-// what the package offers; nothing else of it is promised
+// the whole of what the package offers
 export { createClient } from './create-client.js';
-export type { AccountFilter, AccountQuery, CallOptions, Client, ClientOptions } from './create-client.js';
+export type { AccountFilter, AccountQuery, Client, ClientOptions, ExportFormat } from './create-client.js';
+export type { CallOptions } from './answer-reader.js';
+export { formatAmount } from './format-amount.js';
 export { GatewayProblem } from './gateway-problem.js';
 export type { GatewayProblemCode, GatewayProblemOwner } from './gateway-problem.js';
-export type { Watch, WatchHandlers } from './watch/watch-events.js';
+export type { Changes, Watch, WatchHandlers } from './watch.js';
 export type * from './generated/types.gen.js';

@@ -1,4 +1,4 @@
-/** Waits so many ms. @throws the signal's reason as soon as it is aborted */
+/** Waits this many ms. @throws the signal's reason as soon as it is aborted */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return void reject(signal.reason as Error);

@@ -27,7 +27,13 @@ describe('a page of the list, an account, the sums', () => {
   it('are the bodies of the answers, by the same query', async () => {
     await serve();
     const client = open();
-    const list = await client.listAccounts({ currency: 'EUR', sort: '-current', pageSize: 3, q: undefined });
+    const list = await client.listAccounts({
+      currency: 'EUR',
+      sort: '-current',
+      pageSize: 3,
+      q: '',
+      status: undefined,
+    });
     const plain = (await gateway.get('/api/v1/accounts?currency=EUR&sort=-current&pageSize=3')).json;
     expect(list).toEqual(plain);
     expect(list.accounts).toHaveLength(3);

@@ -73,6 +73,23 @@ describe('a 503', () => {
     expect(gateway.events('request')).toHaveLength(1);
   });
 
+  it('is reported to onRetry each time, of the call or else of the client; with retry: false it is thrown at once', async () => {
+    let calls = 0;
+    const url = await startWebServer((_request, response) => {
+      calls += 1;
+      response.writeHead(503, { 'retry-after': calls % 3 === 0 ? '300' : '0' }).end();
+    });
+    const retried: string[] = [];
+    const client = createClient({ baseUrl: url, onRetry: ({ status }) => void retried.push(`client ${status}`) });
+    await problemOf(client.getBalances());
+    expect(retried).toEqual(['client 503', 'client 503']);
+    await problemOf(client.getBalances({}, { onRetry: ({ code }) => void retried.push(code) }));
+    expect(retried.slice(2)).toEqual(['unexpected-answer', 'unexpected-answer']);
+    const problem = await problemOf(client.getBalances({}, { retry: false }));
+    expect(problem).toMatchObject({ status: 503, retryAfterMs: 250 });
+    expect([calls, retried.length]).toEqual([7, 4]);
+  });
+
   it('of something else without a Retry-After is thrown at once, with one is repeated', async () => {
     let calls = 0;
     const url = await startWebServer((_request, response) => {
@@ -143,7 +160,7 @@ describe('what is no answer of the gateway', () => {
     ['within the body', (_request, response) => void response.writeHead(200).write('{')],
   ])('silence %s ends at the deadline', async (_name, listener) => {
     const url = await startWebServer(listener);
-    const problem = await problemOf(createClient({ baseUrl: url, deadlineMs: 100 }).listAccounts());
+    const problem = await problemOf(createClient({ baseUrl: url }).listAccounts({}, { deadlineMs: 100 }));
     expect(problem).toMatchObject({ code: 'deadline-exceeded', owner: 'network', status: 0 });
   });
 });
@@ -156,7 +173,7 @@ describe("the caller's own signal", () => {
     await expect(call).rejects.toThrow('the user left');
   });
 
-  it('ends the wait for a repeat', async () => {
+  it('ends the wait for a retry', async () => {
     const controller = new AbortController();
     const url = await startWebServer((_request, response) => {
       response.writeHead(503, { 'retry-after': '20' }).end();
@@ -183,12 +200,28 @@ describe('the codes of the client', () => {
   });
 });
 
-describe('a client that cannot be', () => {
+describe('the address of the gateway', () => {
   it.each([
-    ['no address', { baseUrl: 'accounts.example.com' }],
-    ['none without a page', { baseUrl: '' }],
+    ['no scheme', { baseUrl: 'accounts.example.com' }],
+    ['no http', { baseUrl: 'localhost:3000' }],
+    ['a path', { baseUrl: '/gateway' }],
     ['a name that is no header', { baseUrl: 'http://127.0.0.1', clientName: 'a\nb' }],
-  ])('%s is refused when it is made', (_name, options) => {
-    expect(() => createClient(options)).toThrow(/^Invalid URL|invalid header value/);
+  ])('%s is a TypeError at once', (_name, options) => {
+    expect(() => createClient(options)).toThrow(TypeError);
+  });
+
+  it("'' without a page is a clear error at the first call", async () => {
+    const client = createClient({ baseUrl: '' });
+    await expect(client.listAccounts()).rejects.toThrow(
+      "baseUrl '' is the page's own origin, and there is no page here",
+    );
+  });
+
+  it('of a download has the filters, sorted, without those that are empty', () => {
+    const client = createClient({ baseUrl: 'https://accounts.example.com/bank/' });
+    expect(client.exportUrl({ q: '', currency: 'EUR' }, { separator: 'semicolon', decimal: 'comma' })).toBe(
+      'https://accounts.example.com/bank/api/v1/accounts?currency=EUR&decimal=comma&format=csv&separator=semicolon',
+    );
+    expect(client.exportUrl({}, { format: 'ndjson' })).toMatch(/accounts\?format=ndjson$/);
   });
 });

@@ -7,6 +7,7 @@ import { closeGateways, startGateway, type Gateway } from '../support/gateway.js
 import { MovedClock } from '../support/moved-clock.js';
 import { cleanUp, start } from '../support/sandbox.js';
 import { hasChromium } from '../support/tools.js';
+import { until } from '../support/until.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 
 declare const client: ClientModule.Client;
@@ -34,10 +35,10 @@ suite('a page of a listed origin', () => {
   });
 
   /** A tab of this origin, with a client of the gateway in it. */
-  async function open(origin: string): Promise<{ page: Page; errors: string[] }> {
+  async function open(origin: string, env: Record<string, string> = {}): Promise<{ page: Page; errors: string[] }> {
     clock = new MovedClock();
     clock.stop();
-    gateway = await startGateway(sandbox, { CORS_ORIGINS: listed, SNAPSHOT_SOFT_TIMEOUT_MS: '14000' }, clock);
+    gateway = await startGateway(sandbox, { CORS_ORIGINS: listed, SNAPSHOT_SOFT_TIMEOUT_MS: '14000', ...env }, clock);
     const tab = await openTab(await browser.newContext(), origin);
     await tab.page.evaluate(async (baseUrl) => {
       const { createClient } = (await import('/client/src/index.js' as string)) as typeof ClientModule;
@@ -77,6 +78,31 @@ suite('a page of a listed origin', () => {
     expect(errors).toEqual([]);
   });
 
+  it('watches: paused in a hidden tab, asks at once when visible or online again', async () => {
+    // longer than the test may last: only the events can have it ask
+    const { page } = await open(listed, { SNAPSHOT_FRESH_MS: '290000' });
+    await page.evaluate(() => {
+      const counts = { data: 0, errors: 0 };
+      Object.assign(globalThis, { counts });
+      client.watch({ pageSize: 2 }, { onData: () => (counts.data += 1), onError: () => (counts.errors += 1) });
+    });
+    const asked = () => calls().filter(({ clientName }) => clientName === 'page').length;
+    const show = (state: string) =>
+      page.evaluate(`
+        Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+    await until(() => asked() === 1);
+    await show('hidden');
+    expect(asked()).toBe(1);
+    await show('visible');
+    await until(() => asked() === 2);
+    await page.context().setOffline(true);
+    await show('visible');
+    await page.waitForFunction('counts.errors > 0');
+    await page.context().setOffline(false);
+    await page.waitForFunction('counts.data === 2');
+  });
+
   const problemIn = (page: Page) =>
     page.evaluate(() =>
       client.getAccount('none').then(
@@ -98,7 +124,7 @@ suite('a page of a listed origin', () => {
     expect(calls().map(({ requestId }) => requestId)).toEqual([problem?.requestId]);
   });
 
-  it('its twin: a page of another origin gets a network error, and no account', async () => {
+  it('its negative case: a page of another origin gets a network error, and no account', async () => {
     const { page } = await open(other);
     expect(await problemIn(page)).toEqual({
       name: 'GatewayProblem',

@@ -2,11 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { bankForFile, repair } from '../support/bank-for-file.js';
 import { openTab, startBrowser, startClientPages } from '../support/client-pages.js';
-import { startGateway, type Gateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import { json, listAccounts } from '../support/pretend-bank.js';
 import { accountWith } from '../support/sample-accounts.js';
 import { hasChromium } from '../support/tools.js';
-import { until } from '../support/until.js';
 
 const bank = await bankForFile();
 /** From now on the bank has these. */
@@ -17,22 +16,17 @@ const suite = hasChromium() ? describe : describe.skip;
 suite('the example page', () => {
   let browser: Browser;
   let context: BrowserContext;
-  let gateway: Gateway;
-  let address: string;
   beforeAll(async () => {
     browser = await startBrowser();
   });
   afterEach(() => context.close());
   afterAll(() => browser.close());
 
-  /** The page in a tab of its own, of the same browser and gateway as the tabs before it in this test. */
-  const openOne = () => openTab(context, address);
-  async function open() {
+  async function open(env: Record<string, string> = {}) {
     const url = await startClientPages();
-    gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '500', CORS_ORIGINS: url });
-    address = `${url}/client/example/?gateway=${gateway.url}`;
+    const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '500', CORS_ORIGINS: url, ...env });
     context = await browser.newContext({ locale: 'en-US' });
-    return openOne();
+    return openTab(context, `${url}/client/example/?gateway=${gateway.url}`);
   }
   const showing = (page: Page, text: string) => page.getByText(text).first().waitFor({ timeout: 15_000 });
 
@@ -47,31 +41,26 @@ suite('the example page', () => {
     expect(await page.locator('tr.changed').count()).toBe(1);
     expect(await page.locator('img').count()).toBe(0);
     expect(errors).toEqual([]);
-    await page.close();
-    await until(() => gateway.events('stream.ended').length === 1);
   });
 
-  it('three of them hold one stream; when its tab is closed another has it, and all are told', async () => {
+  it('an older copy is marked as one; an error names its owner; both go when the bank is back', async () => {
     has(accountWith(1, 10));
-    const tabs = [await open(), await openOne(), await openOne()];
-    for (const { page } of tabs) await showing(page, '1 accounts');
-    const streams = () => gateway.events('request').filter(({ stream }) => stream === true).length;
-    expect(streams()).toBe(1);
-    await tabs[0]?.page.close();
-    await until(() => streams() === 2);
-    has(accountWith(1, 77_001));
-    for (const { page } of tabs.slice(1)) await showing(page, '77,001');
-    expect([streams(), gateway.events('stream.ended').length]).toEqual([2, 1]);
-  });
-
-  it('says who must act while the bank is away, and takes it back', async () => {
-    has(accountWith(1, 10));
-    const { page } = await open();
+    const { page } = await open({ SNAPSHOT_MAX_AGE_MS: '3000' });
     await showing(page, '1 accounts');
     bank.onAccounts = (_request, response) => json(response, 500, {});
-    await showing(page, 'bank-error, bank must act');
     await showing(page, 'an older copy');
+    await showing(page, 'bank must act');
     repair(bank);
-    await page.locator('#problem').waitFor({ state: 'hidden', timeout: 20_000 });
+    await page.locator('#problem').waitFor({ state: 'hidden', timeout: 40_000 });
+    await showing(page, '3 accounts');
+  });
+
+  it('accounts that are no longer granted are taken off the screen', async () => {
+    has(accountWith(1, 10, { friendlyName: 'Secret savings' }));
+    const { page } = await open();
+    await showing(page, 'Secret savings');
+    bank.onAccounts = (_request, response) => json(response, 404, {});
+    await showing(page, 'access-not-granted');
+    expect(await page.getByText('Secret savings').count()).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { client, readHealth, toProblem, type GatewayProblem, type Health } from './gateway.js';
+import { readHealth, toProblem, type GatewayProblem, type Health } from './gateway.js';
 
 const HEALTH_EVERY_MS = 5000;
 const AGAIN_MS = 2000;
@@ -23,7 +23,7 @@ export interface Live {
 
 const START: Live = { health: null, healthAt: 0, trouble: null, connected: null, asOf: null, turn: 0, stateTurn: 0 };
 
-/** Watches the gateway: by the change feed, and by asking for its health every few seconds while somebody can see it. */
+/** Asks for the gateway's health every few seconds while somebody can see the page. */
 export function useLive(): Live {
   const [live, setLive] = useState(START);
 
@@ -50,6 +50,7 @@ export function useLive(): Live {
             health,
             healthAt: performance.now(),
             trouble: null,
+            connected: true,
             asOf,
             turn: before.turn + (turned ? 1 : 0),
             stateTurn: before.stateTurn + (changed ? 1 : 0),
@@ -57,7 +58,7 @@ export function useLive(): Live {
         });
       } catch (error) {
         wait = AGAIN_MS;
-        if (!closing.signal.aborted) change(() => ({ trouble: toProblem(error) }));
+        if (!closing.signal.aborted) change(() => ({ trouble: toProblem(error), connected: false }));
       }
       asking = false;
       if (!closing.signal.aborted) timer = window.setTimeout(() => void ask(), wait);
@@ -66,30 +67,8 @@ export function useLive(): Live {
     const onVisible = () => void ask();
     document.addEventListener('visibilitychange', onVisible);
     void ask();
-    const watch = client.watch(
-      {},
-      {
-        onSnapshot: ({ asOf, added, changed, removed, many }) => {
-          // the first one of all says what is there, not that it changed
-          const differs = many === true || added.length + changed.length + removed.length > 0;
-          if (differs) change(({ turn }) => ({ turn: turn + 1, asOf }));
-          void ask();
-        },
-        onState: () => {
-          change(({ stateTurn }) => ({ stateTurn: stateTurn + 1 }));
-          void ask();
-        },
-        onReset: () => change(({ turn }) => ({ turn: turn + 1 })),
-        onConnection: (connected) => {
-          change(() => ({ connected }));
-          if (!connected) void ask();
-        },
-        onError: () => change(() => ({ connected: false })),
-      },
-    );
     return () => {
       closing.abort();
-      watch.close();
       window.clearTimeout(timer);
       document.removeEventListener('visibilitychange', onVisible);
     };

@@ -1,0 +1,129 @@
+import type { Answer } from './answer-reader.js';
+import { GatewayProblem, toNetworkProblem } from './gateway-problem.js';
+import type { AccountList } from './generated/types.gen.js';
+
+/** Ids of accounts since the previous answer; empty with the first one. */
+export interface Changes {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** Neither is called after `close()`. What one throws is reported as uncaught, and the watch goes on. */
+export interface WatchHandlers {
+  /** Called when accounts, `stale` or `complete` changed, and with the first good answer after an error. */
+  readonly onData: (answer: AccountList, changes: Changes) => void;
+  /** Called for each attempt that failed. After a 4xx other than 408 and 429 there is no further one. */
+  readonly onError?: ((problem: GatewayProblem) => void) | undefined;
+}
+
+export interface Watch {
+  /** Ends it; more than once does nothing. */
+  close(): void;
+}
+
+const [MIN_POLL_MS, FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 1000, 30_000];
+
+type Poll = (signal: AbortSignal) => Promise<Answer<AccountList>>;
+
+/** Polls until `close()`, the signal, or an answer that no retry would change. */
+export function watch(poll: Poll, handlers: WatchHandlers, signal?: AbortSignal): Watch {
+  const ended = new AbortController();
+  const close = () => ended.abort();
+  if (signal?.aborted) close();
+  signal?.addEventListener('abort', close, { once: true, signal: ended.signal });
+  void run(poll, handlers, ended.signal).finally(close);
+  return { close };
+}
+
+async function run(poll: Poll, handlers: WatchHandlers, ended: AbortSignal): Promise<void> {
+  let previous: State | null = null;
+  let failures = 0;
+  while (!ended.aborted) {
+    let waitMs: number;
+    try {
+      const { body, etag, maxAgeMs } = await poll(ended);
+      if (ended.aborted) return;
+      waitMs = Math.max(maxAgeMs, MIN_POLL_MS);
+      if (previous === null || failures > 0 || etag === null || etag !== previous.etag) {
+        const state = toState(body, etag);
+        if (failures > 0 || state.text !== previous?.text) call(handlers.onData, body, toChanges(previous, state));
+        previous = state;
+      }
+      failures = 0;
+    } catch (error) {
+      if (ended.aborted) return;
+      const problem = error instanceof GatewayProblem ? error : toNetworkProblem(error);
+      if (handlers.onError) call(handlers.onError, problem);
+      if (isFinal(problem)) return;
+      waitMs = problem.retryAfterMs ?? Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS);
+      failures += 1;
+    }
+    await untilDue(waitMs, ended);
+  }
+}
+
+const isFinal = ({ status }: GatewayProblem): boolean =>
+  status >= 400 && status < 500 && status !== 408 && status !== 429;
+
+/** What a later answer is compared with. */
+interface State {
+  readonly etag: string | null;
+  /** All but `asOf`, which changes without a change of the data. */
+  readonly text: string;
+  readonly accounts: ReadonlyMap<string, string>;
+}
+
+function toState(body: AccountList, etag: string | null): State {
+  const { stale, complete } = body.snapshot;
+  const accounts = new Map(body.accounts.map((account) => [account.id, JSON.stringify(account)]));
+  return { etag, accounts, text: JSON.stringify([stale, complete, body.page, ...accounts.values()]) };
+}
+
+function toChanges(previous: State | null, { accounts }: State): Changes {
+  const before = previous?.accounts ?? accounts;
+  const ids = [...accounts.keys()];
+  return {
+    added: ids.filter((id) => !before.has(id)),
+    changed: ids.filter((id) => before.has(id) && before.get(id) !== accounts.get(id)),
+    removed: [...before.keys()].filter((id) => !accounts.has(id)),
+  };
+}
+
+/** What a page has and Node has not. */
+interface Page {
+  readonly document?: EventTarget & { readonly visibilityState: string };
+  readonly addEventListener?: EventTarget['addEventListener'];
+}
+
+/** Waits this many ms, and in a hidden tab until it is seen. Ends at once when the tab is shown or the network is back. */
+function untilDue(ms: number, ended: AbortSignal): Promise<void> {
+  const { document, addEventListener } = globalThis as Page;
+  const isHidden = () => document?.visibilityState === 'hidden';
+  return new Promise((resolve) => {
+    const listening = new AbortController();
+    const { signal } = listening;
+    const done = () => {
+      clearTimeout(timer);
+      listening.abort();
+      resolve();
+    };
+    const unlessHidden = () => isHidden() || done();
+    const timer = setTimeout(unlessHidden, ms);
+    document?.addEventListener('visibilitychange', unlessHidden, { signal });
+    addEventListener?.('online', unlessHidden, { signal });
+    if (ended.aborted) done();
+    else ended.addEventListener('abort', done, { signal });
+  });
+}
+
+/** Reports what a handler throws as the platform does with anything uncaught, without ending a Node process. */
+function call<T extends unknown[]>(handler: (...args: T) => void, ...args: T): void {
+  try {
+    handler(...args);
+  } catch (error) {
+    const { reportError } = globalThis as { reportError?: (error: unknown) => void };
+    if (reportError) reportError(error);
+    else console.error(error);
+  }
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { formatAmount } from '../../client/src/index.js';
+
+describe('formatAmount', () => {
+  it.each([
+    ['49576.120', 'KWD', 'en', 'KWD 49,576.120'],
+    ['19435.5', 'EUR', 'en', '€19,435.5'],
+    ['-0.01', 'EUR', 'de', '-0,01 €'],
+    ['-0', 'EUR', 'en', '-€0'],
+    ['1234567', 'JPY', 'en', '¥1,234,567'],
+    ['12345678901234567890.12', 'USD', 'en', '$12,345,678,901,234,567,890.12'],
+    ['1.23', 'EUR', 'ar-EG', '١٫٢٣ €'],
+    ['1234567.89', 'INR', 'en-IN', '₹12,34,567.89'],
+    // codes that no platform knows, of three letters too
+    ['12.50', 'USDC', 'en', '12.50 USDC'],
+    ['12.50', 'XQZ', 'en', '12.50 XQZ'],
+    ['1.10', null, 'fr', '1,10'],
+  ])('%s %s in %s is %s', (amount, currency, locale, text) => {
+    // the spaces of a locale are of several kinds
+    expect(
+      formatAmount(amount, currency, locale)
+        .replaceAll(/\s|\u200f/g, ' ')
+        .trim(),
+    ).toBe(text);
+  });
+
+  it('keeps each of 400 digits before the point and after it', () => {
+    const text = formatAmount(`${'9'.repeat(400)}.${'7'.repeat(400)}`, 'EUR', 'en');
+    expect(text.replaceAll(/[€,]/g, '')).toBe(`${'9'.repeat(400)}.${'7'.repeat(400)}`);
+  });
+
+  it('null is a dash, and text that is no number stays as it is', () => {
+    expect([formatAmount(null, 'EUR', 'en'), formatAmount('1e5', 'EUR', 'en')]).toEqual(['–', '1e5']);
+  });
+});

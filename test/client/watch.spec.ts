@@ -1,0 +1,122 @@
+import { mock } from 'node:test';
+import { setImmediate as tick } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Answer } from '../../client/src/answer-reader.js';
+import { GatewayProblem, type AccountList } from '../../client/src/index.js';
+import { watch, type Changes } from '../../client/src/watch.js';
+
+beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+afterEach(() => mock.timers.reset());
+
+/** The accounts by id, each with its balance. */
+function answer(accounts: Record<string, string>, { maxAgeMs = 10_000, stale = false, etag = '' } = {}) {
+  const body = {
+    accounts: Object.entries(accounts).map(([id, current]) => ({ id, balances: [{ current }] })),
+    page: { number: 1, size: 50, total: Object.keys(accounts).length, hasMore: false },
+    snapshot: { asOf: new Date().toISOString(), stale, complete: true },
+  } as unknown as AccountList;
+  return { body, maxAgeMs, etag: etag || JSON.stringify([accounts, stale]) };
+}
+const problem = (status: number, retryAfterMs: number | null = null) =>
+  new GatewayProblem({ code: 'bank-error', owner: 'bank', message: 'x', status, retryAfterMs });
+
+/** A watch of these answers, the last one for ever. */
+function start(...answers: (Answer<AccountList> | Error)[]) {
+  const seen: (Changes | number)[] = [];
+  let polls = 0;
+  const poll = () => {
+    polls += 1;
+    const next = answers.length > 1 ? answers.shift() : answers[0];
+    return next instanceof Error ? Promise.reject(next) : Promise.resolve(next as Answer<AccountList>);
+  };
+  const { close } = watch(poll, {
+    onData: (_answer, changes) => void seen.push(changes),
+    onError: ({ status }) => void seen.push(status),
+  });
+  return { seen, close, polls: () => polls };
+}
+async function pass(ms: number): Promise<void> {
+  await tick();
+  mock.timers.tick(ms);
+  await tick();
+}
+const NONE = { added: [], changed: [], removed: [] };
+
+describe('watch', () => {
+  it('asks again when max-age has run out, not before; an answer without one after a second', async () => {
+    const { polls, close } = start(answer({ a: '1' }), answer({ a: '1' }, { maxAgeMs: 0 }));
+    await pass(9_999);
+    expect(polls()).toBe(1);
+    await pass(1);
+    expect(polls()).toBe(2);
+    await pass(999);
+    expect(polls()).toBe(2);
+    await pass(1);
+    expect(polls()).toBe(3);
+    close();
+  });
+
+  it('reports the ids that were added, changed and removed; none with the first answer', async () => {
+    const { seen, close } = start(answer({ a: '1', b: '2' }), answer({ a: '1.0', c: '3' }));
+    await pass(10_000);
+    expect(seen).toEqual([NONE, { added: ['c'], changed: ['a'], removed: ['b'] }]);
+    close();
+  });
+
+  it('reports a change of stale alone, and no answer that only has another time or another tag', async () => {
+    const [fresh, stale] = [answer({ a: '1' }), answer({ a: '1' }, { stale: true })];
+    const { seen, polls, close } = start(fresh, answer({ a: '1' }), answer({ a: '1' }, { etag: 'W/"other"' }), stale);
+    for (let count = 0; count < 4; count += 1) await pass(10_000);
+    expect(polls()).toBe(5);
+    expect(seen).toEqual([NONE, NONE]);
+    close();
+  });
+
+  it('always reports the first good answer after an error, with what changed since the last one', async () => {
+    const { seen, close } = start(answer({ a: '1' }), problem(502), answer({ a: '1' }), problem(502), answer({}));
+    await pass(10_000);
+    await pass(1000);
+    await pass(10_000);
+    await pass(1000);
+    expect(seen).toEqual([NONE, 502, NONE, 502, { added: [], changed: [], removed: ['a'] }]);
+    close();
+  });
+
+  it.each([
+    ['after Retry-After', 4000, [4000, 4000]],
+    ['else after 1 s, 2 s … 30 s', null, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]],
+  ])('asks again after an error %s', async (_name, retryAfterMs, waits) => {
+    const { polls, seen, close } = start(problem(503, retryAfterMs));
+    for (const [index, ms] of waits.entries()) {
+      await pass(ms - 1);
+      expect(polls()).toBe(index + 1);
+      await pass(1);
+      expect(polls()).toBe(index + 2);
+    }
+    expect(seen).toHaveLength(waits.length + 1);
+    close();
+  });
+
+  it.each([400, 404, 421])('ends after a %i', async (status) => {
+    const { polls, seen } = start(problem(status));
+    await pass(60_000);
+    expect([polls(), seen]).toEqual([1, [status]]);
+  });
+
+  it.each([408, 429, 500])('its negative case: goes on after a %i', async (status) => {
+    const { polls, close } = start(problem(status));
+    await pass(1000);
+    expect(polls()).toBe(2);
+    close();
+  });
+
+  it('calls nobody after close, nor with a signal aborted before', async () => {
+    const { polls, seen, close } = start(answer({ a: '1' }));
+    close();
+    await pass(10_000);
+    expect([polls(), seen]).toEqual([1, []]);
+    watch(() => Promise.reject(new Error('asked')), { onData: () => seen.push(NONE) }, AbortSignal.abort());
+    await pass(0);
+    expect(seen).toEqual([]);
+  });
+});
