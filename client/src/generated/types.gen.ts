@@ -220,6 +220,64 @@ export type BalancesAnswer = {
     snapshot: Snapshot;
 };
 
+export type SnapshotEvent = {
+    /**
+     * when the bank was asked
+     */
+    asOf: string;
+    /**
+     * older than it should be, because the bank is slow or failing
+     */
+    stale: boolean;
+    /**
+     * whether the bank's own count agrees; null when it gives none
+     */
+    complete: boolean | null;
+    /**
+     * accounts that match
+     */
+    accounts: number;
+    /**
+     * accounts that match, and did not before
+     */
+    added: Array<string>;
+    /**
+     * accounts that match as before, with other content
+     */
+    changed: Array<string>;
+    /**
+     * accounts that matched, and do not any more
+     */
+    removed: Array<string>;
+    /**
+     * false when the totals of these accounts are the same as before
+     */
+    totalsChanged: boolean;
+    /**
+     * more than 1000 ids, or not known one by one: the lists are empty; read all again
+     */
+    many?: true;
+};
+
+export type StateEvent = {
+    /**
+     * what is served is older than it should be
+     */
+    stale: boolean;
+    /**
+     * what the last reading failed with; null when it went well
+     */
+    code: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unreachable' | 'bank-error' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error' | 'certificate-expiring' | 'bank-slow' | 'accounts-emptied' | 'sharing-unavailable' | null;
+    /**
+     * who must act; null when nobody
+     */
+    owner: 'caller' | 'operator' | 'network' | 'bank' | null;
+};
+
+export type PlainEvent = {
+    [key: string]: unknown;
+};
+
 export type InstanceHealth = {
     status: 'up' | 'degraded' | 'down';
     code?: ProblemCode;
@@ -797,6 +855,86 @@ export type GetBalancesResponses = {
 };
 
 export type GetBalancesResponse = GetBalancesResponses[keyof GetBalancesResponses];
+
+export type WatchAccountsData = {
+    body?: never;
+    headers?: {
+        /**
+         * the `id` of the last event that was seen; an `EventSource` sends it by itself
+         */
+        'Last-Event-ID'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * accounts with this status, in any letter case
+         */
+        status?: string;
+        /**
+         * accounts in this currency, in any letter case
+         */
+        currency?: string;
+        /**
+         * the account with this IBAN or identifier; spaces and letter case are ignored
+         */
+        iban?: string;
+        /**
+         * accounts of the owner with this id, in any letter case
+         */
+        ownerId?: string;
+        /**
+         * part of name, description, IBAN, identifier or owner; letter case and accents are ignored, and spaces in IBANs and identifiers
+         */
+        q?: string;
+    };
+    url: '/api/v1/events';
+};
+
+export type WatchAccountsErrors = {
+    /**
+     * `invalid-request`, `malformed-request`
+     */
+    400: Problem;
+    /**
+     * `client-not-allowed`
+     */
+    403: Problem;
+    /**
+     * `not-acceptable`
+     */
+    406: Problem;
+    /**
+     * `host-not-allowed`
+     */
+    421: Problem;
+    /**
+     * `internal-error`
+     */
+    500: Problem;
+    /**
+     * `certificate-unusable`, `bank-unreachable`, `bank-error`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
+     */
+    503: Problem;
+    /**
+     * an error of the caller
+     */
+    '4XX': Problem;
+    /**
+     * the bank, the way to it, or this service; `owner` says who must act
+     */
+    '5XX': Problem;
+};
+
+export type WatchAccountsError = WatchAccountsErrors[keyof WatchAccountsErrors];
+
+export type WatchAccountsResponses = {
+    /**
+     * events without end; the schema is that of their `data`
+     */
+    200: SnapshotEvent | StateEvent | PlainEvent;
+};
+
+export type WatchAccountsResponse = WatchAccountsResponses[keyof WatchAccountsResponses];
 
 export type GetLivenessData = {
     body?: never;
