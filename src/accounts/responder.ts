@@ -28,10 +28,10 @@ export class Responder {
 
   constructor(
     private readonly snapshots: SnapshotCache,
-    { snapshot }: Settings,
+    settings: Settings,
     private readonly turns: Turns,
   ) {
-    this.#freshMs = snapshot.freshMs;
+    this.#freshMs = settings.SNAPSHOT_FRESH_MS;
   }
 
   /** @throws GatewayError as `SnapshotCache.get` */

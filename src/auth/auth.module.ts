@@ -22,18 +22,18 @@ import { IdentityHolder } from './identity-holder.js';
     {
       provide: IdentityHolder,
       useFactory: (
-        { bank, egress }: Settings,
+        settings: Settings,
         clock: Clock,
         { logger }: Log,
         activity: Activity,
         condition: BankCondition,
         sharing?: SharedTokens,
-      ) => IdentityHolder.start({ bank, egress, clock, logger, activity, condition, sharing }),
+      ) => IdentityHolder.start({ settings, clock, logger, activity, condition, sharing }),
       inject: [Settings, Clock, Log, Activity, BankCondition, { token: SharedTokens, optional: true }],
     },
     {
       provide: AuthorizedCall,
-      useFactory: (identities: IdentityHolder, settings: Settings) => new AuthorizedCall(identities, settings.bank),
+      useFactory: (identities: IdentityHolder, settings: Settings) => new AuthorizedCall(identities, settings),
       inject: [IdentityHolder, Settings],
     },
   ],

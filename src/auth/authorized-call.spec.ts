@@ -5,7 +5,6 @@ import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import type { WireRequest } from '../egress/egress.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import type { BankSettings } from '../config/settings.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import { AuthorizedCall, NoToken } from './authorized-call.js';
 import { BankCondition } from './bank-condition.js';
@@ -42,7 +41,7 @@ function begin(answers: (number | Error)[], parts: { token?: Error; certificate?
       },
     },
   } as unknown as BankIdentity;
-  const call = new AuthorizedCall({ current: identity }, { baseUrl: 'https://api.bank.example' } as BankSettings);
+  const call = new AuthorizedCall({ current: identity }, { BANK_BASE_URL: 'https://api.bank.example' });
   const get = (signal = new AbortController().signal) =>
     call.get({ target: 'the list', path: '/api/v1/accounts', query: { PageNumber: '1' }, refreshId: 'r-1', signal });
   return {

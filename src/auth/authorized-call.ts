@@ -1,7 +1,7 @@
 import { orAborted } from '../time/deadline.js';
 import type { WireAnswer, WireRequest } from '../egress/egress.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { BankSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import type { AccessToken } from './access-token.js';
 import type { BankIdentity } from './bank-identity.js';
 import type { IdentityHolder } from './identity-holder.js';
@@ -39,11 +39,11 @@ interface AuthorizedRequest extends Pick<WireRequest, 'target' | 'path' | 'count
  */
 export class AuthorizedCall {
   readonly #identities: Pick<IdentityHolder, 'current'>;
-  readonly #bank: BankSettings;
+  readonly #baseUrl: string;
 
-  constructor(identities: Pick<IdentityHolder, 'current'>, bank: BankSettings) {
+  constructor(identities: Pick<IdentityHolder, 'current'>, settings: Pick<Settings, 'BANK_BASE_URL'>) {
     this.#identities = identities;
-    this.#bank = bank;
+    this.#baseUrl = settings.BANK_BASE_URL;
   }
 
   async get(request: AuthorizedRequest): Promise<WireAnswer> {
@@ -73,7 +73,7 @@ export class AuthorizedCall {
   #send(identity: BankIdentity, token: AccessToken, { refreshId, ...request }: AuthorizedRequest): Promise<WireAnswer> {
     return identity.egress.get({
       ...request,
-      baseUrl: this.#bank.baseUrl,
+      baseUrl: this.#baseUrl,
       headers: { Accept: 'application/json', 'X-Request-Id': refreshId },
       freshHeaders: () => {
         if (!identity.tokens.mayBeSent(token)) throw new TokenAged();

@@ -3,7 +3,7 @@ import type { Activity } from '../telemetry/activity.js';
 import type { Clock } from '../time/clock.js';
 import { Egress } from '../egress/egress.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import type { BankSettings, EgressSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import type { AccessToken, RequestToken } from './access-token.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import type { BankCondition } from './bank-condition.js';
@@ -13,8 +13,7 @@ import { requestToken } from './request-token.js';
 
 interface BankIdentityOptions {
   readonly material: IdentityMaterial;
-  readonly bank: BankSettings;
-  readonly egress: EgressSettings;
+  readonly settings: Settings;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly activity: Activity;
@@ -46,17 +45,23 @@ export class BankIdentity {
   readonly #clock: Clock;
 
   constructor(options: BankIdentityOptions) {
-    const { material, bank, clock, logger, activity, condition } = options;
+    const { material, settings, clock, logger, activity, condition } = options;
     const { certificate, ca } = material;
     this.certificate = certificate;
     this.material = material;
     this.#clock = clock;
     const tls = { key: certificate.keyPem, cert: [certificate.certificatePem, ...certificate.chainPem].join('\n'), ca };
-    this.egress = new Egress(options.egress, tls, logger, activity);
+    this.egress = new Egress(settings, tls, logger, activity);
     const ask = () =>
       options.oneAtATime(() => {
         this.assertUsable();
-        return requestToken({ egress: this.egress, authUrl: bank.authUrl, credentials: material, clock, logger });
+        return requestToken({
+          egress: this.egress,
+          authUrl: settings.BANK_AUTH_URL,
+          credentials: material,
+          clock,
+          logger,
+        });
       });
     const request = options.sharing?.share(ask, material) ?? ask;
     this.tokens = new AccessTokenProvider({ clock, logger, activity, condition, request });

@@ -8,7 +8,7 @@ import { closePretendBanks, startPretendBank } from '../../test/support/pretend-
 import { until } from '../../test/support/until.js';
 import { SystemClock } from '../time/clock.js';
 import { readSettings } from '../config/read-settings.js';
-import type { SecretSource } from '../config/settings.js';
+import type { SecretSource } from '../config/secret-source.js';
 import { FileUnusable } from '../config/small-file.js';
 import { BankCondition } from './bank-condition.js';
 import { IdentityHolder } from './identity-holder.js';
@@ -25,7 +25,7 @@ async function startHolder() {
   const { common, bank: settings } = readSettings({ ...toEnvironment(bank), PORT: '0' }, { sandbox: false });
   if (!settings) throw new Error('no bank in the settings');
   const fault = { code: null as string | null, reads: 0 };
-  const { password } = settings.identity;
+  const password = settings.BANK_PASSWORD;
   const unsteady: SecretSource = {
     ...password,
     read: () => {
@@ -39,8 +39,7 @@ async function startHolder() {
   const log = keepLines();
   const holder = await IdentityHolder.start({
     activity: new Activity(),
-    bank: { ...settings, identity: { ...settings.identity, password: unsteady } },
-    egress: common.egress,
+    settings: { ...common, ...settings, BANK_PASSWORD: unsteady },
     clock,
     logger: log.logger,
     condition: new BankCondition(clock, log.logger),

@@ -5,7 +5,7 @@ import type { Activity } from '../telemetry/activity.js';
 import type { Clock } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
-import type { BankSettings, EgressSettings, IdentitySettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import { FileUnusable } from '../config/small-file.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity, certificateFault, type SharedTokens } from './bank-identity.js';
@@ -29,8 +29,7 @@ const OUT_OF_REACH: ReadonlySet<ProblemCode> = new Set([
 ]);
 
 interface IdentityHolderOptions {
-  readonly bank: BankSettings;
-  readonly egress: EgressSettings;
+  readonly settings: Settings;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly activity: Activity;
@@ -70,7 +69,7 @@ export class IdentityHolder implements OnApplicationShutdown {
    * @throws CertificateUnreadable, FileUnusable when there is none
    */
   static async start(options: IdentityHolderOptions): Promise<IdentityHolder> {
-    const watch = new FileWatch(watchedFiles(options.bank.identity, options.egress.proxyCaFile), options.clock);
+    const watch = new FileWatch(watchedFiles(options.settings), options.clock);
     return new IdentityHolder(options, watch, await readMaterial(options));
   }
 
@@ -265,20 +264,24 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 }
 
-function watchedFiles(
-  { pfx, passcode, username, password, caFile }: IdentitySettings,
-  proxyCa: string | null,
-): string[] {
-  const pfxFile = 'file' in pfx ? pfx.file : pfx.base64.file;
-  return [pfxFile, passcode.file, username.file, password.file, caFile, proxyCa].filter((file) => file !== null);
+function watchedFiles(settings: Settings): string[] {
+  const { BANK_PFX_PASSCODE, BANK_USERNAME, BANK_PASSWORD, BANK_CA_FILE, EGRESS_PROXY_CA_FILE } = settings;
+  const secrets = [BANK_PFX_PASSCODE, BANK_USERNAME, BANK_PASSWORD].map(({ file }) => file);
+  return [
+    settings.BANK_PFX_FILE ?? settings.BANK_PFX_BASE64?.file,
+    ...secrets,
+    BANK_CA_FILE,
+    EGRESS_PROXY_CA_FILE,
+  ].filter((file) => typeof file === 'string');
 }
 
 async function readMaterial(
-  { bank, egress, clock }: IdentityHolderOptions,
+  { settings, clock }: IdentityHolderOptions,
   signal?: AbortSignal,
 ): Promise<IdentityMaterial> {
-  const proxyCa = egress.proxyCaFile === null ? null : readRoots(egress.proxyCaFile).pem;
-  return { ...(await readIdentityMaterial(bank.identity, new Date(clock.now().wall), signal)), proxyCa };
+  const { EGRESS_PROXY_CA_FILE: file } = settings;
+  const proxyCa = file === undefined ? null : readRoots(file).pem;
+  return { ...(await readIdentityMaterial(settings, new Date(clock.now().wall), signal)), proxyCa };
 }
 
 function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {

@@ -1,4 +1,4 @@
-import type { IdentitySettings } from '../config/settings.js';
+import type { BankSettings } from '../config/settings.js';
 import { FileUnusable, parseCertificates, readSmallFile } from '../config/small-file.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { openCertificate } from '../pfx/open-certificate.js';
@@ -21,15 +21,15 @@ export interface IdentityMaterial {
  * @throws CertificateUnreadable when the PFX cannot be read or opened; FileUnusable for the other files
  */
 export async function readIdentityMaterial(
-  settings: IdentitySettings,
+  settings: BankSettings,
   now: Date,
   signal?: AbortSignal,
 ): Promise<IdentityMaterial> {
   // all that may fail to be read comes before the work of opening the PFX
-  const passcode = settings.passcode.read();
-  const bytes = readPfxBytes(settings.pfx);
-  const [username, password] = [settings.username.read(), settings.password.read()];
-  const ca = settings.caFile === null ? null : readRoots(settings.caFile);
+  const passcode = settings.BANK_PFX_PASSCODE.read();
+  const bytes = readPfxBytes(settings);
+  const [username, password] = [settings.BANK_USERNAME.read(), settings.BANK_PASSWORD.read()];
+  const ca = settings.BANK_CA_FILE === undefined ? null : readRoots(settings.BANK_CA_FILE);
   try {
     const certificate = await openCertificate(
       { source: { kind: 'pfx', bytes, passcode }, roots: ca && ca.certificates, now },
@@ -38,7 +38,7 @@ export async function readIdentityMaterial(
     return { certificate, username, password, ca: ca && ca.pem };
   } catch (error) {
     if (!(error instanceof CertificateUnreadable)) throw error;
-    const place = 'file' in settings.pfx ? `BANK_PFX_FILE ${settings.pfx.file}` : settings.pfx.base64.variable;
+    const place = settings.BANK_PFX_FILE ? `BANK_PFX_FILE ${settings.BANK_PFX_FILE}` : 'BANK_PFX_BASE64';
     throw new CertificateUnreadable(error.reason, `${place}: ${error.message}`);
   }
 }
@@ -60,10 +60,10 @@ export function readRoots(file: string): { readonly pem: string; readonly certif
   return { pem, certificates: parseCertificates(pem, file).map(String) };
 }
 
-function readPfxBytes(pfx: IdentitySettings['pfx']): Buffer {
-  if ('base64' in pfx) return fromBase64(pfx.base64.read(), pfx.base64.variable);
+function readPfxBytes({ BANK_PFX_FILE: file, BANK_PFX_BASE64: text }: BankSettings): Buffer {
+  if (text) return fromBase64(text.read(), text.variable);
   try {
-    return readSmallFile(pfx.file);
+    return readSmallFile(file ?? '');
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
     throw new CertificateUnreadable(

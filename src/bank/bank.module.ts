@@ -20,8 +20,11 @@ import { PageSource } from './page-source.js';
     },
     {
       provide: AccountReader,
-      useFactory: (source: PageSource, { snapshot, egress }: Settings) =>
-        new AccountReader(source, { pageSize: snapshot.pageSize, maxConcurrentRequests: egress.maxConcurrentRequests }),
+      useFactory: (source: PageSource, settings: Settings) =>
+        new AccountReader(source, {
+          pageSize: settings.BANK_PAGE_SIZE,
+          maxConcurrentRequests: settings.BANK_MAX_CONCURRENT_REQUESTS,
+        }),
       inject: [PageSource, Settings],
     },
   ],

@@ -7,7 +7,7 @@ import { SandboxNotStarted } from '../sandbox/listen.js';
 import type { Sandbox, SandboxSettings } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
 import { VERSION } from '../config/version.js';
-import { toSandboxBank } from './sandbox-bank.js';
+import { toSandboxBank, toSandboxOptions } from './sandbox-bank.js';
 
 interface DoctorOptions {
   readonly json: boolean;
@@ -31,9 +31,9 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
       clock: new SystemClock(),
       settings: async () => {
         const { common, bank, warnings } = await loadSettings({ sandbox: options.sandbox });
-        if (bank) return { settings: { ...common, bank }, warnings };
-        sandbox = await startOwnSandbox(common.sandbox);
-        return { settings: { ...common, bank: toSandboxBank(sandbox) }, warnings };
+        if (bank) return { settings: { ...common, ...bank }, warnings };
+        sandbox = await startOwnSandbox(toSandboxOptions(common));
+        return { settings: { ...common, ...toSandboxBank(sandbox) }, warnings };
       },
       onStep: (step, lines) => say(printStep(step, lines)),
     });

@@ -4,6 +4,7 @@ import { SandboxNotStarted } from '../sandbox/listen.js';
 import { loadSettings } from '../config/load-settings.js';
 import { SettingsInvalid } from '../config/read-settings.js';
 import { describeFaults, EXIT } from './exit.js';
+import { toSandboxOptions } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
 
 /** The sandbox bank alone, until a signal to stop; gives the exit code. */
@@ -14,7 +15,7 @@ export async function runSandbox(process: NodeJS.Process, options: { readonly fr
     // no bank is needed to run one
     const { common, warnings } = await loadSettings({ sandbox: true, sandboxAlone: true });
     for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
-    sandbox = await startSandbox(common.sandbox, options);
+    sandbox = await startSandbox(toSandboxOptions(common), options);
   } catch (error) {
     if (error instanceof SettingsInvalid) {
       process.stderr.write(describeFaults(error));

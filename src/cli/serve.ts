@@ -13,11 +13,11 @@ import { sandboxPlaces } from '../sandbox/sandbox-greeting.js';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { forgetSecrets, loadSettings } from '../config/load-settings.js';
 import { SettingsInvalid } from '../config/read-settings.js';
-import type { HttpSettings, Settings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import { startTracing, type Tracing } from '../telemetry/tracing.js';
 import { COMMIT, VERSION } from '../config/version.js';
 import { describeFaults, EXIT } from './exit.js';
-import { toSandboxBank } from './sandbox-bank.js';
+import { toSandboxBank, toSandboxOptions } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
 
 /** For a collector that answers no more: its next try would keep the process for seconds. */
@@ -55,7 +55,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   let tracing: Tracing | null = null;
   try {
     const { common, bank, warnings, openTelemetry } = await loadSettings({ sandbox: options.sandbox });
-    logger = createLogger({ level: common.logLevel, pretty: forPeople });
+    logger = createLogger({ level: common.LOG_LEVEL, pretty: forPeople });
     Object.assign(process.env, openTelemetry);
     tracing = await startTracing(openTelemetry, logger);
     forgetSecrets(process.env);
@@ -65,9 +65,9 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     if (bank === null) {
       // what was shown by its switches is over: nobody wants to wait out the failures
       const onReset = () => reload('the switches of the sandbox are set back');
-      sandbox = await startSandbox(common.sandbox, { fresh: options.fresh, onReset });
+      sandbox = await startSandbox(toSandboxOptions(common), { fresh: options.fresh, onReset });
     }
-    const settings: Settings = { ...common, bank: bank ?? toSandboxBank(sandbox as Sandbox) };
+    const settings: Settings = { ...common, ...(bank ?? toSandboxBank(sandbox as Sandbox)) };
     app = await createApp({
       settings,
       clock: new SystemClock(),
@@ -77,8 +77,8 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     });
     // told to stop while starting, it never opens
     if (stop.signal === null) {
-      await app.listen(settings.http.port, toAddress(settings.http.host));
-      announce(process, logger, settings, toUrl(app, settings.http), sandbox);
+      await app.listen(settings.PORT, toAddress(settings.HOST));
+      announce(process, logger, settings, toUrl(app, settings), sandbox);
     }
     const signal = await stop.received;
     logger.info({ event: 'gateway.stopping', signal }, `stopping on ${signal}`);
@@ -98,14 +98,14 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
 function announce(
   process: NodeJS.Process,
   logger: Logger,
-  { bank, egress }: Settings,
+  settings: Settings,
   url: string,
   sandbox: Sandbox | null,
 ): void {
-  const route = describeRoutes(egress, bank);
+  const route = describeRoutes(settings);
   logger.info(
-    { event: 'gateway.started', url, mode: bank.mode, route, version: VERSION, commit: COMMIT },
-    `serving on ${url} (${bank.mode}, ${route})`,
+    { event: 'gateway.started', url, mode: settings.mode, route, version: VERSION, commit: COMMIT },
+    `serving on ${url} (${settings.mode}, ${route})`,
   );
   if (sandbox) process.stderr.write(`\n${greeting(url)}\n${sandboxPlaces(sandbox)}\n`);
 }
@@ -128,10 +128,10 @@ function greeting(url: string): string {
 const toAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
 
 /** An address that works from this machine, wherever the server listens. */
-function toUrl(app: NestFastifyApplication, http: HttpSettings): string {
+function toUrl(app: NestFastifyApplication, settings: Settings): string {
   const { address, port, family } = app.getHttpServer().address() as AddressInfo;
   const host = address === '0.0.0.0' || address === '::' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
-  return `${http.tls ? 'https' : 'http'}://${host}:${port}`;
+  return `${settings.TLS_CERT_FILE ? 'https' : 'http'}://${host}:${port}`;
 }
 
 function reportFailedStart(process: NodeJS.Process, logger: Logger, error: unknown): number {

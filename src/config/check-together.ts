@@ -5,13 +5,14 @@ import { createSecureContext } from 'node:tls';
 import { isGiven, isSet, type Environment } from './environment.js';
 import { toFault, type Fault } from './fault.js';
 import { FileUnusable, parseCertificates, readSealingKey, readSmallFile } from './small-file.js';
-import { inheritedProxy } from './to-settings.js';
-import type { VariableName, Values } from './variables.js';
+import { inheritedProxy } from './derive-settings.js';
+import type { SettingName } from './settings-schema.js';
+import type { Values } from './settings.js';
 
 /** What is wrong with the settings taken together, and with the files that they name. */
 export function checkTogether(env: Environment, values: Partial<Values>, sandbox: boolean): Fault[] {
   return [
-    ...(sandbox ? [] : [...checkPfx(env), ...checkInheritedProxy(env)]),
+    ...(sandbox ? [] : [...checkCertificate(env), ...checkInheritedProxy(env)]),
     ...checkListener(env, values),
     ...checkRoots(values),
     ...checkTlsPair(env, values),
@@ -28,10 +29,21 @@ export function checkPfxFile({ BANK_PFX_FILE: file }: Partial<Values>, others: r
   return checkFile('BANK_PFX_FILE', file, readSmallFile);
 }
 
-function checkPfx(env: Environment): Fault[] {
-  const [file, text] = [isGiven(env, 'BANK_PFX_FILE'), isGiven(env, 'BANK_PFX_BASE64')];
-  if (file && text) return [toFault('BANK_PFX_FILE', 'and BANK_PFX_BASE64 are both set; keep one')];
-  return file || text ? [] : [toFault('BANK_PFX_FILE', 'or BANK_PFX_BASE64 is missing')];
+/** One PFX, or one pair of PEM files. */
+function checkCertificate(env: Environment): Fault[] {
+  const given = (['BANK_PFX_FILE', 'BANK_PFX_BASE64', 'BANK_CERT_FILE', 'BANK_KEY_FILE'] as const).filter((name) =>
+    isGiven(env, name),
+  );
+  const [first, ...others] = given;
+  if (first === undefined) {
+    return [toFault('BANK_PFX_FILE', '(or BANK_PFX_BASE64, or BANK_CERT_FILE with BANK_KEY_FILE) is missing')];
+  }
+  if (first.startsWith('BANK_PFX')) {
+    return others.length === 0 ? [] : [toFault(first, `is set together with ${others.join(' and ')}; keep one`)];
+  }
+  if (others.length === 1) return [];
+  const missing = first === 'BANK_CERT_FILE' ? 'BANK_KEY_FILE' : 'BANK_CERT_FILE';
+  return [toFault(missing, 'is missing; BANK_CERT_FILE and BANK_KEY_FILE go together')];
 }
 
 function checkInheritedProxy(env: Environment): Fault[] {
@@ -101,7 +113,7 @@ function placeProblem(file: string): string | null {
 }
 
 /** The fault of a setting that names a file which cannot be used; none where it names no file. */
-function checkFile(name: VariableName, file: string | undefined, use: (file: string) => unknown): Fault[] {
+function checkFile(name: SettingName, file: string | undefined, use: (file: string) => unknown): Fault[] {
   if (file === undefined) return [];
   try {
     use(file);

@@ -1,4 +1,4 @@
-import { VARIABLES, type VariableName } from './variables.js';
+import { describeSetting, type SettingName } from './settings-schema.js';
 
 /** Read from the working directory, for what the environment does not set. */
 export const ENV_FILE = '.env';
@@ -17,9 +17,9 @@ export interface Fault {
  * A fault of a setting, with its example; a credential is shown as a file, which is the better way to give it. A path is its own
  * example: where the file is at fault, another path would not help.
  */
-export function toFault(name: VariableName, problem: string): Fault {
+export function toFault(name: SettingName, problem: string): Fault {
   if (isOfFile(problem)) return { variable: name, problem };
-  const { secret, fillIn, example } = VARIABLES[name];
+  const { secret, fillIn, example } = describeSetting(name);
   return { variable: name, problem, example: secret && fillIn ? fileExample(name) : `${name}=${example}` };
 }
 
@@ -27,5 +27,5 @@ export function toFault(name: VariableName, problem: string): Fault {
 export const isOfFile = (problem: string): boolean => problem.startsWith('names ');
 
 /** How a secret is given as a file: BANK_PASSWORD_FILE=/run/secrets/bank-password. */
-export const fileExample = (name: VariableName): string =>
+export const fileExample = (name: SettingName): string =>
   `${name}_FILE=/run/secrets/${name.toLowerCase().replaceAll('_', '-')}`;

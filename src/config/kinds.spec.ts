@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { z } from 'zod';
 import * as kinds from './kinds.js';
-import { VARIABLE_NAMES, VARIABLES } from './variables.js';
+import { describeSetting, SETTING_NAMES, settingsSchema } from './settings-schema.js';
 
 /** What is wrong with `text`, or null. */
 function faultOf(kind: z.ZodType, text: string): string | null {
@@ -52,14 +52,14 @@ describe('the numbers of the settings', () => {
     ['SHUTDOWN_DELAY_MS', '0', '600000', '600001'],
     ['SANDBOX_TOKEN_LIFETIME_SECONDS', '1', '86400', '86401'],
   ] as const)('%s goes from %s to %s; %s is refused', (name, least, most, tooMuch) => {
-    const { schema } = VARIABLES[name];
+    const schema = settingsSchema.shape[name];
     expect([schema.parse(least), schema.parse(most)]).toEqual([Number(least), Number(most)]);
     expect(faultOf(schema, String(Number(least) - 1))).not.toBeNull();
     expect(faultOf(schema, tooMuch)).not.toBeNull();
   });
 
   it('no time is longer than a timer of Node can be', () => {
-    for (const [name, { schema }] of Object.entries(VARIABLES).filter(([each]) => each.endsWith('_MS'))) {
+    for (const [name, schema] of Object.entries(settingsSchema.shape).filter(([each]) => each.endsWith('_MS'))) {
       expect([name, faultOf(schema, '2147483648')]).not.toEqual([name, null]);
     }
   });
@@ -232,7 +232,7 @@ describe('credentials in an address that is refused', () => {
     ['ALLOWED_CLIENTS', 'someone:hunter2@10.0.0.1'],
     ['SANDBOX_ALLOWED_IPS', 'someone:hunter2@10.0.0.1'],
   ] as const)('are not in the message of %s', (name, text) => {
-    const fault = faultOf(VARIABLES[name].schema, text);
+    const fault = faultOf(settingsSchema.shape[name], text);
     expect(fault).toContain('which is no');
     expect(fault).not.toMatch(/someone|hun|ter2/);
   });
@@ -259,7 +259,7 @@ describe('an address of this machine', () => {
 });
 
 describe('the user name', () => {
-  const { schema } = VARIABLES.BANK_USERNAME;
+  const schema = settingsSchema.shape.BANK_USERNAME;
 
   it.each(['m2m-user', 'Jürgen €', 'a b', '$HOME"#'])('%s is allowed', (text) => {
     expect(schema.parse(text)).toBe(text);
@@ -276,7 +276,7 @@ describe('the user name', () => {
 });
 
 describe('the password', () => {
-  const { schema } = VARIABLES.BANK_PASSWORD;
+  const schema = settingsSchema.shape.BANK_PASSWORD;
 
   it.each(['a:b', 'pässwörd €', ' spaces ', '\'"$#\\'])('%s is allowed', (text) => {
     expect(schema.parse(text)).toBe(text);
@@ -294,22 +294,23 @@ describe('the password', () => {
 
 describe('the log level', () => {
   it.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])('%s is one', (text) => {
-    expect(faultOf(VARIABLES.LOG_LEVEL.schema, text)).toBeNull();
+    expect(faultOf(settingsSchema.shape.LOG_LEVEL, text)).toBeNull();
   });
 
   it.each(['INFO', 'verbose', '30'])('%s is refused, with the ones there are', (text) => {
-    expect(faultOf(VARIABLES.LOG_LEVEL.schema, text)).toContain('must be one of trace, debug, info');
+    expect(faultOf(settingsSchema.shape.LOG_LEVEL, text)).toContain('must be one of trace, debug, info');
   });
 });
 
-it.each(VARIABLE_NAMES)('the example of %s is allowed, and so is its default', (name) => {
-  const { schema, example, default: otherwise = null } = VARIABLES[name];
+it.each(SETTING_NAMES)('the example of %s is allowed, and so is its default', (name) => {
+  const schema = settingsSchema.shape[name];
+  const { example, default: otherwise = null } = describeSetting(name);
   expect(faultOf(schema, example.replace(/^'(.*)'$/, '$1'))).toBeNull();
   if (otherwise !== null) expect(faultOf(schema, otherwise)).toBeNull();
 });
 
-it.each(VARIABLE_NAMES)('%s says what is allowed, and either its default or what happens without', (name) => {
-  const { schema, default: otherwise, unset } = VARIABLES[name];
-  expect(schema.description).toEqual(expect.any(String));
+it.each(SETTING_NAMES)('%s says what is allowed, and either its default or what happens without', (name) => {
+  const { allowed, default: otherwise, unset } = describeSetting(name);
+  expect(allowed).toEqual(expect.any(String));
   expect([otherwise, unset].filter((each) => each !== undefined)).toHaveLength(1);
 });

@@ -34,6 +34,9 @@ const oneLine = z
   // reading bytes that are no UTF-8 leaves a replacement character; a wrong password may lock the account
   .refine((text) => !text.includes('\ufffd'), 'is not UTF-8');
 
+export const freeText = (max: number) =>
+  oneLine.max(max, `must have at most ${max} characters`).describe(`text, at most ${max} characters`);
+
 export const password = oneLine.describe('text');
 
 export const userName = oneLine

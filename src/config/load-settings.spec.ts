@@ -37,14 +37,14 @@ describe('settings in .env', () => {
   it('are read', async () => {
     writeEnv(FILE);
     const { bank } = await loadSettings({ sandbox: false });
-    expect([bank?.baseUrl, bank?.identity.password.read()]).toEqual([FILE.BANK_BASE_URL, 'file-password']);
+    expect([bank?.BANK_BASE_URL, bank?.BANK_PASSWORD.read()]).toEqual([FILE.BANK_BASE_URL, 'file-password']);
   });
 
   it('give way to the environment', async () => {
     writeEnv(FILE);
     process.env['BANK_USERNAME'] = 'environment-user';
     const { bank } = await loadSettings({ sandbox: false });
-    expect(bank?.identity.username.read()).toBe('environment-user');
+    expect(bank?.BANK_USERNAME.read()).toBe('environment-user');
   });
 
   it('do not reach the environment of the process, where children would inherit them', async () => {
@@ -78,7 +78,7 @@ describe('settings in .env', () => {
 
   it('are read behind a byte order mark', async () => {
     writeFileSync('.env', '\ufeffPORT=3999\n', { mode: 0o600 });
-    expect((await loadSettings({ sandbox: true })).common.http.port).toBe(3999);
+    expect((await loadSettings({ sandbox: true })).common.PORT).toBe(3999);
   });
 
   it('that are wrong are reported with all faults', async () => {

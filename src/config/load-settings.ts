@@ -4,14 +4,14 @@ import type { Environment } from './environment.js';
 import { ENV_FILE } from './fault.js';
 import { readSettings, SettingsInvalid, type ReadOptions, type SettingsRead } from './read-settings.js';
 import { whyUnreadable } from './small-file.js';
-import { VARIABLE_NAMES, VARIABLES } from './variables.js';
+import { SECRET_NAMES } from './settings-schema.js';
 
 /**
  * Takes secrets that were given directly out of the environment that this program, its children and its reports see.
  * It is no cure: /proc/PID/environ shows what the process was started with as long as it lives. Secrets belong in files.
  */
 export function forgetSecrets(environment: Record<string, string | undefined>): void {
-  for (const name of VARIABLE_NAMES) if (VARIABLES[name].secret) delete environment[name];
+  for (const name of SECRET_NAMES) delete environment[name];
   for (const name of Object.keys(environment)) if (/^OTEL_.*_(HEADERS|ENDPOINT)$/.test(name)) delete environment[name];
   for (const [name, value] of Object.entries(environment)) {
     if (/^https?_proxy$/i.test(name) && value?.includes('@')) delete environment[name];

@@ -9,7 +9,7 @@ import { createKeyPair } from '../sandbox/identity/key-pair.js';
 import type { Fault } from './fault.js';
 import { readSettings, SettingsInvalid, type ReadOptions } from './read-settings.js';
 import { FileUnusable } from './small-file.js';
-import { VARIABLES, type VariableName } from './variables.js';
+import { describeSetting, SETTING_NAMES, type SettingName } from './settings-schema.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'read-settings-'));
 const PFX = file('client.pfx', 'no certificate is read here');
@@ -51,112 +51,30 @@ describe('settings that are all given', () => {
     expect(warnings).toEqual([]);
     expect(bank).toMatchObject({
       mode: 'live',
-      baseUrl: 'https://api.bank.example',
-      authUrl: 'https://api.bank.example',
-      identity: { pfx: { file: PFX }, caFile: null },
+      BANK_BASE_URL: 'https://api.bank.example',
+      BANK_AUTH_URL: 'https://api.bank.example',
+      BANK_PFX_FILE: PFX,
     });
-    expect(common).toEqual({
+    expect(common).toMatchObject({
       production: false,
-      logLevel: 'info',
-      sharing: { redis: null, file: null, keyFile: null },
-      egress: {
-        tlsMaxVersion: '1.3',
-        connectTimeoutMs: 3000,
-        requestTimeoutMs: 10_000,
-        maxConcurrentRequests: 6,
-        maxResponseBytes: 33_554_432,
-        proxy: null,
-        noProxy: '',
-        proxyCaFile: null,
-        localAddress: null,
-      },
-      snapshot: {
-        freshMs: 10_000,
-        softTimeoutMs: 1000,
-        maxAgeMs: 300_000,
-        readTimeoutMs: 60_000,
-        pageSize: 1000,
-        requestDeadlineMs: 15_000,
-        maxRequestsWaiting: 2000,
-      },
-      http: {
-        host: '127.0.0.1',
-        port: 3000,
-        allowedHosts: ['localhost', '127.0.0.1', '[::1]'],
-        allowedClients: ['loopback'],
-        tls: null,
-        maxConnections: 5000,
-        corsOrigins: [],
-        shutdownDelayMs: 0,
-        shutdownGraceMs: 10_000,
-      },
-      sandbox: {
-        host: '127.0.0.1',
-        port: 8443,
-        authPort: null,
-        controlPort: 8444,
-        names: ['localhost', '127.0.0.1'],
-        directory: '.sandbox',
-        accounts: 120,
-        seed: 1,
-        tokenLifetimeSeconds: 300,
-        latencyMs: 0,
-        allowedIps: ['127.0.0.1', '::1'],
-      },
-    });
-  });
-
-  it('each number arrives where it belongs', () => {
-    const { common } = read({
-      BANK_CONNECT_TIMEOUT_MS: '11',
-      BANK_REQUEST_TIMEOUT_MS: '12',
-      REQUEST_DEADLINE_MS: '13',
-      BANK_MAX_CONCURRENT_REQUESTS: '14',
-      BANK_PAGE_SIZE: '15',
-      BANK_MAX_RESPONSE_BYTES: '1600',
-      SNAPSHOT_FRESH_MS: '17',
-      SNAPSHOT_SOFT_TIMEOUT_MS: '18',
-      SNAPSHOT_MAX_AGE_MS: '19',
-      SNAPSHOT_READ_TIMEOUT_MS: '20',
-      PORT: '21',
-      MAX_CONNECTIONS: '22',
-      MAX_REQUESTS_WAITING: '23',
-      SHUTDOWN_DELAY_MS: '24',
-      SHUTDOWN_GRACE_MS: '25',
-    });
-    expect(common.egress).toMatchObject({
-      connectTimeoutMs: 11,
-      requestTimeoutMs: 12,
-      maxConcurrentRequests: 14,
-      maxResponseBytes: 1600,
-    });
-    expect(common.snapshot).toEqual({
-      requestDeadlineMs: 13,
-      pageSize: 15,
-      freshMs: 17,
-      softTimeoutMs: 18,
-      maxAgeMs: 19,
-      readTimeoutMs: 20,
-      maxRequestsWaiting: 23,
-    });
-    expect(common.http).toMatchObject({
-      port: 21,
-      maxConnections: 22,
-      shutdownDelayMs: 24,
-      shutdownGraceMs: 25,
+      EGRESS_PROXY_URL: null,
+      EGRESS_NO_PROXY: '',
+      SNAPSHOT_FRESH_MS: 10_000,
+      ALLOWED_HOSTS: ['localhost', '127.0.0.1', '[::1]'],
+      CORS_ORIGINS: [],
     });
   });
 
   it('the token may be issued by another host', () => {
-    expect(read({ BANK_AUTH_URL: 'https://auth.bank.example/m2m/' }).bank?.authUrl).toBe(
+    expect(read({ BANK_AUTH_URL: 'https://auth.bank.example/m2m/' }).bank?.BANK_AUTH_URL).toBe(
       'https://auth.bank.example/m2m',
     );
   });
 
   it('an empty variable counts as not set', () => {
     const { common, bank } = read({ BANK_AUTH_URL: '', PORT: '', ALLOWED_CLIENTS: '', EGRESS_PROXY_URL: '' });
-    expect(bank?.authUrl).toBe('https://api.bank.example');
-    expect(common.http).toMatchObject({ port: 3000, allowedClients: ['loopback'] });
+    expect(bank?.BANK_AUTH_URL).toBe('https://api.bank.example');
+    expect(common).toMatchObject({ PORT: 3000, ALLOWED_CLIENTS: ['loopback'] });
   });
 
   it('unknown names are warned of, and do not stop the start', () => {
@@ -174,7 +92,7 @@ describe('settings that are wrong', () => {
       'is missing',
       'is missing',
       'is missing',
-      'or BANK_PFX_BASE64 is missing',
+      '(or BANK_PFX_BASE64, or BANK_CERT_FILE with BANK_KEY_FILE) is missing',
     ]);
     expect(faults.every(({ example }) => example !== undefined && example !== '')).toBe(true);
   });
@@ -228,21 +146,20 @@ describe('settings that are wrong', () => {
     expect(error.message).toBe('BANK_PAGE_SIZE must be at least 1; PORT must be at most 65535');
   });
 
-  it.each(
-    (Object.keys(VARIABLES) as VariableName[]).filter((name) =>
-      /PORT|_MS|SIZE|BYTES|MAX|SEED|SECONDS|COUNTS$/.test(name),
-    ),
-  )('%s is refused with "abc", "-1" and 1e12, and an example is given', (name) => {
-    for (const text of ['abc', '-1', '1000000000000']) {
-      const faults = faultsOf({ [name]: text });
-      expect(named(faults)).toEqual([name]);
-      expect(faults[0]?.example).toBe(`${name}=${VARIABLES[name].example}`);
-    }
-  });
+  it.each(SETTING_NAMES.filter((name) => /PORT|_MS|SIZE|BYTES|MAX|SEED|SECONDS|COUNTS$/.test(name)))(
+    '%s is refused with "abc", "-1" and 1e12, and an example is given',
+    (name) => {
+      for (const text of ['abc', '-1', '1000000000000']) {
+        const faults = faultsOf({ [name]: text });
+        expect(named(faults)).toEqual([name]);
+        expect(faults[0]?.example).toBe(`${name}=${describeSetting(name).example}`);
+      }
+    },
+  );
 
   it('the PFX as a file and as text is one too many', () => {
     expect(faultsOf({ BANK_PFX_BASE64: 'TUlJ' })).toEqual([
-      expect.objectContaining({ variable: 'BANK_PFX_FILE', problem: 'and BANK_PFX_BASE64 are both set; keep one' }),
+      expect.objectContaining({ variable: 'BANK_PFX_FILE', problem: 'is set together with BANK_PFX_BASE64; keep one' }),
     ]);
   });
 
@@ -262,7 +179,7 @@ describe('settings that are wrong', () => {
 
   it('the PFX may be given as text alone', () => {
     const { bank } = readSettings({ ...BANK, BANK_PFX_FILE: '', BANK_PFX_BASE64: 'TUlJ' }, LIVE);
-    expect(bank?.identity.pfx).toMatchObject({ base64: { variable: 'BANK_PFX_BASE64', file: null } });
+    expect(bank?.BANK_PFX_BASE64).toMatchObject({ variable: 'BANK_PFX_BASE64', file: null });
   });
 
   it('no message holds the value of a secret or credentials of an address', () => {
@@ -300,9 +217,13 @@ describe('what is shared and kept', () => {
     const keyFile = file('sealing.key', `${'ab'.repeat(32)}\n`);
     const url = file('redis-url', 'rediss://me:hunter2@redis.example:6380/1\n');
     const env = { REDIS_URL_FILE: url, REDIS_KEY_PREFIX: 'x:', SNAPSHOT_FILE: join(directory, 'kept') };
-    const { sharing } = read({ ...env, SNAPSHOT_KEY_FILE: keyFile }).common;
-    expect(sharing).toMatchObject({ redis: { caFile: null, keyPrefix: 'x:' }, file: env.SNAPSHOT_FILE, keyFile });
-    expect(sharing.redis?.url.read()).toBe('rediss://me:hunter2@redis.example:6380/1');
+    const { common } = read({ ...env, SNAPSHOT_KEY_FILE: keyFile });
+    expect(common).toMatchObject({
+      REDIS_KEY_PREFIX: 'x:',
+      SNAPSHOT_FILE: env.SNAPSHOT_FILE,
+      SNAPSHOT_KEY_FILE: keyFile,
+    });
+    expect(common.REDIS_URL?.read()).toBe('rediss://me:hunter2@redis.example:6380/1');
   });
 
   it('is refused together where it is wrong, without what may be a password', () => {
@@ -362,19 +283,20 @@ describe('a secret in a file', () => {
     'BANK_PASSWORD',
     'BANK_PFX_BASE64',
     'BANK_PFX_PASSCODE',
+    'BANK_KEY_PASSPHRASE',
     'EGRESS_PROXY_URL',
     'REDIS_URL',
-  ] as const satisfies readonly VariableName[];
+  ] as const satisfies readonly SettingName[];
 
   it('may be each secret there is, and nothing else', () => {
-    const withFile = (Object.keys(VARIABLES) as VariableName[]).filter((name) => VARIABLES[name].secret);
+    const withFile = SETTING_NAMES.filter((name) => describeSetting(name).secret);
     expect(withFile.sort()).toEqual([...SECRETS].sort());
   });
 
   it('is read when it is needed, so that a changed file is seen', () => {
     const path = file('password', 'first\n');
     const { bank } = read({ BANK_PASSWORD: '', BANK_PASSWORD_FILE: path });
-    const source = bank?.identity.password;
+    const source = bank?.BANK_PASSWORD;
     expect([source?.variable, source?.file, source?.read()]).toEqual(['BANK_PASSWORD_FILE', path, 'first']);
     writeFileSync(path, 'second\n');
     expect(source?.read()).toBe('second');
@@ -382,7 +304,7 @@ describe('a secret in a file', () => {
 
   it('is checked by the rule of its variable each time', () => {
     const path = file('changing', 'good');
-    const source = read({ BANK_PASSWORD: '', BANK_PASSWORD_FILE: path }).bank?.identity.password;
+    const source = read({ BANK_PASSWORD: '', BANK_PASSWORD_FILE: path }).bank?.BANK_PASSWORD;
     writeFileSync(path, 'bad\u0007');
     expect(() => source?.read()).toThrow(FileUnusable);
     expect(() => source?.read()).toThrow('must not contain control characters');
@@ -390,7 +312,7 @@ describe('a secret in a file', () => {
 
   it('may be a proxy with its password', () => {
     const path = file('proxy', 'http://someone:hunter2@proxy.example:3128\n');
-    expect(read({ EGRESS_PROXY_URL_FILE: path }).common.egress.proxy?.password).toBe('hunter2');
+    expect(read({ EGRESS_PROXY_URL_FILE: path }).common.EGRESS_PROXY_URL?.password).toBe('hunter2');
   });
 
   it.each(SECRETS)('%s is refused when given both ways', (name) => {
@@ -405,7 +327,7 @@ describe('a secret in a file', () => {
   it('is no conflict with an empty variable, as compose files tend to give', () => {
     const path = file('passcode', 'open sesame');
     const { bank } = read({ BANK_PFX_PASSCODE: '', BANK_PFX_PASSCODE_FILE: path });
-    expect(bank?.identity.passcode.read()).toBe('open sesame');
+    expect(bank?.BANK_PFX_PASSCODE.read()).toBe('open sesame');
   });
 
   it.each([
@@ -440,7 +362,7 @@ describe('a secret in a file', () => {
 
   it.each(['', '\n'])('may be empty (%j) when it is the passcode', (content) => {
     const path = file('empty-passcode', content);
-    expect(read({ BANK_PFX_PASSCODE_FILE: path }).bank?.identity.passcode.read()).toBe('');
+    expect(read({ BANK_PFX_PASSCODE_FILE: path }).bank?.BANK_PFX_PASSCODE.read()).toBe('');
   });
 });
 
@@ -460,10 +382,10 @@ describe('listening beyond this machine', () => {
 
   it('is allowed with both', () => {
     const { common } = read({ HOST: '0.0.0.0', ALLOWED_HOSTS: 'Accounts.Internal', ALLOWED_CLIENTS: 'private' });
-    expect(common.http).toMatchObject({
-      host: '0.0.0.0',
-      allowedHosts: ['accounts.internal'],
-      allowedClients: ['private'],
+    expect(common).toMatchObject({
+      HOST: '0.0.0.0',
+      ALLOWED_HOSTS: ['accounts.internal'],
+      ALLOWED_CLIENTS: ['private'],
     });
   });
 
@@ -488,9 +410,9 @@ describe('certificates of PEM files', () => {
   });
 
   it('a certificate and its key make the API speak HTTPS', () => {
-    expect(read({ TLS_CERT_FILE: pair.cert, TLS_KEY_FILE: pair.key }).common.http.tls).toEqual({
-      certFile: pair.cert,
-      keyFile: pair.key,
+    expect(read({ TLS_CERT_FILE: pair.cert, TLS_KEY_FILE: pair.key }).common).toMatchObject({
+      TLS_CERT_FILE: pair.cert,
+      TLS_KEY_FILE: pair.key,
     });
   });
 
@@ -522,7 +444,7 @@ describe('certificates of PEM files', () => {
   });
 
   it('roots for the bank are taken', () => {
-    expect(read({ BANK_CA_FILE: pair.cert }).bank?.identity.caFile).toBe(pair.cert);
+    expect(read({ BANK_CA_FILE: pair.cert }).bank?.BANK_CA_FILE).toBe(pair.cert);
   });
 
   it('two roots in one file are taken', () => {
@@ -557,7 +479,8 @@ describe('certificates of PEM files', () => {
 });
 
 describe('the route', () => {
-  const proxyOf = (env: Record<string, string>, options = LIVE) => read(env, options).common.egress.proxy?.href ?? null;
+  const proxyOf = (env: Record<string, string>, options = LIVE) =>
+    read(env, options).common.EGRESS_PROXY_URL?.href ?? null;
 
   it.each([
     [{ HTTPS_PROXY: 'http://upper:1' }, 'http://upper:1/'],
@@ -583,11 +506,11 @@ describe('the route', () => {
     [{ no_proxy: '', NO_PROXY: 'upper' }, 'upper'],
     [{ EGRESS_NO_PROXY: 'own', no_proxy: 'lower' }, 'own'],
   ])('%j goes around it for %p', (env, list) => {
-    expect(read(env as Record<string, string>).common.egress.noProxy).toBe(list);
+    expect(read(env as Record<string, string>).common.EGRESS_NO_PROXY).toBe(list);
   });
 
   it('a source address is taken', () => {
-    expect(read({ EGRESS_LOCAL_ADDRESS: '192.0.2.10' }).common.egress.localAddress).toBe('192.0.2.10');
+    expect(read({ EGRESS_LOCAL_ADDRESS: '192.0.2.10' }).common.EGRESS_LOCAL_ADDRESS).toBe('192.0.2.10');
   });
 });
 
@@ -619,22 +542,15 @@ describe('with --sandbox', () => {
   });
 
   it('traffic goes direct whatever proxy or address is set', () => {
-    const { egress } = read(
+    const { common } = read(
       { EGRESS_PROXY_URL: 'http://own:1', HTTPS_PROXY: 'http://upper:1', EGRESS_LOCAL_ADDRESS: '192.0.2.10' },
       SANDBOX,
-    ).common;
-    expect([egress.proxy, egress.localAddress]).toEqual([null, null]);
+    );
+    expect([common.EGRESS_PROXY_URL, common.EGRESS_LOCAL_ADDRESS]).toEqual([null, undefined]);
   });
 
   it('an inherited proxy that is bad does not matter', () => {
     expect(faultsOf({ https_proxy: 'socks5://proxy.example' }, SANDBOX)).toEqual([]);
-  });
-
-  it.each([
-    ['8445', 8445],
-    ['8443', null],
-  ])('a port of its own for the token (%s) makes it a host of its own', (port, authPort) => {
-    expect(readSettings({ SANDBOX_AUTH_PORT: port }, SANDBOX).common.sandbox.authPort).toBe(authPort);
   });
 });
 

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { checkProduction, type Runtime } from './check-production.js';
 import { checkPfxFile, checkTogether } from './check-together.js';
-import { isSet, readSecret, type Environment } from './environment.js';
+import { isSet, type Environment } from './environment.js';
+import { readSecret } from './secret-source.js';
 import { toFault, type Fault } from './fault.js';
-import type { BankSettings, CommonSettings } from './settings.js';
+import type { BankSettings, CommonSettings, Values } from './settings.js';
 import { FileUnusable } from './small-file.js';
-import { toBankSettings, toCommonSettings } from './to-settings.js';
-import { KNOWN_NAMES, VARIABLE_NAMES, VARIABLES, type Values } from './variables.js';
+import { toBankSettings, toCommonSettings } from './derive-settings.js';
+import { describeSetting, KNOWN_NAMES, RENAMED, SETTING_NAMES, settingsSchema } from './settings-schema.js';
 import { markedFiles, openFiles, unknownNames } from './warnings.js';
 
 /** All that is wrong with the settings, together. */
@@ -54,6 +55,7 @@ export function readSettings(env: Environment, options: ReadOptions): SettingsRe
   warnings.push(...openFiles(present, envFile), ...markedFiles(present, envFile));
 
   const { values, faults } = readValues(present, sandbox);
+  faults.push(...oldNames(env));
   faults.push(...checkTogether(present, values, sandbox), ...checkProduction(env, options, sandbox && !sandboxAlone));
   if (faults.length > 0) {
     const missing = faults.some(({ problem }) => problem.endsWith('is missing'));
@@ -71,14 +73,21 @@ export function readSettings(env: Environment, options: ReadOptions): SettingsRe
 }
 
 const isOfTheBank = (name: string): boolean =>
-  VARIABLE_NAMES.some((each) => VARIABLES[each].group === 'bank' && (name === each || name === `${each}_FILE`));
+  SETTING_NAMES.some((each) => describeSetting(each).group === 'bank' && (name === each || name === `${each}_FILE`));
+
+/** Settings under the names that they once had; ignored, they would silently fall back to their defaults. */
+function oldNames(env: Environment): Fault[] {
+  return Object.entries(RENAMED)
+    .filter(([old]) => isSet(env[old]))
+    .map(([old, name]) => ({ variable: old, problem: `is now ${name}`, example: `${name}=${env[old]}` }));
+}
 
 /** Each variable by itself; one that is wrong has no value. */
 function readValues(env: Environment, sandbox: boolean): { values: Partial<Values>; faults: Fault[] } {
   const values: Record<string, unknown> = {};
   const faults: Fault[] = [];
-  for (const name of VARIABLE_NAMES) {
-    const { schema, unset, default: otherwise, secret } = VARIABLES[name];
+  for (const name of SETTING_NAMES) {
+    const { unset, secret } = describeSetting(name);
     const file = secret ? env[`${name}_FILE`] : undefined;
     // X_FILE set and X empty is what compose files tend to give: not a conflict
     if (isSet(env[name]) && isSet(file)) {
@@ -86,11 +95,11 @@ function readValues(env: Environment, sandbox: boolean): { values: Partial<Value
       continue;
     }
     try {
-      const text = isSet(file) ? readSecret(name, file) : env[name] || otherwise;
-      const result = text === undefined ? null : schema.safeParse(text);
-      if (result?.success) values[name] = result.data;
-      else if (result) faults.push(toFault(name, result.error.issues[0]?.message ?? 'is wrong'));
-      else if (unset === 'required' && !sandbox) faults.push(toFault(name, 'is missing'));
+      const text = isSet(file) ? readSecret(name, file) : env[name] || undefined;
+      const result = settingsSchema.shape[name].safeParse(text);
+      if (text === undefined && unset === 'required' && !sandbox) faults.push(toFault(name, 'is missing'));
+      else if (result.success) values[name] = result.data;
+      else faults.push(toFault(name, result.error.issues[0]?.message ?? 'is wrong'));
     } catch (error) {
       if (!(error instanceof FileUnusable)) throw error;
       const problem = `names ${error.path}, which ${error.reason}`;

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { KNOWN_NAMES } from './variables.js';
+import { KNOWN_NAMES } from './settings-schema.js';
 import { markedFiles, openFiles, unknownNames } from './warnings.js';
 
 describe('a variable that is not a setting', () => {

@@ -3,12 +3,12 @@ import { parseEnv } from 'node:util';
 import { closest, distance } from 'fastest-levenshtein';
 import { isSet, type Environment } from './environment.js';
 import { readSmallFile } from './small-file.js';
-import { KNOWN_NAMES, VARIABLES, type VariableName } from './variables.js';
+import { KNOWN_NAMES, RENAMED, SECRET_NAMES } from './settings-schema.js';
 
 const READABLE_BY_ALL = 0o004;
 
 /** Names of files with a key in them, besides those of secrets. */
-const HOLDS_KEY = new Set(['BANK_PFX_FILE', 'SNAPSHOT_KEY_FILE', 'TLS_KEY_FILE']);
+const HOLDS_KEY = new Set(['BANK_PFX_FILE', 'BANK_KEY_FILE', 'SNAPSHOT_KEY_FILE', 'TLS_KEY_FILE']);
 
 const PREFIXES = new Set(KNOWN_NAMES.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []));
 const SHORT_NAMES = KNOWN_NAMES.filter((name) => !name.includes('_'));
@@ -16,7 +16,7 @@ const SHORT_NAMES = KNOWN_NAMES.filter((name) => !name.includes('_'));
 /** A warning for each variable that looks like a setting and is none, with the nearest known name. */
 export function unknownNames(env: Environment): string[] {
   return Object.keys(env).flatMap((name) => {
-    const meant = KNOWN_NAMES.includes(name) ? null : meantBy(name.toUpperCase());
+    const meant = KNOWN_NAMES.includes(name) || name in RENAMED ? null : meantBy(name.toUpperCase());
     return meant === null ? [] : [`${name} is not a setting and is ignored; did you mean ${meant}?`];
   });
 }
@@ -82,8 +82,7 @@ function codingOf(file: string): string | null {
   return start === 'efbbbf' ? 'begins with a byte order mark' : null;
 }
 
-const isSecret = (name: string): boolean =>
-  Object.hasOwn(VARIABLES, name) && VARIABLES[name as VariableName].secret === true;
+const isSecret = (name: string): boolean => SECRET_NAMES.some((each) => each === name);
 
 const isSecretFile = (name: string): boolean => name.endsWith('_FILE') && isSecret(name.replace(/_FILE$/, ''));
 

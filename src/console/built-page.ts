@@ -16,10 +16,10 @@ export class BuiltPage implements OnModuleInit {
 
   constructor(
     private readonly edge: HttpEdge,
-    { bank }: Settings,
+    settings: Settings,
   ) {
     // known before anything is asked, so that the page says from its first moment what is not real
-    this.html = readFileSync(INDEX, 'utf8').replace('<html', `<html data-mode="${bank.mode}"`);
+    this.html = readFileSync(INDEX, 'utf8').replace('<html', `<html data-mode="${settings.mode}"`);
   }
 
   onModuleInit(): void {

@@ -39,7 +39,7 @@ export class ConsoleController {
       .header('content-type', `${type}; charset=utf-8`);
     if (type === HTML) reply.send(this.page.html);
     else {
-      const { mode } = this.settings.bank;
+      const { mode } = this.settings;
       reply.send(JSON.stringify({ name: 'accounts-gateway', version: VERSION, mode, links: LINKS }));
     }
   }

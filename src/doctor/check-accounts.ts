@@ -20,17 +20,20 @@ interface Listed {
 export async function checkAccounts(
   call: AuthorizedCall,
   clock: Clock,
-  { snapshot, egress: { maxConcurrentRequests } }: Settings,
+  settings: Settings,
   findings: Findings,
 ): Promise<Listed> {
-  const { pageSize, readTimeoutMs } = snapshot;
+  const { SNAPSHOT_READ_TIMEOUT_MS: readTimeoutMs } = settings;
   const signal = AbortSignal.timeout(readTimeoutMs);
   const requestId = randomUUID();
   findings.facts['requestId'] = requestId;
   let text: string | null = null;
   let list: AccountList;
   try {
-    const reader = new AccountReader(new PageSource(call, clock), { pageSize, maxConcurrentRequests });
+    const reader = new AccountReader(new PageSource(call, clock), {
+      pageSize: settings.BANK_PAGE_SIZE,
+      maxConcurrentRequests: settings.BANK_MAX_CONCURRENT_REQUESTS,
+    });
     list = await reader.readAll(requestId, signal, () => {
       const pages = new PageReader();
       return async (pageNumber, pieces) => {

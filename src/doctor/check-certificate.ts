@@ -32,12 +32,12 @@ const PFX_REMEDIES: Readonly<Record<UnreadableReason, string>> = {
 
 /** The PFX, opened with its passcode, and the certificate in it: what to give to the bank, and how long it lasts. */
 export async function checkCertificate(
-  { bank }: Settings,
+  settings: Settings,
   clock: Clock,
   findings: Findings,
 ): Promise<IdentityMaterial> {
   const nowMs = clock.now().wall;
-  const material = await open(bank.identity, new Date(nowMs));
+  const material = await open(settings, new Date(nowMs));
   const { subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter, chainPem, warnings } =
     material.certificate;
   const left = daysLeft(material.certificate, nowMs);
@@ -86,9 +86,9 @@ const days = (count: number) => (count === 1 ? '1 day' : count === 0 ? 'less tha
 /** The day of an ISO date. */
 const toDay = (iso: string) => iso.slice(0, 10);
 
-async function open(identity: Settings['bank']['identity'], now: Date): Promise<IdentityMaterial> {
+async function open(settings: Settings, now: Date): Promise<IdentityMaterial> {
   try {
-    return await readIdentityMaterial(identity, now);
+    return await readIdentityMaterial(settings, now);
   } catch (error) {
     if (error instanceof CertificateUnreadable) {
       throw new StepFailed('pfx-unreadable', 'operator', error.message, PFX_REMEDIES[error.reason]);

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import type { Egress } from '../egress/egress.js';
 import type { ConnectionFacts } from '../egress/probe-connection.js';
-import { describeRoute } from '../egress/route.js';
+import { describeRoute, type RouteSettings } from '../egress/route.js';
 import { toGatewayError, type GatewayError } from '../problems/gateway-error.js';
-import type { EgressSettings } from '../config/settings.js';
 import { parseCertificates } from '../config/small-file.js';
 import { toRouteFailure, toTlsFailure, type Attempt } from './connection-failure.js';
 import { lineFor, type BankHost } from './hosts.js';
@@ -17,7 +16,7 @@ const LOCAL = 'the local address; behind a NAT or a proxy the bank sees another 
 interface ConnectionCheckOptions {
   readonly egress: Egress;
   readonly hosts: readonly BankHost[];
-  readonly settings: EgressSettings;
+  readonly settings: RouteSettings;
   /** Of our certificate. */
   readonly thumbprint: string;
   /** PEM of the only roots trusted for the bank, or null for the runtime's own. */
@@ -87,7 +86,7 @@ export class ConnectionCheck {
     } catch (error) {
       failure = toGatewayError(error);
     }
-    const { localAddress } = this.#options.settings;
+    const { EGRESS_LOCAL_ADDRESS: localAddress = null } = this.#options.settings;
     const source = seen.localAddress ?? localAddress ?? (await sourceAddressTowards(host.hostname, host.port));
     return { host, seen, source, localAddress, failure };
   }

@@ -12,9 +12,8 @@ export type SettingsSource = () => Promise<{ readonly settings: Settings; readon
 export async function checkSettings(source: SettingsSource, findings: Findings): Promise<Settings> {
   try {
     const { settings, warnings } = await source();
-    const { bank, egress } = settings;
-    const { baseUrl, authUrl } = bank;
-    const route = describeRoute(egress, baseUrl);
+    const { BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl } = settings;
+    const route = describeRoute(settings, baseUrl);
     Object.assign(findings.facts, { baseUrl, authUrl, route });
     findings.lines.push(...(baseUrl === authUrl ? [baseUrl] : [`tokens    ${authUrl}`, `accounts  ${baseUrl}`]));
     if (warnings.length > 0) {

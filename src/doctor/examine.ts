@@ -18,7 +18,7 @@ import { StepFailed, toStepFailed } from './step-failed.js';
 import { Walk, type Findings, type OnStep } from './walk.js';
 
 interface ExamineOptions {
-  readonly mode: Settings['bank']['mode'];
+  readonly mode: Settings['mode'];
   /** Ends after the local steps. */
   readonly offline: boolean;
   readonly settings: SettingsSource;
@@ -52,19 +52,18 @@ type LoggedLine = { readonly event?: string; readonly msg?: string; readonly sta
 /** The steps that leave this machine. */
 async function examineBank(walk: Walk, parts: Parts): Promise<void> {
   const { settings, material, clock } = parts;
-  const { bank, egress } = settings;
   const { thumbprint } = material.certificate;
   const logged: LoggedLine[] = [];
-  const identity = createIdentity(parts, egress, logged);
-  const hosts = toHosts(bank, egress);
+  const identity = createIdentity(parts, settings, logged);
+  const hosts = toHosts(settings);
   const connection = new ConnectionCheck({
     egress: identity.egress,
     hosts,
-    settings: egress,
+    settings,
     thumbprint,
     ca: material.ca,
   });
-  const call = new AuthorizedCall({ current: identity }, bank);
+  const call = new AuthorizedCall({ current: identity }, settings);
 
   /** A step that asks the bank for something, with what a refusal means; `askAgain` is the least that shows it gone. */
   const asking = async <T>(
@@ -84,7 +83,7 @@ async function examineBank(walk: Walk, parts: Parts): Promise<void> {
       }
       const status = logged.findLast(({ event }) => event === 'bank.call')?.status;
       if ((status !== 401 && status !== 403) || !connection.spokeTls13) throw failure;
-      const older = createIdentity(parts, { ...egress, tlsMaxVersion: '1.2' }, []);
+      const older = createIdentity(parts, { ...settings, BANK_TLS_MAX_VERSION: '1.2' }, []);
       const accepted = await askAgain(older).then(
         () => true,
         () => false,
@@ -96,7 +95,7 @@ async function examineBank(walk: Walk, parts: Parts): Promise<void> {
   };
 
   try {
-    await walk.step('dns', (findings) => checkDns(hosts, egress.connectTimeoutMs, findings));
+    await walk.step('dns', (findings) => checkDns(hosts, settings.BANK_CONNECT_TIMEOUT_MS, findings));
     await walk.step('route', (findings) => connection.checkRoute(findings));
     await walk.step('tls', (findings) => connection.checkTls(findings));
     await walk.step('token', (findings) =>
@@ -112,7 +111,7 @@ async function examineBank(walk: Walk, parts: Parts): Promise<void> {
         'accounts',
         findings,
         () => checkAccounts(call, clock, settings, findings),
-        (older) => askFirstPage(new AuthorizedCall({ current: older }, bank), parts),
+        (older) => askFirstPage(new AuthorizedCall({ current: older }, settings), parts),
       ),
     );
     if (listed) await walk.step('shape', (findings) => checkShape(listed, findings));
@@ -122,11 +121,10 @@ async function examineBank(walk: Walk, parts: Parts): Promise<void> {
 }
 
 /** Logs into `logged` what would be logged while serving: the report is made of it. */
-function createIdentity({ settings, material, clock }: Parts, egress: Settings['egress'], logged: LoggedLine[]) {
+function createIdentity({ material, clock }: Parts, settings: Settings, logged: LoggedLine[]) {
   return new BankIdentity({
     material,
-    bank: settings.bank,
-    egress,
+    settings,
     clock,
     activity: new Activity(),
     logger: createLogger({
@@ -152,7 +150,7 @@ async function checkToken({ tokens }: BankIdentity, logged: readonly LoggedLine[
 }
 
 function askFirstPage(call: AuthorizedCall, { settings, clock }: Parts): Promise<unknown> {
-  const signal = AbortSignal.timeout(settings.snapshot.readTimeoutMs);
+  const signal = AbortSignal.timeout(settings.SNAPSHOT_READ_TIMEOUT_MS);
   return new PageSource(call, clock).get({ pageNumber: 1, pageSize: 1, refreshId: crypto.randomUUID(), signal });
 }
 

@@ -1,5 +1,5 @@
 import { goesDirect } from '../egress/route.js';
-import type { BankSettings, EgressSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 
 /** A host of the bank, as the doctor speaks of it. */
 export interface BankHost {
@@ -20,10 +20,11 @@ export interface BankHost {
 }
 
 /** The hosts of the bank, one or two, and the way to each. */
-export function toHosts({ baseUrl, authUrl }: Pick<BankSettings, 'baseUrl' | 'authUrl'>, egress: EgressSettings) {
+export function toHosts(settings: Settings) {
+  const { BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl } = settings;
   const toHost = (host: Pick<BankHost, 'name' | 'target' | 'variable' | 'url'>): BankHost => {
     const url = new URL(host.url);
-    const proxy = goesDirect(egress, host.url) ? null : egress.proxy;
+    const proxy = goesDirect(settings, host.url) ? null : settings.EGRESS_PROXY_URL;
     const usual = proxy?.protocol === 'http:' ? 80 : 443;
     const next = proxy ?? url;
     return {

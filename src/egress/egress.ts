@@ -5,19 +5,31 @@ import type { Logger } from 'pino';
 import { Activity } from '../telemetry/activity.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
-import type { EgressSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import { readSmallFile } from '../config/small-file.js';
 import type { ClientTls } from './agent-options.js';
 import { DirectAgent } from './direct-agent.js';
 import { probeConnection, type ConnectionFacts } from './probe-connection.js';
 import { orAborted } from '../time/deadline.js';
 import { endCallSpan, startCallSpan } from '../telemetry/spans.js';
-import { goesDirect } from './route.js';
+import { goesDirect, type RouteSettings } from './route.js';
 import { TunnelAgent } from './tunnel-agent.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError, type FailureContext } from './wire-failure.js';
 
 export type { WireAnswer, WireRequest } from './wire-client.js';
+
+/** What egress needs of the settings. */
+export type EgressSettings = RouteSettings &
+  Pick<
+    Settings,
+    | 'BANK_TLS_MAX_VERSION'
+    | 'BANK_CONNECT_TIMEOUT_MS'
+    | 'BANK_REQUEST_TIMEOUT_MS'
+    | 'BANK_MAX_CONCURRENT_REQUESTS'
+    | 'BANK_MAX_RESPONSE_BYTES'
+    | 'EGRESS_PROXY_CA_FILE'
+  >;
 
 /**
  * All calls to the bank: GET over mutual TLS to the configured hosts, directly or through the egress proxy. Whole-call and
@@ -44,9 +56,10 @@ export class Egress {
     this.#tls = tls;
     this.#logger = logger;
     this.#activity = activity;
-    this.#limit = pLimit(settings.maxConcurrentRequests);
-    this.#client = new WireClient(settings.maxResponseBytes);
-    this.#proxyCa = settings.proxyCaFile === null ? null : readSmallFile(settings.proxyCaFile).toString('utf8');
+    this.#limit = pLimit(settings.BANK_MAX_CONCURRENT_REQUESTS);
+    this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES);
+    const { EGRESS_PROXY_CA_FILE: file } = settings;
+    this.#proxyCa = file === undefined ? null : readSmallFile(file).toString('utf8');
   }
 
   /**
@@ -100,7 +113,7 @@ export class Egress {
     try {
       await probeConnection(this.#agentFor(baseUrl), baseUrl, facts);
     } catch (error) {
-      const timeoutMs = this.#settings.connectTimeoutMs;
+      const timeoutMs = this.#settings.BANK_CONNECT_TIMEOUT_MS;
       throw this.#toError(error, { target, timedOut: false, timeoutMs, reusedSocket: false, answered: false });
     }
   }
@@ -122,7 +135,7 @@ export class Egress {
 
   async #call(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
     const agent = this.#agentFor(request.baseUrl);
-    const deadline = AbortSignal.timeout(this.#settings.requestTimeoutMs);
+    const deadline = AbortSignal.timeout(this.#settings.BANK_REQUEST_TIMEOUT_MS);
     const signal = AbortSignal.any([deadline, givenUp]);
     for (;;) {
       try {
@@ -138,7 +151,7 @@ export class Egress {
           continue;
         }
         const { answered, reusedSocket } = error;
-        const timeoutMs = this.#settings.requestTimeoutMs;
+        const timeoutMs = this.#settings.BANK_REQUEST_TIMEOUT_MS;
         const failure = this.#toError(error.cause, {
           target: request.target,
           timedOut: deadline.aborted,
@@ -153,16 +166,21 @@ export class Egress {
   }
 
   #toError(cause: unknown, context: Omit<FailureContext, 'everAnswered' | 'maxResponseBytes'>): GatewayError {
-    const { maxResponseBytes } = this.#settings;
+    const { BANK_MAX_RESPONSE_BYTES: maxResponseBytes } = this.#settings;
     return toWireError(cause, { ...context, everAnswered: this.#everAnswered, maxResponseBytes });
   }
 
   #agentFor(baseUrl: string): Agent {
-    const { proxy } = this.#settings;
+    const { EGRESS_PROXY_URL: proxy } = this.#settings;
     const route = proxy && !goesDirect(this.#settings, baseUrl) ? 'proxy' : 'direct';
     let agent = this.#agents.get(route);
     if (!agent) {
-      const options = { ...this.#settings, onSecure: (socket: TLSSocket) => this.#noteServer(socket) };
+      const options = {
+        tlsMaxVersion: this.#settings.BANK_TLS_MAX_VERSION,
+        connectTimeoutMs: this.#settings.BANK_CONNECT_TIMEOUT_MS,
+        localAddress: this.#settings.EGRESS_LOCAL_ADDRESS ?? null,
+        onSecure: (socket: TLSSocket) => this.#noteServer(socket),
+      };
       agent =
         proxy && route === 'proxy'
           ? new TunnelAgent(proxy, this.#tls, { ...options, proxyCa: this.#proxyCa })

@@ -1,24 +1,27 @@
 import { BlockList, isIP } from 'node:net';
-import type { BankSettings, EgressSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
+
+export type RouteSettings = Pick<Settings, 'EGRESS_PROXY_URL' | 'EGRESS_NO_PROXY' | 'EGRESS_LOCAL_ADDRESS'>;
 
 /** The way to `baseUrl` in words, without credentials: `direct`, `direct from 192.0.2.1`, `proxy http://host:3128`. */
-export function describeRoute(settings: EgressSettings, baseUrl: string): string {
-  const { proxy, localAddress } = settings;
-  const from = localAddress === null ? '' : ` from ${localAddress}`;
+export function describeRoute(settings: RouteSettings, baseUrl: string): string {
+  const { EGRESS_PROXY_URL: proxy, EGRESS_LOCAL_ADDRESS: localAddress } = settings;
+  const from = localAddress === undefined ? '' : ` from ${localAddress}`;
   return proxy && !goesDirect(settings, baseUrl) ? `proxy ${proxy.protocol}//${proxy.host}${from}` : `direct${from}`;
 }
 
 /** The ways to both hosts of the bank: one where they are the same, else each by its name. */
-export function describeRoutes(settings: EgressSettings, bank: Pick<BankSettings, 'baseUrl' | 'authUrl'>): string {
-  const [accounts, tokens] = [describeRoute(settings, bank.baseUrl), describeRoute(settings, bank.authUrl)];
+export function describeRoutes(settings: RouteSettings & Pick<Settings, 'BANK_BASE_URL' | 'BANK_AUTH_URL'>): string {
+  const accounts = describeRoute(settings, settings.BANK_BASE_URL);
+  const tokens = describeRoute(settings, settings.BANK_AUTH_URL);
   return accounts === tokens ? accounts : `accounts: ${accounts}; tokens: ${tokens}`;
 }
 
 /** Whether `baseUrl` is reached without a proxy. */
-export function goesDirect(settings: EgressSettings, baseUrl: string): boolean {
-  if (!settings.proxy) return true;
+export function goesDirect(settings: RouteSettings, baseUrl: string): boolean {
+  if (!settings.EGRESS_PROXY_URL) return true;
   const url = new URL(baseUrl);
-  return matchesNoProxy(settings.noProxy, url.hostname, Number(url.port || 443));
+  return matchesNoProxy(settings.EGRESS_NO_PROXY, url.hostname, Number(url.port || 443));
 }
 
 /**

@@ -93,11 +93,10 @@ export class HealthReport {
   }
 
   #egress(ready: boolean): HealthIndicatorResult {
-    const { bank, egress } = this.settings;
     const failure = this.#failure;
     const blamed = failure?.code.startsWith('proxy-') === true;
     const status = blamed ? (ready ? 'degraded' : 'down') : 'up';
-    return this.#part('egress', status, failure, { route: describeRoutes(egress, bank) });
+    return this.#part('egress', status, failure, { route: describeRoutes(this.settings) });
   }
 
   #token(): HealthIndicatorResult {
@@ -113,7 +112,7 @@ export class HealthReport {
   #bank(ready: boolean): HealthIndicatorResult {
     const { lastSuccessAt, lastError } = this.condition.status();
     const { paths: drift } = this.drift.status();
-    const data = { mode: this.settings.bank.mode, lastSuccessAt, lastError, circuit: this.circuit, drift };
+    const data = { mode: this.settings.mode, lastSuccessAt, lastError, circuit: this.circuit, drift };
     return this.#part('bank', ready ? 'degraded' : 'down', this.#failure, data);
   }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyReply } from 'fastify';
-import type { HttpSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import { within } from '../time/deadline.js';
 import { Turns } from '../turns.js';
 import { Admission } from './admission.js';
@@ -38,9 +38,9 @@ export class Connections {
   #pipelined = 0;
   #draining = false;
 
-  constructor(settings: HttpSettings, onLeft: OnLeft) {
-    this.#admission = new Admission(settings.maxConnections);
-    this.#isAllowedClient = createClientList(settings.allowedClients);
+  constructor(settings: Pick<Settings, 'MAX_CONNECTIONS' | 'ALLOWED_CLIENTS'>, onLeft: OnLeft) {
+    this.#admission = new Admission(settings.MAX_CONNECTIONS);
+    this.#isAllowedClient = createClientList(settings.ALLOWED_CLIENTS);
     this.#onLeft = onLeft;
   }
 

@@ -2,16 +2,15 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import type { HttpSettings } from '../config/settings.js';
 import { Turns } from '../turns.js';
 import { Connection } from './connection.js';
 import { createGuard } from './guard.js';
 
 const SETTINGS = {
-  allowedHosts: ['localhost', '127.0.0.1', '[::1]', 'accounts.internal'],
-  corsOrigins: ['https://treasury.example'],
-  maxConnections: 10,
-} as unknown as HttpSettings;
+  ALLOWED_HOSTS: ['localhost', '127.0.0.1', '[::1]', 'accounts.internal'],
+  CORS_ORIGINS: ['https://treasury.example'],
+  MAX_CONNECTIONS: 10,
+};
 
 const guard = createGuard(SETTINGS);
 

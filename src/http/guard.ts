@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../problems/gateway-error.js';
-import type { HttpSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import type { Connection } from './connection.js';
 import { createOriginCheck } from './origins.js';
 
@@ -20,10 +20,10 @@ const MAX_BODY_BYTES = 1024;
  * and not from a page of another site in somebody's browser. Nothing is taken from a forwarding header.
  */
 export function createGuard(
-  settings: HttpSettings,
+  settings: Pick<Settings, 'CORS_ORIGINS' | 'ALLOWED_HOSTS' | 'MAX_CONNECTIONS'>,
 ): (request: IncomingMessage, path: string, connection: Connection) => void {
-  const isListed = createOriginCheck(settings.corsOrigins);
-  const isAllowedHost = createHostCheck(settings.allowedHosts);
+  const isListed = createOriginCheck(settings.CORS_ORIGINS);
+  const isAllowedHost = createHostCheck(settings.ALLOWED_HOSTS);
 
   /** @throws GatewayError malformed-request, request-too-large, overloaded, host-not-allowed, client-not-allowed */
   return (request, path, connection) => {
@@ -49,7 +49,7 @@ export function createGuard(
     if (connection.beyondCap) {
       throw new GatewayError(
         'overloaded',
-        `${settings.maxConnections} connections are open already (MAX_CONNECTIONS).`,
+        `${settings.MAX_CONNECTIONS} connections are open already (MAX_CONNECTIONS).`,
         { retryAfterMs: 1000 },
       );
     }

@@ -7,7 +7,7 @@ import { fastify as createFastify, type FastifyInstance, type FastifyReply, type
 import type { Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
 import type { Clock } from '../time/clock.js';
-import type { HttpSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import type { RequestFields } from '../logging/request-fields.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import { startRequestSpan } from '../telemetry/spans.js';
@@ -33,20 +33,21 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
   readonly connections: Connections;
   /** Null where plain HTTP is spoken. */
   readonly certificate: ListenerCertificate | null;
-  readonly #settings: HttpSettings;
+  readonly #settings: Settings;
   readonly #accessLog: AccessLog;
   readonly #guard: ReturnType<typeof createGuard>;
   readonly #cors: Cors;
   readonly #methods: RouteMethods;
   #stopping = false;
 
-  constructor(settings: HttpSettings, logger: Logger, clock: Clock, activity: Activity) {
+  constructor(settings: Settings, logger: Logger, clock: Clock, activity: Activity) {
     this.#settings = settings;
     const accessLog = new AccessLog(logger, activity);
     this.#accessLog = accessLog;
-    this.certificate = settings.tls && new ListenerCertificate(settings.tls, clock, logger);
+    const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = settings;
+    this.certificate = certFile && keyFile ? new ListenerCertificate({ certFile, keyFile }, clock, logger) : null;
     this.#guard = createGuard(settings);
-    this.#cors = new Cors(settings.corsOrigins);
+    this.#cors = new Cors(settings.CORS_ORIGINS);
     const connections = new Connections(settings, {
       begun: (reply) => accessLog.ended(reply, CALLER_LEFT),
       waiting: (request) => accessLog.unbegun(request, toRequestId(request.headers['x-request-id'])),
@@ -95,7 +96,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     this.#stopping = true;
     const { server } = this.fastify;
     if (!server.listening) return;
-    const { shutdownDelayMs, shutdownGraceMs } = this.#settings;
+    const { SHUTDOWN_DELAY_MS: shutdownDelayMs, SHUTDOWN_GRACE_MS: shutdownGraceMs } = this.#settings;
     if (shutdownDelayMs > 0) await delay(shutdownDelayMs);
     await this.connections.drain(server, shutdownGraceMs);
   }

@@ -4,9 +4,14 @@ import { createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import type { Clock } from '../time/clock.js';
 import { FileWatch } from '../config/file-watch.js';
-import type { HttpSettings } from '../config/settings.js';
 import { FileUnusable, parseCertificates, readSmallFile } from '../config/small-file.js';
 import { daysLeft, ExpiryNotice } from '../pfx/expiry-notice.js';
+
+/** TLS_CERT_FILE and TLS_KEY_FILE. */
+interface CertificateFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
 
 /** A change is taken up within 5 s, as docs/operations.md promises. */
 const LOOK_EVERY_MS = 1000;
@@ -32,7 +37,7 @@ class PairUnusable extends Error {
  * swapped while running; bad ones change nothing and are reported once.
  */
 export class ListenerCertificate {
-  readonly #files: NonNullable<HttpSettings['tls']>;
+  readonly #files: CertificateFiles;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #watch: FileWatch;
@@ -43,7 +48,7 @@ export class ListenerCertificate {
   #unread = false;
 
   /** @throws Error when the files cannot be used; the settings were checked before (check-together.ts) */
-  constructor(files: NonNullable<HttpSettings['tls']>, clock: Clock, logger: Logger) {
+  constructor(files: CertificateFiles, clock: Clock, logger: Logger) {
     this.#files = files;
     this.#clock = clock;
     this.#logger = logger;

@@ -5,7 +5,7 @@ import { toFleetKeys } from './fleet-keys.js';
 
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 const key = newKey();
-const BANK = { baseUrl: 'https://bank.example', authUrl: 'https://auth.example' };
+const BANK = { BANK_BASE_URL: 'https://bank.example', BANK_AUTH_URL: 'https://auth.example' };
 
 function material(change: Record<string, unknown> = {}): IdentityMaterial {
   const { keyPem = key.export({ format: 'pem', type: 'pkcs8' }), thumbprintSha256 = 'AB', ...rest } = change;
@@ -21,8 +21,8 @@ describe('the keys of a fleet', () => {
   });
 
   it.each([
-    ['address of the bank', material(), { ...BANK, baseUrl: 'https://other.example' }],
-    ['address of tokens', material(), { ...BANK, authUrl: 'https://other.example' }],
+    ['address of the bank', material(), { ...BANK, BANK_BASE_URL: 'https://other.example' }],
+    ['address of tokens', material(), { ...BANK, BANK_AUTH_URL: 'https://other.example' }],
     ['user', material({ username: 'other' }), BANK],
     ['password', material({ password: 'other' }), BANK],
     ['certificate', material({ thumbprintSha256: 'CD' }), BANK],

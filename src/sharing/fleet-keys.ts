@@ -1,6 +1,6 @@
 import { createHmac, createPrivateKey, hkdfSync } from 'node:crypto';
 import type { IdentityMaterial } from '../auth/identity-material.js';
-import type { BankSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 
 /** What instances of one fleet have in common, and nobody else has. */
 export interface FleetKeys {
@@ -19,13 +19,13 @@ export interface FleetKeys {
  */
 export function toFleetKeys(
   material: IdentityMaterial,
-  bank: Pick<BankSettings, 'baseUrl' | 'authUrl'>,
+  bank: Pick<Settings, 'BANK_BASE_URL' | 'BANK_AUTH_URL'>,
   ownKey: Buffer | null,
 ): FleetKeys {
   const { certificate, username, password } = material;
   const secret = ownKey ?? createPrivateKey(certificate.keyPem).export({ format: 'der', type: 'pkcs8' });
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, '', `accounts-gateway ${purpose}`, 32));
-  const context = [bank.baseUrl, bank.authUrl, username];
+  const context = [bank.BANK_BASE_URL, bank.BANK_AUTH_URL, username];
   const members = JSON.stringify([...context, password, certificate.thumbprintSha256]);
   return {
     name: createHmac('sha256', derive('fleet name')).update(members).digest('base64url').slice(0, 22),

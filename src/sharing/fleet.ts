@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { Clock } from '../time/clock.js';
-import type { BankSettings, SharingSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import { within } from '../time/deadline.js';
 import { SharedTask } from './shared-task.js';
 import { toFleetKeys, type FleetKeys } from './fleet-keys.js';
@@ -19,8 +19,7 @@ const COUNTS_FOR_MS = 30_000;
 const TIMEOUT_MS = 1000;
 
 interface Parts {
-  readonly redis: NonNullable<SharingSettings['redis']>;
-  readonly bank: Pick<BankSettings, 'baseUrl' | 'authUrl'>;
+  readonly settings: Settings;
   readonly ownKey: Buffer | null;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -58,19 +57,19 @@ export class Fleet {
 
   private constructor(parts: Parts) {
     this.#parts = parts;
-    this.link = new RedisLink(parts.redis, parts.logger);
+    this.link = new RedisLink(parts.settings, parts.logger);
   }
 
   /** What `name` stands for among those who use this identity. */
   taskOf(material: IdentityMaterial, name: string): { readonly keys: FleetKeys; readonly task: SharedTask } {
-    const { bank, ownKey, redis, clock, logger } = this.#parts;
-    const keys = this.#keys.get(material) ?? toFleetKeys(material, bank, ownKey);
+    const { settings, ownKey, clock, logger } = this.#parts;
+    const keys = this.#keys.get(material) ?? toFleetKeys(material, settings, ownKey);
     this.#keys.set(material, keys);
     const id = `${keys.name} ${name}`;
     let task = this.#tasks.get(id);
     if (!task) {
       const { link } = this;
-      const key = `${redis.keyPrefix}${keys.name}:${name}`;
+      const key = `${settings.REDIS_KEY_PREFIX}${keys.name}:${name}`;
       const store = new LeaseStore({ link, key, topic: id, owner: this.#owner, clock });
       task = new SharedTask({ name, store, link, keys, clock, logger });
       this.#tasks.set(id, task);
@@ -123,7 +122,7 @@ export class Fleet {
   async #beatOnce(material: IdentityMaterial, name: string): Promise<void> {
     const { link } = this;
     const { keys, task } = this.taskOf(material, name);
-    const instances = `${this.#parts.redis.keyPrefix}${keys.name}:instances`;
+    const instances = `${this.#parts.settings.REDIS_KEY_PREFIX}${keys.name}:instances`;
     try {
       await link.subscribe();
       const reply = await link.script(

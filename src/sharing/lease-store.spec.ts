@@ -18,7 +18,7 @@ async function scene() {
   const redis = await startRedis();
   const url = { read: () => redis.url } as never;
   const open = async (owner: string) => {
-    const link = new RedisLink({ url, caFile: null, keyPrefix: 'x:' }, pino({ level: 'silent' }));
+    const link = new RedisLink({ REDIS_URL: url, REDIS_KEY_PREFIX: 'x:' }, pino({ level: 'silent' }));
     onClose(async () => link.close());
     await link.connect(5000);
     return new LeaseStore({ link, key: 'x:fleet:work', topic: 'fleet work', owner, clock: new SystemClock() });

@@ -30,7 +30,7 @@ async function connectTo(serve: (socket: Socket) => void) {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = { read: () => `redis://127.0.0.1:${(server.address() as AddressInfo).port}` } as never;
-  const link = new RedisLink({ url, caFile: null, keyPrefix: 'x:' }, pino({ level: 'silent' }));
+  const link = new RedisLink({ REDIS_URL: url, REDIS_KEY_PREFIX: 'x:' }, pino({ level: 'silent' }));
   opened.push({ sockets, server, link });
   return { link, sockets, ended: () => ended };
 }

@@ -2,9 +2,11 @@ import { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import type { Logger } from 'pino';
-import type { SharingSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import { TIMED_OUT, within } from '../time/deadline.js';
 import { TimeBudget } from './time-budget.js';
+
+type RedisSettings = Pick<Settings, 'REDIS_URL' | 'REDIS_CA_FILE' | 'REDIS_KEY_PREFIX'>;
 
 /** Redis is not there, too slow, or refuses. `reason` is a word for the log: its own code, or that of the connection. */
 export class RedisFailure extends Error {
@@ -41,7 +43,7 @@ type Client = ReturnType<typeof createRedisClient>;
 export class RedisLink extends EventEmitter<{ announcement: [text: string]; down: []; up: []; ready: [] }> {
   /** On which announcements are made. */
   readonly channel: string;
-  readonly #settings: NonNullable<SharingSettings['redis']>;
+  readonly #settings: RedisSettings;
   readonly #clients: Record<Name, Client>;
   /** Since when a connection has been of no use, ms. */
   readonly #idleSince = new Map<Client, number>();
@@ -53,11 +55,11 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
   #subscribed = false;
   #closed = false;
 
-  constructor(settings: NonNullable<SharingSettings['redis']>, logger: Logger) {
+  constructor(settings: RedisSettings, logger: Logger) {
     super();
     this.setMaxListeners(0);
     this.#logger = logger;
-    this.channel = `${settings.keyPrefix}announcements`;
+    this.channel = `${settings.REDIS_KEY_PREFIX}announcements`;
     this.#settings = settings;
     this.#clients = { commands: this.#create(), bulk: this.#create(), announcements: this.#create() };
   }
@@ -227,8 +229,8 @@ export class RedisLink extends EventEmitter<{ announcement: [text: string]; down
   }
 }
 
-function createRedisClient({ url, caFile }: NonNullable<SharingSettings['redis']>) {
-  const { hostname, port, protocol, pathname } = new URL(url.read().trim());
+function createRedisClient({ REDIS_URL: url, REDIS_CA_FILE: caFile }: RedisSettings) {
+  const { hostname, port, protocol, pathname } = new URL((url?.read() ?? '').trim());
   const address = {
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? 6379 : Number(port),
@@ -238,14 +240,14 @@ function createRedisClient({ url, caFile }: NonNullable<SharingSettings['redis']
     // without one, a socket timeout would be the end of the client
     reconnectStrategy: (retries: number) => Math.min(RECONNECT_AT_MOST_MS, 50 * 2 ** Math.min(retries, 10)),
   };
-  const tls = { tls: true as const, ...(caFile !== null && { ca: readFileSync(caFile) }) };
+  const tls = { tls: true as const, ...(caFile !== undefined && { ca: readFileSync(caFile) }) };
   return createClient({
     socket: protocol === 'rediss:' ? { ...address, ...tls } : address,
     // read again for each connection: a password in a file may be changed while running
     credentialsProvider: {
       type: 'async-credentials-provider',
       credentials: async () => {
-        const { username, password } = new URL(url.read().trim());
+        const { username, password } = new URL((url?.read() ?? '').trim());
         return {
           ...(username && { username: decodeURIComponent(username) }),
           password: decodeURIComponent(password),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { IdentityMaterial } from '../auth/identity-material.js';
-import type { SnapshotSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import { MAGIC } from '../snapshot/layout.js';
 import { SECTIONS } from '../snapshot/sections.js';
 import { SharedReadings, type Acceptable, type ReadAccounts, type ReadSnapshot } from '../snapshot/snapshot-reader.js';
@@ -36,10 +36,10 @@ export class FleetReadings extends SharedReadings {
   readonly #fleet: Fleet;
   readonly #lastsMs: number;
 
-  constructor(fleet: Fleet, { maxAgeMs, freshMs }: SnapshotSettings) {
+  constructor(fleet: Fleet, settings: Settings) {
     super();
     this.#fleet = fleet;
-    this.#lastsMs = Math.max(maxAgeMs, freshMs) + LASTS_LONGER_MS;
+    this.#lastsMs = Math.max(settings.SNAPSHOT_MAX_AGE_MS, settings.SNAPSHOT_FRESH_MS) + LASTS_LONGER_MS;
   }
 
   override share(read: ReadAccounts, material: () => IdentityMaterial): ReadAccounts {

@@ -36,25 +36,25 @@ export class SharingModule {
 }
 
 async function keepSnapshot(
-  { sharing, snapshot, bank }: Settings,
+  settings: Settings,
   clock: Clock,
   { logger }: Log,
   snapshots: SnapshotCache,
   identities: IdentityHolder,
 ): Promise<KeptSnapshot | null> {
-  const { file, keyFile } = sharing;
-  if (file === null) return null;
+  const { SNAPSHOT_FILE: file, SNAPSHOT_KEY_FILE: keyFile } = settings;
+  if (file === undefined) return null;
   const [{ KeptSnapshot }, { toFleetKeys }] = await Promise.all([
     import('./kept-snapshot.js'),
     import('./fleet-keys.js'),
   ]);
-  const ownKey = keyFile === null ? null : readSealingKey(keyFile);
+  const ownKey = keyFile === undefined ? null : readSealingKey(keyFile);
   return new KeptSnapshot({
     path: file,
     snapshots,
-    keys: () => toFleetKeys(identities.current.material, bank, ownKey),
+    keys: () => toFleetKeys(identities.current.material, settings, ownKey),
     clock,
     logger,
-    maxAgeMs: Math.max(snapshot.maxAgeMs, snapshot.freshMs),
+    maxAgeMs: Math.max(settings.SNAPSHOT_MAX_AGE_MS, settings.SNAPSHOT_FRESH_MS),
   });
 }

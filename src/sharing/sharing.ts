@@ -41,19 +41,15 @@ export class SharingCondition {
 }
 
 /** Connects to Redis, waiting a second at most; null without REDIS_URL: nothing of it is loaded then. */
-export async function startSharing(
-  { sharing, bank, snapshot }: Settings,
-  clock: Clock,
-  logger: Logger,
-): Promise<Sharing | null> {
-  const { redis, keyFile } = sharing;
-  if (redis === null) return null;
+export async function startSharing(settings: Settings, clock: Clock, logger: Logger): Promise<Sharing | null> {
+  const { SNAPSHOT_KEY_FILE: keyFile } = settings;
+  if (settings.REDIS_URL === undefined) return null;
   const [{ Fleet }, { FleetTokens }, { FleetReadings }] = await Promise.all([
     import('./fleet.js'),
     import('./shared-tokens.js'),
     import('./shared-readings.js'),
   ]);
-  const ownKey = keyFile === null ? null : readSealingKey(keyFile);
-  const fleet = await Fleet.start({ redis, bank, ownKey, clock, logger });
-  return { fleet, tokens: new FleetTokens(fleet), readings: new FleetReadings(fleet, snapshot) };
+  const ownKey = keyFile === undefined ? null : readSealingKey(keyFile);
+  const fleet = await Fleet.start({ settings, ownKey, clock, logger });
+  return { fleet, tokens: new FleetTokens(fleet), readings: new FleetReadings(fleet, settings) };
 }

@@ -18,13 +18,12 @@ import type { ReadSnapshot } from './snapshot-reader.js';
 const FRESH_MS = 10_000;
 const STALE_MS = 300_000;
 const SETTINGS = {
-  freshMs: FRESH_MS,
-  softTimeoutMs: 30,
-  maxAgeMs: STALE_MS,
-  readTimeoutMs: 5000,
-  pageSize: 1000,
-  requestDeadlineMs: 80,
-  maxRequestsWaiting: 100,
+  SNAPSHOT_FRESH_MS: FRESH_MS,
+  SNAPSHOT_SOFT_TIMEOUT_MS: 30,
+  SNAPSHOT_MAX_AGE_MS: STALE_MS,
+  SNAPSHOT_READ_TIMEOUT_MS: 5000,
+  REQUEST_DEADLINE_MS: 80,
+  MAX_REQUESTS_WAITING: 100,
 };
 
 const PLAIN: Freshness = { noCache: false, maxAge: null, onlyIfCached: false };
@@ -202,7 +201,7 @@ describe('a bank that is slow', () => {
     scene.clock.advance(FRESH_MS + 1);
     const started = performance.now();
     const served = await scene.snapshots.get(PLAIN);
-    expect(performance.now() - started).toBeGreaterThanOrEqual(SETTINGS.softTimeoutMs - 2);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(SETTINGS.SNAPSHOT_SOFT_TIMEOUT_MS - 2);
     expect(served).toMatchObject({ stale: true, cache: 'stale', ageMs: FRESH_MS + 1 });
     expect(scene.asked[1]?.signal.aborted).toBe(false);
     scene.answer(5);
@@ -229,12 +228,12 @@ describe('a bank that is slow', () => {
   });
 
   it('serves the answer that comes after a copy grew past its last age', async () => {
-    const scene = new Scene({ requestDeadlineMs: 2000 });
+    const scene = new Scene({ REQUEST_DEADLINE_MS: 2000 });
     await scene.begin();
     scene.clock.advance(STALE_MS);
     const getting = scene.snapshots.get(PLAIN);
     scene.clock.advance(1);
-    await delay(SETTINGS.softTimeoutMs + 20);
+    await delay(SETTINGS.SNAPSHOT_SOFT_TIMEOUT_MS + 20);
     scene.answer(7);
     const served = await getting;
     expect([served.snapshot.size, served.stale]).toEqual([7, false]);
@@ -244,13 +243,13 @@ describe('a bank that is slow', () => {
     const scene = new Scene();
     const started = performance.now();
     const error = await refusalOf(() => scene.snapshots.get(PLAIN));
-    expect(performance.now() - started).toBeGreaterThanOrEqual(SETTINGS.requestDeadlineMs - 2);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(SETTINGS.REQUEST_DEADLINE_MS - 2);
     expect([error.code, error.status]).toEqual(['bank-timeout', 504]);
     expect(scene.asked[0]?.signal.aborted).toBe(false);
   });
 
   it('is given up after the time for a whole reading, and waited for before the next', async () => {
-    const scene = new Scene({ readTimeoutMs: 30 });
+    const scene = new Scene({ SNAPSHOT_READ_TIMEOUT_MS: 30 });
     const error = await refusalOf(() => scene.snapshots.get(PLAIN));
     expect([error.code, error.detail]).toEqual(['bank-timeout', expect.stringContaining('SNAPSHOT_READ_TIMEOUT_MS')]);
     expect(scene.asked[0]?.signal.aborted).toBe(true);
@@ -291,7 +290,7 @@ describe('a bank that fails', () => {
   });
 
   it('while it is waited for: the copy held at once, or the error at once, and nobody asks', async () => {
-    const scene = new Scene({ softTimeoutMs: 5000, requestDeadlineMs: 5000 });
+    const scene = new Scene({ SNAPSHOT_SOFT_TIMEOUT_MS: 5000, REQUEST_DEADLINE_MS: 5000 });
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
     await scene.beginFailing();
@@ -547,7 +546,7 @@ describe('only-if-cached', () => {
 
 describe('too many callers', () => {
   it('beyond the limit are told so, and those who wait are served', async () => {
-    const scene = new Scene({ maxRequestsWaiting: 2 });
+    const scene = new Scene({ MAX_REQUESTS_WAITING: 2 });
     const waiting = [scene.snapshots.get(PLAIN), scene.snapshots.get(PLAIN)];
     const error = await refusalOf(() => scene.snapshots.get(PLAIN));
     expect([error.code, error.status, error.owner]).toEqual(['overloaded', 503, 'operator']);
@@ -556,7 +555,7 @@ describe('too many callers', () => {
   });
 
   it('get the older copy, marked, where there is one', async () => {
-    const scene = new Scene({ maxRequestsWaiting: 1 });
+    const scene = new Scene({ MAX_REQUESTS_WAITING: 1 });
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
     const waiting = scene.snapshots.get(PLAIN);
@@ -566,7 +565,7 @@ describe('too many callers', () => {
   });
 
   it('that left are counted no more', async () => {
-    const scene = new Scene({ maxRequestsWaiting: 1, requestDeadlineMs: 10 });
+    const scene = new Scene({ MAX_REQUESTS_WAITING: 1, REQUEST_DEADLINE_MS: 10 });
     await refusalOf(() => scene.snapshots.get(PLAIN));
     expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('bank-timeout');
   });
@@ -788,7 +787,7 @@ describe('the state', () => {
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
     scene.snapshots.keepFresh();
-    scene.clock.advance(SETTINGS.softTimeoutMs - 1);
+    scene.clock.advance(SETTINGS.SNAPSHOT_SOFT_TIMEOUT_MS - 1);
     expect(scene.snapshots.state.stale).toBe(false);
     scene.clock.advance(1);
     expect(scene.snapshots.state).toEqual({ ...WELL, stale: true });

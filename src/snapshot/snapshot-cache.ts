@@ -8,13 +8,23 @@ import { BackOff } from '../time/back-off.js';
 import type { Clock, Instant } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { Owner, ProblemCode } from '../problems/problem-table.js';
-import type { SnapshotSettings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import { inRefreshSpan, Waiting } from '../telemetry/spans.js';
 import { RefreshLog } from './refresh-log.js';
 import type { Snapshot } from './snapshot.js';
 import type { Acceptable, ReadAccounts, ReadSnapshot } from './snapshot-reader.js';
 import { WaitingPlaces, type WaitingPlace } from './waiting-places.js';
+
+type SnapshotSettings = Pick<
+  Settings,
+  | 'SNAPSHOT_FRESH_MS'
+  | 'SNAPSHOT_SOFT_TIMEOUT_MS'
+  | 'SNAPSHOT_MAX_AGE_MS'
+  | 'SNAPSHOT_READ_TIMEOUT_MS'
+  | 'REQUEST_DEADLINE_MS'
+  | 'MAX_REQUESTS_WAITING'
+>;
 
 /** What a caller asks by Cache-Control (RFC 9111 §5.2.1). */
 export interface Freshness {
@@ -128,7 +138,7 @@ export class SnapshotCache {
     this.#log = new RefreshLog(parts.logger);
     this.#activity = parts.activity;
     this.#condition = parts.condition;
-    this.#places = new WaitingPlaces(parts.settings.maxRequestsWaiting);
+    this.#places = new WaitingPlaces(parts.settings.MAX_REQUESTS_WAITING);
     this.#backOff = new BackOff(parts.clock);
   }
 
@@ -162,7 +172,7 @@ export class SnapshotCache {
   getCached(wanted: Freshness): ServedSnapshot | null {
     const held = this.#servable;
     const ageMs = held ? this.#clock.since(held.askedAt) : Infinity;
-    const { freshMs } = this.#settings;
+    const { SNAPSHOT_FRESH_MS: freshMs } = this.#settings;
     if (!wanted.onlyIfCached) {
       if (!held || this.#restored) return null;
       return ageMs <= this.#acceptable(wanted).maxAgeMs(held.durationMs) ? this.#serve(held, HIT) : null;
@@ -198,7 +208,7 @@ export class SnapshotCache {
    * SNAPSHOT_FRESH_MS, unless one is in flight or a failure is being waited out. Gives the ms until it is worth calling again.
    */
   keepFresh(): number {
-    const { freshMs } = this.#settings;
+    const { SNAPSHOT_FRESH_MS: freshMs } = this.#settings;
     if (this.#refresh) return freshMs;
     const waiting = this.#backOff.waiting;
     if (waiting) return waiting.retryAfterMs ?? freshMs;
@@ -217,8 +227,9 @@ export class SnapshotCache {
   /** What a caller who says nothing of freshness would be told now. */
   get state(): ServingState {
     const held = this.#servable;
-    const late = this.#refresh !== null && this.#clock.since(this.#refresh.askedAt) >= this.#settings.softTimeoutMs;
-    const old = held !== null && this.#clock.since(held.askedAt) > this.#settings.freshMs;
+    const late =
+      this.#refresh !== null && this.#clock.since(this.#refresh.askedAt) >= this.#settings.SNAPSHOT_SOFT_TIMEOUT_MS;
+    const old = held !== null && this.#clock.since(held.askedAt) > this.#settings.SNAPSHOT_FRESH_MS;
     return {
       stale: old && (this.#failure !== null || late || this.#servedStale),
       code: this.#failure?.code ?? null,
@@ -260,7 +271,7 @@ export class SnapshotCache {
   }
 
   #acceptable({ noCache, maxAge }: Freshness): Acceptable {
-    const { freshMs } = this.#settings;
+    const { SNAPSHOT_FRESH_MS: freshMs } = this.#settings;
     return {
       maxAgeMs: (durationMs) => (noCache ? toNowMs(durationMs) : Math.min(freshMs, toMs(maxAge))),
       maxBegunMs: Math.max(NOW_MEANS_MS, toMs(maxAge)),
@@ -274,7 +285,7 @@ export class SnapshotCache {
   }
 
   get #maxAgeMs(): number {
-    return Math.max(this.#settings.maxAgeMs, this.#settings.freshMs);
+    return Math.max(this.#settings.SNAPSHOT_MAX_AGE_MS, this.#settings.SNAPSHOT_FRESH_MS);
   }
 
   /** Starts a reading or joins one; falls back on what is held where the caller allows it. */
@@ -287,7 +298,8 @@ export class SnapshotCache {
       throw waiting;
     }
     const held = this.#cached;
-    const fresh = held !== null && !this.#restored && this.#clock.since(held.askedAt) <= this.#settings.freshMs;
+    const fresh =
+      held !== null && !this.#restored && this.#clock.since(held.askedAt) <= this.#settings.SNAPSHOT_FRESH_MS;
     const outcome: CacheOutcome = {
       cache: held ? (fresh ? 'request' : 'stale') : 'miss',
       collapsed: this.#refresh !== null,
@@ -351,7 +363,7 @@ export class SnapshotCache {
     outcome: CacheOutcome,
     mayBeStale: boolean,
   ): Promise<ServedSnapshot> {
-    const { requestDeadlineMs, softTimeoutMs } = this.#settings;
+    const { REQUEST_DEADLINE_MS: requestDeadlineMs, SNAPSHOT_SOFT_TIMEOUT_MS: softTimeoutMs } = this.#settings;
     let place: WaitingPlace | null = null;
     try {
       place = this.#places.take(client);
@@ -415,7 +427,7 @@ export class SnapshotCache {
   }
 
   async #read(refreshId: string, wanted: Freshness): Promise<Snapshot> {
-    const { readTimeoutMs } = this.#settings;
+    const { SNAPSHOT_READ_TIMEOUT_MS: readTimeoutMs } = this.#settings;
     const started = performance.now();
     const ended = (code: ProblemCode | null) =>
       this.#activity.emit('refreshEnded', { ms: performance.now() - started, code });

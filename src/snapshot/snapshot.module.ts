@@ -32,7 +32,7 @@ import { SharedReadings, SnapshotReader } from './snapshot-reader.js';
       provide: SnapshotCache,
       useFactory: (
         reader: SnapshotReader,
-        { snapshot: settings }: Settings,
+        settings: Settings,
         clock: Clock,
         { logger }: Log,
         activity: Activity,

@@ -41,18 +41,17 @@ export class Gauges {
     this.#addCertificates(figures);
     this.#addCallers(figures);
     const store = sharing.status() !== null;
-    if (store || settings.sharing.file !== null) addSharingFigures(figures, () => sharing.figures, store);
+    if (store || settings.SNAPSHOT_FILE !== undefined) addSharingFigures(figures, () => sharing.figures, store);
     const lost = 'Log lines that were lost, since they could not be written or nobody read them.';
     figures.counter('log_lines_dropped', lost, [], () => [[{}, countLostLines()]]);
   }
 
   #addHealth(figures: ScrapedFigures): void {
-    const { bank, egress } = this.settings;
     const info = {
       version: VERSION,
       commit: COMMIT ?? 'unknown',
-      mode: bank.mode,
-      route: describeRoutes(egress, bank),
+      mode: this.settings.mode,
+      route: describeRoutes(this.settings),
     };
     figures.labelledGauge('info', 'What runs, as labels.', Object.keys(info), () => [[info, 1]]);
     figures.gauge('ready', 'Whether a call for accounts would be answered now.', () => Number(this.readiness.ready));

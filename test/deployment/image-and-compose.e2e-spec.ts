@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { KNOWN_NAMES } from '../../src/config/variables.js';
+import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
 import { readSettings, SettingsInvalid } from '../../src/config/read-settings.js';
 import { read } from '../support/documents.js';
 

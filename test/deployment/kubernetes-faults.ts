@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path/posix';
 import { parseEnv } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { readSettings, SettingsInvalid } from '../../src/config/read-settings.js';
-import { KNOWN_NAMES } from '../../src/config/variables.js';
+import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
 
 /** The text of each file, by its path below config/kubernetes. */
 export type Files = Readonly<Record<string, string>>;

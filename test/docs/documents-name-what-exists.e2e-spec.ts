@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { KNOWN_NAMES } from '../../src/config/variables.js';
+import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
 import {
   AWAITED,
   brokenLinks,

@@ -1,7 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { GROUPS, VARIABLE_NAMES, VARIABLES, type Variable, type VariableName } from '../../src/config/variables.js';
+import {
+  describeSetting,
+  GROUPS,
+  SETTING_NAMES,
+  settingsSchema,
+  type SettingName,
+} from '../../src/config/settings-schema.js';
 import { readSettings, SettingsInvalid } from '../../src/config/read-settings.js';
 import { EXAMPLES, exampleRows, pageRows, writeExample, writePage, type Row } from '../support/settings-page.js';
 
@@ -15,16 +21,14 @@ if (process.env['WRITE_DOCS']) {
   for (const path of EXAMPLES) writeFileSync(join(root, path), writeExample(path, read(path)));
 }
 
-const named = (name: VariableName): Variable => VARIABLES[name];
-
 /** What a row of the page must say, from the table of variables alone. */
 const EXPECTED: Row[] = Object.keys(GROUPS).flatMap((group) =>
-  VARIABLE_NAMES.filter((name) => named(name).group === group).map((name) => {
-    const { secret, default: otherwise, unset, schema, meaning } = named(name);
+  SETTING_NAMES.filter((name) => describeSetting(name).group === group).map((name) => {
+    const { secret, default: otherwise, unset, allowed, meaning } = describeSetting(name);
     return {
       name: secret ? `${name}, _FILE` : name,
       default: otherwise ?? unset ?? '',
-      allowed: schema.description ?? '',
+      allowed,
       meaning,
     };
   }),
@@ -51,17 +55,21 @@ describe.each(EXAMPLES)('%s', (path) => {
   it('has the comment and the line of each setting it is for, and no other', () => {
     expect(exampleRows(read(path))).toEqual(exampleRows(writeExample(path, read(path))));
     for (const { name, meaning } of exampleRows(read(path))) {
-      expect({ name, meaning }).toEqual({ name, meaning: named(settingOf(name)).meaning.replaceAll('`', '') });
+      expect({ name, meaning }).toEqual({
+        name,
+        meaning: describeSetting(settingOf(name)).meaning.replaceAll('`', ''),
+      });
     }
   });
 
   it('shows defaults, and examples that are allowed', () => {
-    for (const { name, value } of exampleRows(read(path)).filter(({ name }) =>
-      VARIABLE_NAMES.includes(name as never),
-    )) {
-      const { default: otherwise, schema } = named(settingOf(name));
+    for (const { name, value } of exampleRows(read(path)).filter(({ name }) => SETTING_NAMES.includes(name as never))) {
+      const { default: otherwise } = describeSetting(settingOf(name));
       expect({ name, value }).toEqual({ name, value: otherwise ?? value });
-      expect({ name, allowed: schema.safeParse(value.replace(/^'(.*)'$/, '$1')).success }).toEqual({
+      expect({
+        name,
+        allowed: settingsSchema.shape[settingOf(name)].safeParse(value.replace(/^'(.*)'$/, '$1')).success,
+      }).toEqual({
         name,
         allowed: true,
       });
@@ -86,12 +94,12 @@ describe.each(EXAMPLES)('%s', (path) => {
 
 it('every setting is in one of the two examples', () => {
   const shown = new Set(EXAMPLES.flatMap((path) => exampleRows(read(path)).map(({ name }) => settingOf(name))));
-  expect(VARIABLE_NAMES.filter((name) => !shown.has(name))).toEqual([]);
+  expect(SETTING_NAMES.filter((name) => !shown.has(name))).toEqual([]);
 });
 
 /** The setting of a line: BANK_PASSWORD for BANK_PASSWORD_FILE, but not BANK_PFX for BANK_PFX_FILE. */
-function settingOf(name: string): VariableName {
-  return VARIABLE_NAMES.find((each) => each === name) ?? (name.replace(/_FILE$/, '') as VariableName);
+function settingOf(name: string): SettingName {
+  return SETTING_NAMES.find((each) => each === name) ?? (name.replace(/_FILE$/, '') as SettingName);
 }
 
 function faultsOf(env: Record<string, string>, sandbox: boolean): string[] {

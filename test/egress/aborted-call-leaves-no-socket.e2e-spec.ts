@@ -42,9 +42,9 @@ describe.each(['http proxy', 'https proxy'] as const)('over an %s a call given u
     const before = openSockets();
     const egress = createEgress(identityFor(bank), {
       ...settings,
-      connectTimeoutMs: 60_000,
-      requestTimeoutMs: 60_000,
-      maxConcurrentRequests: CALLS,
+      BANK_CONNECT_TIMEOUT_MS: 60_000,
+      BANK_REQUEST_TIMEOUT_MS: 60_000,
+      BANK_MAX_CONCURRENT_REQUESTS: CALLS,
     });
     await giveUp(egress, bank.url, afterMs);
     expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
@@ -60,7 +60,7 @@ describe('directly a call given up', () => {
   ])('%s', async (_name, afterMs) => {
     bank.onAccounts = () => undefined;
     const before = openSockets();
-    const egress = createEgress(identityFor(bank), { maxConcurrentRequests: CALLS });
+    const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: CALLS });
     await giveUp(egress, bank.url, afterMs);
     expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
   });
@@ -68,7 +68,7 @@ describe('directly a call given up', () => {
   test('while the body comes', async () => {
     bank.onAccounts = (_request, response) => response.writeHead(200, { 'content-length': 100 }).write('[');
     const before = openSockets();
-    const egress = createEgress(identityFor(bank), { maxConcurrentRequests: CALLS });
+    const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: CALLS });
     await giveUp(egress, bank.url, 150);
     expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
   });
@@ -97,7 +97,10 @@ describe('directly a call given up', () => {
   test('while TLS is silent', async () => {
     const mute = await startRawServer();
     const before = openSockets();
-    const egress = createEgress(identityFor(bank), { maxConcurrentRequests: CALLS, connectTimeoutMs: 60_000 });
+    const egress = createEgress(identityFor(bank), {
+      BANK_MAX_CONCURRENT_REQUESTS: CALLS,
+      BANK_CONNECT_TIMEOUT_MS: 60_000,
+    });
     await giveUp(egress, `https://127.0.0.1:${mute.port}`, 80);
     expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
   });

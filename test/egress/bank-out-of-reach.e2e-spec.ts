@@ -63,7 +63,10 @@ test.each(['direct', 'proxy'])('%s: TCP without a TLS answer ends with the conne
   const mute = await startRawServer();
   const { url } = await startConnectProxy();
   const before = openSockets();
-  const egress = createEgress(identity, { connectTimeoutMs: 400, proxy: route === 'proxy' ? url : null });
+  const egress = createEgress(identity, {
+    BANK_CONNECT_TIMEOUT_MS: 400,
+    EGRESS_PROXY_URL: route === 'proxy' ? url : null,
+  });
   const failure = await failureOf(egress.get(accountsAt(`https://localhost:${mute.port}`)));
   expect(failure).toMatchObject({ code: 'bank-timeout', status: 504, detail: expect.stringContaining('CONNECT') });
   expect(failure.ms).toBeGreaterThan(350);
@@ -74,7 +77,7 @@ test.each(['direct', 'proxy'])('%s: TCP without a TLS answer ends with the conne
 test('a listener that never accepts, as where packets are dropped, ends with the connect deadline', async () => {
   const port = await startDeafServer();
   const before = openSockets();
-  const egress = createEgress(identity, { connectTimeoutMs: 400 });
+  const egress = createEgress(identity, { BANK_CONNECT_TIMEOUT_MS: 400 });
   const failure = await failureOf(egress.get(accountsAt(`https://127.0.0.1:${port}`)));
   expect(failure).toMatchObject({ code: 'bank-timeout' });
   expect(failure.ms).toBeLessThan(2000);

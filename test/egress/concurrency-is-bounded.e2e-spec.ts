@@ -17,7 +17,7 @@ test('never more calls than allowed are at the bank, and all of them get there',
       listAccounts([])(...args);
     }, 5);
   };
-  const egress = createEgress(identityFor(bank), { maxConcurrentRequests: 3 });
+  const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: 3 });
   const answers = await Promise.all(Array.from({ length: 60 }, () => egress.get(accountsAt(bank.url))));
   expect(answers.every(({ status }) => status === 200)).toBe(true);
   expect(most).toBe(3);
@@ -26,7 +26,7 @@ test('never more calls than allowed are at the bank, and all of them get there',
 test('a call that is given up while it waits for its turn ends at once, and takes no turn', async () => {
   const held: (() => void)[] = [];
   bank.onAccounts = (...args) => held.push(() => listAccounts([])(...args));
-  const egress = createEgress(identityFor(bank), { maxConcurrentRequests: 1 });
+  const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: 1 });
   const first = egress.get(accountsAt(bank.url));
   await until(() => held.length === 1);
   const asked = bank.requests.length;
@@ -52,7 +52,7 @@ test('a call that is given up while it waits for its turn ends at once, and take
 
 test('failures of all kinds give their places back', async () => {
   bank.onAccounts = (request, _response) => request.socket.destroy();
-  const egress = createEgress(identityFor(bank), { maxConcurrentRequests: 2, requestTimeoutMs: 300 });
+  const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: 2, BANK_REQUEST_TIMEOUT_MS: 300 });
   await Promise.all(Array.from({ length: 10 }, () => failureOf(egress.get(accountsAt(bank.url)))));
   bank.onAccounts = () => undefined;
   await Promise.all(Array.from({ length: 4 }, () => failureOf(egress.get(accountsAt(bank.url)))));

@@ -40,7 +40,7 @@ async function startBank(
   const url = `https://localhost:${server.port}`;
   const egress = createEgress(
     { ...authority.client('a client'), ca: authority.pem },
-    { maxResponseBytes, requestTimeoutMs: 15_000 },
+    { BANK_MAX_RESPONSE_BYTES: maxResponseBytes, BANK_REQUEST_TIMEOUT_MS: 15_000 },
   );
   await egress.get(accountsAt(url));
   return { url, egress };
@@ -200,7 +200,7 @@ describe('slow', () => {
   ] as const)('%s: bank-timeout at the deadline', async (_name, onRequest) => {
     const before = openSockets();
     const { url } = await startBank(onRequest);
-    const settings = { requestTimeoutMs: 600 };
+    const settings = { BANK_REQUEST_TIMEOUT_MS: 600 };
     const egress = createEgress({ ...authority.client('a client'), ca: authority.pem }, settings);
     const failure = await failureOf(egress.get(accountsAt(url)));
     expect(failure).toMatchObject({ code: 'bank-timeout', owner: 'bank', status: 504 });

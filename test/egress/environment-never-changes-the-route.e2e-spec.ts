@@ -20,7 +20,7 @@ const LOADER = join(ROOT, 'test/support/load-typescript.js');
 const SCRIPT = `
 const { settings, tls, url } = JSON.parse(process.argv[2]);
 const { Egress } = await import(process.argv[3]);
-const egress = new Egress({ ...settings, proxy: settings.proxy && new URL(settings.proxy) }, tls, { debug() {} });
+const egress = new Egress({ ...settings, EGRESS_PROXY_URL: settings.EGRESS_PROXY_URL && new URL(settings.EGRESS_PROXY_URL) }, tls, { debug() {} });
 const answer = await egress.get({ target: 'x', baseUrl: url, path: '/api/v1/accounts', headers: {} });
 console.log(answer.status);
 egress.retire();
@@ -30,15 +30,15 @@ async function runWith(env: Record<string, string>, settings: object, tls: objec
   const script = join(temporaryDirectory(), 'run.mjs');
   writeFileSync(script, SCRIPT);
   const all = {
-    tlsMaxVersion: '1.3',
-    connectTimeoutMs: 1000,
-    requestTimeoutMs: 3000,
-    maxConcurrentRequests: 6,
-    maxResponseBytes: 1e6,
-    proxy: null,
-    noProxy: '',
-    proxyCaFile: null,
-    localAddress: null,
+    BANK_TLS_MAX_VERSION: '1.3',
+    BANK_CONNECT_TIMEOUT_MS: 1000,
+    BANK_REQUEST_TIMEOUT_MS: 3000,
+    BANK_MAX_CONCURRENT_REQUESTS: 6,
+    BANK_MAX_RESPONSE_BYTES: 1e6,
+    EGRESS_PROXY_URL: null,
+    EGRESS_NO_PROXY: '',
+    EGRESS_PROXY_CA_FILE: undefined,
+    EGRESS_LOCAL_ADDRESS: undefined,
     ...settings,
   };
   const { stdout, stderr } = await promisify(execFile)(
@@ -70,7 +70,7 @@ test('the configured proxy stays the configured proxy, whatever NO_PROXY says', 
   const trap = await startConnectProxy();
   const proxy = await startConnectProxy();
   const env = { ...proxyVariables(trap.url), NO_PROXY: '*', no_proxy: '*', NODE_USE_ENV_PROXY: '1' };
-  const run = await runWith(env, { proxy: proxy.url.href }, identityFor(bank), bank.url);
+  const run = await runWith(env, { EGRESS_PROXY_URL: proxy.url.href }, identityFor(bank), bank.url);
   expect(run).toMatchObject({ status: '200' });
   expect(trap.accepted).toBe(0);
   expect(proxy.heads).toHaveLength(1);
@@ -81,7 +81,7 @@ test('debug output of the libraries holds no credentials', async () => {
   const proxy = await startConnectProxy();
   proxy.url.username = 'robot';
   proxy.url.password = 'secret-proxy-password';
-  const run = await runWith({ DEBUG: '*' }, { proxy: proxy.url.href }, identityFor(bank), bank.url);
+  const run = await runWith({ DEBUG: '*' }, { EGRESS_PROXY_URL: proxy.url.href }, identityFor(bank), bank.url);
   expect(run).toMatchObject({ status: '200' });
   expect(run.stderr).toContain('https-proxy-agent');
   expect(run.stderr).not.toContain('secret-proxy-password');

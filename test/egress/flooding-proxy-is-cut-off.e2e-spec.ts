@@ -26,7 +26,7 @@ test.each([
 ] as const)('an %s that floods %s', async (route, _what, block) => {
   const { settings } = await startRoute(route, { onConnect: (connect) => flood(connect, block) });
   const before = openSockets();
-  const egress = createEgress(identityFor(bank), { ...settings, connectTimeoutMs: 3000 });
+  const egress = createEgress(identityFor(bank), { ...settings, BANK_CONNECT_TIMEOUT_MS: 3000 });
   const memory = process.memoryUsage().rss;
   const failure = await failureOf(egress.get(accountsAt(bank.url)));
   const grown = process.memoryUsage().rss - memory;
@@ -45,7 +45,7 @@ test('one byte at a time ends with the deadline', async () => {
     },
   });
   const before = openSockets();
-  const egress = createEgress(identityFor(bank), { proxy: proxy.url, connectTimeoutMs: 500 });
+  const egress = createEgress(identityFor(bank), { EGRESS_PROXY_URL: proxy.url, BANK_CONNECT_TIMEOUT_MS: 500 });
   const failure = await failureOf(egress.get(accountsAt(bank.url)));
   expect(failure).toMatchObject({ code: 'proxy-unavailable' });
   expect(failure.ms).toBeLessThan(2000);

@@ -70,7 +70,7 @@ describe.each(['http proxy', 'https proxy'] as const)('an %s that answers', (rou
   test.each(ANSWERS)('%s', async (_name, onConnect, code, detail) => {
     const { proxy, settings } = await startRoute(route, { onConnect });
     const before = openSockets();
-    const egress = createEgress(identityFor(bank), { ...settings, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+    const egress = createEgress(identityFor(bank), { ...settings, BANK_CONNECT_TIMEOUT_MS: CONNECT_TIMEOUT_MS });
     const failures = await Promise.all(
       Array.from({ length: 4 }, async () => failureOf(egress.get(accountsAt(bank.url)))),
     );

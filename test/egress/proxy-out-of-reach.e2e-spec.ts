@@ -12,7 +12,9 @@ const bank = await bankForFile();
 
 test.each(['http', 'https'])('an %s proxy whose port is closed', async (scheme) => {
   const before = openSockets();
-  const egress = createEgress(identityFor(bank), { proxy: new URL(`${scheme}://127.0.0.1:${await closedPort()}`) });
+  const egress = createEgress(identityFor(bank), {
+    EGRESS_PROXY_URL: new URL(`${scheme}://127.0.0.1:${await closedPort()}`),
+  });
   expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
     code: 'proxy-unavailable',
     owner: 'network',
@@ -23,7 +25,9 @@ test.each(['http', 'https'])('an %s proxy whose port is closed', async (scheme) 
 });
 
 test.each(['http', 'https'])('an %s proxy without DNS', async (scheme) => {
-  const egress = createEgress(identityFor(bank), { proxy: new URL(`${scheme}://no-such-proxy.invalid:3128`) });
+  const egress = createEgress(identityFor(bank), {
+    EGRESS_PROXY_URL: new URL(`${scheme}://no-such-proxy.invalid:3128`),
+  });
   expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
 });
 
@@ -31,8 +35,8 @@ test('an https proxy that never answers the TLS handshake', async () => {
   const mute = await startRawServer();
   const before = openSockets();
   const egress = createEgress(identityFor(bank), {
-    proxy: new URL(`https://localhost:${mute.port}`),
-    connectTimeoutMs: 500,
+    EGRESS_PROXY_URL: new URL(`https://localhost:${mute.port}`),
+    BANK_CONNECT_TIMEOUT_MS: 500,
   });
   const failure = await failureOf(egress.get(accountsAt(bank.url)));
   expect(failure).toMatchObject({ code: 'proxy-unavailable' });
@@ -55,8 +59,8 @@ test.each([
     const url = new URL(`https://localhost:${proxy.port}`);
     const before = openSockets();
     const egress = createEgress(identityFor(bank), {
-      proxy: url,
-      proxyCaFile: kind === 'untrusted' ? null : authority.file,
+      EGRESS_PROXY_URL: url,
+      EGRESS_PROXY_CA_FILE: kind === 'untrusted' ? undefined : authority.file,
     });
     expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
       code: 'proxy-unavailable',
@@ -71,16 +75,18 @@ test.each([
 test('the roots for the proxy are not trusted for the bank, nor the other way round', async () => {
   const authority = createAuthority('Proxy CA');
   const proxy = await startConnectProxy({ tls: authority.server(['localhost']) });
-  const settings = { proxy: proxy.url, proxyCaFile: authority.file };
+  const settings = { EGRESS_PROXY_URL: proxy.url, EGRESS_PROXY_CA_FILE: authority.file };
   const egress = createEgress({ ...identityFor(bank), ca: authority.pem }, settings);
   expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'bank-untrusted' });
-  const other = createEgress(identityFor(bank), { ...settings, proxyCaFile: bank.files.ca });
+  const other = createEgress(identityFor(bank), { ...settings, EGRESS_PROXY_CA_FILE: bank.files.ca });
   expect(await failureOf(other.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
 });
 
 test('a proxy CA file that is gone is told at once', () => {
   const proxyCaFile = `${temporaryDirectory()}/gone.pem`;
-  expect(() => createEgress(identityFor(bank), { proxyCaFile })).toThrow(/gone\.pem does not exist/);
+  expect(() => createEgress(identityFor(bank), { EGRESS_PROXY_CA_FILE: proxyCaFile })).toThrow(
+    /gone\.pem does not exist/,
+  );
 });
 
 test.each(['http proxy', 'https proxy'] as const)('an %s that dies with tunnels open', async (route) => {

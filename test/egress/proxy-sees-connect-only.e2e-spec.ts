@@ -40,7 +40,11 @@ test.each([
 ])('credentials with %s are decoded before they are sent', async (_name, user, password) => {
   const { proxy } = await start('http');
   const lines: string[] = [];
-  const egress = createEgress(identityFor(bank), { proxy: withCredentials(proxy.url, user, password) }, lines);
+  const egress = createEgress(
+    identityFor(bank),
+    { EGRESS_PROXY_URL: withCredentials(proxy.url, user, password) },
+    lines,
+  );
   await egress.get(accountsAt(bank.url));
   const sent = /^Proxy-Authorization: Basic (.+)$/m.exec(proxy.heads[0] ?? '')?.[1] ?? '';
   expect(Buffer.from(sent.trim(), 'base64').toString('utf8')).toBe(`${user}:${password}`);
@@ -54,7 +58,7 @@ test.each(['http', 'https'] as const)(
     const named = await startPretendBank({ serverNames: ['localhost'] });
     const { proxy, settings } = await start(kind);
     proxy.url.hostname = 'localhost';
-    const egress = createEgress(identityFor(named), { ...settings, proxy: proxy.url });
+    const egress = createEgress(identityFor(named), { ...settings, EGRESS_PROXY_URL: proxy.url });
     expect(await failureOf(egress.get(accountsAt(named.url)))).toMatchObject({ code: 'bank-untrusted' });
     expect(named.requests).toEqual([]);
     expect((await egress.get(accountsAt(named.url.replace('127.0.0.1', 'localhost')))).status).toBe(200);

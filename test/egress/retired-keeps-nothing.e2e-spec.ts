@@ -10,7 +10,7 @@ const bank = await bankForFile();
 test.each(ROUTES)('%s: idle connections close at once, calls under way end well', async (route) => {
   const { settings } = await startRoute(route);
   const before = openSockets();
-  const egress = createEgress(identityFor(bank), { ...settings, maxConcurrentRequests: 4 });
+  const egress = createEgress(identityFor(bank), { ...settings, BANK_MAX_CONCURRENT_REQUESTS: 4 });
   await Promise.all([1, 2, 3, 4].map(() => egress.get(accountsAt(bank.url))));
   expect(bank.sockets.size).toBe(4);
 

@@ -50,31 +50,31 @@ function seenFrom(): string[] {
 
 test('directly the bank sees the chosen source address', async () => {
   const from = seenFrom();
-  await createEgress(identityFor(bank), { localAddress: '127.0.0.2' }).get(accountsAt(bank.url));
+  await createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: '127.0.0.2' }).get(accountsAt(bank.url));
   await createEgress(identityFor(bank)).get(accountsAt(bank.url));
   expect(from).toEqual(['127.0.0.2', '127.0.0.1']);
 });
 
 test.each(['http proxy', 'https proxy'] as const)('an %s sees the chosen source address', async (route) => {
   const { proxy, settings } = await startRoute(route);
-  await createEgress(identityFor(bank), { ...settings, localAddress: '127.0.0.2' }).get(accountsAt(bank.url));
+  await createEgress(identityFor(bank), { ...settings, EGRESS_LOCAL_ADDRESS: '127.0.0.2' }).get(accountsAt(bank.url));
   expect(proxy.from).toEqual(['127.0.0.2']);
 });
 
 test('an IPv4 source address is not tried with the IPv6 address of a name', async () => {
   const from = seenFrom();
   resolveTo([DEAD_V6, V4]);
-  await createEgress(identityFor(bank), { localAddress: '127.0.0.2' }).get(accountsAt(withName(bank.url)));
+  await createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: '127.0.0.2' }).get(accountsAt(withName(bank.url)));
   const proxy = await startConnectProxy();
   proxy.url.hostname = 'localhost';
-  const settings = { proxy: proxy.url, localAddress: '127.0.0.2' };
+  const settings = { EGRESS_PROXY_URL: proxy.url, EGRESS_LOCAL_ADDRESS: '127.0.0.2' };
   await createEgress(identityFor(bank), settings).get(accountsAt(bank.url));
   expect(from).toEqual(['127.0.0.2', '127.0.0.1']);
   expect(proxy.from).toEqual(['127.0.0.2']);
 });
 
 test('a source address that this machine does not have', async () => {
-  const egress = createEgress(identityFor(bank), { localAddress: '192.0.2.77' });
+  const egress = createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: '192.0.2.77' });
   expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
     code: 'bank-unreachable',
     detail: expect.stringMatching(/no route.*EADDRNOTAVAIL/),
@@ -110,8 +110,8 @@ test.each(['direct', 'proxy'])('%s: a name that is slow to resolve ends with the
   resolveTo([V4], 1500);
   const before = openSockets();
   const egress = createEgress(identityFor(bank), {
-    connectTimeoutMs: 300,
-    proxy: route === 'proxy' ? proxy.url : null,
+    BANK_CONNECT_TIMEOUT_MS: 300,
+    EGRESS_PROXY_URL: route === 'proxy' ? proxy.url : null,
   });
   const failure = await failureOf(egress.get(accountsAt(withName(bank.url))));
   expect(failure.code).toBe(route === 'proxy' ? 'proxy-unavailable' : 'bank-timeout');

@@ -49,7 +49,7 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
   });
 
   test('tunnels are reused', async () => {
-    const egress = createEgress(identityFor(bank), { proxy: withCredentials(squid.url, USER, PASSWORD) });
+    const egress = createEgress(identityFor(bank), { EGRESS_PROXY_URL: withCredentials(squid.url, USER, PASSWORD) });
     await Promise.all(Array.from({ length: 50 }, () => egress.get(accountsAt(bank.url))));
     expect(bank.sockets.size).toBeLessThanOrEqual(6);
     egress.retire();
@@ -60,7 +60,7 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
     ['a wrong password', (url: URL) => withCredentials(url, USER, 'secret-wrong'), 407],
     ['no password', (url: URL) => url, 407],
   ])('%s: proxy-refused', async (_name, proxyOf, status) => {
-    const egress = createEgress(identityFor(bank), { proxy: proxyOf(squid.url) });
+    const egress = createEgress(identityFor(bank), { EGRESS_PROXY_URL: proxyOf(squid.url) });
     expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
       code: 'proxy-refused',
       detail: expect.stringContaining(`it answered ${status}`),
@@ -72,7 +72,7 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
     ['a bank whose port is closed', null, '50'],
     ['a bank without DNS', 'https://no-such-bank.invalid:PORT', '50'],
   ])('%s: proxy-refused', async (_name, url, status) => {
-    const egress = createEgress(identityFor(bank), { proxy: withCredentials(squid.url, USER, PASSWORD) });
+    const egress = createEgress(identityFor(bank), { EGRESS_PROXY_URL: withCredentials(squid.url, USER, PASSWORD) });
     const target = accountsAt((url ?? 'https://127.0.0.1:PORT').replace('PORT', String(refusing)));
     expect(await failureOf(egress.get(target))).toMatchObject({
       code: 'proxy-refused',

@@ -36,7 +36,9 @@ const startInsisting = async (...options: string[]) =>
     const failures = await Promise.all(
       ['direct', 'proxy'].map(async (route) => {
         const proxy = route === 'proxy' ? (await startConnectProxy()).url : null;
-        return failureOf(createEgress(identity(), { proxy }).get(accountsAt(`https://localhost:${port}`)));
+        return failureOf(
+          createEgress(identity(), { EGRESS_PROXY_URL: proxy }).get(accountsAt(`https://localhost:${port}`)),
+        );
       }),
     );
     for (const failure of failures) {

@@ -45,7 +45,7 @@ describe.each(['direct', 'proxy'] as const)('%s', (route) => {
           cert: client.cert + bankCa.pem,
           ca: fault === 'of a CA that is only in the PFX' ? null : bankCa.pem,
         },
-        { proxy: route === 'proxy' ? (await startConnectProxy()).url : null },
+        { EGRESS_PROXY_URL: route === 'proxy' ? (await startConnectProxy()).url : null },
       );
       expect(await failureOf(egress.get(accountsAt(`https://localhost:${server.port}`)))).toMatchObject({
         code: 'bank-untrusted',

@@ -82,13 +82,12 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     logger: log.logger,
     condition: new BankCondition(clock, log.logger),
     settings: {
-      freshMs: 0,
-      softTimeoutMs: EACH_WITHIN_MS,
-      maxAgeMs: 0,
-      readTimeoutMs: EACH_WITHIN_MS,
-      pageSize: 6,
-      requestDeadlineMs: EACH_WITHIN_MS,
-      maxRequestsWaiting: 10,
+      SNAPSHOT_FRESH_MS: 0,
+      SNAPSHOT_SOFT_TIMEOUT_MS: EACH_WITHIN_MS,
+      SNAPSHOT_MAX_AGE_MS: 0,
+      SNAPSHOT_READ_TIMEOUT_MS: EACH_WITHIN_MS,
+      REQUEST_DEADLINE_MS: EACH_WITHIN_MS,
+      MAX_REQUESTS_WAITING: 10,
     },
   });
   const outcome = await snapshots

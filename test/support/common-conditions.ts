@@ -45,7 +45,7 @@ export function expectDocumented(answer: Answer): void {
 export async function askInTime(gateway: Gateway, path = '/api/v1/accounts', headers?: Record<string, string>) {
   const started = performance.now();
   const answer = await gateway.get(path, headers);
-  expect(performance.now() - started).toBeLessThan(gateway.settings.snapshot.requestDeadlineMs + GRACE_MS);
+  expect(performance.now() - started).toBeLessThan(gateway.settings.REQUEST_DEADLINE_MS + GRACE_MS);
   expectDocumented(answer);
   return answer;
 }
@@ -101,7 +101,7 @@ export async function expectCommonConditions(
   expect(answers.filter(({ status }) => status === 500)).toEqual([]);
   expect((await gateway.get('/health/live')).status).toBe(200);
 
-  await until(() => bank.sockets.size <= gateway.settings.egress.maxConcurrentRequests);
+  await until(() => bank.sockets.size <= gateway.settings.BANK_MAX_CONCURRENT_REQUESTS);
   await until(async () => (await connectionsOf(gateway)) === 0);
   await gateway.close();
   await until(() => bank.sockets.size === 0);

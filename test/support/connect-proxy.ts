@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import type { EgressSettings } from '../../src/config/settings.js';
+import type { EgressSettings } from '../../src/egress/egress.js';
 import { createAuthority } from './authority.js';
 import { startRawServer, startTlsServer, type RawServer } from './servers.js';
 
@@ -100,16 +100,19 @@ interface Route {
   /** Started for a direct route too, and then sees nothing. */
   readonly proxy: ConnectProxy;
   /** What makes egress go this way. */
-  readonly settings: Pick<EgressSettings, 'proxy' | 'proxyCaFile'>;
+  readonly settings: Pick<EgressSettings, 'EGRESS_PROXY_URL' | 'EGRESS_PROXY_CA_FILE'>;
 }
 
 /** A way to the bank, with a CONNECT proxy of its own; an https one shows a certificate for localhost. */
 export async function startRoute(kind: (typeof ROUTES)[number], options: ConnectProxyOptions = {}): Promise<Route> {
   if (kind !== 'https proxy') {
     const proxy = await startConnectProxy(options);
-    return { proxy, settings: { proxy: kind === 'direct' ? null : proxy.url, proxyCaFile: null } };
+    return {
+      proxy,
+      settings: { EGRESS_PROXY_URL: kind === 'direct' ? null : proxy.url, EGRESS_PROXY_CA_FILE: undefined },
+    };
   }
   const authority = createAuthority('Proxy CA');
   const proxy = await startConnectProxy({ ...options, tls: { ...authority.server(['localhost']), ...options.tls } });
-  return { proxy, settings: { proxy: proxy.url, proxyCaFile: authority.file } };
+  return { proxy, settings: { EGRESS_PROXY_URL: proxy.url, EGRESS_PROXY_CA_FILE: authority.file } };
 }

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
-import type { EgressSettings } from '../../src/config/settings.js';
-import { Egress } from '../../src/egress/egress.js';
+import { Egress, type EgressSettings } from '../../src/egress/egress.js';
 import type { WireRequest } from '../../src/egress/wire-client.js';
 import { GatewayError } from '../../src/problems/gateway-error.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
@@ -25,15 +24,15 @@ export function identityFor({ files }: PretendBank): ClientIdentity {
 export function createEgress(tls: ClientIdentity, change: Partial<EgressSettings> = {}, lines: string[] = []): Egress {
   const egress = new Egress(
     {
-      tlsMaxVersion: '1.3',
-      connectTimeoutMs: 1000,
-      requestTimeoutMs: 3000,
-      maxConcurrentRequests: 6,
-      maxResponseBytes: 33_554_432,
-      proxy: null,
-      noProxy: '',
-      proxyCaFile: null,
-      localAddress: null,
+      BANK_TLS_MAX_VERSION: '1.3',
+      BANK_CONNECT_TIMEOUT_MS: 1000,
+      BANK_REQUEST_TIMEOUT_MS: 3000,
+      BANK_MAX_CONCURRENT_REQUESTS: 6,
+      BANK_MAX_RESPONSE_BYTES: 33_554_432,
+      EGRESS_PROXY_URL: null,
+      EGRESS_NO_PROXY: '',
+      EGRESS_PROXY_CA_FILE: undefined,
+      EGRESS_LOCAL_ADDRESS: undefined,
       ...change,
     },
     tls,

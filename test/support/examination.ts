@@ -40,7 +40,7 @@ export async function examineWith(
     settings: async () => {
       const { common, bank, warnings } = readSettings({ ...ENV, ...env }, { sandbox: false });
       if (!bank) throw new Error('no bank in the settings');
-      return { settings: { ...common, bank }, warnings };
+      return { settings: { ...common, ...bank }, warnings };
     },
     onStep: (step, lines) => void printed.push(printStep(step, lines)),
   });

@@ -91,11 +91,11 @@ export async function prepareGateway(
     { sandbox: false },
   );
   if (!read.bank) throw new Error('no bank in the settings');
-  const settings: Settings = { ...read.common, bank: { ...read.bank, mode: sandbox ? 'sandbox' : 'live' } };
+  const settings: Settings = { ...read.common, ...read.bank, mode: sandbox ? 'sandbox' : 'live' };
   const filesBefore = countOpenFiles();
   const lines: string[] = [];
   const logger = createLogger({
-    level: settings.logLevel,
+    level: settings.LOG_LEVEL,
     pretty: false,
     destination: { write: (line) => void lines.push(line) },
   });
@@ -103,7 +103,7 @@ export async function prepareGateway(
   return { app, listen };
 
   async function listen(): Promise<Gateway> {
-    await app.listen(settings.http.port, settings.http.host);
+    await app.listen(settings.PORT, settings.HOST);
     const { port } = app.getHttpServer().address() as AddressInfo;
     const url = `http://127.0.0.1:${port}`;
     const gateway: Gateway = {

@@ -1,9 +1,8 @@
 import { fileExample } from '../../src/config/fault.js';
-import { GROUPS, VARIABLE_NAMES, VARIABLES, type Variable, type VariableName } from '../../src/config/variables.js';
+import { describeSetting, GROUPS, SETTING_NAMES, type SettingName } from '../../src/config/settings-schema.js';
 
-type Group = Variable['group'];
-const named = (name: VariableName): Variable => VARIABLES[name];
-const namesOf = (group: Group) => VARIABLE_NAMES.filter((name) => named(name).group === group);
+type Group = keyof typeof GROUPS;
+const namesOf = (group: Group) => SETTING_NAMES.filter((name) => describeSetting(name).group === group);
 
 const BETWEEN = /(?<=<!-- settings -->\n)[\s\S]*(?=<!-- \/settings -->)/;
 
@@ -11,11 +10,11 @@ const BETWEEN = /(?<=<!-- settings -->\n)[\s\S]*(?=<!-- \/settings -->)/;
 export function writePage(page: string): string {
   const tables = (Object.keys(GROUPS) as Group[]).map((group) => {
     const rows = namesOf(group).map((name) => {
-      const { secret, default: otherwise, unset, schema, meaning } = named(name);
+      const { secret, default: otherwise, unset, allowed, meaning } = describeSetting(name);
       return [
         secret ? `\`${name}\`, \`_FILE\`` : `\`${name}\``,
         otherwise === undefined ? (unset ?? '') : `\`${otherwise}\``,
-        schema.description ?? '',
+        allowed,
         meaning,
       ];
     });
@@ -76,19 +75,19 @@ export function writeExample(path: string, text: string): string {
   return `${[head.trimEnd(), ...parts].join('\n\n')}\n`;
 }
 
-function comment(name: VariableName): string[] {
-  const { meaning, unset, schema } = named(name);
-  const allowed = `Allowed: ${schema.description}.`;
+function comment(name: SettingName): string[] {
+  const { meaning, unset, allowed } = describeSetting(name);
+  const rule = `Allowed: ${allowed}.`;
   const without = unset === undefined || unset === 'required' ? unset : `When not set: ${unset}`;
   return [
     `# ${meaning}`,
-    `# ${allowed}${without === undefined ? '' : ` ${without[0]?.toUpperCase()}${without.slice(1)}.`}`,
+    `# ${rule}${without === undefined ? '' : ` ${without[0]?.toUpperCase()}${without.slice(1)}.`}`,
   ].map((line) => line.replaceAll('`', ''));
 }
 
 /** A secret has two lines, of which the one with the file is to be filled in. */
-function lines(name: VariableName): string[] {
-  const { secret, fillIn, example, default: otherwise = example } = named(name);
+function lines(name: SettingName): string[] {
+  const { secret, fillIn, example, default: otherwise = example } = describeSetting(name);
   const mark = fillIn ? '' : '#';
   return secret ? [`#${name}=${example}`, `${mark}${fileExample(name)}`] : [`${mark}${name}=${otherwise}`];
 }
