@@ -33,7 +33,7 @@ const heardOf = new Map<string, Heard>();
 
 /** The page's own client: the one that web apps use, and what it leaves out. */
 export const client = createClient({
-  baseUrl: '/',
+  baseUrl: '',
   clientName: 'console',
   deadlineMs: DEADLINE_MS,
   fetch: async (input, init) => {
