@@ -50,7 +50,7 @@ describe('an account of the bank', () => {
   });
 
   it.each(TEXTS)('keeps %s as it is', (name) => {
-    expect(read({ [name]: ' 000012578 ' })).toEqual({ ...EMPTY, [name]: ' 000012578 ' });
+    expect(read({ [name]: ' 0012578 ' })).toEqual({ ...EMPTY, [name]: ' 0012578 ' });
   });
 
   it.each(DECIMALS)('keeps the digits of %s', (name) => {
@@ -248,13 +248,32 @@ function scaled(text: string, exponent = 0): bigint {
 }
 
 describe('lists within an account', () => {
-  it.each(['balances', 'accountIdentifiers', 'ibans'])('of more than 10 000 %s are refused', async (name) => {
-    const row = (length: number) => ({ accountId: 'a', [name]: Array.from({ length }, () => null) });
-    expect(readBankAccount(row(10_000), 'result[0]').accountId).toBe('a');
-    const { code, detail } = await refusalOf(() => readBankAccount(row(10_001), 'result[0]'));
-    expect([code, detail]).toEqual([
-      'bank-response-invalid',
-      `In the account list, result[0].${name} has more than 10000 entries.`,
-    ]);
+  it.each(['balances', 'accountIdentifiers', 'ibans'])('may have 100 %s, and no more', async (name) => {
+    const row = (length: number) => ({ [name]: Array.from({ length }, () => null) });
+    expect(read(row(100)).accountId).toBe('a-1');
+    expect(await detailOf(row(101))).toBe(`In the account list, result[3].${name} has more than 100 entries.`);
+  });
+});
+
+describe('the length of a field', () => {
+  it.each([
+    ['accountDescription', 4000, (value: string) => ({ accountDescription: value })],
+    ['status', 4000, (value: string) => ({ status: value })],
+    ['accountId', 200, (value: string) => ({ accountId: value })],
+    ['ownedByCompanyId', 200, (value: string) => ({ ownedByCompanyId: value })],
+    ['currency', 10, (value: string) => ({ currency: value })],
+    ['balances[1].currency', 10, (value: string) => ({ balances: [{}, { currency: value }] })],
+    ['ibans[0]', 4000, (value: string) => ({ ibans: [value] })],
+    ['accountIdentifiers[0].account', 4000, (value: string) => ({ accountIdentifiers: [{ account: value }] })],
+  ])('%s: at most %i characters', async (path, max, toRow) => {
+    expect(JSON.stringify(read(toRow('x'.repeat(max))))).toContain('x'.repeat(max));
+    expect(await detailOf(toRow('x'.repeat(max + 1)))).toBe(
+      `In the account list, result[3].${path} has more than ${max} characters.`,
+    );
+  });
+
+  it('of a number that is padded without end is refused', async () => {
+    const amount = `1e${'0'.repeat(4000)}`;
+    expect(await detailOf({ balances: [{ beginOfDayAmount: amount }] })).toContain('beginOfDayAmount is no number');
   });
 });

@@ -1,25 +1,21 @@
 import { GatewayError } from '../problems/gateway-error.js';
 import { writeOut } from './write-out.js';
 
-/** What a field of the bank's is: how it is read, and what may stand there. */
-export interface Kind<T> {
+/** How a field of the bank's is read. */
+interface Field<T> {
   /** @throws FieldInvalid */
   readonly read: (value: unknown) => T;
-  /** What is expected in the bank's JSON, besides null; another type is drift, which may yet be read. */
-  readonly type: 'string' | 'number' | 'array';
-  /** For lists of texts. */
-  readonly items?: 'string';
   /** For lists of objects: the fields of one. */
   readonly fields?: Fields;
-  /** The words known of an open list. */
-  readonly values?: readonly string[];
+  /** For an open list of words: those we know. */
+  readonly words?: readonly string[];
 }
 
 export interface Fields {
-  readonly [name: string]: Kind<unknown>;
+  readonly [name: string]: Field<unknown>;
 }
 
-type Read<F extends Fields> = { readonly [K in keyof F]: F[K] extends Kind<infer T> ? T : never };
+type Read<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -34,55 +30,59 @@ class FieldInvalid extends Error {
   }
 }
 
-/** Of balances, identifiers or IBANs of one account. */
-const MAX_ENTRIES = 10_000;
+/** What one account may have (docs/bank.md#bounds). */
+const MAX_TEXT = 4000;
+const MAX_ID = 200;
+const MAX_CURRENCY = 10;
+const MAX_ENTRIES = 100;
 
-/** Numbers have become texts of their digits when a page was parsed. What is null, missing or "" is null. */
-const text: Kind<string | null> = {
-  type: 'string',
+/** Numbers have become texts of their digits when the page was parsed. Null, missing and "" are null. */
+const textUpTo = (max: number): Field<string | null> => ({
   read: (value) => {
-    if (typeof value === 'string') return value === '' ? null : value;
+    if (typeof value === 'string') {
+      if (value.length > max) throw new FieldInvalid(`has more than ${max} characters`);
+      return value === '' ? null : value;
+    }
     if (value === null || value === undefined) return null;
     if (typeof value === 'boolean') return String(value);
     throw new FieldInvalid('is not a text');
   },
-};
+});
 
-const word = (...values: string[]): Kind<string | null> => ({ ...text, values });
+const text = textUpTo(MAX_TEXT);
+const id = textUpTo(MAX_ID);
+const currency = textUpTo(MAX_CURRENCY);
 
-const requiredText: Kind<string> = {
-  type: 'string',
+const word = (...words: string[]): Field<string | null> => ({ ...text, words });
+
+const requiredId: Field<string> = {
   read: (value) => {
-    const found = text.read(value);
+    const found = id.read(value);
     if (found === null) throw new FieldInvalid('is missing');
     return found;
   },
 };
 
 /** With the digits that the bank sent; an exponent is written out (docs/bank.md#amounts). */
-const decimal: Kind<string | null> = {
-  type: 'number',
+const decimal: Field<string | null> = {
   read: (value) => {
     if (value === null || value === undefined || value === '') return null;
-    const written = typeof value === 'string' ? writeOut(value) : null;
+    const written = typeof value === 'string' && value.length <= MAX_TEXT ? writeOut(value) : null;
     if (written === null) throw new FieldInvalid('is no number, or has more than 400 digits');
     return written;
   },
 };
 
-const texts: Kind<readonly string[]> = {
-  type: 'array',
-  items: 'string',
+const texts: Field<readonly string[]> = {
   read: (value) =>
     entriesOf(value)
       .map((each, index) => readAt(`[${index}]`, text, each))
       .filter((each) => each !== null),
 };
 
-function listOf<F extends Fields>(fields: F): Kind<readonly Read<F>[]> {
+function listOf<F extends Fields>(fields: F): Field<readonly Read<F>[]> {
   const readEach = readerOf(fields);
   return {
-    type: 'array',
     fields,
     read: (value) => {
       const found: Read<F>[] = [];
@@ -104,7 +104,7 @@ const IDENTIFIER_FIELDS = { account: text, financialInstitution: text, country: 
 
 const BALANCE_FIELDS = {
   type: word('CurrentBalance'),
-  currency: text,
+  currency,
   beginOfDayAmount: decimal,
   intraDayAmount: decimal,
   blockedBalanceAmount: decimal,
@@ -114,15 +114,15 @@ const BALANCE_FIELDS = {
 
 /** Every field of the bank's account that we know (docs/bank.md#fields-of-an-account): the one place where a field is added. */
 export const ACCOUNT_FIELDS = {
-  accountId: requiredText,
+  accountId: requiredId,
   accountDescription: text,
   accountIdentifiers: listOf(IDENTIFIER_FIELDS),
   ibans: texts,
   status: word('Active', 'Closed'),
-  currency: text,
+  currency,
   openingDate: text,
   closingDate: text,
-  ownedByCompanyId: text,
+  ownedByCompanyId: id,
   ownedByCompanyName: text,
   ownedByCompanyNumber: text,
   protectionType: word('None', 'ClientMoney', 'SafeGuarded'),
@@ -155,14 +155,14 @@ export function readBankAccount(row: Row, path: string): BankAccount {
 }
 
 function readerOf<F extends Fields>(fields: F): (row: Row) => Read<F> {
-  const kinds = Object.entries(fields);
+  const all = Object.entries(fields);
   return (row) => {
     const found: Record<string, unknown> = {};
     let at = '';
     try {
-      for (const [name, kind] of kinds) {
+      for (const [name, field] of all) {
         at = name;
-        found[name] = kind.read(row[name]);
+        found[name] = field.read(row[name]);
       }
     } catch (error) {
       throw error instanceof FieldInvalid ? error.in(at) : error;
@@ -171,9 +171,9 @@ function readerOf<F extends Fields>(fields: F): (row: Row) => Read<F> {
   };
 }
 
-function readAt<T>(part: string, kind: Kind<T>, value: unknown): T {
+function readAt<T>(part: string, field: Field<T>, value: unknown): T {
   try {
-    return kind.read(value);
+    return field.read(value);
   } catch (error) {
     throw error instanceof FieldInvalid ? error.in(part) : error;
   }

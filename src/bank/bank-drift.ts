@@ -1,10 +1,7 @@
 import type { Logger } from 'pino';
-import { MAX_DRIFT, type Drift } from './key-tree.js';
+import { MAX_DRIFT, type Drift } from './drift-finder.js';
 
-/**
- * What the bank has sent since the start that the gateway does not know (docs/operations.md#drift): each is logged once, and
- * 100 are kept. It is never an error, and changes no status.
- */
+/** Drift found since the start (docs/operations.md#drift): each is logged once, at most 50. It changes no status. */
 export class BankDrift {
   readonly #logger: Logger;
   readonly #found = new Map<string, Drift>();
@@ -13,18 +10,19 @@ export class BankDrift {
     this.#logger = logger;
   }
 
-  /** What was noted before is left out. */
+  /** Records drift; what was noted before is left out. */
   note(found: readonly Drift[]): void {
-    for (const drift of found) {
-      const key = JSON.stringify(drift);
+    for (const { path, value } of found) {
+      const key = `${path} ${value ?? ''}`;
       if (this.#found.size >= MAX_DRIFT || this.#found.has(key)) continue;
+      const drift = { path, ...(value !== undefined && { value }) };
       this.#found.set(key, drift);
-      this.#logger.warn({ event: 'bank.drift', ...drift }, 'the bank sends what the gateway does not know');
+      this.#logger.warn({ event: 'bank.drift', ...drift }, 'the bank sends something that the gateway does not know');
     }
   }
 
-  /** Oldest first; its length is the number of paths. */
-  status(): { readonly paths: readonly Drift[] } {
-    return { paths: [...this.#found.values()] };
+  /** Oldest first. */
+  get found(): readonly Drift[] {
+    return [...this.#found.values()];
   }
 }

@@ -20,12 +20,12 @@ import { PageSource } from './page-source.js';
     },
     {
       provide: AccountReader,
-      useFactory: (source: PageSource, settings: Settings) =>
-        new AccountReader(source, {
+      useFactory: (source: PageSource, drift: BankDrift, settings: Settings) =>
+        new AccountReader(source, drift, {
           pageSize: settings.BANK_PAGE_SIZE,
           maxConcurrentRequests: settings.BANK_MAX_CONCURRENT_REQUESTS,
         }),
-      inject: [PageSource, Settings],
+      inject: [PageSource, BankDrift, Settings],
     },
   ],
   exports: [AccountReader, BankDrift],

@@ -6,10 +6,6 @@ import { writeOut } from './write-out.js';
 /** One page of the bank's list; rows not yet looked at, numbers as texts of their digits. */
 interface BankPage {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** All of the page, with what stands around the rows. */
-  readonly document: unknown;
-  /** The name of the rows in the document; null when it is a bare array. */
-  readonly list: string | null;
   /** Where the rows stand in the document, for messages: `result`, `accounts`, or "" for a bare array. */
   readonly path: string;
   /** All records, by the bank's own count; null when it gives none. */
@@ -42,8 +38,7 @@ export function readPage(body: Uint8Array, pageNumber: number): BankPage {
         : 'The account list is not JSON.',
     );
   }
-  if (Array.isArray(json))
-    return { rows: toRows(json, ''), document: json, list: null, path: '', rowCount: null, echoedSize: null };
+  if (Array.isArray(json)) return { rows: toRows(json, ''), path: '', rowCount: null, echoedSize: null };
   if (!isObject(json))
     throw new GatewayError('bank-response-invalid', 'The account list is neither an object nor an array.');
 
@@ -51,10 +46,9 @@ export function readPage(body: Uint8Array, pageNumber: number): BankPage {
   const counts = { rowCount: toCount(info['rowCount']), echoedSize: toCount(info['pageSize']) || null };
   const { name, list } = findList(json);
   const path = toShown(name);
-  const found = { document: json, list: name, path, ...counts };
-  if (list === null && pageNumber > 1) return { rows: [], ...found };
+  if (list === null && pageNumber > 1) return { rows: [], path, ...counts };
   if (!Array.isArray(list)) throw invalid(`${path} is ${list === null ? 'null' : 'not an array'}`);
-  return { rows: toRows(list, path), ...found };
+  return { rows: toRows(list, path), path, ...counts };
 }
 
 function findList(json: Row): { name: string; list: unknown } {

@@ -1,22 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthorizedCall } from '../auth/authorized-call.js';
-import { AccountReader, type AccountList } from '../bank/account-reader.js';
-import { describeShape } from '../bank/describe-shape.js';
+import { pino } from 'pino';
+import { AccountReader } from '../bank/account-reader.js';
+import { BankDrift } from '../bank/bank-drift.js';
+import type { Drift } from '../bank/drift-finder.js';
+import type { AccountList } from '../bank/list-reading.js';
 import { PageReader } from '../bank/page-reader.js';
 import { PageSource } from '../bank/page-source.js';
 import type { Clock } from '../time/clock.js';
-import { bodyOf, toText } from '../egress/answer.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';
 import type { Findings } from './walk.js';
 
-/** What the bank gave: the text of its first page, and why the list cannot be read, if it cannot. */
+/** What is known of the list's shape, and why it cannot be read, if it cannot. */
 interface Listed {
-  readonly text: string;
+  readonly drift: readonly Drift[];
   readonly failure: GatewayError | null;
 }
 
-/** Reads the whole list as the gateway does; an answer that cannot be read is the matter of the step after. */
+/** Reads the whole list as the gateway does; an answer that cannot be read is left to the step after. */
 export async function checkAccounts(
   call: AuthorizedCall,
   clock: Clock,
@@ -27,21 +29,20 @@ export async function checkAccounts(
   const signal = AbortSignal.timeout(readTimeoutMs);
   const requestId = randomUUID();
   findings.facts['requestId'] = requestId;
-  let text: string | null = null;
-  let list: AccountList;
+  const drift = new BankDrift(pino({ level: 'silent' }));
+  const reader = new AccountReader(new PageSource(call, clock), drift, {
+    pageSize: settings.BANK_PAGE_SIZE,
+    maxConcurrentRequests: settings.BANK_MAX_CONCURRENT_REQUESTS,
+  });
+  const reading = reader.begin(requestId, signal);
+  let answered = false;
   try {
-    const reader = new AccountReader(new PageSource(call, clock), {
-      pageSize: settings.BANK_PAGE_SIZE,
-      maxConcurrentRequests: settings.BANK_MAX_CONCURRENT_REQUESTS,
-    });
-    list = await reader.readAll(requestId, signal, () => {
-      const pages = new PageReader();
-      return async (pageNumber, pieces) => {
-        const body = bodyOf({ pieces });
-        if (pageNumber === 1) text = toText(body, 'the account list');
-        return pages.read(pageNumber, body, () => undefined);
-      };
-    });
+    let pages = new PageReader();
+    for await (const page of reading.pages()) {
+      answered = true;
+      if (page.number === 1) pages = new PageReader();
+      reading.took(pages.read(page.number, Buffer.concat(page.pieces), () => undefined));
+    }
   } catch (thrown) {
     if (signal.aborted) {
       throw new GatewayError(
@@ -51,12 +52,12 @@ export async function checkAccounts(
       );
     }
     const failure = toGatewayError(thrown);
-    if (failure.code !== 'bank-response-invalid' || text === null) throw failure;
+    if (failure.code !== 'bank-response-invalid' || !answered) throw failure;
     findings.lines.push('an answer came');
-    return { text, failure };
+    return { drift: drift.found, failure };
   }
-  judge(list, findings);
-  return { text: text ?? '[]', failure: null };
+  judge(reading.list, findings);
+  return { drift: drift.found, failure: null };
 }
 
 function judge({ accounts, pages, complete }: AccountList, findings: Findings): void {
@@ -77,18 +78,16 @@ function judge({ accounts, pages, complete }: AccountList, findings: Findings): 
   }
 }
 
-/** Compares the bank's answer with what the gateway knows of it. @throws GatewayError bank-response-invalid */
-export async function checkShape({ text, failure }: Listed, findings: Findings): Promise<void> {
-  const shape = describeShape(text);
-  const { list, drift, missingFields } = shape;
-  Object.assign(findings.facts, shape);
-  findings.lines.push(`the accounts stand in ${list}`);
-  if (missingFields.length > 0) findings.lines.push(`not sent: ${missingFields.join(', ')}`);
-  // on a later page than the one described
+/** Compares the accounts with what the gateway knows of them. @throws GatewayError bank-response-invalid */
+export async function checkShape({ drift, failure }: Listed, findings: Findings): Promise<void> {
+  findings.facts['drift'] = drift;
   if (failure) throw failure;
-  if (drift.length === 0) return;
-  const told = drift.map(({ path, type, value }) => `${path} (${value ?? type})`);
-  findings.problem = `The bank sends what the gateway does not know: ${told.join(', ')}.`;
+  if (drift.length === 0) {
+    findings.lines.push('the gateway knows every field');
+    return;
+  }
+  const unknown = drift.map(({ path, value }) => (value === undefined ? path : `${path} (${value})`));
+  findings.problem = `The bank sends what the gateway does not know: ${unknown.join(', ')}.`;
   findings.remedy =
-    'Nothing is broken; new fields are left out of the answers, new words are passed on. Tell those who maintain the gateway.';
+    'Nothing is broken: new fields are left out of the answers, new words are passed on. Report them to those who maintain the gateway.';
 }

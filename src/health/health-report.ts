@@ -111,7 +111,7 @@ export class HealthReport {
 
   #bank(ready: boolean): HealthIndicatorResult {
     const { lastSuccessAt, lastError } = this.condition.status();
-    const { paths: drift } = this.drift.status();
+    const drift = this.drift.found;
     const data = { mode: this.settings.mode, lastSuccessAt, lastError, circuit: this.circuit, drift };
     return this.#part('bank', ready ? 'degraded' : 'down', this.#failure, data);
   }

@@ -50,13 +50,16 @@ const parts = {
         z
           .object({
             path: z.string().meta({ example: 'balances[].availableAmount' }).describe('from the account on'),
-            type: z.enum(['null', 'boolean', 'number', 'string', 'array', 'object']).meta({ example: 'string' }),
-            value: z.string().optional().meta({ example: 'Frozen' }).describe('of an enumeration'),
+            value: z
+              .string()
+              .optional()
+              .meta({ example: 'Frozen' })
+              .describe('an unknown word of status, type or protectionType'),
           })
           .meta({ id: 'DriftPath' }),
       )
-      .max(100)
-      .describe('what the bank has sent since the start that this gateway does not know; no error'),
+      .max(50)
+      .describe('unknown keys and words from the bank since the start; never an error'),
   }),
   snapshot: partOf('Snapshot', {
     asOf: instant,

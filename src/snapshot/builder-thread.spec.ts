@@ -68,6 +68,7 @@ describe('the thread that makes snapshots', () => {
       rowCount: 2,
       echoedSize: null,
       repeatsLast: false,
+      drift: [],
     });
     expect(await build.takePage(2, [page('c', 'a')])).toMatchObject({ accounts: 2, added: 1 });
     const snapshot = new Snapshot(await build.finish(HEADER), TIMES);

@@ -1,6 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import type { TakePage } from '../bank/account-reader.js';
-import type { Drift } from '../bank/key-tree.js';
 import type { PageFacts } from '../bank/page-reader.js';
 import { TIMED_OUT, within } from '../time/deadline.js';
 import { GatewayError } from '../problems/gateway-error.js';
@@ -10,7 +8,8 @@ import type { SnapshotHeader } from './sections.js';
 
 /** A snapshot in the making. */
 interface Build {
-  readonly takePage: TakePage;
+  /** Takes a page of the bank's, and with it its bytes. @throws GatewayError bank-response-invalid, internal-error */
+  takePage(pageNumber: number, pieces: readonly Buffer[]): Promise<PageFacts>;
   /** The buffer of a `Snapshot`. @throws GatewayError internal-error */
   finish(header: Pick<SnapshotHeader, 'asOf' | 'complete'>): Promise<ArrayBuffer>;
 }
@@ -22,8 +21,6 @@ export interface BuilderThreadOptions {
   readonly answerWithinMs?: number;
   /** What it may hold besides the bytes of the snapshot, MB. */
   readonly maxHeapMb?: number;
-  /** Called with what the pages hold that is not known; the same may come again. */
-  readonly onDrift?: (found: readonly Drift[]) => void;
 }
 
 /** A page of 32 MB takes a second or two, the end of half a million accounts ten, on a machine that is not busy. */
@@ -44,7 +41,6 @@ export class BuilderThread {
   readonly #url: URL;
   readonly #answerWithinMs: number;
   readonly #maxHeapMb: number;
-  readonly #onDrift: (found: readonly Drift[]) => void;
   #worker: Worker | null = null;
   #stopped = false;
   #lastId = 0;
@@ -55,12 +51,10 @@ export class BuilderThread {
     url = workerUrl('./builder.worker.js', import.meta.url),
     answerWithinMs = ANSWER_WITHIN_MS,
     maxHeapMb = MAX_HEAP_MB,
-    onDrift = () => undefined,
   }: BuilderThreadOptions = {}) {
     this.#url = url;
     this.#answerWithinMs = answerWithinMs;
     this.#maxHeapMb = maxHeapMb;
-    this.#onDrift = onDrift;
   }
 
   /** Loading the modules of the thread takes as long as a reading of a short list: it is started before the first one. */
@@ -125,7 +119,6 @@ export class BuilderThread {
     worker.on('message', (reply: Reply) => {
       const answer = this.#pending.get(reply.id);
       this.#pending.delete(reply.id);
-      if (reply.drift && reply.drift.length > 0) this.#onDrift(reply.drift);
       if ('value' in reply) answer?.resolve(reply.value);
       else answer?.reject(new GatewayError(reply.problem.code, reply.problem.detail));
     });

@@ -1,7 +1,5 @@
 import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { KeptBytes } from '../bank/kept-bytes.js';
-import { KeyTree, type Drift } from '../bank/key-tree.js';
 import { PageReader, type PageFacts } from '../bank/page-reader.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { toAccount } from './account.js';
@@ -18,8 +16,6 @@ export type Order =
 /** The answer to the order with this id. A problem is a fault of the page; all else that goes wrong ends this thread. */
 export type Reply = {
   readonly id: number;
-  /** What was found since the reply before: of pages that cannot be read, too. */
-  readonly drift?: readonly Drift[];
 } & (
   | { readonly value: PageFacts | ArrayBuffer }
   | { readonly problem: { readonly code: ProblemCode; readonly detail: string } }
@@ -43,19 +39,16 @@ function giveWay(): void {
 
 giveWay();
 
-const joined = new KeptBytes();
-const keys = new KeyTree();
-let pages = new PageReader(keys);
+let pages = new PageReader();
 let builder = new SnapshotBuilder();
 
 function reset(): void {
-  pages = new PageReader(keys);
+  pages = new PageReader();
   builder = new SnapshotBuilder();
 }
 
 function take(pageNumber: number, pieces: readonly Uint8Array[]): PageFacts {
-  const body = joined.join(pieces);
-  return pages.read(pageNumber, body, (account) => builder.add(toAccount(account), pageNumber));
+  return pages.read(pageNumber, Buffer.concat(pieces), (account) => builder.add(toAccount(account), pageNumber));
 }
 
 parentPort?.on('message', (order: Order) => {
@@ -65,12 +58,12 @@ parentPort?.on('message', (order: Order) => {
   }
   try {
     const value = order.kind === 'page' ? take(order.pageNumber, order.pieces) : builder.finish(order.header);
-    const reply: Reply = { id: order.id, value, drift: keys.take() };
+    const reply: Reply = { id: order.id, value };
     parentPort?.postMessage(reply, value instanceof ArrayBuffer ? [value] : []);
     if (order.kind === 'finish') reset();
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const reply: Reply = { id: order.id, problem: { code: error.code, detail: error.detail }, drift: keys.take() };
+    const reply: Reply = { id: order.id, problem: { code: error.code, detail: error.detail } };
     parentPort?.postMessage(reply, []);
   }
 });

@@ -46,17 +46,18 @@ export class SnapshotReader {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws GatewayError as `AccountReader.readAll`, internal-error; or the signal's reason */
+  /** @throws GatewayError as `ListReading.pages`, internal-error; or the signal's reason */
   async read(refreshId: string, signal: AbortSignal, _acceptable?: Acceptable, asOfMs?: number): Promise<ReadSnapshot> {
     const askedAt = this.clock.now();
     // started now, it is ready when the first page is there
     let build = this.builder.begin();
     try {
-      const { complete, pages } = await this.accounts.readAll(refreshId, signal, () => {
-        build = this.builder.begin();
-        const { takePage } = build;
-        return (pageNumber, pieces) => orAborted(takePage(pageNumber, pieces), signal);
-      });
+      const reading = this.accounts.begin(refreshId, signal);
+      for await (const { number, pieces } of reading.pages()) {
+        if (number === 1) build = this.builder.begin();
+        reading.took(await orAborted(build.takePage(number, pieces), signal));
+      }
+      const { complete, pages } = reading.list;
       const asOf = new Date(asOfMs ?? askedAt.wall).toISOString();
       const buffer = await orAborted(build.finish({ asOf, complete }), signal);
       return { snapshot: new Snapshot(buffer, { askedAt, durationMs: this.clock.since(askedAt) }), pages };

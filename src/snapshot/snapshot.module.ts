@@ -4,7 +4,6 @@ import { AuthModule } from '../auth/auth.module.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { AccountReader } from '../bank/account-reader.js';
-import { BankDrift } from '../bank/bank-drift.js';
 import { BankModule } from '../bank/bank.module.js';
 import { Clock } from '../time/clock.js';
 import { Settings } from '../config/settings.js';
@@ -17,11 +16,7 @@ import { SharedReadings, SnapshotReader } from './snapshot-reader.js';
 @Module({
   imports: [BankModule, AuthModule],
   providers: [
-    {
-      provide: BuilderThread,
-      useFactory: (drift: BankDrift) => new BuilderThread({ onDrift: (found) => drift.note(found) }),
-      inject: [BankDrift],
-    },
+    { provide: BuilderThread, useFactory: () => new BuilderThread() },
     {
       provide: SnapshotReader,
       useFactory: (accounts: AccountReader, builder: BuilderThread, clock: Clock) =>

@@ -88,7 +88,7 @@ export class Gauges {
     figures.gauge(
       'bank_drift_paths',
       'Paths of what the bank sends that are not known.',
-      () => this.drift.status().paths.length,
+      () => this.drift.found.length,
     );
     figures.gauge('token_expiry_timestamp_seconds', 'When the access token ends.', () =>
       toSeconds(this.identities.current.tokens.status().expiresAt),

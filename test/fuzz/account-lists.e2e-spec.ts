@@ -9,6 +9,7 @@ import { SnapshotReader } from '../../src/snapshot/snapshot-reader.js';
 import { AuthorizedCall } from '../../src/auth/authorized-call.js';
 import { BankCondition } from '../../src/auth/bank-condition.js';
 import { AccountReader } from '../../src/bank/account-reader.js';
+import { BankDrift } from '../../src/bank/bank-drift.js';
 import { PageSource } from '../../src/bank/page-source.js';
 import { GatewayError } from '../../src/problems/gateway-error.js';
 import { bankBody, damaged, MARK } from '../support/bank-answers.js';
@@ -71,10 +72,9 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   };
   const clock = new FakeClock();
   const log = keepLines();
-  const reader = new AccountReader(new PageSource(call as AuthorizedCall, clock), {
-    pageSize: 6,
-    maxConcurrentRequests: 3,
-  });
+  const source = new PageSource(call as AuthorizedCall, clock);
+  const drift = new BankDrift(log.logger);
+  const reader = new AccountReader(source, drift, { pageSize: 6, maxConcurrentRequests: 3 });
   const snapshots = new SnapshotCache({
     activity: new Activity(),
     reader: new SnapshotReader(reader, builder, clock),

@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { DriftFinder } from './drift-finder.js';
+
+const KNOWN = {
+  accountId: 'a',
+  status: 'Active',
+  balances: [{ type: 'CurrentBalance', currency: 'EUR' }],
+  ibans: ['x'],
+};
+
+function find(...accounts: object[]) {
+  const finder = new DriftFinder();
+  for (const account of accounts) finder.look(account as Record<string, unknown>);
+  return finder.found;
+}
+
+describe('drift', () => {
+  it('is none in what is known, empty or null', () => {
+    expect(find(KNOWN, {}, { status: null, protectionType: '', balances: null, accountIdentifiers: [null] })).toEqual(
+      [],
+    );
+  });
+
+  it('is an unknown key of an account, a balance or an identifier, each once', () => {
+    const strange = {
+      newField: { deep: 1 },
+      balances: [{ availableAmount: 1 }, { availableAmount: 2 }],
+      accountIdentifiers: [{ kind: 'IBAN' }],
+    };
+    expect(find(KNOWN, strange, strange)).toEqual([
+      { path: 'newField' },
+      { path: 'balances[].availableAmount' },
+      { path: 'accountIdentifiers[].kind' },
+    ]);
+  });
+
+  it('is an unknown word of status, protectionType or the type of a balance', () => {
+    expect(find({ status: 'Frozen', protectionType: 'Other' }, { balances: [{ type: 'Reserved' }] })).toEqual([
+      { path: 'status', value: 'Frozen' },
+      { path: 'protectionType', value: 'Other' },
+      { path: 'balances[].type', value: 'Reserved' },
+    ]);
+  });
+
+  it.each([
+    ['of 41 letters', 'x'.repeat(41)],
+    ['with a digit', 'DE89'],
+    ['that is no text', true],
+    ['that is an object with a method of its own', { toString: 1 }],
+  ])('shows no value %s', (_name, status) => {
+    expect(find({ status })).toEqual([{ path: 'status' }]);
+  });
+
+  it.each(['DE89370400440532013000', 'x'.repeat(41), 'a-b', '', 'a12345', '__proto__x1y2z3a4b5', 'ä'])(
+    'writes the key %p as *',
+    (key) => {
+      expect(find({ [key]: 1 }, { balances: [{ [key]: 1 }] })).toEqual([{ path: '*' }, { path: 'balances[].*' }]);
+    },
+  );
+
+  it.each(['x'.repeat(40), 'a1234', '_x', 'toString', 'constructor'])('shows the key %p', (key) => {
+    expect(find({ [key]: 1 })).toEqual([{ path: key }]);
+  });
+
+  it('is listed up to 50 times', () => {
+    const keys = Array.from({ length: 60 }, (_, index) => [`key${'x'.repeat(index % 30)}${index}`, 1]);
+    expect(find(Object.fromEntries(keys) as object)).toHaveLength(50);
+  });
+});

@@ -1,0 +1,62 @@
+import { ACCOUNT_FIELDS, type Fields } from './account-fields.js';
+
+/** Something in an account that the gateway does not know; never a value, except for a word of an open list. */
+export interface Drift {
+  /** From the account on, for example `balances[].availableAmount`. */
+  readonly path: string;
+  /** Of `status`, `protectionType` or the `type` of a balance, if it is a word of at most 40 letters. */
+  readonly value?: string;
+}
+
+/** No more is listed, nor looked for. */
+export const MAX_DRIFT = 50;
+/** Of one object, and entries of one list: what lies further is not looked at. */
+const MAX_LOOKED_AT = 200;
+
+const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
+const MANY_DIGITS = /(?:\d\D*){5}/;
+const WORD = /^[A-Za-z]{1,40}$/;
+
+/** A key as it may be shown; any other may be data, an IBAN for example. */
+export const toShownKey = (key: string): string => (PLAIN_KEY.test(key) && !MANY_DIGITS.test(key) ? key : '*');
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Gathers unknown keys of accounts, balances and identifiers, and unknown words of open lists, each once. */
+export class DriftFinder {
+  readonly #found = new Map<string, Drift>();
+
+  get found(): readonly Drift[] {
+    return [...this.#found.values()];
+  }
+
+  look(account: Row): void {
+    this.#lookAt(account, ACCOUNT_FIELDS, '');
+  }
+
+  #lookAt(row: Row, fields: Fields, path: string): void {
+    let looked = 0;
+    for (const key in row) {
+      if (this.#found.size >= MAX_DRIFT || ++looked > MAX_LOOKED_AT) return;
+      const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+      const value = row[key];
+      if (!field) this.#note({ path: path + toShownKey(key) });
+      else if (field.words) this.#lookAtWord(value, field.words, path + key);
+      else if (field.fields && Array.isArray(value)) {
+        for (const entry of value.slice(0, MAX_LOOKED_AT) as unknown[]) {
+          if (typeof entry === 'object' && entry !== null) this.#lookAt(entry as Row, field.fields, `${path}${key}[].`);
+        }
+      }
+    }
+  }
+
+  #lookAtWord(value: unknown, known: readonly string[], path: string): void {
+    if (value === null || value === '') return;
+    if (typeof value !== 'string') this.#note({ path });
+    else if (!known.includes(value)) this.#note(WORD.test(value) ? { path, value } : { path });
+  }
+
+  #note(drift: Drift): void {
+    this.#found.set(`${drift.path} ${drift.value ?? ''}`, drift);
+  }
+}

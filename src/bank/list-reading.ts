@@ -1,0 +1,166 @@
+import { GatewayError } from '../problems/gateway-error.js';
+import type { BankDrift } from './bank-drift.js';
+import type { PageFacts } from './page-reader.js';
+import type { PageAnswer, PageSource } from './page-source.js';
+import { Paging, type Pass } from './paging.js';
+
+/** One page as it came. */
+export interface ListPage {
+  /** From 1; page 1 begins the list, or begins it anew: what came before it is then void. */
+  readonly number: number;
+  readonly pieces: readonly Buffer[];
+}
+
+/** The outcome of reading the whole list. */
+export interface AccountList {
+  readonly accounts: number;
+  /** True if the bank's row count agrees; null without a count (docs/api.md#freshness). */
+  readonly complete: boolean | null;
+  readonly pages: number;
+  /** The list changed during the first pass and was read a second time. */
+  readonly readAgain: boolean;
+}
+
+/** What earlier readings taught about the bank. */
+export interface Learned {
+  /** The page size that the bank was last found to accept. */
+  pageSize: number;
+  /** Pages of the last list with a row count: so many are asked for at once, which saves a round trip. */
+  expectedPages: number;
+}
+
+interface ListReadingOptions {
+  readonly source: Pick<PageSource, 'get'>;
+  readonly drift: Pick<BankDrift, 'note'>;
+  readonly learned: Learned;
+  readonly maxConcurrentRequests: number;
+  readonly refreshId: string;
+  readonly signal: AbortSignal;
+}
+
+/** As many accounts of 3 KB as there may be; pages without end would fill the memory. */
+const MAX_BYTES = 600_000_000;
+/** Below this, the page size is no longer the likely reason for a refusal. */
+const DEFAULT_PAGE_SIZE = 50;
+
+/**
+ * One reading of the whole account list. The bank promises no order, so pages may drift while they are read: a list that
+ * disagrees with its own count or has an account twice is read once more. If one page fails, the reading fails.
+ */
+export class ListReading {
+  readonly #options: ListReadingOptions;
+  #facts: PageFacts | null = null;
+  #list: AccountList | null = null;
+  #bytes = 0;
+
+  constructor(options: ListReadingOptions) {
+    this.#options = options;
+  }
+
+  /** The outcome, once all pages have been iterated. */
+  get list(): AccountList {
+    if (!this.#list) throw new Error('the list has not been read to its end');
+    return this.#list;
+  }
+
+  /**
+   * The pages in order; each is answered with `took` before the next is requested. The next ones are asked for
+   * meanwhile, up to BANK_MAX_CONCURRENT_REQUESTS at a time.
+   * @throws GatewayError access-not-granted (404 on the first page), and as `PageSource.get`
+   */
+  async *pages(): AsyncGenerator<ListPage, void> {
+    const first = yield* this.#pass();
+    const pass = first.drifted ? yield* this.#pass() : first;
+    this.#list = {
+      accounts: pass.accounts,
+      complete: pass.drifted ? false : pass.counted ? true : null,
+      pages: pass.pages,
+      readAgain: first.drifted,
+    };
+  }
+
+  /** The facts of the page that came last. */
+  took(facts: PageFacts): void {
+    this.#facts = facts;
+    this.#options.drift.note(facts.drift);
+  }
+
+  async *#pass(): AsyncGenerator<ListPage, Pass> {
+    const { learned } = this.#options;
+    for (;;) {
+      const pass = yield* this.#passWith(learned.pageSize);
+      if (pass) {
+        learned.expectedPages = pass.counted ? pass.pages : 1;
+        return pass;
+      }
+      if (learned.pageSize === 1) {
+        throw new GatewayError('bank-refused', 'The account list refuses every page size.');
+      }
+      learned.pageSize = smaller(learned.pageSize);
+      learned.expectedPages = 1;
+    }
+  }
+
+  /** Returns null if the bank refuses pages of this size. */
+  async *#passWith(pageSize: number): AsyncGenerator<ListPage, Pass | null> {
+    const { source, learned, maxConcurrentRequests, refreshId, signal } = this.#options;
+    const end = new AbortController();
+    const request = { pageSize, refreshId, signal: AbortSignal.any([signal, end.signal]) };
+    const asked = new Map<number, Promise<PageAnswer>>();
+    let lastAsked = 0;
+    const askUpTo = (number: number) => {
+      while (lastAsked < number) {
+        const answer = source.get({ ...request, pageNumber: ++lastAsked });
+        // it may never be awaited
+        answer.catch(() => undefined);
+        asked.set(lastAsked, answer);
+      }
+    };
+    const paging = new Paging(pageSize);
+    this.#bytes = 0;
+    try {
+      askUpTo(Math.min(learned.expectedPages, maxConcurrentRequests));
+      for (let number = 1; number <= paging.last; number++) {
+        askUpTo(number);
+        const answer = await asked.get(number);
+        asked.delete(number);
+        if (answer?.kind === 'too-large') return null;
+        if (answer?.kind !== 'page') {
+          if (number === 1) throw noAccess();
+          paging.pastEnd(number);
+        } else {
+          askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
+          yield this.#toPage(number, answer.pieces);
+          paging.took(number, this.#takeFacts());
+          askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
+        }
+      }
+      return paging.pass;
+    } finally {
+      // one failed page ends the others
+      end.abort(new Error('the pass has ended'));
+    }
+  }
+
+  #toPage(number: number, pieces: readonly Buffer[]): ListPage {
+    for (const { length } of pieces) this.#bytes += length;
+    if (this.#bytes <= MAX_BYTES) return { number, pieces };
+    throw new GatewayError('bank-response-invalid', `The account list goes on past ${MAX_BYTES} bytes.`);
+  }
+
+  #takeFacts(): PageFacts {
+    const facts = this.#facts;
+    if (!facts) throw new Error('a page was not answered');
+    this.#facts = null;
+    return facts;
+  }
+}
+
+const smaller = (size: number) =>
+  size > DEFAULT_PAGE_SIZE ? Math.max(DEFAULT_PAGE_SIZE, Math.floor(size / 2)) : Math.floor(size / 2);
+
+const noAccess = () =>
+  new GatewayError(
+    'access-not-granted',
+    'The account list answered 404: the bank has granted the M2M user no accounts, or the path in BANK_BASE_URL is wrong.',
+  );

@@ -1,0 +1,73 @@
+import type { PageFacts } from './page-reader.js';
+
+/** The outcome of one pass over all pages. */
+export interface Pass {
+  readonly accounts: number;
+  readonly pages: number;
+  /** The bank gave a row count. */
+  readonly counted: boolean;
+  /** The list changed meanwhile: it disagrees with its own count, or an account came twice. */
+  readonly drifted: boolean;
+}
+
+/** The rules of one pass over the list, in page order and without I/O: which page is the last, and what came of it. */
+export class Paging {
+  readonly #pageSize: number;
+  readonly #counts = new Set<number>();
+  #first: PageFacts | null = null;
+  #accounts = 0;
+  #duplicates = 0;
+  #pages = 0;
+  /** Number of the last page to read, as far as is known. */
+  #last = 1;
+
+  /** @param pageSize as asked for */
+  constructor(pageSize: number) {
+    this.#pageSize = pageSize;
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+
+  get pass(): Pass {
+    const counts = [...this.#counts];
+    return {
+      accounts: this.#accounts,
+      pages: this.#pages,
+      counted: counts.length > 0,
+      drifted: this.#duplicates > 0 || counts.length > 1 || counts.some((count) => count !== this.#accounts),
+    };
+  }
+
+  /** The page does not exist: the one before was the last. */
+  pastEnd(number: number): void {
+    this.#last = number - 1;
+  }
+
+  took(number: number, facts: PageFacts): void {
+    if (number > 1 && facts.accounts === 0) return this.pastEnd(number);
+    if (facts.rowCount !== null) this.#counts.add(facts.rowCount);
+    this.#first ??= facts;
+    this.#pages += 1;
+    this.#accounts += facts.added;
+    this.#duplicates += facts.accounts - facts.added;
+    this.#last = this.#lastAfter(number, facts, this.#first);
+  }
+
+  #lastAfter(number: number, facts: PageFacts, first: PageFacts): number {
+    // a bank that ignores PageNumber sends the same once more; if all of it fits on one page, nothing is wrong
+    if (number === 2 && first.rowCount === null && first.accounts < this.#pageSize && facts.repeatsLast) {
+      this.#duplicates = 0;
+    }
+    // an empty list; the same page again and again must not go on forever
+    if (facts.added === 0) return number;
+    if (first.rowCount !== null) {
+      const planned = Math.ceil(first.rowCount / first.accounts);
+      return Math.max(planned, this.#accounts < first.rowCount ? number + 1 : number);
+    }
+    // the bank may clamp the page size: only a page shorter than it says its pages are is the last
+    const short = facts.echoedSize !== null && facts.accounts < facts.echoedSize;
+    return short ? number : number + 1;
+  }
+}
