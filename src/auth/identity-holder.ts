@@ -14,7 +14,7 @@ import { FileWatch } from '../config/file-watch.js';
 import { mayPass, readIdentityMaterial, readRoots, type IdentityMaterial } from './identity-material.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 
-/** Files are looked at this often: a change is taken up within 5 s, as docs/certificates.md#renewal promises. */
+/** Files are looked at this often: a change is taken up within 5 s, as docs/certificates.md#renew-the-certificate promises. */
 const LOOK_EVERY_MS = 1000;
 
 /** Failures of a proof that say nothing about the new identity: the bank cannot be reached, or does not answer properly. */
