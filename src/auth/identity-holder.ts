@@ -265,13 +265,16 @@ export class IdentityHolder implements OnApplicationShutdown {
 }
 
 function watchedFiles(settings: Settings): string[] {
-  const { BANK_PFX_PASSCODE, BANK_USERNAME, BANK_PASSWORD, BANK_CA_FILE, EGRESS_PROXY_CA_FILE } = settings;
-  const secrets = [BANK_PFX_PASSCODE, BANK_USERNAME, BANK_PASSWORD].map(({ file }) => file);
+  const { BANK_PFX_BASE64, BANK_PFX_PASSCODE, BANK_KEY_PASSPHRASE, BANK_USERNAME, BANK_PASSWORD } = settings;
   return [
-    settings.BANK_PFX_FILE ?? settings.BANK_PFX_BASE64?.file,
-    ...secrets,
-    BANK_CA_FILE,
-    EGRESS_PROXY_CA_FILE,
+    settings.BANK_PFX_FILE,
+    settings.BANK_CERT_FILE,
+    settings.BANK_KEY_FILE,
+    settings.BANK_CA_FILE,
+    settings.EGRESS_PROXY_CA_FILE,
+    ...[BANK_PFX_BASE64, BANK_PFX_PASSCODE, BANK_KEY_PASSPHRASE, BANK_USERNAME, BANK_PASSWORD].map(
+      (secret) => secret?.file,
+    ),
   ].filter((file) => typeof file === 'string');
 }
 

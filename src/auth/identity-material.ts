@@ -1,7 +1,7 @@
 import type { BankSettings } from '../config/settings.js';
 import { FileUnusable, parseCertificates, readSmallFile } from '../config/small-file.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
-import { openCertificate } from '../pfx/open-certificate.js';
+import { openCertificate, type CertificateRequest } from '../pfx/open-certificate.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 
 /** All that makes us recognisable to the bank, read and checked together. */
@@ -16,28 +16,23 @@ export interface IdentityMaterial {
 }
 
 /**
- * Reads certificate, passcode, user name, password and roots from where the settings say; the PFX is opened in a worker
- * thread. `signal` ends it, with its reason.
- * @throws CertificateUnreadable when the PFX cannot be read or opened; FileUnusable for the other files
+ * Reads certificate, passcode, user name, password and roots from the sources in the settings. PFX and key are opened in a
+ * worker thread. When `signal` aborts, it rejects with the reason.
+ * @throws CertificateUnreadable for the certificate; FileUnusable for the other files
  */
 export async function readIdentityMaterial(
   settings: BankSettings,
   now: Date,
   signal?: AbortSignal,
 ): Promise<IdentityMaterial> {
-  // all that may fail to be read comes before the work of opening the PFX
-  const passcode = settings.BANK_PFX_PASSCODE.read();
-  const bytes = readPfxBytes(settings);
+  const source = readSource(settings);
   const [username, password] = [settings.BANK_USERNAME.read(), settings.BANK_PASSWORD.read()];
   const ca = settings.BANK_CA_FILE === undefined ? null : readRoots(settings.BANK_CA_FILE);
   try {
-    const certificate = await openCertificate(
-      { source: { kind: 'pfx', bytes, passcode }, roots: ca && ca.certificates, now },
-      signal,
-    );
+    const certificate = await openCertificate({ source, roots: ca && ca.certificates, now }, signal);
     return { certificate, username, password, ca: ca && ca.pem };
   } catch (error) {
-    if (!(error instanceof CertificateUnreadable)) throw error;
+    if (!(error instanceof CertificateUnreadable) || source.kind === 'pem') throw error;
     const place = settings.BANK_PFX_FILE ? `BANK_PFX_FILE ${settings.BANK_PFX_FILE}` : 'BANK_PFX_BASE64';
     throw new CertificateUnreadable(error.reason, `${place}: ${error.message}`);
   }
@@ -60,15 +55,33 @@ export function readRoots(file: string): { readonly pem: string; readonly certif
   return { pem, certificates: parseCertificates(pem, file).map(String) };
 }
 
-function readPfxBytes({ BANK_PFX_FILE: file, BANK_PFX_BASE64: text }: BankSettings): Buffer {
-  if (text) return fromBase64(text.read(), text.variable);
+function readSource(settings: BankSettings): CertificateRequest['source'] {
+  const { BANK_PFX_FILE, BANK_PFX_BASE64, BANK_PFX_PASSCODE, BANK_CERT_FILE, BANK_KEY_FILE } = settings;
+  if (BANK_CERT_FILE && BANK_KEY_FILE) {
+    return {
+      kind: 'pem',
+      chain: readCertificateFile('BANK_CERT_FILE', BANK_CERT_FILE),
+      key: readCertificateFile('BANK_KEY_FILE', BANK_KEY_FILE),
+      passphrase: settings.BANK_KEY_PASSPHRASE.read(),
+    };
+  }
+  return {
+    kind: 'pfx',
+    bytes: BANK_PFX_BASE64
+      ? fromBase64(BANK_PFX_BASE64.read(), BANK_PFX_BASE64.variable)
+      : readCertificateFile('BANK_PFX_FILE', BANK_PFX_FILE ?? ''),
+    passcode: BANK_PFX_PASSCODE.read(),
+  };
+}
+
+function readCertificateFile(variable: string, file: string): Buffer {
   try {
-    return readSmallFile(file ?? '');
+    return readSmallFile(file);
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
     throw new CertificateUnreadable(
       'file',
-      `BANK_PFX_FILE names ${error.path}, which ${error.reason}. Give the path of the PFX (PKCS#12) file that the bank issued.`,
+      `${variable} names ${error.path}, which ${error.reason}. Correct the path, and make the file readable for the gateway's user.`,
       { cause: error },
     );
   }

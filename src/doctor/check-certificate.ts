@@ -12,25 +12,25 @@ import type { Findings } from './walk.js';
 const SOON_DAYS = 30;
 
 const FETCH_AGAIN =
-  'Fetch the PFX again from where the bank or the issuer gave it out, as a binary file, and compare its size with the original.';
+  'Copy the file again from where the bank or the issuer provided it, in binary mode, and compare its size with the original.';
 const EXPORT_WHOLE =
-  'Export the PFX again with the private key and the certificate that belongs to it, or ask the bank for the complete PFX.';
+  'Export the certificate again together with its private key, or ask the bank for the complete file.';
 
 const PFX_REMEDIES: Readonly<Record<UnreadableReason, string>> = {
-  file: 'Put the PFX that the bank issued at that path, readable by the user that the gateway runs as.',
+  file: "Put the file that the bank issued at that path, readable for the gateway's user.",
   passcode:
-    'Ask those who exported the PFX for its passcode, and give it as BANK_PFX_PASSCODE or BANK_PFX_PASSCODE_FILE.',
+    'Ask whoever exported the file for its passcode, and set BANK_PFX_PASSCODE_FILE (for PEM: BANK_KEY_PASSPHRASE_FILE).',
   'not-pfx': FETCH_AGAIN,
   'cut-off': FETCH_AGAIN,
   damaged: FETCH_AGAIN,
-  'unknown-algorithm': `Export the PFX again with AES: ${EXPORT_AGAIN}`,
+  'unknown-algorithm': `Export the PFX again with AES: ${EXPORT_AGAIN}. Or use PEM files: BANK_CERT_FILE and BANK_KEY_FILE.`,
   'no-key': EXPORT_WHOLE,
   'no-certificate': EXPORT_WHOLE,
   'key-mismatch': EXPORT_WHOLE,
-  'refused-by-tls': 'Ask the bank for a certificate with a key of RSA 2048 or EC P-256 at least, signed with SHA-256.',
+  'refused-by-tls': 'Ask the bank for a certificate with a key of at least RSA 2048 or EC P-256, signed with SHA-256.',
 };
 
-/** The PFX, opened with its passcode, and the certificate in it: what to give to the bank, and how long it lasts. */
+/** Opens the client certificate: its thumbprint for the bank, and how long it is valid. */
 export async function checkCertificate(
   settings: Settings,
   clock: Clock,
@@ -55,7 +55,7 @@ export async function checkCertificate(
   findings.lines.push(
     subject,
     `thumbprint  ${thumbprint}  (SHA-1, to give to the bank)`,
-    `issued by   ${issuer}${chainPem.length > 0 ? ', intermediate in the PFX' : ''}`,
+    `issued by   ${issuer}${chainPem.length > 0 ? ', with intermediate' : ''}`,
     `valid       ${toDay(from)} to ${toDay(to)}${left >= 0 ? ` (${days(left)} left)` : ''}`,
   );
 
@@ -66,7 +66,7 @@ export async function checkCertificate(
       'operator',
       fault,
       nowMs > notAfter.getTime()
-        ? `Ask the bank for a new certificate in place of the one with thumbprint ${thumbprint}, and put its PFX and passcode in place.`
+        ? `Ask the bank for a new certificate in place of the one with thumbprint ${thumbprint}, and replace its files.`
         : `Compare the clock of this machine (${new Date(nowMs).toISOString()}) with the true time; if it is right, ask the bank for a certificate that is valid already.`,
     );
   }
@@ -75,7 +75,7 @@ export async function checkCertificate(
   if (problems.length > 0) {
     findings.problem = problems.join(' ');
     findings.remedy = soon
-      ? `Ask the bank now for a new certificate in place of the one with thumbprint ${thumbprint}; its PFX is taken up while running.`
+      ? `Ask the bank now for a new certificate in place of the one with thumbprint ${thumbprint}; the gateway takes it without a restart.`
       : 'It works for now; do as said above before it does not.';
   }
   return material;
