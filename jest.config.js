@@ -1,14 +1,20 @@
-/**
- * Unit specs lie beside the code, end-to-end specs in test/. All run in a few processes that Node itself loads the TypeScript
- * into (test/support/load-typescript.js), so that what one file has loaded and made fast serves the next.
- */
+/** Unit specs are beside the code, end-to-end specs in test/. Needs `--experimental-vm-modules`, see `npm test`. */
 export default {
-  runner: ['jest-light-runner', { runtime: 'child_process' }],
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testRegex: '\\.(e2e-)?spec\\.ts$',
-  transform: {},
+  // compiled by .swcrc, as the build is
+  transform: { '^.+\\.ts$': '@swc/jest' },
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: {
+    // worker threads run compiled: see build-sources.ts
+    '^\\.{1,2}/(?:.*/)?worker-url\\.js$': '<rootDir>/test/support/worker-url.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
   globalSetup: '<rootDir>/test/support/build-sources.ts',
-  setupFilesAfterEnv: ['<rootDir>/test/support/bound-tests.ts'],
-  // much of the time is spent waiting for timeouts: three side by side keep two cores busy, and leave room for what is measured
+  globalTeardown: '<rootDir>/test/support/end-run.ts',
+  testEnvironment: '<rootDir>/test/support/bounded-environment.js',
+  // distinguishes a test that hangs from one on a busy machine
+  testTimeout: 60_000,
+  // much of the time is spent waiting: three side by side keep two cores busy
   maxWorkers: 3,
 };

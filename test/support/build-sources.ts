@@ -14,7 +14,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from '@swc/core';
-import { loadIdentity } from '../../src/sandbox/identity/identity.js';
+import type * as Identity from '../../src/sandbox/identity/identity.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 // below node_modules, so that what is compiled finds the packages
@@ -30,7 +30,7 @@ export default async function prepare(): Promise<void> {
   process.env['BUILT_SOURCES'] = built;
   // of worker threads and programs
   process.env['NODE_COMPILE_CACHE'] = join(dirname(built), 'compile-cache');
-  await fillStock();
+  await fillStock(built);
   process.env['TEST_STOCK'] = STOCK;
 }
 
@@ -49,7 +49,7 @@ function buildSources(): string {
 }
 
 /** Makes what takes long to make and is no matter of most tests, once for all runs: key pairs, and the identity of a sandbox. */
-async function fillStock(): Promise<void> {
+async function fillStock(built: string): Promise<void> {
   mkdirSync(STOCK, { recursive: true });
   const file = join(STOCK, 'keys.json');
   if (!existsSync(file)) {
@@ -59,6 +59,7 @@ async function fillStock(): Promise<void> {
     writeFileSync(`${file}.${process.pid}`, JSON.stringify(keys));
     renameSync(`${file}.${process.pid}`, file);
   }
+  const { loadIdentity } = (await import(join(built, 'sandbox/identity/identity.js'))) as typeof Identity;
   await loadIdentity(join(STOCK, 'sandbox'), ['localhost', '127.0.0.1'], false);
 }
 

@@ -1,5 +1,4 @@
-// Preloaded by `npm test` (--import) into Jest and its child processes: Node itself loads the tests and the sources, compiled by
-// .swcrc as the build is, each once in a process.
+// Preloaded (--import) for scripts in TypeScript: Node loads them and the sources, compiled by .swcrc as the build is.
 import { existsSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -7,8 +6,6 @@ import { isMainThread } from 'node:worker_threads';
 
 const ROOT = new URL('../../', import.meta.url);
 const REPLACED = [
-  // refuses to be loaded by another than Jest's usual runner
-  { specifier: /^@jest\/globals$/, by: new URL('jest-globals.ts', import.meta.url).href },
   // worker threads run compiled: see build-sources.ts
   { specifier: /^\.{1,2}\/(?:.*\/)?worker-url\.js$/, by: new URL('worker-url.ts', import.meta.url).href },
 ];
