@@ -147,7 +147,7 @@ describe('renewal in the background', () => {
     scene.clock.advance(1000);
     expect(await scene.provider.get()).toBe(old);
     expect(scene.asked).toHaveLength(3);
-    expect(scene.provider.status()).toMatchObject({ state: 'usable', renewalFailed: true });
+    expect(scene.provider.status()).toMatchObject({ state: 'usable', error: { code: 'bank-unreachable' } });
   });
 
   it('that goes well later is no failure any more', async () => {
@@ -159,7 +159,7 @@ describe('renewal in the background', () => {
     scene.clock.advance(1000);
     await scene.provider.get();
     await scene.issue();
-    expect(scene.provider.status()).toMatchObject({ renewalFailed: false, lastError: null, circuit: 'closed' });
+    expect(scene.provider.status()).toMatchObject({ error: null, circuit: 'closed' });
   });
 
   it('steady traffic over three lives sees no error and costs one request a renewal', async () => {
@@ -428,8 +428,8 @@ describe('the state that health shows', () => {
       state: 'usable',
       expiresAt: scene.clock.now().wall + 300_000,
       expiresInSeconds: 300,
-      lastError: null,
-      renewalFailed: false,
+      error: null,
+      failure: expect.objectContaining({ attempts: 0 }),
       circuit: 'closed',
     });
   });
@@ -441,8 +441,8 @@ describe('the state that health shows', () => {
       state: 'waiting',
       expiresAt: null,
       expiresInSeconds: null,
-      lastError: 'credentials-rejected',
-      renewalFailed: true,
+      error: expect.objectContaining({ code: 'credentials-rejected' }),
+      failure: expect.objectContaining({ attempts: 1 }),
       circuit: 'open',
     });
     scene.clock.advance(30_000);

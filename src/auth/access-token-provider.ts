@@ -101,8 +101,9 @@ export class AccessTokenProvider {
       /** When the token ends by the wall clock, ms since 1970. */
       expiresAt: token ? token.requestedAt.wall + token.lifetimeMs : null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
-      lastError: this.#backOff.lastError?.code ?? null,
-      renewalFailed: this.#backOff.lastError !== null,
+      /** The last failure of the current series. */
+      error: this.#backOff.lastError,
+      failure: this.#backOff.status(),
       circuit: this.#backOff.circuit,
     };
   }

@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { troubleShape } from '../problems/problem-document.js';
 
-const status = z.enum(['up', 'degraded', 'down']).meta({ example: 'up' });
+const status = z
+  .enum(['up', 'degraded', 'down', 'unknown'])
+  .meta({ example: 'up' })
+  .describe('unknown: nobody tried it');
 const { code, owner, detail } = troubleShape;
 const instant = z.iso.datetime().nullable().meta({ example: '2026-11-21T08:00:00.000Z' });
 const lastError = z
   .object({ code, at: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }) })
   .nullable()
-  .describe('null when the last call went well');
+  .describe('the last failure; null without one');
 
-/** A part of the way to the bank: what is not well says who must act and what to do, before its data. */
+/** One component. An unhealthy one has who must act and what to do, before its data. */
 const partOf = <T extends z.ZodRawShape>(name: string, data: T) =>
   z
     .object({
@@ -42,9 +45,13 @@ const parts = {
   }),
   bank: partOf('Bank', {
     mode: z.enum(['live', 'sandbox']),
+    host: z.string().meta({ example: 'bank.example' }).describe('of BANK_BASE_URL'),
     lastSuccessAt: instant,
     lastError,
-    circuit: z.enum(['closed', 'open', 'half-open']).describe('read off the waiting after failures'),
+    circuit: z.enum(['closed', 'open', 'half-open']).describe('state of the back-off'),
+    failingSince: instant.describe('of the current failures of list or token; null without any'),
+    attempts: z.int().min(1).nullable().meta({ example: 3 }).describe('failed attempts since then'),
+    nextAttemptAt: instant,
     drift: z
       .array(
         z
@@ -63,6 +70,7 @@ const parts = {
   }),
   snapshot: partOf('Snapshot', {
     asOf: instant,
+    expiresAt: instant.describe('when it stops being served'),
     ageSeconds: z.int().min(0).nullable().meta({ example: 3 }),
     accounts: z.int().min(0).nullable().meta({ example: 120 }),
     stale: z.boolean(),
@@ -84,17 +92,20 @@ const parts = {
 };
 
 const details = z.object(parts).meta({ id: 'HealthDetails' });
-/** As terminus sorts them: each part is in one of the two. */
+/** As terminus sorts them: each component is in one of the two. */
 const some = z.object(parts).partial().meta({ id: 'HealthParts' });
 
 /** The body of /health. */
 export const healthSchema = z
   .object({
     status: z.enum(['ok', 'degraded', 'error']).meta({ example: 'ok' }),
-    error: some.describe('the parts that are down'),
-    details: details.describe('every part, the worst first'),
-    info: some.describe('the parts that are not down'),
+    error: some.describe('the components that are down'),
+    details: details.describe('every component, the worst first'),
+    info: some.describe('the components that are not down'),
     version: z.string().meta({ example: '1.0.0' }),
+    commit: z.string().nullable().meta({ example: '0123456789ab' }),
+    environment: z.string().nullable().meta({ example: 'production' }).describe('ENVIRONMENT'),
+    instance: z.string().meta({ example: 'gateway-1' }).describe('host name'),
   })
   .meta({ id: 'Health' });
 

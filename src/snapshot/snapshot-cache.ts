@@ -122,6 +122,8 @@ export class SnapshotCache {
   #failure: GatewayError | null = null;
   /** What is held was made before the start: it is served marked stale until a reading has gone well. */
   #restored = false;
+  /** An earlier refresh listed accounts; forgotten on SIGHUP. */
+  #hadAccounts = false;
   readonly #listeners = new Set<SnapshotListener>();
 
   constructor(parts: {
@@ -146,6 +148,7 @@ export class SnapshotCache {
   restore(snapshot: Snapshot): void {
     if (this.#cached) return;
     this.#cached = snapshot;
+    this.#hadAccounts = snapshot.size > 0;
     this.#restored = true;
     this.#log.restored(snapshot);
     this.#activity.emit('snapshotTaken', { source: 'file' });
@@ -221,20 +224,25 @@ export class SnapshotCache {
 
   /** Ends the waiting after failures: the next caller may cause a reading at once. */
   resetBackOff(): void {
+    this.#hadAccounts = (this.#cached?.size ?? 0) > 0;
     this.#backOff.resetBackOff();
   }
 
   /** What a caller who says nothing of freshness would be told now. */
   get state(): ServingState {
     const held = this.#servable;
-    const late =
-      this.#refresh !== null && this.#clock.since(this.#refresh.askedAt) >= this.#settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     const old = held !== null && this.#clock.since(held.askedAt) > this.#settings.SNAPSHOT_FRESH_MS;
     return {
-      stale: old && (this.#failure !== null || late || this.#servedStale),
+      stale: old && (this.#failure !== null || this.#late || this.#servedStale),
       code: this.#failure?.code ?? null,
       owner: this.#failure?.owner ?? null,
     };
+  }
+
+  get #late(): boolean {
+    return (
+      this.#refresh !== null && this.#clock.since(this.#refresh.askedAt) >= this.#settings.SNAPSHOT_SOFT_TIMEOUT_MS
+    );
   }
 
   status() {
@@ -252,6 +260,16 @@ export class SnapshotCache {
         ? this.#servedStale || this.#restored || this.state.stale
         : held !== null && this.#backOff.lastError !== null,
       failing: this.#backOff.lastError !== null,
+      /** ISO time at which the cached snapshot stops being served. */
+      expiresAt: ageMs === null ? null : new Date(this.#clock.now().wall + this.#maxAgeMs - ageMs).toISOString(),
+      /** The bank lists no accounts, and listed some before. */
+      emptied: this.#hadAccounts && held?.size === 0,
+      restored: this.#restored,
+      /** The refresh in flight is past the soft timeout. */
+      slow: this.#late,
+      /** The last failure of the current series; a missing token is none of the list. */
+      error: this.#backOff.lastError,
+      failure: this.#backOff.status(),
       circuit: this.#backOff.circuit,
       /** The bank's own count agrees; null when it gave none, or nothing is held. */
       complete: held?.complete ?? null,
@@ -455,6 +473,7 @@ export class SnapshotCache {
     const { snapshot, source = 'bank' } = read;
     const before = this.#cached;
     this.#cached = snapshot;
+    if (snapshot.size > 0) this.#hadAccounts = true;
     this.#servedStale = false;
     this.#failure = null;
     this.#restored = false;

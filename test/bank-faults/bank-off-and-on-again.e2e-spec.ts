@@ -33,7 +33,8 @@ describe('the bank goes off and on again', () => {
     expect(health.json).toMatchObject({
       status: 'error',
       details: {
-        bank: { status: 'down', circuit: 'open', lastSuccessAt: null, lastError: { code: 'bank-unreachable' } },
+        token: { status: 'down', code: 'bank-unreachable' },
+        bank: { status: 'unknown', circuit: 'open', lastSuccessAt: null, lastError: { code: 'bank-unreachable' } },
       },
     });
     expect((await gateway.get('/health/live')).status).toBe(200);

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { X509Certificate } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { PROBLEMS } from '../../src/problems/problem-table.js';
+import { AppModule } from '../../src/app.module.js';
 import { VERSION } from '../../src/config/version.js';
 import { cleanUp, control, start } from '../support/sandbox.js';
 import { closeGateways, startGateway } from '../support/gateway.js';
@@ -41,6 +43,10 @@ describe('health tells the whole picture', () => {
       bank: {
         status: 'up',
         mode: 'live',
+        host: new URL(sandbox.url).host,
+        failingSince: null,
+        attempts: null,
+        nextAttemptAt: null,
         lastSuccessAt: expect.stringMatching(/Z$/),
         lastError: null,
         circuit: 'closed',
@@ -48,13 +54,35 @@ describe('health tells the whole picture', () => {
       snapshot: {
         status: 'up',
         asOf: expect.stringMatching(/Z$/),
+        expiresAt: expect.stringMatching(/Z$/),
         ageSeconds: expect.any(Number),
         accounts: 120,
         stale: false,
       },
       egress: { status: 'up', route: 'direct' },
     };
-    expect(json).toMatchObject({ status: 'ok', error: {}, details, info: details, version: VERSION });
+    expect(json).toMatchObject({
+      status: 'ok',
+      error: {},
+      details,
+      info: details,
+      version: VERSION,
+      environment: null,
+      instance: hostname(),
+    });
+    const { asOf, expiresAt } = json.details.snapshot;
+    // by two clocks, which differ by a little
+    expect(Math.abs(Date.parse(expiresAt) - Date.parse(asOf) - 300_000)).toBeLessThan(100);
+    expect(Object.keys(json)).toEqual([
+      'status',
+      'version',
+      'commit',
+      'environment',
+      'instance',
+      'info',
+      'error',
+      'details',
+    ]);
     expect(json.details.token.expiresInSeconds).toBeGreaterThan(290);
     expect(Object.keys(json.details).sort()).toEqual(['bank', 'certificate', 'egress', 'snapshot', 'token']);
   });
@@ -116,8 +144,11 @@ describe('health tells the whole picture', () => {
         owner: 'bank',
         lastError: { code: 'bank-error', at: expect.any(String) },
       },
-      bank: { status: 'down', code: 'bank-error', lastError: { code: 'bank-error' }, circuit: 'open' },
+      bank: { status: 'unknown', lastError: { code: 'bank-error' }, circuit: 'open', attempts: tokens(sandbox) },
     });
+    const { failingSince, nextAttemptAt, lastError } = (await gateway.get('/health')).json.details.bank;
+    expect(Date.parse(failingSince)).toBeLessThan(Date.parse(lastError.at));
+    expect(Date.parse(nextAttemptAt)).toBeGreaterThan(Date.parse(lastError.at));
   });
 
   it('a bank that does not answer holds up a probe for half a second at most', async () => {
@@ -190,7 +221,7 @@ describe('health tells the whole picture', () => {
     expect(early.json.details.snapshot).toMatchObject({
       status: 'down',
       owner: 'bank',
-      detail: expect.stringMatching(/being asked/),
+      detail: expect.stringMatching(/first refresh/),
     });
     const closed = gateway.close();
     await until(async () => (await gateway.get('/health')).json.details.instance !== undefined);
@@ -214,9 +245,9 @@ describe('health tells the whole picture', () => {
       'certificate',
       {
         status: 'degraded',
-        code: 'certificate-unusable',
+        code: 'certificate-expiring',
         owner: 'operator',
-        detail: expect.stringMatching(/ends on 20.*20 days/),
+        detail: expect.stringMatching(/expires on 20.*20 days/),
       },
     ]);
   });
@@ -245,13 +276,13 @@ describe('health tells the whole picture', () => {
       remedy: PROBLEMS['proxy-unavailable'].remedy,
       route: 'proxy http://127.0.0.1:9',
     });
-    // the cause first: egress, then what needs it, then what is well
-    expect(Object.keys(json.details)).toEqual(['egress', 'token', 'bank', 'snapshot', 'certificate']);
+    // the cause first, then what nobody tried, then what is healthy
+    expect(Object.keys(json.details)).toEqual(['egress', 'snapshot', 'token', 'bank', 'certificate']);
     expect(Object.keys(json.details.egress).slice(0, 3)).toEqual(['status', 'code', 'owner']);
     expect(json.details.bank.lastError.code).toBe('proxy-unavailable');
   });
 
-  it('a copy that has grown too old to be served, while the bank fails, is not called well', async () => {
+  it('a snapshot past its maximum age, while the bank fails, is down', async () => {
     const sandbox = await start();
     const clock = new MovedClock();
     const gateway = await startGateway(sandbox, { SNAPSHOT_MAX_AGE_MS: '20000' }, clock);
@@ -261,6 +292,24 @@ describe('health tells the whole picture', () => {
     expect((await gateway.get('/api/v1/accounts')).json.snapshot.stale).toBe(true);
     clock.advance(10_000);
     expect((await gateway.get('/api/v1/accounts')).status).toBe(503);
-    expect((await gateway.get('/health')).json.details.snapshot).toMatchObject({ status: 'degraded', stale: true });
+    expect((await gateway.get('/health')).json.details.snapshot).toMatchObject({
+      status: 'down',
+      code: 'bank-error',
+      detail: expect.stringMatching(/^The cached snapshot expired at .*Z\. Apps get errors/),
+    });
+  });
+
+  it('no accounts after some is degraded until SIGHUP', async () => {
+    const sandbox = await start();
+    const clock = new MovedClock();
+    const gateway = await startGateway(sandbox, {}, clock);
+    await gateway.get('/api/v1/accounts');
+    await control(sandbox, 'PATCH', { accounts: 0 });
+    clock.advance(11_000);
+    expect((await gateway.get('/api/v1/accounts')).json.page.total).toBe(0);
+    const emptied = (await gateway.get('/health')).json;
+    expect([emptied.status, emptied.details.snapshot.code]).toEqual(['degraded', 'accounts-emptied']);
+    gateway.app.get(AppModule).reload();
+    expect((await gateway.get('/health')).json.status).toBe('ok');
   });
 });
