@@ -93,7 +93,7 @@ export class AppModule {
   /** Looks at certificates and credentials again, and ends any waiting after a failure. */
   reload(): void {
     this.sharing.resetWaits();
-    this.snapshots.resetBackOff();
+    this.snapshots.reload();
     void this.identities.reload();
     this.edge.certificate?.reload();
   }

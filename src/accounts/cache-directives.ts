@@ -1,4 +1,4 @@
-import type { Freshness } from '../snapshot/snapshot-cache.js';
+import type { Freshness } from '../snapshot/freshness.js';
 
 /**
  * What a caller's Cache-Control asks of us (RFC 9111 §5.2.1): no-cache, max-age and only-if-cached; what else it says is

@@ -42,7 +42,6 @@ export class Responder {
     const { signal } = request;
     const served = await this.snapshots.get(wanted, {
       signal,
-      client: request.socket.remoteAddress ?? '',
       span: request.logFields.span,
       onRefresh: (refreshId) => {
         request.logFields.refreshId = refreshId;

@@ -1,57 +1,69 @@
 import type { Logger } from 'pino';
 import type { GatewayError } from '../problems/gateway-error.js';
+import type { CachedSnapshot } from './cached-snapshot.js';
 import type { Snapshot } from './snapshot.js';
 import type { ReadSnapshot } from './snapshot-reader.js';
 
-/** What the log says of readings (docs/operations.md#logs). */
+const MESSAGES = {
+  bank: 'accounts refreshed from the bank',
+  shared: 'accounts taken from another instance',
+} as const;
+
+/** Log lines about refreshes (docs/operations.md#logs). */
 export class RefreshLog {
   readonly #logger: Logger;
+  readonly #cached: CachedSnapshot;
+  #expired: Snapshot | null = null;
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, cached: CachedSnapshot) {
     this.#logger = logger;
+    this.#cached = cached;
   }
 
-  /** A copy from before the start is held. */
   restored({ size, complete }: Snapshot): void {
     const fields = { accounts: size, complete, source: 'file' };
-    this.#logger.info({ event: 'snapshot.refreshed', ...fields }, 'accounts taken from the copy of an earlier run');
+    this.#logger.info({ event: 'snapshot.refreshed', ...fields }, 'accounts restored from the file of an earlier run');
   }
 
-  /** A reading is held in the place of `before`. */
-  taken({ snapshot, pages, source = 'bank' }: ReadSnapshot, before: Snapshot | null, refreshId: string): void {
+  refreshed({ snapshot, pages, source = 'bank' }: ReadSnapshot, refreshId: string, wasEmptied: boolean): void {
     const { complete, durationMs, size: accounts } = snapshot;
     const fields = { refreshId, accounts, pages, complete, ms: Math.round(durationMs), source };
-    this.#logger.info(
-      { event: 'snapshot.refreshed', ...fields },
-      source === 'bank' ? 'accounts read' : 'accounts taken from another instance',
-    );
+    this.#logger.info({ event: 'snapshot.refreshed', ...fields }, MESSAGES[source]);
     if (complete === false) {
       this.#logger.warn(
         { event: 'snapshot.incomplete', ...fields },
-        'the list changed while it was read, twice; it may lack or repeat accounts',
+        'the list changed during both reads; it may lack or repeat accounts',
       );
     }
-    if (accounts === 0 && before && before.size > 0) {
-      this.#logger.warn(
-        { event: 'snapshot.emptied', ...fields, before: before.size },
-        'the bank lists no accounts any more',
-      );
+    if (this.#cached.isEmptied && !wasEmptied) {
+      this.#logger.warn({ event: 'snapshot.emptied', ...fields }, 'the bank no longer lists any accounts');
     }
   }
 
-  /** A reading failed, and none is made for so long. A fault of the gateway has a line more, with the error itself. */
+  /** @param retryInMs the back-off */
   failed(error: GatewayError, retryInMs: number, refreshId: string): void {
     const { code, owner, detail, needsSomeone } = error;
-    const isFault = code === 'internal-error';
-    if (isFault) {
+    const isInternal = code === 'internal-error';
+    if (isInternal) {
       this.#logger.error(
         { event: 'snapshot.failed', refreshId, err: error },
-        'reading failed by a fault of the gateway',
+        'the refresh failed by an error of the gateway',
       );
     }
-    this.#logger[needsSomeone && !isFault ? 'error' : 'warn'](
+    this.#logger[needsSomeone && !isInternal ? 'error' : 'warn'](
       { event: 'snapshot.failed', refreshId, code, owner, detail, retryInMs: Math.round(retryInMs) },
-      'the accounts could not be read',
+      'the accounts could not be refreshed',
+    );
+  }
+
+  /** Logs the end of the cached snapshot, once for each. @param failure why it was not replaced */
+  expired({ code, owner, needsSomeone }: GatewayError): void {
+    const { snapshot, servable, expiresAt } = this.#cached;
+    if (!snapshot || servable || snapshot === this.#expired) return;
+    this.#expired = snapshot;
+    this.#logger[needsSomeone ? 'error' : 'warn'](
+      { event: 'snapshot.failed', code, owner, asOf: snapshot.asOf, expiresAt },
+      'the cached snapshot is past its maximum age: callers get an error until a refresh succeeds',
     );
   }
 }

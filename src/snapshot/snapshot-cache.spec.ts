@@ -12,7 +12,8 @@ import { PROBLEM_CODES, type ProblemCode } from '../problems/problem-table.js';
 import { account } from './sample-account.test-support.js';
 import { Snapshot } from './snapshot.js';
 import { SnapshotBuilder } from './snapshot-builder.js';
-import { SnapshotCache, type Freshness } from './snapshot-cache.js';
+import type { Freshness } from './freshness.js';
+import { SnapshotCache } from './snapshot-cache.js';
 import type { ReadSnapshot } from './snapshot-reader.js';
 
 const FRESH_MS = 10_000;
@@ -122,26 +123,6 @@ describe('a snapshot that is fresh', () => {
     expect(served).toMatchObject({ stale: false, cache: 'stale', ageMs: 0 });
     expect(served.snapshot.size).toBe(4);
     expect(served.refreshId).toBe(scene.asked[1]?.refreshId);
-  });
-
-  it.each([
-    ['the wall clock', (clock: FakeClock) => clock.moveWall(FRESH_MS + 1)],
-    ['the monotonic clock', (clock: FakeClock) => clock.moveMonotonic(FRESH_MS + 1)],
-  ])('is fresh no more when %s alone says so', async (_name, move) => {
-    const scene = new Scene();
-    await scene.begin();
-    move(scene.clock);
-    const getting = scene.snapshots.get(PLAIN);
-    scene.answer();
-    await getting;
-    expect(scene.asked).toHaveLength(2);
-  });
-
-  it('has no age below zero when the wall clock was set back', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.moveWall(-3_600_000);
-    expect((await scene.snapshots.get(PLAIN)).ageMs).toBe(0);
   });
 
   it('counts its age from before the bank was asked', async () => {
@@ -363,6 +344,62 @@ describe('an access that is granted no more', () => {
   });
 });
 
+describe('the maximum age', () => {
+  it('ends a copy while the bank fails, which is logged once', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(STALE_MS);
+    await scene.beginFailing('bank-rate-limited', { retryAfterMs: 60_000 });
+    expect(scene.snapshots.status()).toMatchObject({ servable: true, expired: false, stale: true });
+    scene.clock.advance(1);
+    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('bank-rate-limited');
+    await refusalOf(() => scene.snapshots.get(PLAIN));
+    expect(scene.snapshots.status()).toMatchObject({ servable: false, expired: true, stale: false });
+    expect(scene.log.lines('snapshot.failed').filter(({ expiresAt }) => expiresAt)).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        code: 'bank-rate-limited',
+        expiresAt: '2026-11-21T08:05:00.000Z',
+        msg: expect.stringContaining('past its maximum age'),
+      }),
+    ]);
+  });
+
+  it('is not logged while nothing fails', async () => {
+    const scene = new Scene();
+    await scene.begin();
+    scene.clock.advance(STALE_MS + 1);
+    scene.snapshots.probe();
+    await scene.begin();
+    expect(scene.log.lines('snapshot.failed')).toEqual([]);
+  });
+});
+
+describe('a list that became empty', () => {
+  it('is reported until accounts are listed again, and logged once', async () => {
+    const scene = new Scene();
+    const seen: boolean[] = [];
+    for (const count of [0, 3, 0, 0, 1]) {
+      await scene.begin(count);
+      seen.push(scene.snapshots.status().emptied);
+      scene.clock.advance(FRESH_MS + 1);
+    }
+    expect(seen).toEqual([false, false, true, true, false]);
+    expect(scene.log.lines('snapshot.emptied')).toEqual([expect.objectContaining({ level: 'warn', accounts: 0 })]);
+  });
+
+  it('is accepted by a reload', async () => {
+    const scene = new Scene();
+    await scene.begin(3);
+    scene.clock.advance(FRESH_MS + 1);
+    await scene.begin(0);
+    scene.snapshots.resetBackOff();
+    expect(scene.snapshots.status().emptied).toBe(true);
+    scene.snapshots.reload();
+    expect(scene.snapshots.status().emptied).toBe(false);
+  });
+});
+
 describe('a lack of a token', () => {
   it('is no failure of readings: the next caller may ask at once', async () => {
     const scene = new Scene();
@@ -395,25 +432,6 @@ describe('no-cache', () => {
     expect([served.snapshot.size, served.cache, served.stale]).toEqual([9, 'request', false]);
   });
 
-  it('takes a reading of the last second for now', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(1000);
-    expect((await scene.snapshots.get(NO_CACHE)).cache).toBe('hit');
-    expect(scene.asked).toHaveLength(1);
-  });
-
-  it('takes a reading no older than it took for now', async () => {
-    const scene = new Scene();
-    await scene.begin(3, 3000);
-    expect((await scene.snapshots.get(NO_CACHE)).cache).toBe('hit');
-    scene.clock.advance(1);
-    const getting = scene.snapshots.get(NO_CACHE);
-    scene.answer();
-    await getting;
-    expect(scene.asked).toHaveLength(2);
-  });
-
   it('waits past the soft timeout and never gets a stale copy', async () => {
     const scene = new Scene();
     await scene.begin();
@@ -432,31 +450,6 @@ describe('no-cache', () => {
 });
 
 describe('max-age', () => {
-  it('takes a copy of that age', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(5000);
-    expect((await scene.snapshots.get(maxAge(5))).cache).toBe('hit');
-  });
-
-  it('asks the bank when the copy is older', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(5001);
-    const getting = scene.snapshots.get(maxAge(5));
-    scene.answer();
-    expect((await getting).cache).toBe('request');
-  });
-
-  it('makes a copy no fresher than it is', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    const getting = scene.snapshots.get(maxAge(3600));
-    scene.answer();
-    expect((await getting).cache).toBe('stale');
-  });
-
   it('waits past the soft timeout and never gets a stale copy', async () => {
     const scene = new Scene();
     await scene.begin();
@@ -514,14 +507,6 @@ describe('only-if-cached', () => {
     await scene.begin();
     scene.clock.advance(FRESH_MS);
     expect(await scene.snapshots.get(ONLY_IF_CACHED)).toMatchObject({ cache: 'hit', stale: false });
-    expect(scene.asked).toHaveLength(1);
-  });
-
-  it('gets an older copy marked', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(STALE_MS);
-    expect(await scene.snapshots.get(ONLY_IF_CACHED)).toMatchObject({ cache: 'hit', stale: true });
     expect(scene.asked).toHaveLength(1);
   });
 
@@ -681,15 +666,6 @@ describe('the log', () => {
     expect(scene.log.lines('snapshot.incomplete')).toHaveLength(warnings);
   });
 
-  it('warns of none after some, once', async () => {
-    const scene = new Scene();
-    for (const count of [0, 3, 0, 0]) {
-      await scene.begin(count);
-      scene.clock.advance(FRESH_MS + 1);
-    }
-    expect(scene.log.lines('snapshot.emptied')).toEqual([expect.objectContaining({ level: 'warn', before: 3 })]);
-  });
-
   it('tells of a failure with its code and when it is tried again', async () => {
     const scene = new Scene();
     await scene.beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
@@ -705,129 +681,6 @@ describe('the log', () => {
     scene.asked[0]?.reject(new TypeError('boom'));
     expect((await getting).code).toBe('internal-error');
     expect(scene.log.lines('snapshot.failed').filter(({ level }) => level === 'error')).toHaveLength(1);
-  });
-});
-
-describe('who listens', () => {
-  function listen(scene: Scene) {
-    const heard: string[] = [];
-    const end = scene.snapshots.listen({
-      onSnapshot: ({ size }) => heard.push(`snapshot ${size}`),
-      onFailure: ({ code }) => heard.push(`failure ${code}`),
-      onDropped: () => heard.push('dropped'),
-    });
-    return { heard, end };
-  }
-
-  it('is told of each snapshot and each failure, until it wants no more', async () => {
-    const scene = new Scene();
-    const { heard, end } = listen(scene);
-    await scene.begin(3);
-    scene.clock.advance(FRESH_MS + 1);
-    await scene.beginFailing();
-    scene.clock.advance(2000);
-    await scene.begin(4);
-    end();
-    scene.clock.advance(FRESH_MS + 1);
-    await scene.begin(5);
-    expect(heard).toEqual(['snapshot 3', 'failure bank-unreachable', 'snapshot 4']);
-  });
-
-  it('is told when what is held is dropped, before the failure', async () => {
-    const scene = new Scene();
-    const { heard } = listen(scene);
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    await scene.beginFailing('access-not-granted');
-    expect(heard).toEqual(['snapshot 3', 'dropped', 'failure access-not-granted']);
-    expect(scene.snapshots.state).toEqual({ stale: false, code: 'access-not-granted', owner: 'bank' });
-  });
-
-  it('is told of a failure for lack of a token, for which the bank was not asked', async () => {
-    const scene = new Scene();
-    const { heard } = listen(scene);
-    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
-    scene.asked[0]?.reject(new NoToken('credentials-rejected', 'as scripted'));
-    await getting;
-    expect(heard).toEqual(['failure credentials-rejected']);
-    expect(scene.snapshots.state.code).toBe('credentials-rejected');
-  });
-});
-
-describe('the state', () => {
-  const WELL = { stale: false, code: null, owner: null };
-
-  it('is well while nothing is wrong, held or not', async () => {
-    const scene = new Scene();
-    expect(scene.snapshots.state).toEqual(WELL);
-    await scene.begin();
-    scene.clock.advance(FRESH_MS * 2);
-    expect(scene.snapshots.state).toEqual(WELL);
-  });
-
-  it('tells a failure at once, and that it is stale once it is', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(2000);
-    const asking = refusalOf(() => scene.snapshots.get(NO_CACHE));
-    scene.fail('bank-unreachable', { owner: 'network' });
-    await asking;
-    expect(scene.snapshots.state).toEqual({ stale: false, code: 'bank-unreachable', owner: 'network' });
-    scene.clock.advance(FRESH_MS);
-    expect(scene.snapshots.state.stale).toBe(true);
-    scene.clock.advance(STALE_MS);
-    // nothing is served any more, so nothing stale either
-    expect(scene.snapshots.state).toMatchObject({ stale: false, code: 'bank-unreachable' });
-    await scene.begin();
-    expect(scene.snapshots.state).toEqual(WELL);
-  });
-
-  it('is stale without a code while the bank is slow', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    scene.snapshots.keepFresh();
-    scene.clock.advance(SETTINGS.SNAPSHOT_SOFT_TIMEOUT_MS - 1);
-    expect(scene.snapshots.state.stale).toBe(false);
-    scene.clock.advance(1);
-    expect(scene.snapshots.state).toEqual({ ...WELL, stale: true });
-    // and so in health, though nobody was served yet
-    expect(scene.snapshots.status().stale).toBe(true);
-  });
-});
-
-describe('keeping it fresh', () => {
-  it('starts a reading when what is held is too old to be served without one, and says when it will be', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    expect([scene.snapshots.keepFresh(), scene.asked.length]).toEqual([FRESH_MS + 1, 1]);
-    scene.clock.advance(FRESH_MS);
-    expect([scene.snapshots.keepFresh(), scene.asked.length]).toEqual([1, 1]);
-    scene.clock.advance(1);
-    expect([scene.snapshots.keepFresh(), scene.asked.length]).toEqual([FRESH_MS, 2]);
-  });
-
-  it('starts none beside one in flight, nor while a failure is waited out', async () => {
-    const scene = new Scene();
-    scene.snapshots.keepFresh();
-    scene.snapshots.keepFresh();
-    expect(scene.asked).toHaveLength(1);
-    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
-    scene.fail('bank-rate-limited', { retryAfterMs: 17_000 });
-    await getting;
-    expect([scene.snapshots.keepFresh(), scene.asked.length]).toEqual([17_000, 1]);
-    scene.clock.advance(17_000);
-    scene.snapshots.keepFresh();
-    expect(scene.asked).toHaveLength(2);
-  });
-
-  it('shares its reading with callers', async () => {
-    const scene = new Scene();
-    scene.snapshots.keepFresh();
-    const getting = scene.snapshots.get(PLAIN);
-    scene.answer(7);
-    expect((await getting).snapshot.size).toBe(7);
-    expect(scene.asked).toHaveLength(1);
   });
 });
 
@@ -870,6 +723,27 @@ describe('a copy from before the start', () => {
 });
 
 describe('a snapshot of another instance', () => {
+  it('that is older than the cached one does not replace it', async () => {
+    const scene = new Scene();
+    await scene.begin(3);
+    const { snapshot: cached } = await scene.snapshots.get(PLAIN);
+    scene.clock.advance(1500);
+    const getting = scene.snapshots.get(NO_CACHE);
+    const { wall, monotonic } = cached.askedAt;
+    const askedAt = { wall: wall - 1, monotonic: monotonic - 1 };
+    scene.asked[1]?.resolve({
+      snapshot: new Snapshot(cached.buffer, { askedAt, durationMs: 50 }),
+      pages: 0,
+      source: 'shared',
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect((await scene.snapshots.get(ONLY_IF_CACHED)).snapshot).toBe(cached);
+    // it was not new enough for this caller, who has the bank asked
+    expect(scene.asked).toHaveLength(3);
+    scene.answer(5);
+    expect((await getting).snapshot.size).toBe(5);
+  });
+
   it('that is fresh does for plain callers, but not for one who joined them and wants the bank asked now', async () => {
     const scene = new Scene();
     const plain = scene.snapshots.get(PLAIN);

@@ -1,22 +1,23 @@
-import { randomUUID } from 'node:crypto';
 import type { Span } from '@opentelemetry/api';
-import type { Logger } from 'pino';
-import type { Activity } from '../telemetry/activity.js';
-import { NoToken } from '../auth/authorized-call.js';
-import type { BankCondition } from '../auth/bank-condition.js';
-import { BackOff } from '../time/back-off.js';
-import type { Clock, Instant } from '../time/clock.js';
-import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { Owner, ProblemCode } from '../problems/problem-table.js';
 import type { Settings } from '../config/settings.js';
+import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import type { ProblemCode } from '../problems/problem-table.js';
+import type { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import { inRefreshSpan, Waiting } from '../telemetry/spans.js';
-import { RefreshLog } from './refresh-log.js';
+import { CachedSnapshot } from './cached-snapshot.js';
+import {
+  allowsStale,
+  ANY,
+  maxAgeWithoutRefreshMs,
+  maxLeadMs,
+  satisfies,
+  toAcceptable,
+  type Freshness,
+} from './freshness.js';
+import { Refresher, type Refresh, type RefresherParts } from './refresher.js';
 import type { Snapshot } from './snapshot.js';
-import type { Acceptable, ReadAccounts, ReadSnapshot } from './snapshot-reader.js';
-import { WaitingPlaces, type WaitingPlace } from './waiting-places.js';
 
-type SnapshotSettings = Pick<
+type CacheSettings = Pick<
   Settings,
   | 'SNAPSHOT_FRESH_MS'
   | 'SNAPSHOT_SOFT_TIMEOUT_MS'
@@ -26,26 +27,19 @@ type SnapshotSettings = Pick<
   | 'MAX_REQUESTS_WAITING'
 >;
 
-/** What a caller asks by Cache-Control (RFC 9111 §5.2.1). */
-export interface Freshness {
-  readonly noCache: boolean;
-  /** Seconds. */
-  readonly maxAge: number | null;
-  readonly onlyIfCached: boolean;
-}
-
-/** A snapshot as it is served: how it came, and whether it is older than it should be. */
+/** A snapshot as it is served to one caller. */
 export interface ServedSnapshot {
   readonly snapshot: Snapshot;
   readonly ageMs: number;
+  /** Older than SNAPSHOT_FRESH_MS, served because the bank is slow or failing. */
   readonly stale: boolean;
-  /** RFC 9211: not asked for; nothing held, held but too old, held but not wanted. */
+  /** RFC 9211: served from the cache; or forwarded since nothing was cached, it was too old, or the caller asked for it. */
   readonly cache: 'hit' | 'miss' | 'stale' | 'request';
-  /** Whether a reading was waited for that somebody else had begun. */
+  /** The refresh had been started for another caller. */
   readonly collapsed: boolean;
-  /** Why it is stale, where the bank was asked in vain. */
+  /** The failure that a stale answer hides. */
   readonly failure: ProblemCode | null;
-  /** The reading that was waited for, else null. */
+  /** The refresh that was waited for. */
   readonly refreshId: string | null;
 }
 
@@ -53,42 +47,14 @@ type CacheOutcome = Pick<ServedSnapshot, 'cache' | 'collapsed'>;
 
 const HIT: CacheOutcome = { cache: 'hit', collapsed: false };
 
-interface Refresh {
-  readonly id: string;
-  readonly askedAt: Instant;
-  readonly result: Promise<Snapshot>;
-  readonly waiting: Waiting;
-}
-
-/** One who asks, where that matters while they wait. */
-interface Caller {
-  /** Aborted when they leave: their place is then free again. */
+/** The caller of one request, while it waits. */
+export interface Caller {
+  /** Aborted when the caller leaves. */
   readonly signal?: AbortSignal;
-  /** Whose share of MAX_REQUESTS_WAITING their place counts to: an address. */
-  readonly client?: string;
-  /** The reading they wait for is linked to it. */
+  /** The span of the refresh is linked to this one. */
   readonly span?: Span | undefined;
-  /** Called with the id of the reading they wait for. */
+  /** Called with the id of the refresh that is waited for. */
   readonly onRefresh?: (refreshId: string) => void;
-}
-
-/** Whether callers get what they should. All is well when it is not stale and there is no code. */
-export interface ServingState {
-  /** What callers get is older than it should be. */
-  readonly stale: boolean;
-  /** What the last reading failed with, if none has gone well since. */
-  readonly code: ProblemCode | null;
-  readonly owner: Owner | null;
-}
-
-/** Is told what the cache holds, as it happens, wherever a snapshot came from. What it does must not throw, nor last. */
-export interface SnapshotListener {
-  /** A newer snapshot is held; the data may be the same. */
-  onSnapshot?(snapshot: Snapshot): void;
-  /** A reading failed; `keeper.state` tells what callers get now. */
-  onFailure?(error: GatewayError): void;
-  /** What was held may not be served any more: no accounts are granted. */
-  onDropped?(): void;
 }
 
 export class CallerLeft extends GatewayError {
@@ -97,322 +63,185 @@ export class CallerLeft extends GatewayError {
   }
 }
 
-const NOW_MEANS_MS = 1000;
-const ANY: Freshness = { noCache: false, maxAge: null, onlyIfCached: false };
-
 /**
- * Keeps the last complete reading and says who gets it (docs/api.md#freshness): one reading in flight no matter how many ask; a
- * fresh copy without asking; an older one, marked stale, while the bank is slow or failing; nothing past its last age.
+ * Serves the snapshot (docs/api.md#freshness): a fresh copy without asking the bank; else the result of one refresh that all
+ * callers share; an older copy, marked stale, while the bank is slow or failing; nothing past its maximum age.
  */
 export class SnapshotCache {
-  readonly #reader: { readonly read: ReadAccounts };
-  readonly #settings: SnapshotSettings;
+  readonly #settings: CacheSettings;
   readonly #clock: Clock;
-  readonly #log: RefreshLog;
-  readonly #activity: Activity;
-  readonly #condition: BankCondition;
-  readonly #backOff: BackOff;
-  readonly #stop = new AbortController();
-  #cached: Snapshot | null = null;
-  #refresh: Refresh | null = null;
-  /** The one after that in flight, for those whom that cannot satisfy. */
-  #next: Refresh | null = null;
-  readonly #places: WaitingPlaces;
-  #servedStale = false;
-  #failure: GatewayError | null = null;
-  /** What is held was made before the start: it is served marked stale until a reading has gone well. */
-  #restored = false;
-  /** An earlier refresh listed accounts; forgotten on SIGHUP. */
-  #hadAccounts = false;
-  readonly #listeners = new Set<SnapshotListener>();
+  readonly #cached: CachedSnapshot;
+  readonly #refresher: Refresher;
+  readonly #activity: RefresherParts['activity'];
+  #callersWaiting = 0;
 
-  constructor(parts: {
-    reader: { readonly read: ReadAccounts };
-    settings: SnapshotSettings;
-    clock: Clock;
-    logger: Logger;
-    activity: Activity;
-    condition: BankCondition;
-  }) {
-    this.#reader = parts.reader;
+  constructor(parts: RefresherParts & { readonly settings: CacheSettings }) {
     this.#settings = parts.settings;
     this.#clock = parts.clock;
-    this.#log = new RefreshLog(parts.logger);
     this.#activity = parts.activity;
-    this.#condition = parts.condition;
-    this.#places = new WaitingPlaces(parts.settings.MAX_REQUESTS_WAITING);
-    this.#backOff = new BackOff(parts.clock);
-  }
-
-  /** Holds a copy from before the start, which callers get marked stale while the first reading runs. */
-  restore(snapshot: Snapshot): void {
-    if (this.#cached) return;
-    this.#cached = snapshot;
-    this.#hadAccounts = snapshot.size > 0;
-    this.#restored = true;
-    this.#log.restored(snapshot);
-    this.#activity.emit('snapshotTaken', { source: 'file' });
-    for (const listener of this.#listeners) listener.onSnapshot?.(snapshot);
-  }
-
-  /** Serves what is held no longer, where another instance was told that no accounts are granted any more. */
-  drop(): void {
-    if (this.#cached) this.#drop();
+    this.#cached = new CachedSnapshot(parts.clock, parts.settings);
+    this.#refresher = new Refresher(parts, this.#cached);
   }
 
   /**
    * The snapshot for one caller, within REQUEST_DEADLINE_MS.
-   * @throws GatewayError not-cached, overloaded, bank-timeout, or what the reading failed with
+   * @throws GatewayError not-cached, overloaded, bank-timeout, or the failure of the refresh; CallerLeft
    */
   async get(wanted: Freshness, caller: Caller = {}): Promise<ServedSnapshot> {
-    return this.getCached(wanted) ?? this.#ask(wanted, caller);
+    const cached = this.getCached(wanted);
+    if (cached) return cached;
+    const { inFlight, waiting } = this.#refresher;
+    const outcome: CacheOutcome = { cache: this.#outcome, collapsed: inFlight !== null };
+    if (!inFlight && waiting) return this.#staleOr(waiting, wanted, HIT);
+    try {
+      return await this.#wait(wanted, caller, outcome);
+    } catch (thrown) {
+      return this.#staleOr(thrown, wanted, outcome);
+    }
   }
 
-  /**
-   * The snapshot for one caller when what is held will do, else null: then the bank must be asked.
-   * @throws GatewayError not-cached
-   */
+  /** The cached snapshot when it satisfies the caller, else null: then the bank must be asked. @throws GatewayError not-cached */
   getCached(wanted: Freshness): ServedSnapshot | null {
-    const held = this.#servable;
-    const ageMs = held ? this.#clock.since(held.askedAt) : Infinity;
-    const { SNAPSHOT_FRESH_MS: freshMs } = this.#settings;
     if (!wanted.onlyIfCached) {
-      if (!held || this.#restored) return null;
-      return ageMs <= this.#acceptable(wanted).maxAgeMs(held.durationMs) ? this.#serve(held, HIT) : null;
+      const found = this.#cached.find(wanted);
+      return found && this.#serve(found, HIT);
     }
-    if (!held || ageMs > (wanted.noCache ? this.#nowMs : toMs(wanted.maxAge))) {
-      throw new GatewayError(
-        'not-cached',
-        'Nothing is held that is young enough, and the call asked not to ask the bank.',
-      );
+    const { servable, ageMs, isFresh } = this.#cached;
+    if (!servable || ageMs > maxAgeWithoutRefreshMs(wanted, servable.durationMs)) {
+      throw new GatewayError('not-cached', 'No cached snapshot is young enough, and the call forbids asking the bank.');
     }
-    return { ...this.#serve(held, HIT), stale: ageMs > freshMs || this.#restored };
+    return { ...this.#serve(servable, HIT), stale: !isFresh };
   }
 
-  /**
-   * A background reading when none has gone well yet, or when failures have been waited out, so that readiness comes
-   * without a caller.
-   */
+  /** A refresh in the background while no snapshot was read by this process or the back-off has ended, for health. */
   probe(): Promise<unknown> | null {
-    if (this.#refresh) return this.#refresh.result;
-    const { circuit } = this.#backOff;
-    const due = circuit === 'half-open' || (circuit === 'closed' && (this.#cached === null || this.#restored));
-    return due ? this.#startRefresh(ANY).result : null;
+    const { inFlight, circuit } = this.#refresher;
+    this.#refresher.noteExpiry();
+    if (inFlight) return inFlight.result;
+    const { snapshot, isRestored } = this.#cached;
+    const due = circuit === 'half-open' || (circuit === 'closed' && (snapshot === null || isRestored));
+    return due ? this.#start(ANY).result : null;
   }
 
-  /** Has a listener told from now on, until the function it gives is called. */
-  listen(listener: SnapshotListener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  /** Takes a copy of an earlier run, which is served marked stale until the first refresh. */
+  restore(earlier: Snapshot): void {
+    this.#refresher.restore(earlier);
   }
 
-  /**
-   * For those who want what is held to stay fresh without asking for it: starts a reading when it is older than
-   * SNAPSHOT_FRESH_MS, unless one is in flight or a failure is being waited out. Gives the ms until it is worth calling again.
-   */
-  keepFresh(): number {
-    const { SNAPSHOT_FRESH_MS: freshMs } = this.#settings;
-    if (this.#refresh) return freshMs;
-    const waiting = this.#backOff.waiting;
-    if (waiting) return waiting.retryAfterMs ?? freshMs;
-    const leftMs = this.#cached && !this.#restored ? freshMs - this.#clock.since(this.#cached.askedAt) : -1;
-    // served without asking up to this age, and that included
-    if (leftMs >= 0) return leftMs + 1;
-    this.#startRefresh(ANY);
-    return freshMs;
-  }
-
-  /** Ends the waiting after failures: the next caller may cause a reading at once. */
+  /** Ends the back-off: the next caller may cause a refresh at once. */
   resetBackOff(): void {
-    this.#hadAccounts = (this.#cached?.size ?? 0) > 0;
-    this.#backOff.resetBackOff();
+    this.#refresher.resetBackOff();
   }
 
-  /** What a caller who says nothing of freshness would be told now. */
-  get state(): ServingState {
-    const held = this.#servable;
-    const old = held !== null && this.#clock.since(held.askedAt) > this.#settings.SNAPSHOT_FRESH_MS;
-    return {
-      stale: old && (this.#failure !== null || this.#late || this.#servedStale),
-      code: this.#failure?.code ?? null,
-      owner: this.#failure?.owner ?? null,
-    };
-  }
-
-  get #late(): boolean {
-    return (
-      this.#refresh !== null && this.#clock.since(this.#refresh.askedAt) >= this.#settings.SNAPSHOT_SOFT_TIMEOUT_MS
-    );
+  /** Ends the back-off, and no longer reports an emptied list: for SIGHUP. */
+  reload(): void {
+    this.#refresher.resetBackOff();
+    this.#cached.acceptEmptied();
   }
 
   status() {
-    const held = this.#cached;
-    const ageMs = held ? this.#clock.since(held.askedAt) : null;
-    const servable = ageMs !== null && ageMs <= this.#maxAgeMs;
+    const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied } = this.#cached;
+    const { inFlight, failure } = this.#refresher;
+    const slow = inFlight !== null && this.#clock.since(inFlight.startedAt) >= this.#settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     return {
-      asOf: held?.asOf ?? null,
-      ageMs,
-      accounts: held?.size ?? null,
+      asOf: snapshot?.asOf ?? null,
+      /** When the cached snapshot stops being served, ISO 8601. */
+      expiresAt,
+      ageMs: snapshot && this.#cached.ageMs,
+      accounts: snapshot?.size ?? null,
       /** A caller would get it now. */
-      servable,
-      /** What callers get is older than it should be. */
-      stale: servable
-        ? this.#servedStale || this.#restored || this.state.stale
-        : held !== null && this.#backOff.lastError !== null,
-      failing: this.#backOff.lastError !== null,
-      /** ISO time at which the cached snapshot stops being served. */
-      expiresAt: ageMs === null ? null : new Date(this.#clock.now().wall + this.#maxAgeMs - ageMs).toISOString(),
-      /** The bank lists no accounts, and listed some before. */
-      emptied: this.#hadAccounts && held?.size === 0,
-      restored: this.#restored,
+      servable: servable !== null,
+      /** It is past its maximum age. */
+      expired: snapshot !== null && servable === null,
+      /** Callers get an older one than they should. */
+      stale: servable !== null && !isFresh && (isRestored || failure !== null || slow),
+      /** The last refresh listed no accounts, an earlier one had some. */
+      emptied: isEmptied,
+      /** The bank's own count agrees; null when it gave none. */
+      complete: snapshot?.complete ?? null,
+      callersWaiting: this.#callersWaiting,
+      restored: isRestored,
       /** The refresh in flight is past the soft timeout. */
-      slow: this.#late,
-      /** The last failure of the current series; a missing token is none of the list. */
-      error: this.#backOff.lastError,
-      failure: this.#backOff.status(),
-      circuit: this.#backOff.circuit,
-      /** The bank's own count agrees; null when it gave none, or nothing is held. */
-      complete: held?.complete ?? null,
-      /** Callers that wait for the bank. */
-      callersWaiting: this.#places.taken,
+      slow,
+      ...this.#refresher.status(),
     };
   }
 
-  /** Ends the reading in flight. */
-  onApplicationShutdown(): void {
-    this.#stop.abort(new GatewayError('stopping', 'This instance is stopping.'));
-  }
-
-  /** How old a reading may be to count as one of now, ms. */
-  get #nowMs(): number {
-    return toNowMs(this.#cached?.durationMs ?? 0);
-  }
-
-  #acceptable({ noCache, maxAge }: Freshness): Acceptable {
-    const { SNAPSHOT_FRESH_MS: freshMs } = this.#settings;
-    return {
-      maxAgeMs: (durationMs) => (noCache ? toNowMs(durationMs) : Math.min(freshMs, toMs(maxAge))),
-      maxBegunMs: Math.max(NOW_MEANS_MS, toMs(maxAge)),
-    };
-  }
-
-  /** What is held, unless it is past its last age. */
-  get #servable(): Snapshot | null {
-    const held = this.#cached;
-    return held && this.#clock.since(held.askedAt) <= this.#maxAgeMs ? held : null;
-  }
-
-  get #maxAgeMs(): number {
-    return Math.max(this.#settings.SNAPSHOT_MAX_AGE_MS, this.#settings.SNAPSHOT_FRESH_MS);
-  }
-
-  /** Starts a reading or joins one; falls back on what is held where the caller allows it. */
-  async #ask(wanted: Freshness, caller: Caller): Promise<ServedSnapshot> {
-    const mayBeStale = !wanted.noCache && wanted.maxAge === null;
-    const waiting = this.#refresh ? null : this.#backOff.waiting;
-    if (waiting) {
-      const fallback = mayBeStale ? this.#serveStale(HIT, waiting.code) : null;
-      if (fallback) return fallback;
-      throw waiting;
-    }
-    const held = this.#cached;
-    const fresh =
-      held !== null && !this.#restored && this.#clock.since(held.askedAt) <= this.#settings.SNAPSHOT_FRESH_MS;
-    const outcome: CacheOutcome = {
-      cache: held ? (fresh ? 'request' : 'stale') : 'miss',
-      collapsed: this.#refresh !== null,
-    };
-    const refresh = this.#refreshFor(wanted);
-    caller.onRefresh?.(refresh.id);
-    refresh.waiting.add(caller.span);
-    const { signal, client = '' } = caller;
-    if (this.#restored && mayBeStale) {
-      const earlier = this.#serveStale(outcome, null);
-      if (earlier) return earlier;
-    }
-    const young = mayBeStale ? refresh.result : this.#youngEnough(refresh, wanted, this.#clock.now());
-    if (!signal) return this.#wait({ id: refresh.id, result: young }, client, outcome, mayBeStale);
-    const result = orAborted(young, signal).catch((error: unknown) => {
-      throw signal.aborted ? new CallerLeft() : error;
+  // `listen` and `drop` go when src/sharing no longer calls them
+  listen(listener: { onSnapshot?(snapshot: Snapshot): void; onDropped?(): void }): void {
+    this.#activity.on('snapshotTaken', () => {
+      const { snapshot } = this.#cached;
+      if (snapshot) listener.onSnapshot?.(snapshot);
     });
-    // it may be refused a place to wait
-    result.catch(() => undefined);
-    return this.#wait({ id: refresh.id, result }, client, outcome, mayBeStale);
+    this.#activity.on('refreshEnded', ({ code }) => void (code === 'access-not-granted' && listener.onDropped?.()));
   }
 
-  /** The one in flight, unless it began too long ago for a max-age: then the one after it, which begins when it ends. */
-  #refreshFor(wanted: Freshness): Refresh {
-    const current = this.#refresh;
-    if (!current) return this.#startRefresh(wanted);
-    if (this.#clock.since(current.askedAt) <= this.#acceptable(wanted).maxBegunMs) return current;
-    this.#next ??= this.#startAfter(current, wanted);
-    return this.#next;
+  drop(): void {
+    this.#cached.drop();
   }
 
-  /** What the reading gives; the next one's where it was for callers who ask less, and another instance's would do for them. */
-  async #youngEnough(refresh: Refresh, wanted: Freshness, askedAt: Instant): Promise<Snapshot> {
-    const snapshot = await refresh.result;
-    const ageMs = this.#clock.since(snapshot.askedAt) - this.#clock.since(askedAt);
-    const { maxAgeMs, maxBegunMs } = this.#acceptable(wanted);
-    if (ageMs <= (wanted.noCache ? maxAgeMs(snapshot.durationMs) : maxBegunMs)) return snapshot;
-    return this.#refreshFor(wanted).result;
+  onApplicationShutdown(): void {
+    this.#refresher.stop();
   }
 
-  #startAfter(current: Refresh, wanted: Freshness): Refresh {
-    const id = randomUUID();
-    const waiting = new Waiting();
-    const result = current.result
-      .catch(() => undefined)
-      .then(() => {
-        this.#next = null;
-        const failure = this.#backOff.waiting;
-        if (failure) throw failure;
-        const next = this.#refresh ?? this.#startRefresh(wanted, id);
-        next.waiting.addAll(waiting);
-        return next.result;
-      });
-    result.catch(() => undefined);
-    return { id, askedAt: this.#clock.now(), result, waiting };
+  get #outcome(): CacheOutcome['cache'] {
+    if (!this.#cached.snapshot) return 'miss';
+    return this.#cached.isFresh ? 'request' : 'stale';
   }
 
-  async #wait(
-    refresh: Pick<Refresh, 'id' | 'result'>,
-    client: string,
-    outcome: CacheOutcome,
-    mayBeStale: boolean,
-  ): Promise<ServedSnapshot> {
-    const { REQUEST_DEADLINE_MS: requestDeadlineMs, SNAPSHOT_SOFT_TIMEOUT_MS: softTimeoutMs } = this.#settings;
-    let place: WaitingPlace | null = null;
+  /** Waits for a refresh; past the soft timeout, callers that allow it get the older copy. */
+  async #wait(wanted: Freshness, caller: Caller, outcome: CacheOutcome): Promise<ServedSnapshot> {
+    const { REQUEST_DEADLINE_MS: deadlineMs, SNAPSHOT_SOFT_TIMEOUT_MS, MAX_REQUESTS_WAITING } = this.#settings;
+    if (this.#callersWaiting >= MAX_REQUESTS_WAITING) throw overloaded(MAX_REQUESTS_WAITING);
+    const done = new AbortController();
+    const left = AbortSignal.any([done.signal, ...(caller.signal ? [caller.signal] : [])]);
+    this.#callersWaiting += 1;
     try {
-      place = this.#places.take(client);
-      const result = orAborted(refresh.result, place.lost);
-      if (mayBeStale && this.#servable !== null) {
-        const soonMs = Math.min(softTimeoutMs, requestDeadlineMs);
-        const soon = await within(result, soonMs);
-        if (soon !== TIMED_OUT) return { ...this.#serve(soon, outcome), refreshId: refresh.id };
-        // it may have grown too old meanwhile
-        const fallback = this.#serveStale(outcome, null);
-        if (fallback) return fallback;
-        const late = await within(result, requestDeadlineMs - soonMs);
-        if (late !== TIMED_OUT) return { ...this.#serve(late, outcome), refreshId: refresh.id };
-      } else {
-        const snapshot = await within(result, requestDeadlineMs);
-        if (snapshot !== TIMED_OUT) return { ...this.#serve(snapshot, outcome), refreshId: refresh.id };
-      }
+      const refreshed = orAborted(this.#refreshed(wanted, caller, left), left);
+      refreshed.catch(() => undefined);
+      const mayBeStale = allowsStale(wanted);
+      const softMs = mayBeStale ? Math.min(SNAPSHOT_SOFT_TIMEOUT_MS, deadlineMs) : deadlineMs;
+      // a copy of an earlier run is served at once while the first refresh runs
+      const soon = mayBeStale && this.#cached.isRestored ? TIMED_OUT : await within(refreshed, softMs);
+      if (soon !== TIMED_OUT) return { ...this.#serve(soon.snapshot, outcome), refreshId: soon.refreshId };
+      const older = mayBeStale ? this.#serveStale(outcome, null) : null;
+      if (older) return older;
+      const late = await within(refreshed, deadlineMs - softMs);
+      if (late !== TIMED_OUT) return { ...this.#serve(late.snapshot, outcome), refreshId: late.refreshId };
     } catch (thrown) {
-      const { code } = toGatewayError(thrown);
-      // what is not granted is dropped; a caller that has left is given nothing
-      const mayFallBack = mayBeStale && code !== 'access-not-granted' && !(thrown instanceof CallerLeft);
-      const fallback = mayFallBack ? this.#serveStale(outcome, code === 'overloaded' ? null : code) : null;
-      if (fallback) return fallback;
-      throw thrown;
+      throw caller.signal?.aborted ? new CallerLeft() : thrown;
     } finally {
-      place?.leave();
+      this.#callersWaiting -= 1;
+      done.abort();
     }
     throw new GatewayError(
       'bank-timeout',
-      `The bank gave no complete list within ${requestDeadlineMs} ms (REQUEST_DEADLINE_MS); it is still being asked.`,
+      `The bank sent no complete list within ${deadlineMs} ms (REQUEST_DEADLINE_MS); the refresh continues.`,
     );
+  }
+
+  /** Joins the refresh in flight or starts one, until one satisfies the caller. */
+  async #refreshed(wanted: Freshness, caller: Caller, left: AbortSignal) {
+    const requestedAt = this.#clock.now();
+    const leadOf = (begun: Snapshot['askedAt']) => this.#clock.since(begun) - this.#clock.since(requestedAt);
+    while (!left.aborted) {
+      const { inFlight } = this.#refresher;
+      if (inFlight && leadOf(inFlight.startedAt) > maxLeadMs(wanted)) {
+        await inFlight.result.catch(() => undefined);
+        continue;
+      }
+      const refresh = inFlight ?? this.#start(wanted);
+      caller.onRefresh?.(refresh.id);
+      refresh.waiting.add(caller.span);
+      const snapshot = await refresh.result;
+      const { askedAt, durationMs } = snapshot;
+      if (satisfies(wanted, leadOf(askedAt), durationMs, this.#settings)) return { snapshot, refreshId: refresh.id };
+    }
+    throw left.reason;
+  }
+
+  #start(wanted: Freshness): Refresh {
+    return this.#refresher.start(toAcceptable(wanted, this.#settings));
   }
 
   #serve(snapshot: Snapshot, outcome: CacheOutcome): ServedSnapshot {
@@ -420,93 +249,27 @@ export class SnapshotCache {
     return { snapshot, ageMs, stale: false, failure: null, refreshId: null, ...outcome };
   }
 
-  /** What is held, marked; null when it is past its last age. */
+  /** The cached snapshot, marked; null when it is past its maximum age. */
   #serveStale(outcome: CacheOutcome, failure: ProblemCode | null): ServedSnapshot | null {
-    const held = this.#servable;
-    if (!held) return null;
-    this.#servedStale = true;
-    return { ...this.#serve(held, outcome), stale: true, failure };
+    const { servable } = this.#cached;
+    return servable && { ...this.#serve(servable, outcome), stale: true, failure };
   }
 
-  #startRefresh(wanted: Freshness, id = randomUUID()): Refresh {
-    const askedAt = this.#clock.now();
-    const waiting = new Waiting();
-    const toAttributes = ({ size, complete }: Snapshot) => ({
-      'accounts_gateway.accounts': size,
-      ...(complete !== null && { 'accounts_gateway.complete': complete }),
-    });
-    const result = inRefreshSpan(id, waiting, () => this.#read(id, wanted), toAttributes).finally(() => {
-      this.#refresh = null;
-    });
-    // callers that have left do not make its failure an unhandled one
-    result.catch(() => undefined);
-    this.#refresh = { id, askedAt, result, waiting };
-    return this.#refresh;
-  }
-
-  async #read(refreshId: string, wanted: Freshness): Promise<Snapshot> {
-    const { SNAPSHOT_READ_TIMEOUT_MS: readTimeoutMs } = this.#settings;
-    const started = performance.now();
-    const ended = (code: ProblemCode | null) =>
-      this.#activity.emit('refreshEnded', { ms: performance.now() - started, code });
-    const timeout = AbortSignal.timeout(readTimeoutMs);
-    try {
-      const signal = AbortSignal.any([timeout, this.#stop.signal]);
-      const read = await this.#reader.read(refreshId, signal, this.#acceptable(wanted));
-      this.#accept(read, refreshId);
-      // another instance's is counted there
-      if (read.source !== 'shared') ended(null);
-      return read.snapshot;
-    } catch (thrown) {
-      const error = timeout.aborted
-        ? new GatewayError(
-            'bank-timeout',
-            `The bank gave no complete list within ${readTimeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`,
-          )
-        : toGatewayError(thrown);
-      if (error.code !== 'stopping') ended(error.code);
-      throw this.#noteFailure(error, refreshId);
-    }
-  }
-
-  #accept(read: ReadSnapshot, refreshId: string): void {
-    const { snapshot, source = 'bank' } = read;
-    const before = this.#cached;
-    this.#cached = snapshot;
-    if (snapshot.size > 0) this.#hadAccounts = true;
-    this.#servedStale = false;
-    this.#failure = null;
-    this.#restored = false;
-    this.#backOff.succeeded();
-    this.#condition.succeeded('refresh');
-    this.#log.taken(read, before, refreshId);
-    this.#activity.emit('snapshotTaken', { source });
-    for (const listener of this.#listeners) listener.onSnapshot?.(snapshot);
-  }
-
-  #noteFailure(thrown: GatewayError, refreshId: string): GatewayError {
-    if (thrown.code === 'stopping') return thrown;
-    const error = thrown instanceof NoToken ? thrown : this.#waitAfter(thrown, refreshId);
-    this.#failure = error;
-    for (const listener of this.#listeners) listener.onFailure?.(error);
-    return error;
-  }
-
-  #drop(): void {
-    this.#cached = null;
-    this.#restored = false;
-    for (const listener of this.#listeners) listener.onDropped?.();
-  }
-
-  #waitAfter(error: GatewayError, refreshId: string): GatewayError {
-    if (error.code === 'access-not-granted') this.#drop();
-    const waiting = this.#backOff.failed(error);
-    this.#condition.failed('refresh', error);
-    this.#log.failed(error, waiting.retryAfterMs ?? 0, refreshId);
-    return waiting;
+  /** The older copy where the caller allows it. @throws the error otherwise */
+  #staleOr(thrown: unknown, wanted: Freshness, outcome: CacheOutcome): ServedSnapshot {
+    this.#refresher.noteExpiry();
+    const { code } = toGatewayError(thrown);
+    // after access-not-granted there is no copy
+    const older =
+      allowsStale(wanted) && !(thrown instanceof CallerLeft)
+        ? this.#serveStale(outcome, code === 'overloaded' ? null : code)
+        : null;
+    if (older) return older;
+    throw thrown;
   }
 }
 
-const toNowMs = (durationMs: number): number => Math.max(NOW_MEANS_MS, durationMs);
-
-const toMs = (seconds: number | null): number => (seconds === null ? Infinity : seconds * 1000);
+const overloaded = (max: number) =>
+  new GatewayError('overloaded', `${max} callers are waiting for the bank already (MAX_REQUESTS_WAITING).`, {
+    retryAfterMs: 1000,
+  });

@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { ANY, maxAgeWithoutRefreshMs, maxCachedAgeMs, maxLeadMs, satisfies, type Freshness } from './freshness.js';
+
+const LIMITS = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 };
+const NO_CACHE: Freshness = { ...ANY, noCache: true };
+const maxAge = (seconds: number): Freshness => ({ ...ANY, maxAge: seconds });
+
+describe('the greatest age of a copy that is served without a refresh', () => {
+  it.each<[string, Freshness, durationMs: number, ageMs: number]>([
+    ['without a wish is SNAPSHOT_FRESH_MS', ANY, 0, 10_000],
+    ['with no-cache is a second', NO_CACHE, 0, 1000],
+    ['with no-cache is the duration of a slow refresh', NO_CACHE, 3000, 3000],
+    ['with a small max-age is that', maxAge(5), 0, 5000],
+    ['with a large max-age is SNAPSHOT_FRESH_MS', maxAge(3600), 0, 10_000],
+  ])('%s', (_name, wanted, durationMs, ageMs) => {
+    expect(maxCachedAgeMs(wanted, durationMs, LIMITS)).toBe(ageMs);
+  });
+
+  it('is never more than SNAPSHOT_MAX_AGE_MS', () => {
+    const limits = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 500 };
+    expect([ANY, NO_CACHE, maxAge(5)].map((wanted) => maxCachedAgeMs(wanted, 3000, limits))).toEqual([500, 500, 500]);
+  });
+
+  it('is bounded by the caller alone where a refresh is forbidden', () => {
+    expect([ANY, NO_CACHE, maxAge(5)].map((wanted) => maxAgeWithoutRefreshMs(wanted, 3000))).toEqual([
+      Infinity,
+      3000,
+      5000,
+    ]);
+  });
+});
+
+describe('a refresh in flight', () => {
+  it('may have begun as long ago as max-age says, and a second', () => {
+    expect([maxAge(5), maxAge(0), NO_CACHE, ANY].map(maxLeadMs)).toEqual([5000, 1000, Infinity, Infinity]);
+  });
+});
+
+describe('the result of a refresh', () => {
+  it.each<[Freshness, leadMs: number, durationMs: number, expected: boolean]>([
+    [ANY, -5, 20, true],
+    [ANY, 300_000, 20, true],
+    [ANY, 300_001, 20, false],
+    // a slow refresh is new for those who waited for it
+    [ANY, 400_000, 400_000, true],
+    [NO_CACHE, 1000, 20, true],
+    [NO_CACHE, 1001, 20, false],
+    [NO_CACHE, 3000, 3000, true],
+    [maxAge(5), 5000, 20, true],
+    [maxAge(5), 5001, 20, false],
+    [maxAge(5), 5001, 9000, false],
+  ])('for %j, %i ms before the request, after %i ms: %p', (wanted, leadMs, durationMs, expected) => {
+    expect(satisfies(wanted, leadMs, durationMs, LIMITS)).toBe(expected);
+  });
+});

@@ -1,0 +1,53 @@
+import type { Settings } from '../config/settings.js';
+import type { Acceptable } from './snapshot-reader.js';
+
+/** What a caller asks for through Cache-Control (RFC 9111 §5.2.1, docs/api.md#freshness). */
+export interface Freshness {
+  readonly noCache: boolean;
+  /** Seconds. */
+  readonly maxAge: number | null;
+  readonly onlyIfCached: boolean;
+}
+
+export type FreshnessLimits = Pick<Settings, 'SNAPSHOT_FRESH_MS' | 'SNAPSHOT_MAX_AGE_MS'>;
+
+export const ANY: Freshness = { noCache: false, maxAge: null, onlyIfCached: false };
+
+const NOW_MS = 1000;
+
+/** False for callers who bound the age themselves: they wait for the bank and never get a stale copy. */
+export const allowsStale = ({ noCache, maxAge }: Freshness): boolean => !noCache && maxAge === null;
+
+/** Greatest age, ms, of a cached copy that is served without a refresh. */
+export function maxCachedAgeMs(wanted: Freshness, durationMs: number, limits: FreshnessLimits): number {
+  const wantedMs = wanted.noCache ? nowMs(durationMs) : Math.min(limits.SNAPSHOT_FRESH_MS, toMs(wanted.maxAge));
+  return Math.min(limits.SNAPSHOT_MAX_AGE_MS, wantedMs);
+}
+
+/** Greatest age, ms, of a copy for a caller who forbids a refresh (`only-if-cached`). */
+export function maxAgeWithoutRefreshMs({ noCache, maxAge }: Freshness, durationMs: number): number {
+  return noCache ? nowMs(durationMs) : toMs(maxAge);
+}
+
+/** Greatest time, ms, that a refresh may have begun before the request that waits for it. */
+export const maxLeadMs = ({ maxAge }: Freshness): number => Math.max(NOW_MS, toMs(maxAge));
+
+/**
+ * Whether the result of a refresh satisfies a caller who waited for it.
+ * @param leadMs how long before the request the bank was asked; negative when it was asked later
+ */
+export function satisfies(wanted: Freshness, leadMs: number, durationMs: number, limits: FreshnessLimits): boolean {
+  if (wanted.noCache) return leadMs <= nowMs(durationMs);
+  return leadMs <= (wanted.maxAge === null ? Math.max(limits.SNAPSHOT_MAX_AGE_MS, durationMs) : maxLeadMs(wanted));
+}
+
+/** What another instance may have instead of a refresh of our own. */
+export const toAcceptable = (wanted: Freshness, limits: FreshnessLimits): Acceptable => ({
+  maxAgeMs: (durationMs) => maxCachedAgeMs(wanted, durationMs, limits),
+  maxBegunMs: maxLeadMs(wanted),
+});
+
+/** A refresh no older than this counts as one made now. */
+const nowMs = (durationMs: number): number => Math.max(NOW_MS, durationMs);
+
+const toMs = (seconds: number | null): number => (seconds === null ? Infinity : seconds * 1000);
