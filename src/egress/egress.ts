@@ -78,14 +78,14 @@ export class Egress {
         const answer = await this.#call(request, signal);
         endCallSpan(span, { status: answer.status });
         this.#log(request, started, { status: answer.status });
-        this.#count(request, started, request.counted?.judge(answer) ?? null);
+        this.#count(request, started, answer.status, request.counted?.judge(answer) ?? null);
         return answer;
       } catch (error) {
         const kind = error instanceof GatewayError ? error.code : 'not-sent';
         const failure = signal.aborted ? 'given-up' : kind;
         endCallSpan(span, { failure });
         this.#log(request, started, { failure });
-        if (error instanceof GatewayError && !signal.aborted) this.#count(request, started, error.code);
+        if (error instanceof GatewayError && !signal.aborted) this.#count(request, started, null, error.code);
         throw error;
       }
     });
@@ -197,9 +197,11 @@ export class Egress {
     if (end) this.#serversEnd.set(String(socket.servername || socket.remoteAddress), Date.parse(end));
   }
 
-  #count({ counted }: WireRequest, started: number, code: ProblemCode | null): void {
+  #count({ counted, baseUrl }: WireRequest, started: number, status: number | null, code: ProblemCode | null): void {
     if (!counted) return;
-    this.#activity.emit('bankCallEnded', { endpoint: counted.endpoint, ms: performance.now() - started, code });
+    const { hostname: serverAddress, port } = new URL(baseUrl);
+    const call = { target: counted.endpoint, method: 'GET', serverAddress, serverPort: Number(port) || 443 } as const;
+    this.#activity.emit('bankCallEnded', { ...call, status, ms: performance.now() - started, code });
   }
 
   #log(request: WireRequest, started: number, outcome: Record<string, unknown>): void {

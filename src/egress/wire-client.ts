@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { isNativeError } from 'node:util/types';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import type { CallOptions } from './agent-options.js';
-import type { BankEndpoint } from '../telemetry/activity.js';
+import type { BankCallEnded } from '../telemetry/activity.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 import { ACCEPTED_ENCODINGS, AnswerTooLarge, decompress } from './decompress.js';
 
@@ -23,7 +23,7 @@ export interface WireRequest {
   /** Ends the call early, also while it waits for its turn; the error then is the signal's reason. */
   readonly signal?: AbortSignal;
   /** Counts the call as one to this endpoint, and as failed when `judge` names the problem of a whole answer. */
-  readonly counted?: { readonly endpoint: BankEndpoint; readonly judge: (answer: WireAnswer) => ProblemCode | null };
+  readonly counted?: { readonly endpoint: BankCallEnded['target']; readonly judge: (answer: WireAnswer) => ProblemCode | null };
 }
 
 /** An answer of the bank's, whatever its status; the body whole and decompressed, not looked at. */

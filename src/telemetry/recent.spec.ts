@@ -13,7 +13,7 @@ function createFigures() {
   const status: { ageMs: number | null; stale: boolean } = { ageMs: null, stale: false };
   const figures = new RecentFigures(activity, { status: () => status } as unknown as SnapshotCache, clock);
   const request = (ms: number, change: object = {}) =>
-    activity.requestEnded({
+    activity.emit('requestEnded', {
       method: 'GET',
       route: '/api/v1/accounts',
       status: 200,
@@ -39,8 +39,9 @@ describe('the last hour', () => {
     request(5, { status: 404 });
     request(5000, { route: '/health' });
     request(5000, { route: null });
-    activity.emit('bankCallEnded', { endpoint: 'accounts', ms: 200, code: null });
-    activity.emit('bankCallEnded', { endpoint: 'token', ms: 250, code: 'bank-timeout' });
+    const call = { method: 'GET', serverAddress: 'bank.example', serverPort: 443 } as const;
+    activity.emit('bankCallEnded', { ...call, target: 'accounts', status: 200, ms: 200, code: null });
+    activity.emit('bankCallEnded', { ...call, target: 'token', status: null, ms: 250, code: 'bank-timeout' });
     status.ageMs = 12_900;
     status.stale = true;
     clock.advance(10_000);
