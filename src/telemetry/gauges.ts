@@ -61,15 +61,16 @@ export class Gauges {
     const { server } = this.edge.fastify;
     this.#gauge('connections', 'Open connections of callers.', () => promisify(server.getConnections.bind(server))());
     this.#gauge('pending_requests', 'Requests that wait for the bank.', () => this.snapshots.status().callersWaiting);
-    new Counter({
+    const dropped = new Counter({
       name: 'accounts_gateway_log_lines_dropped_total',
       help: 'Log lines dropped because standard output could not be written.',
-      registers: [this.metrics.registry],
+      registers: [],
       collect() {
         this.reset();
         this.inc(countLostLines());
       },
     });
+    this.metrics.registry.registerMetric(dropped);
   }
 
   #addSnapshot(): void {
@@ -150,16 +151,17 @@ export class Gauges {
     const redis = sharing.status() !== null;
     if (!redis && this.settings.SNAPSHOT_FILE === undefined) return;
     if (redis) this.#gauge('sharing_up', 'Whether Redis can be used.', () => Number(sharing.figures.up));
-    new Counter({
+    const snapshots = new Counter({
       name: 'accounts_gateway_shared_snapshots_total',
       help: 'Cached snapshots by their source.',
       labelNames: ['source'],
-      registers: [this.metrics.registry],
+      registers: [],
       collect() {
         this.reset();
         for (const [source, count] of Object.entries(sharing.figures.snapshots)) this.inc({ source }, count);
       },
     });
+    this.metrics.registry.registerMetric(snapshots);
   }
 
   /** `read` returns null where there is no value: the sample is then absent. */
@@ -169,11 +171,11 @@ export class Gauges {
     read: () => number | null | Value[] | Promise<number | Value[]>,
     labelNames: string[] = [],
   ): void {
-    new Gauge<string>({
+    const gauge = new Gauge<string>({
       name: `accounts_gateway_${name}`,
       help,
       labelNames,
-      registers: [this.metrics.registry],
+      registers: [],
       async collect() {
         const result = await read();
         const values: readonly Value[] = Array.isArray(result) ? result : [[{}, result]];
@@ -183,6 +185,7 @@ export class Gauges {
         for (const [labels, value] of values) if (value !== null) this.set(labels, value);
       },
     });
+    this.metrics.registry.registerMetric(gauge);
   }
 }
 
