@@ -6,8 +6,6 @@ export default {
   transform: { '^.+\\.ts$': '@swc/jest' },
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
-    // worker threads run compiled: see build-sources.ts
-    '^\\.{1,2}/(?:.*/)?worker-url\\.js$': '<rootDir>/test/support/worker-url.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   globalSetup: '<rootDir>/test/support/build-sources.ts',

@@ -9,8 +9,10 @@ import { BankModule } from './bank/bank.module.js';
 import { Clock } from './time/clock.js';
 import { Settings } from './config/settings.js';
 import { ConsoleModule } from './console/console.module.js';
+import { GuideModule } from './guide/guide.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpEdge } from './http/http-edge.js';
+import { OpenApiModule } from './openapi/openapi.module.js';
 import { Log } from './logging/logging.js';
 import { ProblemsController } from './problems/problems.controller.js';
 import type { SandboxControl } from './sandbox/control/sandbox-control.js';
@@ -81,6 +83,8 @@ export class AppModule {
         BankModule,
         AuthModule,
         HealthModule,
+        OpenApiModule,
+        GuideModule,
         TelemetryModule,
         SharingModule.register(sharing),
         ConsoleModule.register(sandbox ?? null),

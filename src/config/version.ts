@@ -1,23 +1,18 @@
 import { readFileSync } from 'node:fs';
 
-const root = new URL('../../', import.meta.url);
+/** Replaced by the build. */
+declare const __VERSION__: string | undefined;
+declare const __COMMIT__: string | null | undefined;
 
-/** The version in package.json. */
-export const VERSION: string = (JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string })
-  .version;
+/** The version in package.json, fixed by the build. */
+export const VERSION: string = typeof __VERSION__ === 'undefined' ? readVersion() : __VERSION__;
 
-function readCommit(told: string | undefined): string | null {
-  if (told) return told;
-  try {
-    const head = readFileSync(new URL('.git/HEAD', root), 'utf8').trim();
-    const ref = /^ref: (\S+)$/.exec(head)?.[1];
-    const commit = ref === undefined ? head : readFileSync(new URL(`.git/${ref}`, root), 'utf8').trim();
-    return /^[0-9a-f]{40,64}$/.test(commit) ? commit.slice(0, 12) : null;
-  } catch {
-    return null;
-  }
+/** The commit of the build, 12 characters; null when it is unknown, as for a program that runs from its sources. */
+export const COMMIT: string | null = typeof __COMMIT__ === 'undefined' ? null : __COMMIT__;
+
+function readVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return version;
 }
-
-/** The commit this was built from: as the image was told, else as the checkout says; null when neither knows. */
-// eslint-disable-next-line node/no-process-env -- baked into the image; nothing that an operator sets
-export const COMMIT: string | null = readCommit(process.env['GIT_COMMIT']);

@@ -1,39 +1,19 @@
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import fastifyStatic from '@fastify/static';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { readdirSync, readFileSync } from 'node:fs';
+import { Injectable } from '@nestjs/common';
+import { builtFile } from '../config/built-file.js';
 import { Settings } from '../config/settings.js';
-import { HttpEdge } from '../http/http-edge.js';
-import { workerUrl } from '../worker-url.js';
 
-const INDEX = fileURLToPath(workerUrl('./web/index.html', import.meta.url));
-
-/** The console page as Vite built it (src/console/web): its HTML, and its other files under /assets/. */
+/** The console page as Vite built it (src/console/web), read at the start: a later build may replace the files. */
 @Injectable()
-export class BuiltPage implements OnModuleInit {
+export class BuiltPage {
   readonly html: string;
+  /** The files below /assets/ by their names, which contain a hash of their content. */
+  readonly assets: ReadonlyMap<string, Buffer>;
 
-  constructor(
-    private readonly edge: HttpEdge,
-    settings: Settings,
-  ) {
-    // known before anything is asked, so that the page says from its first moment what is not real
-    this.html = readFileSync(INDEX, 'utf8').replace('<html', `<html data-mode="${settings.mode}"`);
-  }
-
-  onModuleInit(): void {
-    this.edge.fastify.register(fastifyStatic, {
-      root: join(dirname(INDEX), 'assets'),
-      prefix: '/assets/',
-      // a route for each file, so that anything else there is not found as anywhere
-      wildcard: false,
-      globIgnore: ['**/*.br'],
-      preCompressed: true,
-      decorateReply: false,
-      // their names have a hash of what is in them
-      immutable: true,
-      maxAge: '1y',
-    });
+  constructor({ mode }: Settings) {
+    // so that the page shows the sandbox before it has asked anything
+    this.html = readFileSync(builtFile('console/index.html'), 'utf8').replace('<html', `<html data-mode="${mode}"`);
+    const directory = builtFile('console/assets/');
+    this.assets = new Map(readdirSync(directory).map((name) => [name, readFileSync(new URL(name, directory))]));
   }
 }

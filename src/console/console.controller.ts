@@ -1,4 +1,4 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
@@ -8,6 +8,12 @@ import { VERSION } from '../config/version.js';
 import { BuiltPage } from './built-page.js';
 
 const [HTML, JSON_TYPE] = ['text/html', 'application/json'];
+/** The files that Vite makes; their names contain a hash of their content. */
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+};
 const LINKS = {
   accounts: '/api/v1/accounts',
   balances: '/api/v1/balances',
@@ -42,5 +48,13 @@ export class ConsoleController {
       const { mode } = this.settings;
       reply.send(JSON.stringify({ name: 'accounts-gateway', version: VERSION, mode, links: LINKS }));
     }
+  }
+
+  @Get('assets/:name')
+  asset(@Param('name') name: string, @Res() reply: FastifyReply): void {
+    const file = this.page.assets.get(name);
+    const type = MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1)];
+    if (!file || !type) throw new GatewayError('not-found', 'No route has this path.');
+    reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', 'content-type': type }).send(file);
   }
 }

@@ -7,11 +7,11 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-const DOCS_HEADERS: Readonly<Record<string, string>> = {
+/** For HTML made here, which runs no script. */
+const PAGE_HEADERS: Readonly<Record<string, string>> = {
   ...SECURITY_HEADERS,
-  // the page runs its own script and styles
   'content-security-policy':
-    "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
 const CONSOLE_HEADERS: Readonly<Record<string, string>> = {
@@ -23,4 +23,4 @@ const CONSOLE_HEADERS: Readonly<Record<string, string>> = {
 
 /** The security headers for the answer to a request for this path. */
 export const toSecurityHeaders = (path: string): Readonly<Record<string, string>> =>
-  path === '/' ? CONSOLE_HEADERS : path.startsWith('/docs') ? DOCS_HEADERS : SECURITY_HEADERS;
+  path === '/' ? CONSOLE_HEADERS : /^\/(docs|problems)(\/|$)/.test(path) ? PAGE_HEADERS : SECURITY_HEADERS;

@@ -2,7 +2,6 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { workerUrl } from '../worker-url.js';
 
 /** More than a pipe holds. */
 const MUCH = 300_000;
@@ -12,7 +11,7 @@ const children: Child[] = [];
 
 /** A process that writes as `steps` says, and then stays. */
 function start(steps: string): Child {
-  const url = workerUrl('./standard-output.js', import.meta.url);
+  const url = new URL('standard-output.ts', import.meta.url);
   const script = `
     import { setTimeout as delay } from 'node:timers/promises';
     import { standardOutput } from ${JSON.stringify(url)};

@@ -15,7 +15,7 @@ export function refTo(schema: z.ZodType): { readonly $ref: string } {
 /** The schema of a query, with each default as a caller would mean it. */
 export function toParameterSchema(schema: z.ZodType): object {
   return z.toJSONSchema(schema, {
-    target: 'openapi-3.0',
+    target: 'draft-2020-12',
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
       // zod leaves it out of what is transformed, here from text to number
@@ -24,22 +24,20 @@ export function toParameterSchema(schema: z.ZodType): object {
   });
 }
 
-/** Every schema with an id, as OpenAPI 3.0 has it. */
+/** Every schema with an id. */
 export function namedSchemas(): Record<string, OpenApiSchema> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, {
-    target: 'openapi-3.0',
+    target: 'draft-2020-12',
     uri: toReference,
     override: ({ jsonSchema }) => {
       // fields may be added to answers (docs/api.md), so no schema closes its objects
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       // zod wraps a reference that has words of its own; it stands better alone
       const [only, ...others] = jsonSchema.allOf ?? [];
-      if (only?.$ref !== undefined && others.length === 0 && !('nullable' in jsonSchema)) {
+      if (only?.$ref !== undefined && others.length === 0) {
         for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
         jsonSchema.$ref = only.$ref;
       }
-      // by OpenAPI 3.0.3 the values rule, whatever is said of null
-      if ('nullable' in jsonSchema && jsonSchema.enum) jsonSchema.enum = [...jsonSchema.enum, null];
       // the format says it, and the pattern is longer than all the rest
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
       // what zod sets on every integer says nothing, and generators take it for an example

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { builtFile } from '../config/built-file.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import { workerUrl } from '../worker-url.js';
 import { CertificateUnreadable, type UnreadableReason } from './certificate-unreadable.js';
 import type { ClientCertificate } from './client-certificate.js';
 
@@ -24,6 +25,9 @@ export type CertificateReply =
   | { readonly certificate: ClientCertificate }
   | { readonly refusal: { readonly reason: UnreadableReason; readonly message: string } };
 
+/** Read at the start: a later build may replace the file. */
+const PROGRAM = readFileSync(builtFile('open-certificate.worker.cjs'), 'utf8');
+
 const DEADLINE_MS = 35_000;
 
 /** A good PFX is read in 24 MB; a hostile one ends here instead of taking the memory of the service. */
@@ -36,7 +40,8 @@ const HEAP_MB = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 };
  */
 export async function openCertificate(request: CertificateRequest, signal?: AbortSignal): Promise<ClientCertificate> {
   signal?.throwIfAborted();
-  const worker = new Worker(workerUrl('./open-certificate.worker.js', import.meta.url), {
+  const worker = new Worker(PROGRAM, {
+    eval: true,
     workerData: request,
     resourceLimits: HEAP_MB,
     // it needs none of it, and the environment may contain secrets

@@ -1,14 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { BuilderThread, type BuilderThreadOptions } from './builder-thread.js';
 import { Snapshot } from './snapshot.js';
-
-const directory = mkdtempSync(join(tmpdir(), 'builder-thread-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const threads: BuilderThread[] = [];
 afterEach(async () => {
@@ -23,12 +17,8 @@ function start(options?: BuilderThreadOptions): BuilderThread {
 
 /** A thread that does what `script` says with each order, in place of the real one. */
 function startOther(script: string, answerWithinMs = 60_000): BuilderThread {
-  const file = join(directory, `${threads.length}-${Date.now()}.mjs`);
-  writeFileSync(
-    file,
-    `import { parentPort } from 'node:worker_threads';\nparentPort.on('message', (order) => {${script}});`,
-  );
-  return start({ url: pathToFileURL(file), answerWithinMs, maxHeapMb: 32 });
+  const program = `const { parentPort } = require('node:worker_threads');\nparentPort.on('message', (order) => {${script}});`;
+  return start({ program, answerWithinMs, maxHeapMb: 32 });
 }
 
 const page = (...ids: string[]) =>

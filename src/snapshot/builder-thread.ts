@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { PageFacts } from '../bank/page-reader.js';
+import { builtFile } from '../config/built-file.js';
 import { TIMED_OUT, within } from '../time/deadline.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import { workerUrl } from '../worker-url.js';
 import type { Order, Reply } from './builder.worker.js';
 import type { SnapshotHeader } from './sections.js';
 
@@ -16,7 +17,7 @@ interface Build {
 
 /** Times and limits of the thread; tests set their own. */
 export interface BuilderThreadOptions {
-  readonly url?: URL;
+  readonly program?: string;
   /** A thread that gives no answer for so long hangs, and is replaced. */
   readonly answerWithinMs?: number;
   /** What it may hold besides the bytes of the snapshot, MB. */
@@ -38,7 +39,7 @@ const MAX_YOUNG_MB = 32;
  * another.
  */
 export class BuilderThread {
-  readonly #url: URL;
+  readonly #program: string;
   readonly #answerWithinMs: number;
   readonly #maxHeapMb: number;
   #worker: Worker | null = null;
@@ -48,11 +49,11 @@ export class BuilderThread {
   readonly #pending = new Map<number, PromiseWithResolvers<PageFacts | ArrayBuffer>>();
 
   constructor({
-    url = workerUrl('./builder.worker.js', import.meta.url),
+    program = readFileSync(builtFile('snapshot-builder.worker.cjs'), 'utf8'),
     answerWithinMs = ANSWER_WITHIN_MS,
     maxHeapMb = MAX_HEAP_MB,
   }: BuilderThreadOptions = {}) {
-    this.#url = url;
+    this.#program = program;
     this.#answerWithinMs = answerWithinMs;
     this.#maxHeapMb = maxHeapMb;
   }
@@ -111,7 +112,8 @@ export class BuilderThread {
   }
 
   #create(): Worker {
-    const worker = new Worker(this.#url, {
+    const worker = new Worker(this.#program, {
+      eval: true,
       resourceLimits: { maxOldGenerationSizeMb: this.#maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     });
     // the server keeps the process alive, not this

@@ -5,11 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 
 const ROOT = new URL('../../', import.meta.url);
-const REPLACED = [
-  // worker threads run compiled: see build-sources.ts
-  { specifier: /^\.{1,2}\/(?:.*\/)?worker-url\.js$/, by: new URL('worker-url.ts', import.meta.url).href },
-];
-
 // worker threads get the same --import, and run what is compiled
 if (isMainThread) await loadTypeScript();
 
@@ -19,8 +14,6 @@ async function loadTypeScript() {
   registerHooks({
     resolve(specifier, context, next) {
       if (!isOurs(context.parentURL)) return next(specifier, context);
-      const replaced = REPLACED.find((each) => each.specifier.test(specifier))?.by;
-      if (replaced !== undefined) return { url: replaced, shortCircuit: true };
       if (!/^\.{1,2}\/.*\.js$/.test(specifier)) return next(specifier, context);
       const source = new URL(specifier.replace(/\.js$/, '.ts'), context.parentURL);
       return existsSync(source) ? { url: source.href, shortCircuit: true } : next(specifier, context);

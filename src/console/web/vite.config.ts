@@ -1,31 +1,11 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brotliCompressSync } from 'node:zlib';
-import { defineConfig, type Plugin } from 'vite';
-
-/** Each file of the page once more, compressed, so that none is compressed while serving. */
-function precompress(): Plugin {
-  let directory = '';
-  return {
-    name: 'precompress',
-    apply: 'build',
-    configResolved: ({ build }) => {
-      directory = join(build.outDir, 'assets');
-    },
-    closeBundle: () => {
-      for (const name of readdirSync(directory).filter((each) => !each.endsWith('.br'))) {
-        writeFileSync(join(directory, `${name}.br`), brotliCompressSync(readFileSync(join(directory, name))));
-      }
-    },
-  };
-}
+import { defineConfig } from 'vite';
 
 export default defineConfig({
   root: import.meta.dirname,
   publicDir: false,
-  plugins: [precompress()],
   build: {
-    outDir: join(import.meta.dirname, '../../../dist/console/web'),
+    outDir: join(import.meta.dirname, '../../../dist/console'),
     emptyOutDir: true,
     target: 'es2022',
     // an address that begins with data: would need more of the content security policy

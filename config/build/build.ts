@@ -1,0 +1,114 @@
+// npm run build: bundles the program, its worker threads and the console page into dist/. The files are built aside and then
+// renamed, so that a failed build changes nothing and a running gateway keeps what it has loaded.
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { rolldown, type InputOptions } from 'rolldown';
+import { build as buildPage } from 'vite';
+import { collectLicenses } from './licenses.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const DIST = join(ROOT, 'dist');
+/** Each worker thread is one CommonJS file, which the program reads at its start. */
+const WORKERS = {
+  'snapshot-builder': 'src/snapshot/builder.worker.ts',
+  'open-certificate': 'src/pfx/open-certificate.worker.ts',
+};
+const SOURCES = ['src', 'client/src', 'docs', 'config/build', 'package.json', 'package-lock.json'];
+
+/** Packages that Nest and terminus only load if an app has installed them; none of them is installed here. */
+const OPTIONAL =
+  /^(@nestjs\/(axios|microservices|mongoose|platform-express|sequelize|typeorm|websockets)|@fastify\/(multipart|view)|@grpc\/.*|@mikro-orm\/.*|@prisma\/.*|class-transformer|class-validator|mongoose|sequelize|typeorm)(\/|$)/;
+
+const { values: flags } = parseArgs({ options: { 'if-needed': { type: 'boolean', default: false } } });
+
+if (!flags['if-needed'] || isOutdated()) {
+  const aside = join(ROOT, `dist.${process.pid}`);
+  try {
+    await buildInto(aside);
+    swap(aside);
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+async function buildInto(directory: string): Promise<void> {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const options: InputOptions = {
+    cwd: ROOT,
+    platform: 'node',
+    tsconfig: 'tsconfig.json',
+    external: OPTIONAL,
+    transform: {
+      define: { __VERSION__: JSON.stringify(version), __COMMIT__: JSON.stringify(readCommit()), __BUNDLED__: 'true' },
+    },
+    onLog: (level, log) => {
+      if (level === 'warn') throw new Error(`Rolldown: ${log.message}`);
+    },
+  };
+  const output = { dir: directory, sourcemap: true, sourcemapExcludeSources: true, keepNames: true } as const;
+  const program = await rolldown({ ...options, input: { main: 'src/main.ts' } });
+  const { output: chunks } = await program.write({
+    ...output,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  });
+  const modules = chunks.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
+  for (const [name, input] of Object.entries(WORKERS)) {
+    const worker = await rolldown({ ...options, input: { [name]: input } });
+    const { output: files } = await worker.write({
+      ...output,
+      format: 'cjs',
+      entryFileNames: '[name].worker.cjs',
+      codeSplitting: false,
+    });
+    modules.push(...files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])));
+  }
+  await buildPage({
+    configFile: join(ROOT, 'src/console/web/vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: join(directory, 'console') },
+  });
+  cpSync(join(ROOT, 'docs'), join(directory, 'guide'), { recursive: true });
+  cpSync(join(ROOT, 'src/guide/guide.css'), join(directory, 'guide.css'));
+  writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(modules, ['preact', 'uplot'], ROOT));
+  // what is in dist/*.js are ES modules, wherever it is copied
+  writeFileSync(
+    join(directory, 'package.json'),
+    `${JSON.stringify({ name: 'accounts-gateway', version, type: 'module' })}\n`,
+  );
+}
+
+function swap(aside: string): void {
+  const old = `${aside}.old`;
+  if (existsSync(DIST)) renameSync(DIST, old);
+  renameSync(aside, DIST);
+  rmSync(old, { recursive: true, force: true });
+}
+
+/** True without a build, and when any source is newer than it. */
+function isOutdated(): boolean {
+  const built = statSync(join(DIST, 'main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return SOURCES.some((source) => newest(join(ROOT, source)) > built);
+}
+
+function newest(path: string): number {
+  const entry = statSync(path);
+  if (!entry.isDirectory()) return entry.mtimeMs;
+  return Math.max(entry.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
+}
+
+/** The commit, 12 characters: GIT_COMMIT where there is no checkout (the image), else that of the checkout; null without one. */
+function readCommit(): string | null {
+  const { GIT_COMMIT } = process.env;
+  if (GIT_COMMIT) return GIT_COMMIT;
+  try {
+    const git = ['-C', ROOT, 'rev-parse', '--short=12', 'HEAD'];
+    return execFileSync('git', git, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return null;
+  }
+}

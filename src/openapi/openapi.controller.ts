@@ -1,0 +1,28 @@
+import { Controller, Get, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { ApiDocument } from './api-document.js';
+import { toReferencePage } from './reference-page.js';
+
+const CACHE_CONTROL = 'public, max-age=300';
+
+/** The description of the API, for programs at /openapi.json and for people at /docs. */
+@ApiExcludeController()
+@Controller()
+export class OpenApiController {
+  constructor(private readonly document: ApiDocument) {}
+
+  @Get('openapi.json')
+  json(@Res() reply: FastifyReply): void {
+    reply
+      .headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': CACHE_CONTROL })
+      .send(JSON.stringify(this.document.get()));
+  }
+
+  @Get('docs')
+  page(@Res() reply: FastifyReply): void {
+    reply
+      .headers({ 'content-type': 'text/html; charset=utf-8', 'cache-control': CACHE_CONTROL })
+      .send(toReferencePage(this.document.get()));
+  }
+}
