@@ -103,6 +103,7 @@ function newest(path: string): number {
 
 /** The commit, 12 characters: GIT_COMMIT where there is no checkout (the image), else that of the checkout; null without one. */
 function readCommit(): string | null {
+  // eslint-disable-next-line node/no-process-env -- an argument of the image build
   const { GIT_COMMIT } = process.env;
   if (GIT_COMMIT) return GIT_COMMIT;
   try {

@@ -48,6 +48,7 @@ export function namedSchemas(): Record<string, OpenApiSchema> {
   for (const schema of Object.values(schemas)) {
     // those of JSON Schema: the name stands in the key
     delete schema.$id;
+    delete schema.$schema;
     delete schema['id'];
   }
   return schemas as Record<string, OpenApiSchema>;

@@ -220,66 +220,11 @@ export type BalancesAnswer = {
     snapshot: Snapshot;
 };
 
-export type SnapshotEvent = {
-    /**
-     * when the bank was asked
-     */
-    asOf: string;
-    /**
-     * older than it should be, because the bank is slow or failing
-     */
-    stale: boolean;
-    /**
-     * whether the bank's own count agrees; null when it gives none
-     */
-    complete: boolean | null;
-    /**
-     * accounts that match
-     */
-    accounts: number;
-    /**
-     * accounts that match, and did not before
-     */
-    added: Array<string>;
-    /**
-     * accounts that match as before, with other content
-     */
-    changed: Array<string>;
-    /**
-     * accounts that matched, and do not any more
-     */
-    removed: Array<string>;
-    /**
-     * false when the totals of these accounts are the same as before
-     */
-    totalsChanged: boolean;
-    /**
-     * more than 1000 ids, or not known one by one: the lists are empty; read all again
-     */
-    many?: true;
-};
-
-export type StateEvent = {
-    /**
-     * what is served is older than it should be
-     */
-    stale: boolean;
-    /**
-     * what the last reading failed with; null when it went well
-     */
-    code: 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unreachable' | 'bank-error' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error' | 'certificate-expiring' | 'bank-slow' | 'accounts-emptied' | 'sharing-unavailable' | null;
-    /**
-     * who must act; null when nobody
-     */
-    owner: 'caller' | 'operator' | 'network' | 'bank' | null;
-};
-
-export type PlainEvent = {
-    [key: string]: unknown;
-};
-
 export type InstanceHealth = {
-    status: 'up' | 'degraded' | 'down';
+    /**
+     * unknown: nobody tried it
+     */
+    status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
     owner?: ProblemOwner;
     detail?: string;
@@ -290,7 +235,10 @@ export type InstanceHealth = {
 };
 
 export type CertificateHealth = {
-    status: 'up' | 'degraded' | 'down';
+    /**
+     * unknown: nobody tried it
+     */
+    status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
     owner?: ProblemOwner;
     detail?: string;
@@ -316,7 +264,10 @@ export type CertificateHealth = {
 };
 
 export type EgressHealth = {
-    status: 'up' | 'degraded' | 'down';
+    /**
+     * unknown: nobody tried it
+     */
+    status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
     owner?: ProblemOwner;
     detail?: string;
@@ -328,7 +279,10 @@ export type EgressHealth = {
 };
 
 export type TokenHealth = {
-    status: 'up' | 'degraded' | 'down';
+    /**
+     * unknown: nobody tried it
+     */
+    status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
     owner?: ProblemOwner;
     detail?: string;
@@ -339,7 +293,7 @@ export type TokenHealth = {
     state: string;
     expiresInSeconds: number | null;
     /**
-     * null when the last call went well
+     * the last failure; null without one
      */
     lastError: {
         code: ProblemCode;
@@ -352,15 +306,17 @@ export type DriftPath = {
      * from the account on
      */
     path: string;
-    type: 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
     /**
-     * of an enumeration
+     * an unknown word of status, type or protectionType
      */
     value?: string;
 };
 
 export type BankHealth = {
-    status: 'up' | 'degraded' | 'down';
+    /**
+     * unknown: nobody tried it
+     */
+    status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
     owner?: ProblemOwner;
     detail?: string;
@@ -369,26 +325,42 @@ export type BankHealth = {
      */
     remedy?: string;
     mode: 'live' | 'sandbox';
+    /**
+     * of BANK_BASE_URL
+     */
+    host: string;
     lastSuccessAt: string | null;
     /**
-     * null when the last call went well
+     * the last failure; null without one
      */
     lastError: {
         code: ProblemCode;
         at: string;
     } | null;
     /**
-     * read off the waiting after failures
+     * state of the back-off
      */
     circuit: 'closed' | 'open' | 'half-open';
     /**
-     * what the bank has sent since the start that this gateway does not know; no error
+     * of the current failures of list or token; null without any
+     */
+    failingSince: string | null;
+    /**
+     * failed attempts since then
+     */
+    attempts: number | null;
+    nextAttemptAt: string | null;
+    /**
+     * unknown keys and words from the bank since the start; never an error
      */
     drift: Array<DriftPath>;
 };
 
 export type SnapshotHealth = {
-    status: 'up' | 'degraded' | 'down';
+    /**
+     * unknown: nobody tried it
+     */
+    status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
     owner?: ProblemOwner;
     detail?: string;
@@ -397,13 +369,20 @@ export type SnapshotHealth = {
      */
     remedy?: string;
     asOf: string | null;
+    /**
+     * when it stops being served
+     */
+    expiresAt: string | null;
     ageSeconds: number | null;
     accounts: number | null;
     stale: boolean;
 };
 
 export type ListenerHealth = {
-    status: 'up' | 'degraded' | 'down';
+    /**
+     * unknown: nobody tried it
+     */
+    status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
     owner?: ProblemOwner;
     detail?: string;
@@ -417,7 +396,10 @@ export type ListenerHealth = {
 };
 
 export type SharingHealth = {
-    status: 'up' | 'degraded' | 'down';
+    /**
+     * unknown: nobody tried it
+     */
+    status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
     owner?: ProblemOwner;
     detail?: string;
@@ -440,33 +422,69 @@ export type SharingHealth = {
 };
 
 export type HealthDetails = {
+    /**
+     * while it is stopping
+     */
     instance?: InstanceHealth;
     certificate: CertificateHealth;
     egress: EgressHealth;
     token: TokenHealth;
     bank: BankHealth;
     snapshot: SnapshotHealth;
+    /**
+     * the certificate of this API, where it speaks HTTPS
+     */
     listener?: ListenerHealth;
+    /**
+     * other instances, where REDIS_URL is set
+     */
     sharing?: SharingHealth;
 };
 
 export type HealthParts = {
+    /**
+     * while it is stopping
+     */
     instance?: InstanceHealth;
     certificate?: CertificateHealth;
     egress?: EgressHealth;
     token?: TokenHealth;
     bank?: BankHealth;
     snapshot?: SnapshotHealth;
+    /**
+     * the certificate of this API, where it speaks HTTPS
+     */
     listener?: ListenerHealth;
+    /**
+     * other instances, where REDIS_URL is set
+     */
     sharing?: SharingHealth;
 };
 
 export type Health = {
     status: 'ok' | 'degraded' | 'error';
+    /**
+     * the components that are down
+     */
     error: HealthParts;
+    /**
+     * every component, the worst first
+     */
     details: HealthDetails;
+    /**
+     * the components that are not down
+     */
     info: HealthParts;
     version: string;
+    commit: string | null;
+    /**
+     * ENVIRONMENT
+     */
+    environment: string | null;
+    /**
+     * host name
+     */
+    instance: string;
 };
 
 export type HealthStatus = {
@@ -856,86 +874,6 @@ export type GetBalancesResponses = {
 
 export type GetBalancesResponse = GetBalancesResponses[keyof GetBalancesResponses];
 
-export type WatchAccountsData = {
-    body?: never;
-    headers?: {
-        /**
-         * the `id` of the last event that was seen; an `EventSource` sends it by itself
-         */
-        'Last-Event-ID'?: string;
-    };
-    path?: never;
-    query?: {
-        /**
-         * accounts with this status, in any letter case
-         */
-        status?: string;
-        /**
-         * accounts in this currency, in any letter case
-         */
-        currency?: string;
-        /**
-         * the account with this IBAN or identifier; spaces and letter case are ignored
-         */
-        iban?: string;
-        /**
-         * accounts of the owner with this id, in any letter case
-         */
-        ownerId?: string;
-        /**
-         * part of name, description, IBAN, identifier or owner; letter case and accents are ignored, and spaces in IBANs and identifiers
-         */
-        q?: string;
-    };
-    url: '/api/v1/events';
-};
-
-export type WatchAccountsErrors = {
-    /**
-     * `invalid-request`, `malformed-request`
-     */
-    400: Problem;
-    /**
-     * `client-not-allowed`
-     */
-    403: Problem;
-    /**
-     * `not-acceptable`
-     */
-    406: Problem;
-    /**
-     * `host-not-allowed`
-     */
-    421: Problem;
-    /**
-     * `internal-error`
-     */
-    500: Problem;
-    /**
-     * `certificate-unusable`, `bank-unreachable`, `bank-error`, `bank-rate-limited`, `proxy-unavailable`, `overloaded`, `stopping`
-     */
-    503: Problem;
-    /**
-     * an error of the caller
-     */
-    '4XX': Problem;
-    /**
-     * the bank, the way to it, or this service; `owner` says who must act
-     */
-    '5XX': Problem;
-};
-
-export type WatchAccountsError = WatchAccountsErrors[keyof WatchAccountsErrors];
-
-export type WatchAccountsResponses = {
-    /**
-     * events without end; the schema is that of their `data`
-     */
-    200: SnapshotEvent | StateEvent | PlainEvent;
-};
-
-export type WatchAccountsResponse = WatchAccountsResponses[keyof WatchAccountsResponses];
-
 export type GetLivenessData = {
     body?: never;
     path?: never;
@@ -974,7 +912,7 @@ export type GetReadinessData = {
 
 export type GetReadinessErrors = {
     /**
-     * it would not
+     * not ready
      */
     503: HealthStatus;
     /**
@@ -991,7 +929,7 @@ export type GetReadinessError = GetReadinessErrors[keyof GetReadinessErrors];
 
 export type GetReadinessResponses = {
     /**
-     * it would
+     * ready
      */
     200: HealthStatus;
 };
@@ -1007,7 +945,7 @@ export type GetHealthData = {
 
 export type GetHealthErrors = {
     /**
-     * not ready; the whole picture
+     * not ready
      */
     503: Health;
     /**
@@ -1024,7 +962,7 @@ export type GetHealthError = GetHealthErrors[keyof GetHealthErrors];
 
 export type GetHealthResponses = {
     /**
-     * ready; the whole picture
+     * ready
      */
     200: Health;
 };
