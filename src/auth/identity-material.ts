@@ -1,5 +1,6 @@
 import type { BankSettings } from '../config/settings.js';
-import { FileUnusable, parseCertificates, readSmallFile } from '../config/small-file.js';
+import { parseCertificates } from '../config/pem-file.js';
+import { FileUnusable, readSmallFile } from '../config/small-file.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { openCertificate, type CertificateRequest } from '../pfx/open-certificate.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';

@@ -3,8 +3,8 @@ import { renewClientFile } from '../sandbox/identity/identity.js';
 import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { loadSettings } from '../config/load-settings.js';
-import { SettingsInvalid } from '../config/read-settings.js';
-import { describeFaults, EXIT } from './exit.js';
+import { SettingsInvalid } from '../config/settings-error.js';
+import { describeErrors, EXIT } from './exit.js';
 import { toSandboxOptions } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
 
@@ -28,7 +28,7 @@ export async function runSandbox(
     sandbox = await startSandbox(toSandboxOptions(common), options);
   } catch (error) {
     if (error instanceof SettingsInvalid) {
-      process.stderr.write(describeFaults(error));
+      process.stderr.write(describeErrors(error));
       return EXIT.settings;
     }
     if (error instanceof SandboxNotStarted) {

@@ -12,11 +12,11 @@ import { SandboxNotStarted } from '../sandbox/listen.js';
 import { sandboxPlaces } from '../sandbox/sandbox-greeting.js';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { forgetSecrets, loadSettings } from '../config/load-settings.js';
-import { SettingsInvalid } from '../config/read-settings.js';
+import { SettingsInvalid } from '../config/settings-error.js';
 import type { Settings } from '../config/settings.js';
 import { startTracing, type Tracing } from '../telemetry/tracing.js';
 import { COMMIT, VERSION } from '../config/version.js';
-import { describeFaults, EXIT } from './exit.js';
+import { describeErrors, EXIT } from './exit.js';
 import { toSandboxBank, toSandboxOptions } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
 
@@ -136,9 +136,9 @@ function toUrl(app: NestFastifyApplication, settings: Settings): string {
 
 function reportFailedStart(process: NodeJS.Process, logger: Logger, error: unknown): number {
   if (error instanceof SettingsInvalid) {
-    const { faults, warnings } = error;
-    logger.error({ event: 'config.invalid', faults, warnings }, 'the settings cannot be used');
-    process.stderr.write(describeFaults(error));
+    const { errors, warnings } = error;
+    logger.error({ event: 'config.invalid', errors, warnings }, 'the settings cannot be used');
+    process.stderr.write(describeErrors(error));
     return EXIT.settings;
   }
   if (error instanceof CertificateUnreadable) {

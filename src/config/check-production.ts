@@ -1,47 +1,43 @@
 import { isSet, type Environment } from './environment.js';
-import type { Fault } from './fault.js';
+import type { SettingsError } from './settings-error.js';
 
-/** How the runtime was started. */
+/** How Node was started. */
 export interface Runtime {
   /** Its command line flags. */
   readonly runtimeFlags?: readonly string[];
-  /** Where a debugger may attach, when it may. */
+  /** Where a debugger may attach, if it may. */
   readonly inspectorUrl?: string | undefined;
 }
 
-/** What is refused with NODE_ENV=production, because it opens or prints secrets, or pretends to be a bank. */
-export function checkProduction(env: Environment, runtime: Runtime, embeddedSandbox: boolean): Fault[] {
+/** What NODE_ENV=production forbids: it opens or prints secrets, or pretends to be a bank. */
+export function checkProduction(env: Environment, runtime: Runtime, embeddedSandbox: boolean): SettingsError[] {
   if (env['NODE_ENV'] !== 'production') return [];
-  const faults: Fault[] = [];
-  const refuse = (variable: string, problem: string) => faults.push({ variable, problem });
-  if (embeddedSandbox) {
-    refuse(
-      'NODE_ENV',
-      'is production, where --sandbox is forbidden: set the bank settings and start without it, or unset NODE_ENV',
-    );
-  }
   const flags = [...(runtime.runtimeFlags ?? []).map(normal), ...flagsOf(env['NODE_OPTIONS'])];
-  const inspect = flags.find((flag) => flag.startsWith('--inspect'));
-  if (inspect !== undefined || runtime.inspectorUrl !== undefined) {
-    const what = inspect ?? 'an open inspector';
-    refuse('NODE_ENV', `is production, where ${what} is refused (it opens every secret in memory); start without it`);
-  }
-  if (flags.some((flag) => /^--tls-keylog\b/.test(flag))) {
-    refuse(
-      'NODE_ENV',
-      'is production, where --tls-keylog is refused (with it, recorded connections can be read); start without it',
-    );
-  }
-  if (isSet(env['NODE_DEBUG'])) {
-    refuse('NODE_DEBUG', 'is set, which prints what connections carry, secrets too; unset it in production');
-  }
-  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
-    refuse(
-      'NODE_TLS_REJECT_UNAUTHORIZED',
-      'is 0, which trusts any server; unset it, and give the roots of the bank as BANK_CA_FILE',
-    );
-  }
-  return faults;
+  const inspect = flags.find((flag) => flag.startsWith('--inspect')) ?? (runtime.inspectorUrl && 'an open inspector');
+  const forbidden = (what: string, why: string): SettingsError => ({
+    variable: 'NODE_ENV',
+    problem: `is production, which forbids ${what}: ${why}`,
+    example: 'NODE_ENV=development',
+  });
+  return [
+    ...(embeddedSandbox ? [forbidden('--sandbox', 'set the bank settings and start without it')] : []),
+    ...(inspect ? [forbidden(inspect, 'it opens every secret in memory')] : []),
+    ...(flags.some((flag) => /^--tls-keylog\b/.test(flag))
+      ? [forbidden('--tls-keylog', 'with it, recorded connections can be read')]
+      : []),
+    ...(isSet(env['NODE_DEBUG'])
+      ? [{ variable: 'NODE_DEBUG', problem: 'prints secrets, which production forbids', example: 'NODE_DEBUG=' }]
+      : []),
+    ...(env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0'
+      ? [
+          {
+            variable: 'NODE_TLS_REJECT_UNAUTHORIZED',
+            problem: "is 0, which production forbids: it trusts any server; give the bank's roots as BANK_CA_FILE",
+            example: 'NODE_TLS_REJECT_UNAUTHORIZED=',
+          },
+        ]
+      : []),
+  ];
 }
 
 /** NODE_OPTIONS as flags; Node takes double quotes and backslashes there, and _ in place of -. */

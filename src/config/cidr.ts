@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 /** A network: its address, and how many bits of it count. */
 type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
-/** Reads an IP address or a CIDR; one of mapped IPv4 addresses (::ffff:10.0.0.0/104) as IPv4. Gives null for any other text. */
+/** An IP address or a CIDR; one of mapped IPv4 addresses (::ffff:10.0.0.0/104) as IPv4. null for any other text. */
 export function toCidr(text: string): Cidr | null {
   const [address = ''] = text.split('/');
   const family = isIP(address);
@@ -18,8 +18,8 @@ export function toCidr(text: string): Cidr | null {
 }
 
 /**
- * Tells whether an address is in one of these networks; false for what is no address. An IPv4 address that arrived at an
- * IPv6 socket (::ffff:10.0.0.1) counts as IPv4; a zone (fe80::1%eth0) is not looked at.
+ * Whether an address is in one of these networks; false for anything but an IP address. An IPv4 address that arrived at an
+ * IPv6 socket (::ffff:10.0.0.1) counts as IPv4; a zone (fe80::1%eth0) is ignored.
  */
 export function isWithin(cidrs: readonly Cidr[], text: string): boolean {
   if (isIP(text) === 0) return false;

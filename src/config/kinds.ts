@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { toCidr } from './cidr.js';
 
 /**
- * The kinds of values that settings have. Each takes the text of a variable; its messages say what is wrong and read on
- * after the variable's name, its description says what is allowed.
+ * The kinds of values that settings have. Each takes the text of a variable. Its messages read on after the variable's name;
+ * its description is what is allowed.
  */
 
 export const wholeNumber = (min: number, max: number) =>
@@ -27,14 +27,16 @@ export const path = z
 
 export const pemFile = path.describe('path of a PEM file');
 
+export const anyText = (description: string) => z.string().describe(description);
+
 const oneLine = z
   .string()
-  // eslint-disable-next-line no-control-regex
-  .refine((text) => !/[\u0000-\u001f\u007f]/.test(text), 'must not contain control characters or line ends')
+  // eslint-disable-next-line no-control-regex -- and the byte order mark that Windows editors write
+  .refine((text) => !/[\u0000-\u001f\u007f\ufeff]/.test(text), 'must not contain control characters or line ends')
   // reading bytes that are no UTF-8 leaves a replacement character; a wrong password may lock the account
   .refine((text) => !text.includes('\ufffd'), 'is not UTF-8');
 
-export const freeText = (max: number) =>
+export const shortText = (max: number) =>
   oneLine.max(max, `must have at most ${max} characters`).describe(`text, at most ${max} characters`);
 
 export const password = oneLine.describe('text');

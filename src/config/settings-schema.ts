@@ -1,436 +1,376 @@
 import { z } from 'zod';
 import * as kinds from './kinds.js';
 
-/** The parts of docs/settings.md, in their order. */
-export const GROUPS = {
-  bank: 'The bank and the account there',
-  calls: 'Calls to the bank',
-  egress: 'The route to the bank',
-  freshness: 'How old an answer may be',
-  sharing: 'More than one machine, and restarts',
-  http: 'The internal API',
-  process: 'The process',
-  sandbox: 'The sandbox bank',
-} as const;
-
-/** A setting for operators, as docs/settings.md and config/*.env.example show it. */
+/** A setting for operators: docs/settings.md and config/*.env.example are generated from it. */
 interface About {
-  readonly group: keyof typeof GROUPS;
-  /** One line. */
+  /** One sentence. */
   readonly meaning: string;
-  /** Shown with every error; the default where there is none. */
+  /** Reads on after "Change it when". */
+  readonly changeWhen?: string;
+  /** As it would be in `.env`. Default: the default. */
   readonly example?: string;
   /** What happens without a value, where there is no default. */
   readonly unset?: string;
+  /** A bank cannot be called without it. */
+  readonly required?: true;
   /** May also be given as a file, `X_FILE`, and is never shown. */
   readonly secret?: true;
   /** A line of config/bank.env.example to fill in; a secret by its file. */
   readonly fillIn?: true;
 }
 
-/** Every setting: the only source of defaults, of docs/settings.md and of config/*.env.example. Takes text, as the environment has it. */
-export const settingsSchema = z.object({
-  BANK_BASE_URL: kinds.httpsAddress.optional().meta({
-    group: 'bank',
-    unset: 'required',
-    example: 'https://api.bank.example',
+const optional = <Kind extends z.ZodType<unknown, string>>(kind: Kind, about: About & { readonly example: string }) =>
+  kind.optional().meta({ ...about });
+
+const withDefault = <Kind extends z.ZodType<unknown, string>>(kind: Kind, text: z.input<Kind>, about: About) =>
+  kind.prefault(text).meta({ ...about });
+
+const bank = {
+  BANK_BASE_URL: optional(kinds.httpsAddress, {
     meaning: 'Address of the account service; a path prefix is fine.',
+    example: 'https://api.bank.example',
+    required: true,
     fillIn: true,
-  } satisfies About),
-  BANK_AUTH_URL: kinds.httpsAddress.optional().meta({
-    group: 'bank',
-    unset: 'the value of `BANK_BASE_URL`',
-    example: 'https://auth.bank.example',
+  }),
+  BANK_AUTH_URL: optional(kinds.httpsAddress, {
     meaning: 'Address of the token service.',
-  } satisfies About),
-  BANK_USERNAME: kinds.userName.optional().meta({
-    group: 'bank',
-    unset: 'required',
-    example: 'm2m-user',
+    changeWhen: 'the bank issues tokens on another host',
+    example: 'https://auth.bank.example',
+    unset: 'the value of `BANK_BASE_URL`',
+  }),
+  BANK_USERNAME: optional(kinds.userName, {
     meaning: 'User name of the M2M account.',
+    example: 'm2m-user',
+    required: true,
     secret: true,
     fillIn: true,
-  } satisfies About),
-  BANK_PASSWORD: kinds.password.optional().meta({
-    group: 'bank',
-    unset: 'required',
-    example: "'a password with # in it'",
+  }),
+  BANK_PASSWORD: optional(kinds.password, {
     meaning: 'Password of the M2M account.',
+    example: "'a password with # in it'",
+    required: true,
     secret: true,
     fillIn: true,
-  } satisfies About),
-  BANK_PFX_FILE: kinds.path.optional().meta({
-    group: 'bank',
-    unset: 'required, or `BANK_PFX_BASE64`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`',
-    example: '/run/secrets/client.pfx',
+  }),
+  BANK_PFX_FILE: optional(kinds.path, {
     meaning: 'The client certificate with its key, a PFX (PKCS#12) file.',
+    example: '/run/secrets/client.pfx',
+    unset: 'required, or `BANK_PFX_BASE64`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`',
     fillIn: true,
-  } satisfies About),
-  BANK_PFX_BASE64: z
-    .string()
-    .describe('base64')
-    .optional()
-    .meta({
-      group: 'bank',
-      unset: 'none',
-      example: 'MIIKPAIBAzCC...',
-      meaning: 'The same as text, in place of `BANK_PFX_FILE`: the output of `base64 -w0 client.pfx`.',
-      secret: true,
-    } satisfies About),
-  BANK_PFX_PASSCODE: z
-    .string()
-    .describe('text')
-    .optional()
-    .meta({
-      group: 'bank',
-      unset: 'empty',
-      example: "'a passcode'",
-      meaning: 'Passcode of the PFX.',
-      secret: true,
-      fillIn: true,
-    } satisfies About),
-  BANK_CERT_FILE: kinds.path
-    .describe('path of a PEM file')
-    .optional()
-    .meta({
-      group: 'bank',
-      unset: 'none: the PFX is used',
-      example: '/run/secrets/client.pem',
-      meaning: 'The client certificate as PEM, with its chain, in place of a PFX; goes with `BANK_KEY_FILE`.',
-    } satisfies About),
-  BANK_KEY_FILE: kinds.path
-    .describe('path of a PEM file')
-    .optional()
-    .meta({
-      group: 'bank',
-      unset: 'none',
-      example: '/run/secrets/client.key',
-      meaning: 'The private key of `BANK_CERT_FILE`, as PEM.',
-    } satisfies About),
-  BANK_KEY_PASSPHRASE: z
-    .string()
-    .describe('text')
-    .optional()
-    .meta({
-      group: 'bank',
-      unset: 'empty',
-      example: "'a passphrase'",
-      meaning: 'Passphrase of `BANK_KEY_FILE`, if it is encrypted.',
-      secret: true,
-    } satisfies About),
-  BANK_CA_FILE: kinds.pemFile.optional().meta({
-    group: 'bank',
-    unset: 'the roots of Node',
-    example: '/etc/accounts-gateway/bank-ca.pem',
-    meaning: 'The only roots trusted for the servers of the bank.',
-  } satisfies About),
-  BANK_TLS_MAX_VERSION: kinds
-    .oneOf(['1.2', '1.3'])
-    .prefault('1.3')
-    .meta({
-      group: 'bank',
-      example: '1.2',
-      meaning: '`1.2` for a bank that asks for the client certificate only after the handshake.',
-    } satisfies About),
-  BANK_CONNECT_TIMEOUT_MS: kinds
-    .wholeNumber(1, 300_000)
-    .prefault('3000')
-    .meta({
-      group: 'calls',
-      meaning: 'DNS, TCP, proxy and TLS together.',
-    } satisfies About),
-  BANK_REQUEST_TIMEOUT_MS: kinds
-    .wholeNumber(1, 600_000)
-    .prefault('10000')
-    .meta({
-      group: 'calls',
-      meaning: 'One whole call to the bank, body included.',
-    } satisfies About),
-  BANK_MAX_CONCURRENT_REQUESTS: kinds
-    .wholeNumber(1, 100)
-    .prefault('6')
-    .meta({
-      group: 'calls',
-      meaning: 'Calls to the bank in flight at once.',
-    } satisfies About),
-  BANK_PAGE_SIZE: kinds
-    .wholeNumber(1, 5000)
-    .prefault('1000')
-    .meta({
-      group: 'calls',
-      meaning: 'Accounts asked for in one call; the gateway asks for fewer when the bank refuses it.',
-    } satisfies About),
-  BANK_MAX_RESPONSE_BYTES: kinds
-    .wholeNumber(1024, 1_073_741_824)
-    .prefault('33554432')
-    .meta({
-      group: 'calls',
-      meaning: 'A larger answer of the bank (after decompression) is refused.',
-    } satisfies About),
-  EGRESS_PROXY_URL: kinds.proxyAddress.optional().meta({
-    group: 'egress',
-    unset: 'the value of `HTTPS_PROXY`',
-    example: 'http://proxy.example:3128',
-    meaning: 'CONNECT proxy, with `user:password@` if it wants them; `direct` uses none, whatever `HTTPS_PROXY` says.',
-    secret: true,
-  } satisfies About),
-  EGRESS_NO_PROXY: z
-    .string()
-    .describe('hosts, with commas')
-    .optional()
-    .meta({
-      group: 'egress',
-      unset: 'the value of `NO_PROXY`',
-      example: '.internal.example',
-      meaning: 'Hosts that are called without the proxy.',
-    } satisfies About),
-  EGRESS_PROXY_CA_FILE: kinds.pemFile.optional().meta({
-    group: 'egress',
-    unset: 'the roots of Node',
-    example: '/etc/accounts-gateway/proxy-ca.pem',
-    meaning: 'The only roots trusted for a proxy that is reached by https://.',
-  } satisfies About),
-  EGRESS_LOCAL_ADDRESS: kinds.ipAddress.optional().meta({
-    group: 'egress',
-    unset: 'chosen by the system',
-    example: '192.0.2.10',
-    meaning: 'Source address of calls to the bank, on a machine with several.',
-  } satisfies About),
-  SNAPSHOT_FRESH_MS: kinds
-    .wholeNumber(0, 86_400_000)
-    .prefault('10000')
-    .meta({
-      group: 'freshness',
-      meaning: 'An answer this young is served without asking the bank.',
-    } satisfies About),
-  SNAPSHOT_SOFT_TIMEOUT_MS: kinds
-    .wholeNumber(0, 600_000)
-    .prefault('1000')
-    .meta({
-      group: 'freshness',
-      meaning: 'After this a caller gets the older copy, marked stale, while the bank is still being asked.',
-    } satisfies About),
-  SNAPSHOT_MAX_AGE_MS: kinds
-    .wholeNumber(0, 86_400_000)
-    .prefault('300000')
-    .meta({
-      group: 'freshness',
-      meaning: 'A copy older than this is never served.',
-    } satisfies About),
-  SNAPSHOT_READ_TIMEOUT_MS: kinds
-    .wholeNumber(1, 3_600_000)
-    .prefault('60000')
-    .meta({
-      group: 'freshness',
-      meaning: 'One whole refresh, with all its pages and retries.',
-    } satisfies About),
-  REQUEST_DEADLINE_MS: kinds
-    .wholeNumber(1, 600_000)
-    .prefault('15000')
-    .meta({
-      group: 'freshness',
-      meaning: 'The longest a caller waits for an answer.',
-    } satisfies About),
-  REDIS_URL: kinds.redisAddress.optional().meta({
-    group: 'sharing',
-    unset: 'none: every instance works alone',
-    example: 'rediss://gateway:password@redis.internal.example:6379',
-    meaning: 'Redis (6.2 or newer) or Valkey, through which instances share the snapshot.',
-    secret: true,
-  } satisfies About),
-  REDIS_CA_FILE: kinds.pemFile.optional().meta({
-    group: 'sharing',
-    unset: 'the roots of Node',
-    example: '/etc/accounts-gateway/redis-ca.pem',
-    meaning: 'The only roots trusted for a Redis that is reached by rediss://.',
-  } satisfies About),
-  REDIS_KEY_PREFIX: kinds.keyPrefix.prefault('accounts-gateway:').meta({
-    group: 'sharing',
-    meaning: 'All keys and channels begin with it.',
-  } satisfies About),
-  SNAPSHOT_FILE: kinds.path.optional().meta({
-    group: 'sharing',
-    unset: 'none: after a restart the bank is asked first',
-    example: '/var/lib/accounts-gateway/snapshot',
-    meaning: 'Where the last good snapshot is kept over restarts, encrypted.',
-  } satisfies About),
-  SNAPSHOT_KEY_FILE: kinds.path.optional().meta({
-    group: 'sharing',
-    unset: 'a key derived from the private key of the client certificate',
-    example: '/run/secrets/snapshot-key',
-    meaning:
-      'Key that encrypts the shared and the stored snapshot: 32 bytes as base64 or hex (`openssl rand -base64 32`).',
-  } satisfies About),
-  HOST: kinds.listenHost.prefault('127.0.0.1').meta({
-    group: 'http',
-    meaning: 'Where it listens; beyond loopback, `ALLOWED_HOSTS` and `ALLOWED_CLIENTS` must be set.',
-  } satisfies About),
-  PORT: kinds.port.prefault('3000').meta({
-    group: 'http',
-    meaning: 'Its port; 0 takes any free one.',
-  } satisfies About),
-  ALLOWED_HOSTS: kinds.hostNames.prefault('localhost,127.0.0.1,[::1]').meta({
-    group: 'http',
-    example: 'accounts.internal.example,localhost',
-    meaning: 'Names that callers may use for it (the header `Host`).',
-  } satisfies About),
-  ALLOWED_CLIENTS: kinds.clients.prefault('loopback').meta({
-    group: 'http',
-    example: '10.1.0.0/16,loopback',
-    meaning:
-      'Who may call, by the address of the connection; `private` includes loopback; X-Forwarded-For is not looked at.',
-  } satisfies About),
-  TLS_CERT_FILE: kinds.pemFile.optional().meta({
-    group: 'http',
-    unset: 'none: plain HTTP',
-    example: '/etc/accounts-gateway/server.pem',
-    meaning: 'Certificate of the internal API, which then speaks HTTPS; goes with `TLS_KEY_FILE`.',
-  } satisfies About),
-  TLS_KEY_FILE: kinds.pemFile.optional().meta({
-    group: 'http',
+  }),
+  BANK_PFX_BASE64: optional(kinds.anyText('base64'), {
+    meaning: 'The PFX as text: the output of `base64 -w0 client.pfx`.',
+    changeWhen: 'no file can be mounted',
+    example: 'MIIKPAIBAzCC...',
     unset: 'none',
-    example: '/etc/accounts-gateway/server.key',
-    meaning: 'Its key, not encrypted.',
-  } satisfies About),
-  CORS_ORIGINS: kinds.origins.optional().meta({
-    group: 'http',
-    unset: 'none; with `--sandbox` any port of `http://localhost` and `http://127.0.0.1`',
+    secret: true,
+  }),
+  BANK_PFX_PASSCODE: optional(kinds.anyText('text'), {
+    meaning: 'Passcode of the PFX.',
+    example: "'a passcode'",
+    unset: 'empty',
+    secret: true,
+    fillIn: true,
+  }),
+  BANK_CERT_FILE: optional(kinds.pemFile, {
+    meaning: 'The client certificate and its intermediates as PEM, instead of a PFX.',
+    changeWhen: 'you have PEM files, for example from cert-manager',
+    example: '/run/secrets/client.pem',
+    unset: 'none',
+  }),
+  BANK_KEY_FILE: optional(kinds.pemFile, {
+    meaning: 'The private key of `BANK_CERT_FILE`.',
+    example: '/run/secrets/client-key.pem',
+    unset: 'none',
+  }),
+  BANK_KEY_PASSPHRASE: optional(kinds.anyText('text'), {
+    meaning: 'Passphrase of `BANK_KEY_FILE`, if it is encrypted.',
+    example: "'a passphrase'",
+    unset: 'empty',
+    secret: true,
+  }),
+  BANK_CA_FILE: optional(kinds.pemFile, {
+    meaning: "The only roots trusted for the bank's servers.",
+    changeWhen: 'the bank uses its own CA',
+    example: '/etc/accounts-gateway/bank-ca.pem',
+    unset: "Node's roots",
+  }),
+  BANK_TLS_MAX_VERSION: withDefault(kinds.oneOf(['1.2', '1.3']), '1.3', {
+    meaning: 'The highest version of TLS.',
+    changeWhen: 'the bank asks for the client certificate after the handshake: `1.2`',
+    example: '1.2',
+  }),
+};
+
+const calls = {
+  BANK_CONNECT_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 300_000), '3000', {
+    meaning: 'DNS, TCP, proxy and TLS together.',
+    changeWhen: 'connecting often times out over a slow route',
+  }),
+  BANK_REQUEST_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 600_000), '10000', {
+    meaning: 'One whole call to the bank, body included.',
+    changeWhen: 'the bank needs longer for a page',
+  }),
+  BANK_MAX_CONCURRENT_REQUESTS: withDefault(kinds.wholeNumber(1, 100), '6', {
+    meaning: 'Calls to the bank in flight.',
+    changeWhen: 'the bank limits calls (less), or a long list takes too long (more)',
+  }),
+  BANK_PAGE_SIZE: withDefault(kinds.wholeNumber(1, 5000), '1000', {
+    meaning: 'Accounts per call. The gateway asks for fewer when the bank refuses it.',
+    changeWhen: 'the bank names another limit',
+  }),
+  BANK_MAX_RESPONSE_BYTES: withDefault(kinds.wholeNumber(1024, 1_073_741_824), '33554432', {
+    meaning: 'Larger answers of the bank (after decompression) are rejected.',
+    changeWhen: 'good answers are larger',
+  }),
+};
+
+const egress = {
+  EGRESS_PROXY_URL: optional(kinds.proxyAddress, {
+    meaning: 'CONNECT proxy, `user:password@` allowed. `direct` uses none, whatever `HTTPS_PROXY` says.',
+    changeWhen: 'the bank is only reachable through a proxy',
+    example: 'http://proxy.example:3128',
+    unset: 'the value of `HTTPS_PROXY`',
+    secret: true,
+  }),
+  EGRESS_NO_PROXY: optional(kinds.anyText('hosts, separated by commas'), {
+    meaning: 'Hosts that are called without the proxy.',
+    example: '.internal.example',
+    unset: 'the value of `NO_PROXY`',
+  }),
+  EGRESS_PROXY_CA_FILE: optional(kinds.pemFile, {
+    meaning: 'The only roots trusted for an https:// proxy.',
+    changeWhen: 'the proxy has a certificate of an internal CA',
+    example: '/etc/accounts-gateway/proxy-ca.pem',
+    unset: "Node's roots",
+  }),
+  EGRESS_LOCAL_ADDRESS: optional(kinds.ipAddress, {
+    meaning: 'Source address of calls to the bank.',
+    changeWhen: "the machine has several addresses, and one is on the bank's allowlist",
+    example: '192.0.2.10',
+    unset: 'chosen by the system',
+  }),
+};
+
+const freshness = {
+  SNAPSHOT_FRESH_MS: withDefault(kinds.wholeNumber(0, 86_400_000), '10000', {
+    meaning: 'A snapshot this young is served without asking the bank.',
+    changeWhen: 'apps need newer data (less), or the bank wants fewer calls (more)',
+  }),
+  SNAPSHOT_SOFT_TIMEOUT_MS: withDefault(kinds.wholeNumber(0, 600_000), '1000', {
+    meaning: 'Then callers get the older copy, marked stale, while the refresh continues.',
+    changeWhen: 'apps would rather wait (more) or get an answer (less)',
+  }),
+  SNAPSHOT_MAX_AGE_MS: withDefault(kinds.wholeNumber(0, 86_400_000), '300000', {
+    meaning: 'Nothing older is served.',
+    changeWhen: 'old data is better than none for longer (more), or is harmful (less)',
+  }),
+  SNAPSHOT_READ_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 3_600_000), '60000', {
+    meaning: 'One whole refresh, with all its pages and retries.',
+    changeWhen: 'a very long list needs longer',
+  }),
+  REQUEST_DEADLINE_MS: withDefault(kinds.wholeNumber(1, 600_000), '15000', {
+    meaning: 'The longest a caller waits for an answer.',
+    changeWhen: 'callers or load balancers give up earlier (less)',
+  }),
+};
+
+const sharing = {
+  REDIS_URL: optional(kinds.redisAddress, {
+    meaning: 'Redis (6.2 or newer) or Valkey, through which instances share the snapshot.',
+    changeWhen: 'you run more than one instance',
+    example: 'rediss://gateway:password@redis.internal.example:6379',
+    unset: 'none: every instance works alone',
+    secret: true,
+  }),
+  REDIS_CA_FILE: optional(kinds.pemFile, {
+    meaning: 'The only roots trusted for `rediss://`.',
+    changeWhen: 'Redis has a certificate of an internal CA',
+    example: '/etc/accounts-gateway/redis-ca.pem',
+    unset: "Node's roots",
+  }),
+  REDIS_KEY_PREFIX: withDefault(kinds.keyPrefix, 'accounts-gateway:', {
+    meaning: 'All keys and channels begin with it.',
+    changeWhen: 'an ACL demands it, or several fleets use one Redis',
+  }),
+  SNAPSHOT_FILE: optional(kinds.path, {
+    meaning: 'Keeps the last good snapshot over restarts, encrypted.',
+    changeWhen: 'a restarted instance must answer while the bank is down',
+    example: '/var/lib/accounts-gateway/snapshot',
+    unset: 'none: after a restart the bank is asked first',
+  }),
+  SNAPSHOT_KEY_FILE: optional(kinds.path, {
+    meaning: 'Key for the shared and the kept snapshot: 32 bytes as base64 or hex (`openssl rand -base64 32`).',
+    changeWhen: 'instances have different private keys, or a copy must survive a new certificate',
+    example: '/run/secrets/snapshot-key',
+    unset: "derived from the client certificate's private key",
+  }),
+};
+
+const http = {
+  HOST: withDefault(kinds.listenHost, '127.0.0.1', {
+    meaning: 'Where the internal API listens. Beyond loopback, `ALLOWED_HOSTS` and `ALLOWED_CLIENTS` must be set.',
+    changeWhen: 'other machines call it',
+  }),
+  PORT: withDefault(kinds.port, '3000', {
+    meaning: 'Its port; 0 picks a free one.',
+    changeWhen: 'the port is taken',
+  }),
+  ALLOWED_HOSTS: withDefault(kinds.hostNames, 'localhost,127.0.0.1,[::1]', {
+    meaning: 'Names accepted in the header `Host`.',
+    changeWhen: 'apps call it by a DNS name',
+    example: 'accounts.internal.example,localhost',
+  }),
+  ALLOWED_CLIENTS: withDefault(kinds.clients, 'loopback', {
+    meaning: "Who may call. The connection's address counts, never X-Forwarded-For. `private` includes loopback.",
+    changeWhen: 'other machines call it',
+    example: '10.1.0.0/16,loopback',
+  }),
+  TLS_CERT_FILE: optional(kinds.pemFile, {
+    meaning: 'Certificate of the internal API, which then speaks HTTPS. Needs `TLS_KEY_FILE`.',
+    changeWhen: 'calls cross a network',
+    example: '/etc/accounts-gateway/server.pem',
+    unset: 'none: plain HTTP',
+  }),
+  TLS_KEY_FILE: optional(kinds.pemFile, {
+    meaning: 'Its private key, not encrypted.',
+    example: '/etc/accounts-gateway/server-key.pem',
+    unset: 'none',
+  }),
+  CORS_ORIGINS: optional(kinds.origins, {
+    meaning: 'Origins of the web apps that may call it from a browser.',
+    changeWhen: 'a web app is served from another origin',
     example: 'https://treasury.example',
-    meaning: 'Web apps whose pages may call it from a browser.',
-  } satisfies About),
-  MAX_CONNECTIONS: kinds
-    .wholeNumber(1, 1_000_000)
-    .prefault('5000')
-    .meta({
-      group: 'http',
-      meaning: 'Open connections; more are closed at once.',
-    } satisfies About),
-  MAX_REQUESTS_WAITING: kinds
-    .wholeNumber(1, 1_000_000)
-    .prefault('2000')
-    .meta({
-      group: 'http',
-      meaning: 'Callers that may wait for the bank at once; more get `overloaded`.',
-    } satisfies About),
-  SHUTDOWN_DELAY_MS: kinds
-    .wholeNumber(0, 600_000)
-    .prefault('0')
-    .meta({
-      group: 'process',
-      example: '5000',
-      meaning: 'After SIGTERM: not ready but still serving, so that load balancers drain.',
-    } satisfies About),
-  SHUTDOWN_GRACE_MS: kinds
-    .wholeNumber(0, 600_000)
-    .prefault('10000')
-    .meta({
-      group: 'process',
-      meaning: 'After that: how long calls in flight may still take.',
-    } satisfies About),
-  ENVIRONMENT: kinds
-    .freeText(40)
-    .optional()
-    .meta({
-      group: 'process',
-      unset: 'none',
-      example: 'production',
-      meaning: 'Name of this installation, shown on the console page, in `/health` and in `gateway.started`.',
-    } satisfies About),
-  LOG_LEVEL: kinds
-    .oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
-    .prefault('info')
-    .meta({
-      group: 'process',
-      meaning: 'The lowest level of lines to write; `debug` adds one for each call to the bank.',
-    } satisfies About),
-  SANDBOX_HOST: kinds.listenHost.prefault('127.0.0.1').meta({
-    group: 'sandbox',
-    meaning: 'Where it listens.',
-  } satisfies About),
-  SANDBOX_PORT: kinds.port.prefault('8443').meta({
-    group: 'sandbox',
-    meaning: 'Its port; 0 takes any free one.',
-  } satisfies About),
-  SANDBOX_AUTH_PORT: kinds.port.optional().meta({
-    group: 'sandbox',
-    unset: 'the value of `SANDBOX_PORT`',
+    unset: 'none; with `--sandbox` any port of `http://localhost` and `http://127.0.0.1`',
+  }),
+  MAX_CONNECTIONS: withDefault(kinds.wholeNumber(1, 1_000_000), '5000', {
+    meaning: 'Open connections; more are closed at once.',
+    changeWhen: 'you have more callers than that',
+  }),
+  MAX_REQUESTS_WAITING: withDefault(kinds.wholeNumber(1, 1_000_000), '2000', {
+    meaning: 'Callers waiting for the bank; more get `overloaded`.',
+    changeWhen: 'you have more callers than that',
+  }),
+};
+
+const program = {
+  SHUTDOWN_DELAY_MS: withDefault(kinds.wholeNumber(0, 600_000), '0', {
+    meaning: 'After SIGTERM: not ready but still serving, so that load balancers drain.',
+    changeWhen: 'a load balancer needs time to notice',
+    example: '5000',
+  }),
+  SHUTDOWN_GRACE_MS: withDefault(kinds.wholeNumber(0, 600_000), '10000', {
+    meaning: 'Then: how long to wait for calls in flight.',
+    changeWhen: 'the supervisor kills the process earlier (less)',
+  }),
+  ENVIRONMENT: optional(kinds.shortText(40), {
+    meaning: 'Name of this installation on the console page, in `/health` and in `gateway.started`.',
+    changeWhen: 'you run more than one, for example test and production',
+    example: 'production',
+    unset: 'none',
+  }),
+  LOG_LEVEL: withDefault(kinds.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), 'info', {
+    meaning: 'The lowest level that is logged.',
+    changeWhen: 'you want a line for each call to the bank: `debug`',
+  }),
+};
+
+const sandbox = {
+  SANDBOX_HOST: withDefault(kinds.listenHost, '127.0.0.1', {
+    meaning: 'Where the sandbox bank listens.',
+    changeWhen: 'gateways on other machines call it',
+  }),
+  SANDBOX_PORT: withDefault(kinds.port, '8443', {
+    meaning: 'Its port; 0 picks a free one. With `serve --sandbox` the default is 0.',
+  }),
+  SANDBOX_AUTH_PORT: optional(kinds.port, {
+    meaning: 'A second port makes the token service a separate host.',
+    changeWhen: 'your bank has two hosts',
     example: '8445',
-    meaning: 'Another port makes the token service a host of its own.',
-  } satisfies About),
-  SANDBOX_CONTROL_PORT: kinds.port.prefault('8444').meta({
-    group: 'sandbox',
-    meaning: 'Port of its switches, plain HTTP, on `SANDBOX_HOST`.',
-  } satisfies About),
-  SANDBOX_NAMES: kinds.names.prefault('localhost,127.0.0.1').meta({
-    group: 'sandbox',
-    meaning: 'Names and addresses in its server certificate; `SANDBOX_HOST` is added.',
-  } satisfies About),
-  SANDBOX_DIRECTORY: kinds.path.prefault('.sandbox').meta({
-    group: 'sandbox',
+    unset: 'the value of `SANDBOX_PORT`',
+  }),
+  SANDBOX_CONTROL_PORT: withDefault(kinds.port, '8444', {
+    meaning: 'Port of its switches, plain HTTP, on `SANDBOX_HOST`. With `serve --sandbox` the default is 0.',
+  }),
+  SANDBOX_NAMES: withDefault(kinds.names, 'localhost,127.0.0.1', {
+    meaning: 'Names in its server certificate; `SANDBOX_HOST` is added.',
+    changeWhen: 'gateways call it by another name',
+  }),
+  SANDBOX_DIRECTORY: withDefault(kinds.path, '.sandbox', {
     meaning: 'Where its CA, client PFX, passcode, user name and password are written (mode 700).',
-  } satisfies About),
-  SANDBOX_ACCOUNTS: kinds
-    .wholeNumber(0, 1_000_000)
-    .prefault('120')
-    .meta({
-      group: 'sandbox',
-      meaning: 'How many accounts it has.',
-    } satisfies About),
-  SANDBOX_SEED: kinds
-    .wholeNumber(0, 2_147_483_647)
-    .prefault('1')
-    .meta({
-      group: 'sandbox',
-      meaning: 'The same seed gives the same accounts.',
-    } satisfies About),
-  SANDBOX_TOKEN_LIFETIME_SECONDS: kinds
-    .wholeNumber(1, 86_400)
-    .prefault('300')
-    .meta({
-      group: 'sandbox',
-      meaning: 'How long its tokens are good for.',
-    } satisfies About),
-  SANDBOX_LATENCY_MS: kinds
-    .wholeNumber(0, 600_000)
-    .prefault('0')
-    .meta({
-      group: 'sandbox',
-      example: '200',
-      meaning: 'Added to each of its answers.',
-    } satisfies About),
-  SANDBOX_ALLOWED_IPS: kinds.cidrs.prefault('127.0.0.1,::1').meta({
-    group: 'sandbox',
+  }),
+  SANDBOX_ACCOUNTS: withDefault(kinds.wholeNumber(0, 1_000_000), '120', {
+    meaning: 'How many accounts it has.',
+    changeWhen: 'you try long lists',
+  }),
+  SANDBOX_SEED: withDefault(kinds.wholeNumber(0, 2_147_483_647), '1', {
+    meaning: 'The same seed gives the same accounts.',
+  }),
+  SANDBOX_TOKEN_LIFETIME_SECONDS: withDefault(kinds.wholeNumber(1, 86_400), '300', {
+    meaning: 'Lifetime of its tokens.',
+    changeWhen: 'you try renewals',
+  }),
+  SANDBOX_LATENCY_MS: withDefault(kinds.wholeNumber(0, 600_000), '0', {
+    meaning: 'Added to each of its answers.',
+    changeWhen: 'you try a slow bank',
+    example: '200',
+  }),
+  SANDBOX_ALLOWED_IPS: withDefault(kinds.cidrs, '127.0.0.1,::1', {
     meaning: 'Its allowlist.',
-  } satisfies About),
+    changeWhen: 'gateways on other machines call it',
+  }),
+};
+
+/** The sections of docs/settings.md, in their order. */
+export const GROUPS = {
+  'The bank': bank,
+  'Calls to the bank': calls,
+  'The route to the bank': egress,
+  'How old an answer may be': freshness,
+  'More than one instance, and restarts': sharing,
+  'The internal API': http,
+  'The process': program,
+  'The sandbox bank': sandbox,
+};
+
+/** Every setting: the only source of defaults. Takes text, as the environment has it. */
+export const settingsSchema = z.object({
+  ...bank,
+  ...calls,
+  ...egress,
+  ...freshness,
+  ...sharing,
+  ...http,
+  ...program,
+  ...sandbox,
 });
 
 export type SettingName = keyof typeof settingsSchema.shape;
 
 export const SETTING_NAMES = Object.keys(settingsSchema.shape) as SettingName[];
 
+/** Settings that had another name once. */
+export const RENAMED: Readonly<Record<string, SettingName>> = { SNAPSHOT_STALE_MS: 'SNAPSHOT_MAX_AGE_MS' };
+
 interface Description extends About {
   readonly example: string;
   /** What is allowed, in words. */
   readonly allowed: string;
   /** Text as an operator would write it. */
-  readonly default?: string | undefined;
+  readonly default: string | undefined;
 }
 
-/** What is known of a setting, for documents, messages and warnings. */
 export function describeSetting(name: SettingName): Description {
   const schema = settingsSchema.shape[name];
   const about = schema.meta() as unknown as About;
-  const otherwise = schema instanceof z.ZodPrefault ? String(schema.def.defaultValue) : undefined;
+  const text = schema instanceof z.ZodPrefault ? String(schema.def.defaultValue) : undefined;
   const allowed = schema.unwrap().description ?? '';
-  return { ...about, allowed, default: otherwise, example: about.example ?? otherwise ?? '' };
+  return { ...about, allowed, default: text, example: about.example ?? text ?? '' };
 }
+
+export const BANK_NAMES = Object.keys(bank) as (keyof typeof bank)[];
 
 export const SECRET_NAMES = SETTING_NAMES.filter((name) => describeSetting(name).secret);
 
 /** Every name that may be in the environment, the `_FILE` forms of secrets included. */
-export const KNOWN_NAMES: readonly string[] = SETTING_NAMES.flatMap((name) =>
-  SECRET_NAMES.includes(name) ? [name, `${name}_FILE`] : [name],
-);
-
-/** Settings that had another name once. */
-export const RENAMED: Readonly<Record<string, SettingName>> = { SNAPSHOT_STALE_MS: 'SNAPSHOT_MAX_AGE_MS' };
+export const KNOWN_NAMES: readonly string[] = [...SETTING_NAMES, ...SECRET_NAMES.map((name) => `${name}_FILE`)];

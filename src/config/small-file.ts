@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 
 /** Why a file that a setting names cannot be used; `reason` reads on after the file's name. */
@@ -62,27 +61,4 @@ export function readSecretFile(path: string, maxBytes = MAX_BYTES): string {
     .replace(/\r?\n$/, '');
   if (secret === '') throw new FileUnusable(path, 'is empty');
   return secret;
-}
-
-/**
- * The certificates in the text of a PEM file. One that is cut off or damaged makes the file unusable: OpenSSL would leave it
- * out without a word. @throws FileUnusable
- */
-export function parseCertificates(pem: string, path: string): readonly [X509Certificate, ...X509Certificate[]] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*(-----END CERTIFICATE-----)?/g) ?? [];
-  try {
-    const [first, ...others] = blocks.map((block) => new X509Certificate(block));
-    if (first) return [first, ...others];
-  } catch (error) {
-    throw new FileUnusable(path, 'holds a PEM certificate that cannot be parsed', { cause: error });
-  }
-  throw new FileUnusable(path, 'holds no PEM certificate');
-}
-
-/** The 32 bytes that a file holds as base64 or hex, as SNAPSHOT_KEY_FILE does. @throws FileUnusable */
-export function readSealingKey(path: string): Buffer {
-  const text = readSecretFile(path, 1024).trim();
-  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
-  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64');
-  throw new FileUnusable(path, 'does not hold 32 bytes as base64 or hex');
 }

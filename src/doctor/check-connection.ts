@@ -5,7 +5,7 @@ import type { Egress } from '../egress/egress.js';
 import type { ConnectionFacts } from '../egress/probe-connection.js';
 import { describeRoute, type RouteSettings } from '../egress/route.js';
 import { toGatewayError, type GatewayError } from '../problems/gateway-error.js';
-import { parseCertificates } from '../config/small-file.js';
+import { parseCertificates } from '../config/pem-file.js';
 import { toRouteFailure, toTlsFailure, type Attempt } from './connection-failure.js';
 import { lineFor, type BankHost } from './hosts.js';
 import { failTogether } from './step-failed.js';

@@ -1,6 +1,5 @@
 import { describeRoute } from '../egress/route.js';
-import { ENV_FILE, isOfFile, type Fault } from '../config/fault.js';
-import { SettingsInvalid } from '../config/read-settings.js';
+import { SettingsInvalid } from '../config/settings-error.js';
 import type { Settings } from '../config/settings.js';
 import { StepFailed } from './step-failed.js';
 import type { Findings } from './walk.js';
@@ -23,41 +22,16 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     return settings;
   } catch (error) {
     if (!(error instanceof SettingsInvalid)) throw error;
-    const { faults } = error;
-    findings.facts['faults'] = faults;
-    const problem = toSentence([
-      ...faults.map(({ variable, problem: what }) => `${variable} ${what}`),
-      ...error.warnings,
-    ]);
+    const { errors, warnings } = error;
+    findings.facts['errors'] = errors;
+    const examples = errors.map(({ example }) => example).join('; ');
     throw new StepFailed(
       'config-invalid',
       'operator',
-      problem,
-      `${toRemedy(faults)} docs/settings.md lists all settings.`,
+      toSentence([...errors.map(({ variable, problem }) => `${variable} ${problem}`), ...warnings]),
+      `Correct ${errors.length === 1 ? 'it' : 'them'} in the environment or in .env, for example ${examples}. docs/settings.md lists all settings.`,
     );
   }
-}
-
-function toRemedy(faults: readonly Fault[]): string {
-  const files = faults.filter(({ problem }) => isOfFile(problem));
-  const others = faults.filter((fault) => !files.includes(fault) && fault.variable !== ENV_FILE);
-  const sentences: string[] = [];
-  if (faults.some(({ variable }) => variable === ENV_FILE)) {
-    sentences.push(`Make ${ENV_FILE} a file that this user can read, or remove it and set the environment.`);
-  }
-  if (others.length > 0) {
-    const examples = others.flatMap(({ example }) => example ?? []);
-    const example = examples.length > 0 ? `, for example ${examples.join('; ')}` : '';
-    sentences.push(`Set ${others.length === 1 ? 'it' : 'them'} in the environment or in .env${example}.`);
-  }
-  if (files.length > 0) {
-    const one = files.length === 1;
-    const names = files.map(({ variable }) => variable).join(', ');
-    sentences.push(
-      `Put the right ${one ? 'file' : 'files'} where ${names} ${one ? 'says' : 'say'}, or correct the ${one ? 'path' : 'paths'} in the environment or in .env.`,
-    );
-  }
-  return sentences.join(' ');
 }
 
 function toSentence(parts: readonly string[]): string {

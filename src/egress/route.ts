@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { isWithin, toCidr } from '../config/cidr.js';
 import type { Settings } from '../config/settings.js';
 
 export type RouteSettings = Pick<Settings, 'EGRESS_PROXY_URL' | 'EGRESS_NO_PROXY' | 'EGRESS_LOCAL_ADDRESS'>;
@@ -46,20 +47,10 @@ function matches(entry: string, name: string, port: number): boolean {
   const [, bracketed, bare, wantedPort] = /^(?:\[(.+)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
   const pattern = bracketed ?? bare ?? entry;
   if (wantedPort !== undefined && Number(wantedPort) !== port) return false;
-  const family = isIP(name);
-  if (family !== 0) return matchesAddress(pattern, name, family);
+  if (isIP(name) !== 0) {
+    const network = toCidr(pattern);
+    return network !== null && isWithin([network], name);
+  }
   const suffix = pattern.replace(/^\*?\./, '').replace(/\.$/, '');
   return suffix !== '' && (name === suffix || name.endsWith(`.${suffix}`));
-}
-
-function matchesAddress(pattern: string, address: string, family: number): boolean {
-  const [network = '', prefix] = pattern.split('/');
-  if (isIP(network) === 0) return false;
-  const list = new BlockList();
-  const type = isIP(network) === 4 ? 'ipv4' : 'ipv6';
-  if (prefix === undefined) list.addAddress(network, type);
-  else if (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (type === 'ipv4' ? 32 : 128))
-    list.addSubnet(network, Number(prefix), type);
-  else return false;
-  return list.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }

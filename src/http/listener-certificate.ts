@@ -4,7 +4,8 @@ import { createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import type { Clock } from '../time/clock.js';
 import { FileWatch } from '../config/file-watch.js';
-import { FileUnusable, parseCertificates, readSmallFile } from '../config/small-file.js';
+import { parseCertificates } from '../config/pem-file.js';
+import { FileUnusable, readSmallFile } from '../config/small-file.js';
 import { daysLeft, ExpiryNotice } from '../pfx/expiry-notice.js';
 
 /** TLS_CERT_FILE and TLS_KEY_FILE. */

@@ -3,7 +3,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { Clock } from '../time/clock.js';
 import { Settings } from '../config/settings.js';
-import { readSealingKey } from '../config/small-file.js';
+import { readSnapshotKey } from '../config/snapshot-key.js';
 import { Log } from '../logging/logging.js';
 import { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import { SnapshotModule } from '../snapshot/snapshot.module.js';
@@ -48,7 +48,7 @@ async function keepSnapshot(
     import('./kept-snapshot.js'),
     import('./fleet-keys.js'),
   ]);
-  const ownKey = keyFile === undefined ? null : readSealingKey(keyFile);
+  const ownKey = keyFile === undefined ? null : readSnapshotKey(keyFile);
   return new KeptSnapshot({
     path: file,
     snapshots,

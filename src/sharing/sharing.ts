@@ -2,7 +2,7 @@ import type { Activity } from '../telemetry/activity.js';
 import type { SharedTokens } from '../auth/bank-identity.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
-import { readSealingKey } from '../config/small-file.js';
+import { readSnapshotKey } from '../config/snapshot-key.js';
 import type { Logger } from 'pino';
 import type { SharedReadings } from '../snapshot/snapshot-reader.js';
 import type { Fleet, SharingStatus } from './fleet.js';
@@ -49,7 +49,7 @@ export async function startSharing(settings: Settings, clock: Clock, logger: Log
     import('./shared-tokens.js'),
     import('./shared-readings.js'),
   ]);
-  const ownKey = keyFile === undefined ? null : readSealingKey(keyFile);
+  const ownKey = keyFile === undefined ? null : readSnapshotKey(keyFile);
   const fleet = await Fleet.start({ settings, ownKey, clock, logger });
   return { fleet, tokens: new FleetTokens(fleet), readings: new FleetReadings(fleet, settings) };
 }

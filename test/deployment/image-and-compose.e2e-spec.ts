@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
-import { readSettings, SettingsInvalid } from '../../src/config/read-settings.js';
+import { readSettings } from '../../src/config/read-settings.js';
+import { SettingsInvalid } from '../../src/config/settings-error.js';
 import { read } from '../support/documents.js';
 
 interface Service {
@@ -36,7 +37,7 @@ function faultsOf({ command = [], environment = {} }: Service): string[] {
     return unknown;
   } catch (error) {
     if (!(error instanceof SettingsInvalid)) throw error;
-    const faults = error.faults.filter(({ problem }) => !problem.includes('does not exist'));
+    const faults = error.errors.filter(({ problem }) => !problem.includes('does not exist'));
     return [...unknown, ...faults.map(({ variable, problem }) => `${variable} ${problem}`)];
   }
 }

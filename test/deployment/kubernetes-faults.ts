@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path/posix';
 import { parseEnv } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
-import { readSettings, SettingsInvalid } from '../../src/config/read-settings.js';
+import { readSettings } from '../../src/config/read-settings.js';
+import { SettingsInvalid } from '../../src/config/settings-error.js';
 import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
 
 /** The text of each file, by its path below config/kubernetes. */
@@ -243,7 +244,7 @@ function valueFaults(environment: Readonly<Record<string, string>>): string[] {
     return [];
   } catch (error) {
     if (!(error instanceof SettingsInvalid)) throw error;
-    return error.faults
+    return error.errors
       .filter(({ problem }) => !problem.includes('does not exist'))
       .map(({ variable, problem }) => `${variable} ${problem}`);
   }

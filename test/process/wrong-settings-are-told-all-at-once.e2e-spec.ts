@@ -22,15 +22,15 @@ async function run(options: Partial<ProgramOptions>) {
   const [stdout, stderr] = [program.stdout(), program.stderr()];
   // no stack trace, whatever happens
   expect(stdout + stderr).not.toMatch(/\n\s+at |node:internal|\.js:\d+/);
-  const faults = (program.events('config.invalid')[0]?.['faults'] ?? []) as { variable: string; problem: string }[];
-  return { code, stdout, stderr, faults, variables: faults.map(({ variable }) => variable) };
+  const errors = (program.events('config.invalid')[0]?.['errors'] ?? []) as { variable: string; problem: string }[];
+  return { code, stdout, stderr, variables: errors.map(({ variable }) => variable) };
 }
 
 const OPEN_INSPECTOR = 'data:text/javascript,import { open } from "node:inspector"; open(0, "127.0.0.1");';
 
 const good = () => programEnvironment(sandbox);
 
-describe('wrong settings are told all at once', () => {
+describe('wrong settings are reported all at once', () => {
   it('nothing set: every setting that is missing, and no sandbox in silence', async () => {
     const { code, stderr, variables } = await run({});
     expect(code).toBe(2);
@@ -39,7 +39,7 @@ describe('wrong settings are told all at once', () => {
     expect(stderr).toContain('npm start');
   });
 
-  it('a dozen faults: each with its variable, what is wrong, and an example', async () => {
+  it('a dozen errors: each with its variable, what is wrong, and an example', async () => {
     const wrong = {
       BANK_BASE_URL: 'http://api.bank.example',
       BANK_AUTH_URL: 'https://auth.bank.example/?x=1',

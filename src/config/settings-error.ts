@@ -1,0 +1,33 @@
+import { describeSetting, type SettingName } from './settings-schema.js';
+
+/** One thing that is wrong with the settings. */
+export interface SettingsError {
+  /** The variable, or `.env` where that file itself cannot be read. */
+  readonly variable: string;
+  /** Reads on after the variable's name. Never has the value of a secret. */
+  readonly problem: string;
+  /** A line of `.env` that would do: NAME=value. */
+  readonly example: string;
+}
+
+/** All that is wrong with the settings, together. */
+export class SettingsInvalid extends Error {
+  override readonly name = 'SettingsInvalid';
+  constructor(
+    readonly errors: readonly SettingsError[],
+    /** Sentences that may explain an error, such as a misspelled name. */
+    readonly warnings: readonly string[] = [],
+  ) {
+    super(errors.map(({ variable, problem }) => `${variable} ${problem}`).join('; '));
+  }
+}
+
+/** An error of a setting, with its example; a credential is shown as a file, the better way to give it. */
+export function toError(name: SettingName, problem: string): SettingsError {
+  const { secret, fillIn, example } = describeSetting(name);
+  return { variable: name, problem, example: secret && fillIn ? fileExample(name) : `${name}=${example}` };
+}
+
+/** How a secret is given as a file: BANK_PASSWORD_FILE=/run/secrets/bank-password. */
+export const fileExample = (name: SettingName): string =>
+  `${name}_FILE=/run/secrets/${name.toLowerCase().replaceAll('_', '-')}`;

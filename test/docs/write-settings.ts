@@ -1,0 +1,83 @@
+/**
+ * Writes the tables of docs/settings.md and the settings of config/*.env.example from src/config/settings-schema.ts:
+ * node --import ./test/support/load-typescript.js test/docs/write-settings.ts
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileExample } from '../../src/config/settings-error.js';
+import { describeSetting, GROUPS, type SettingName } from '../../src/config/settings-schema.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PAGE = 'docs/settings.md';
+type Group = keyof typeof GROUPS;
+const ALL = Object.keys(GROUPS) as Group[];
+const EXAMPLES: Readonly<Record<string, readonly Group[]>> = {
+  'config/bank.env.example': ALL.filter((group) => group !== 'The sandbox bank'),
+  'config/sandbox.env.example': ['The sandbox bank', 'How old an answer may be', 'The internal API', 'The process'],
+};
+
+const namesOf = (group: Group) => Object.keys(GROUPS[group]) as SettingName[];
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+/** Each generated file, by its path, as it should be. */
+export function generate(): ReadonlyMap<string, string> {
+  const examples = Object.entries(EXAMPLES).map(([path, groups]) => [path, toExample(read(path), groups)] as const);
+  return new Map([[PAGE, toPage(read(PAGE))], ...examples]);
+}
+
+/** The page with new tables between its two marks. */
+function toPage(page: string): string {
+  const tables = ALL.map((group) => {
+    const rows = namesOf(group).map((name) => {
+      const { secret, default: text, unset = 'required', allowed, example, meaning } = describeSetting(name);
+      return [
+        secret ? `\`${name}\`, \`_FILE\`` : `\`${name}\``,
+        text === undefined ? unset : `\`${text}\``,
+        example === text ? allowed : `${allowed}; \`${example}\``,
+        [meaning, ...advice(name)].join(' '),
+      ];
+    });
+    return `### ${group}\n\n${toTable([['variable', 'default', 'allowed; example', 'meaning'], ...rows])}`;
+  });
+  return page.replace(/(?<=<!-- settings -->\n)[\s\S]*(?=<!-- \/settings -->)/, () => `\n${tables.join('\n')}\n`);
+}
+
+/** As prettier lays it out. */
+function toTable(rows: readonly string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |\n`;
+  const [header = [], ...rest] = rows;
+  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rest.map(line)].join('');
+}
+
+/** An example of `.env`: its first comment, then every setting of these groups with its comment. */
+function toExample(text: string, groups: readonly Group[]): string {
+  const [head = ''] = text.split('\n\n');
+  const parts = groups.flatMap((group) => [
+    `# --- ${group} `.padEnd(100, '-'),
+    ...namesOf(group).map((name) => [...toComment(name), ...toLines(name)].join('\n')),
+  ]);
+  return `${[head.trimEnd(), ...parts].join('\n\n')}\n`;
+}
+
+function toComment(name: SettingName): string[] {
+  const { meaning, required, unset, allowed } = describeSetting(name);
+  const without = required ? ' Required.' : unset === undefined ? '' : ` When not set: ${unset}.`;
+  return [`# ${meaning}`, ...advice(name).map((line) => `# ${line}`), `# Allowed: ${allowed}.${without}`].map((line) =>
+    line.replaceAll('`', ''),
+  );
+}
+
+function advice(name: SettingName): string[] {
+  const { changeWhen, default: text } = describeSetting(name);
+  return changeWhen === undefined ? [] : [`${text === undefined ? 'Set' : 'Change'} it when ${changeWhen}.`];
+}
+
+/** A secret has two lines; the one with the file is the one to fill in. */
+function toLines(name: SettingName): string[] {
+  const { secret, fillIn, example, default: text = example } = describeSetting(name);
+  const mark = fillIn ? '' : '#';
+  return secret ? [`#${name}=${example}`, `${mark}${fileExample(name)}`] : [`${mark}${name}=${text}`];
+}
+
+if (import.meta.main) for (const [path, text] of generate()) writeFileSync(join(ROOT, path), text);
