@@ -19,7 +19,7 @@ describe('a failed reading may pass', () => {
 
   it.each([
     new FileUnusable('/run/client.pfx', 'is empty'),
-    new FileUnusable('/run/ca.pem', 'holds a PEM certificate that cannot be parsed', {
+    new FileUnusable('/run/ca.pem', 'has a PEM certificate that cannot be parsed', {
       cause: new Error('bad base64'),
     }),
     new CertificateUnreadable('passcode', 'The passcode of the PFX is wrong.'),

@@ -82,7 +82,7 @@ const CASES: readonly Case[] = [
     name: 'a CA file that is none',
     env: (bank) => ({ BANK_CA_FILE: file(bank, 'not-ca.pem', 'hello') }),
     ...settings,
-    problem: /BANK_CA_FILE.*holds no PEM certificate/,
+    problem: /BANK_CA_FILE.*has no PEM certificate/,
     remedy: /BANK_CA_FILE/,
   },
   {

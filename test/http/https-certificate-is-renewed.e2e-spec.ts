@@ -115,7 +115,7 @@ describe('the certificate of the internal API', () => {
 
   it.each<[string, () => Partial<ServerIdentity>, string]>([
     ['the key of another', () => ({ key: authority.self.key }), 'does not go with TLS_CERT_FILE'],
-    ['no PEM', () => ({ cert: 'nothing' }), 'holds no PEM certificate'],
+    ['no PEM', () => ({ cert: 'nothing' }), 'has no PEM certificate'],
     ['half a file', () => ({ cert: server(200).cert.slice(0, 300) }), 'cannot be parsed'],
     ['an empty file', () => ({ cert: '' }), 'is empty'],
     ['an expired one', () => authority.server(['localhost'], expired()), 'which is not now'],

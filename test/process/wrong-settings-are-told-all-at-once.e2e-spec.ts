@@ -111,7 +111,7 @@ describe('wrong settings are reported all at once', () => {
     ['--inspect', { env: { NODE_OPTIONS: '"--inspect=127.0.0.1:0"' } }, 'NODE_ENV'],
     ['an open inspector', { nodeFlags: ['--import', OPEN_INSPECTOR] }, 'NODE_ENV'],
     ['--tls-keylog', { env: { NODE_OPTIONS: '"--tls-keylog=/dev/null"' } }, 'NODE_ENV'],
-    ['connections', { env: { NODE_DEBUG: 'tls' } }, 'NODE_DEBUG'],
+    ['secrets', { env: { NODE_DEBUG: 'tls' } }, 'NODE_DEBUG'],
     ['any server', { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }, 'NODE_TLS_REJECT_UNAUTHORIZED'],
   ])('production forbids %s', async (word, { env, ...options }, variable) => {
     const { code, stderr, variables } = await run({ env: { ...good(), NODE_ENV: 'production', ...env }, ...options });
