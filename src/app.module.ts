@@ -3,7 +3,6 @@ import { LoggerModule } from 'nestjs-pino';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { Activity } from './telemetry/activity.js';
 import { AuthModule } from './auth/auth.module.js';
-import { SharedTokens } from './auth/bank-identity.js';
 import { IdentityHolder } from './auth/identity-holder.js';
 import { BankModule } from './bank/bank.module.js';
 import { Clock } from './time/clock.js';
@@ -69,7 +68,6 @@ export class AppModule {
       { provide: Activity, useValue: activity },
       { provide: Turns, useValue: edge.connections.turns },
       { provide: SharingCondition, useValue: new SharingCondition(sharing?.fleet ?? null, activity) },
-      ...(sharing ? [{ provide: SharedTokens, useValue: sharing.tokens }] : []),
       ...(sharing ? [{ provide: SharedReadings, useValue: sharing.readings }] : []),
     ];
     return {

@@ -5,7 +5,7 @@ import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { GatewayError, type GatewayErrorOptions } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
-import type { AccessToken } from './access-token.js';
+import { toAccessToken, type AccessToken } from './access-token.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import { BankCondition } from './bank-condition.js';
 
@@ -20,20 +20,25 @@ class Scene {
     activity: new Activity(),
     clock: this.clock,
     logger: this.log.logger,
-    condition: new BankCondition(this.clock, this.log.logger),
     random: () => 0,
-    request: () => {
-      const request = { ...Promise.withResolvers<AccessToken>(), at: this.clock.now() };
-      this.asked.push(request);
-      return request.promise;
+    endpoint: {
+      request: () => {
+        const request = { ...Promise.withResolvers<AccessToken>(), at: this.clock.now() };
+        this.asked.push(request);
+        return request.promise;
+      },
     },
   });
+
+  constructor() {
+    this.provider.takeOver(new BankCondition(this.clock, this.log.logger));
+  }
 
   /** The bank answers the last request with a token. */
   async issue(value = `token-${this.asked.length}`, lifetimeMs = LIFE_MS): Promise<AccessToken> {
     const request = this.asked.at(-1);
     if (!request) throw new Error('nothing was asked');
-    const token = { value, requestedAt: request.at, lifetimeMs, renewAfterMs: lifetimeMs * 0.8 };
+    const token = toAccessToken(value, lifetimeMs, request.at, () => 0.5);
     request.resolve(token);
     await settle();
     return token;

@@ -4,13 +4,12 @@ import { Clock } from '../time/clock.js';
 import { Log } from '../logging/logging.js';
 import { Settings } from '../config/settings.js';
 import { AuthorizedCall } from './authorized-call.js';
-import { SharedTokens } from './bank-identity.js';
 import { BankCondition } from './bank-condition.js';
 import { IdentityHolder } from './identity-holder.js';
 
 /**
- * Holds the client certificate and the access token. Other rooms send through AuthorizedCall, and read from IdentityHolder
- * and BankCondition how certificate, token and bank are; none of them handles a token or a key.
+ * Holds the client certificate and the access token. Other folders call the bank through AuthorizedCall, and read the state
+ * of certificate, token and bank from IdentityHolder and BankCondition; none of them handles a token or a key.
  */
 @Module({
   providers: [
@@ -21,20 +20,15 @@ import { IdentityHolder } from './identity-holder.js';
     },
     {
       provide: IdentityHolder,
-      useFactory: (
-        settings: Settings,
-        clock: Clock,
-        { logger }: Log,
-        activity: Activity,
-        condition: BankCondition,
-        sharing?: SharedTokens,
-      ) => IdentityHolder.start({ settings, clock, logger, activity, condition, sharing }),
-      inject: [Settings, Clock, Log, Activity, BankCondition, { token: SharedTokens, optional: true }],
+      useFactory: (settings: Settings, clock: Clock, { logger }: Log, activity: Activity, condition: BankCondition) =>
+        IdentityHolder.start({ settings, clock, logger, activity, condition }),
+      inject: [Settings, Clock, Log, Activity, BankCondition],
     },
     {
       provide: AuthorizedCall,
-      useFactory: (identities: IdentityHolder, settings: Settings) => new AuthorizedCall(identities, settings),
-      inject: [IdentityHolder, Settings],
+      useFactory: (identities: IdentityHolder, settings: Settings, clock: Clock) =>
+        new AuthorizedCall(identities, settings, clock),
+      inject: [IdentityHolder, Settings, Clock],
     },
   ],
   exports: [BankCondition, IdentityHolder, AuthorizedCall],

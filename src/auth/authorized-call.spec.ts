@@ -3,53 +3,52 @@ import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import type { WireRequest } from '../egress/egress.js';
+import { TooLateToSend, type WireRequest } from '../egress/egress.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import { AuthorizedCall, NoToken } from './authorized-call.js';
-import { BankCondition } from './bank-condition.js';
+import { toAccessToken } from './access-token.js';
 import type { BankIdentity } from './bank-identity.js';
 
 /** A call through the real token rules, with a bank that answers as scripted. */
-function begin(answers: (number | Error)[], parts: { token?: Error; certificate?: Error } = {}) {
+function begin(answers: (number | Error | (() => Error))[], parts: { token?: Error; certificate?: object } = {}) {
   const clock = new FakeClock();
   const { logger } = keepLines();
   const sent: WireRequest[] = [];
   const counts = { tokens: 0 };
   const identity = {
-    assertUsable: () => {
-      if (parts.certificate) throw parts.certificate;
-    },
+    certificate: parts.certificate ?? { notBefore: new Date(0), notAfter: new Date('2027-11-21') },
     tokens: new AccessTokenProvider({
       activity: new Activity(),
       clock,
       logger,
-      condition: new BankCondition(clock, logger),
-      request: () => {
-        counts.tokens += 1;
-        if (parts.token) return Promise.reject(parts.token);
-        const value = `token-${counts.tokens}`;
-        return Promise.resolve({ value, requestedAt: clock.now(), lifetimeMs: 300_000, renewAfterMs: 240_000 });
+      endpoint: {
+        request: () => {
+          counts.tokens += 1;
+          if (parts.token) return Promise.reject(parts.token);
+          return Promise.resolve(toAccessToken(`token-${counts.tokens}`, 300_000, clock.now()));
+        },
       },
     }),
     egress: {
       get: (request: WireRequest) => {
         sent.push(request);
-        const answer = answers.shift() ?? 200;
+        const next = answers.shift() ?? 200;
+        const answer = typeof next === 'function' ? next() : next;
         if (answer instanceof Error) return Promise.reject(answer);
         return Promise.resolve({ status: answer, contentType: '', retryAfter: null, pieces: [] });
       },
     },
   } as unknown as BankIdentity;
-  const call = new AuthorizedCall({ current: identity }, { BANK_BASE_URL: 'https://api.bank.example' });
+  const call = new AuthorizedCall({ current: identity }, { BANK_BASE_URL: 'https://api.bank.example' }, clock);
   const get = (signal = new AbortController().signal) =>
-    call.get({ target: 'the list', path: '/api/v1/accounts', query: { PageNumber: '1' }, refreshId: 'r-1', signal });
+    call.get({ path: '/api/v1/accounts', query: { PageNumber: '1' }, refreshId: 'r-1', signal });
   return {
     clock,
     counts,
     sent,
     get,
-    tokensSent: () => sent.map(({ freshHeaders }) => freshHeaders?.()['Authorization']),
+    tokensSent: () => sent.map(({ headers }) => headers['Authorization']),
   };
 }
 
@@ -63,11 +62,26 @@ describe('a call with certificate and token', () => {
       path: '/api/v1/accounts',
       query: { PageNumber: '1' },
     });
-    expect({ ...sent[0]?.headers, ...sent[0]?.freshHeaders?.() }).toEqual({
+    expect(sent[0]?.headers).toEqual({
       Accept: 'application/json',
       Authorization: 'Bearer token-1',
       'X-Request-Id': 'r-1',
     });
+  });
+
+  it('is sent as long as its token may be, and with another one when that time came while it waited', async () => {
+    const late = () => {
+      clock.advance(295_000);
+      return new TooLateToSend();
+    };
+    const { get, sent, tokensSent, clock } = begin([late, 200]);
+    const { wall, monotonic } = clock.now();
+    expect((await get()).status).toBe(200);
+    expect(sent.map(({ sendBefore }) => sendBefore)).toEqual([
+      { wall: wall + 295_000, monotonic: monotonic + 295_000 },
+      { wall: wall + 590_000, monotonic: monotonic + 590_000 },
+    ]);
+    expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-2']);
   });
 
   it.each([204, 403, 404, 429, 500, 503])('gives a %i as it is, asked for once', async (status) => {
@@ -119,7 +133,7 @@ describe('without a token', () => {
   });
 
   it('with a certificate that cannot be used the bank is not asked at all', async () => {
-    const { get, sent, counts } = begin([], { certificate: new GatewayError('certificate-unusable', 'expired') });
+    const { get, sent, counts } = begin([], { certificate: { notBefore: new Date(0), notAfter: new Date(1) } });
     const error = await refusalOf(get);
     expect(error).toBeInstanceOf(NoToken);
     expect([error.code, sent.length, counts.tokens]).toEqual(['certificate-unusable', 0, 0]);

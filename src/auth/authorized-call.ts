@@ -1,31 +1,19 @@
 import { orAborted } from '../time/deadline.js';
-import type { WireAnswer, WireRequest } from '../egress/egress.js';
+import { TooLateToSend, type WireAnswer, type WireRequest } from '../egress/egress.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import type { AccessToken } from './access-token.js';
 import type { BankIdentity } from './bank-identity.js';
+import { assertUsable } from './certificate-fault.js';
 import type { IdentityHolder } from './identity-holder.js';
 
-/** There was no token to ask with: the bank was not asked, and the token's own rules say when to try again. */
+/** There was no token to call with: the bank was not asked, and the token's own rules say when to try again. */
 export class NoToken extends GatewayError {}
 
-/** The token came to its end while its call waited for a turn. */
-class TokenAged extends Error {}
-
-function orNoToken<T>(getToken: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  const asked = async () => {
-    try {
-      return await getToken();
-    } catch (thrown) {
-      const error = toGatewayError(thrown);
-      throw new NoToken(error.code, error.detail, error);
-    }
-  };
-  return orAborted(asked(), signal);
-}
-
-/** Its path is below {base_url}. */
-interface AuthorizedRequest extends Pick<WireRequest, 'target' | 'path' | 'counted'> {
+interface AuthorizedRequest extends Pick<WireRequest, 'expected'> {
+  /** Below {base_url}. */
+  readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   /** Sent to the bank as X-Request-Id. */
   readonly refreshId: string;
@@ -33,26 +21,35 @@ interface AuthorizedRequest extends Pick<WireRequest, 'target' | 'path' | 'count
 }
 
 /**
- * GET with our certificate and token. A 401 is healed once with another token (docs/bank.md#token-rules); nothing else handles tokens.
- * @throws NoToken with certificate-unusable or a code of the token provider; GatewayError as `Egress.get`; or the
- * signal's reason
+ * GET with our certificate and token. A 401 is healed once with another token (docs/bank.md#token-rules); nothing else
+ * handles tokens.
  */
 export class AuthorizedCall {
   readonly #identities: Pick<IdentityHolder, 'current'>;
   readonly #baseUrl: string;
+  readonly #clock: Clock;
 
-  constructor(identities: Pick<IdentityHolder, 'current'>, settings: Pick<Settings, 'BANK_BASE_URL'>) {
+  constructor(
+    identities: Pick<IdentityHolder, 'current'>,
+    { BANK_BASE_URL }: Pick<Settings, 'BANK_BASE_URL'>,
+    clock: Clock,
+  ) {
     this.#identities = identities;
-    this.#baseUrl = settings.BANK_BASE_URL;
+    this.#baseUrl = BANK_BASE_URL;
+    this.#clock = clock;
   }
 
+  /**
+   * @throws NoToken with certificate-unusable or a code of the token provider; GatewayError as `Egress.get`; or the
+   * signal's reason
+   */
   async get(request: AuthorizedRequest): Promise<WireAnswer> {
     for (;;) {
       try {
         return await this.#getOnce(request);
       } catch (error) {
-        // each such failure uses up the rest of a token's life, so that this ends
-        if (!(error instanceof TokenAged)) throw error;
+        // its token grew too old while it waited for its slot; each time uses up a token's life, so that this ends
+        if (!(error instanceof TooLateToSend)) throw error;
       }
     }
   }
@@ -60,25 +57,36 @@ export class AuthorizedCall {
   async #getOnce(request: AuthorizedRequest): Promise<WireAnswer> {
     const identity = this.#identities.current;
     const { signal } = request;
-    const token = await orNoToken(() => {
-      identity.assertUsable();
-      return identity.tokens.get();
-    }, signal);
+    const token = await orAborted(this.#tokenOf(identity), signal);
     const answer = await this.#send(identity, token, request);
     if (answer.status !== 401) return answer;
-    const another = await orNoToken(() => identity.tokens.replace(token), signal);
+    const another = await orAborted(identity.tokens.replace(token).catch(toNoToken), signal);
     return another ? this.#send(identity, another, request) : answer;
   }
 
-  #send(identity: BankIdentity, token: AccessToken, { refreshId, ...request }: AuthorizedRequest): Promise<WireAnswer> {
-    return identity.egress.get({
-      ...request,
+  async #tokenOf({ certificate, tokens }: BankIdentity): Promise<AccessToken> {
+    try {
+      assertUsable(certificate, this.#clock.now().wall);
+      return await tokens.get();
+    } catch (thrown) {
+      return toNoToken(thrown);
+    }
+  }
+
+  #send({ egress }: BankIdentity, token: AccessToken, request: AuthorizedRequest): Promise<WireAnswer> {
+    const { refreshId, ...rest } = request;
+    return egress.get({
+      ...rest,
+      target: 'accounts',
       baseUrl: this.#baseUrl,
-      headers: { Accept: 'application/json', 'X-Request-Id': refreshId },
-      freshHeaders: () => {
-        if (!identity.tokens.mayBeSent(token)) throw new TokenAged();
-        return { Authorization: `Bearer ${token.value}` };
-      },
+      headers: { Accept: 'application/json', Authorization: `Bearer ${token.value}`, 'X-Request-Id': refreshId },
+      sendBefore: token.unusableAt,
     });
   }
+}
+
+/** @throws NoToken */
+function toNoToken(thrown: unknown): never {
+  const error = toGatewayError(thrown);
+  throw new NoToken(error.code, error.detail, error);
 }

@@ -68,7 +68,7 @@ describe('the state', () => {
     condition.failed('refresh', down);
     expect(condition.status()).toEqual({
       failing: true,
-      failures: { token: null, reading: { error: down, at: '2026-11-21T08:00:01.000Z' } },
+      failures: { token: null, refresh: { error: down, at: '2026-11-21T08:00:01.000Z' } },
       lastSuccessAt: '2026-11-21T08:00:00.000Z',
       lastError: { code: 'bank-unreachable', at: '2026-11-21T08:00:01.000Z' },
     });

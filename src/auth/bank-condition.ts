@@ -11,8 +11,8 @@ interface Failure {
 }
 
 /**
- * The condition of the bank, over all that is asked of it. A series of failures begins with the first and ends when each kind of
- * work that failed has gone well again; each end is logged once.
+ * The condition of the bank, over token and refresh. A series of failures begins with the first and ends once each kind of
+ * work that failed has succeeded again; both are logged once.
  */
 export class BankCondition {
   readonly #clock: Clock;
@@ -20,6 +20,8 @@ export class BankCondition {
   readonly #failing = new Map<BankWork, Failure>();
   #lastSuccessAt: string | null = null;
   #lastFailure: Failure | null = null;
+
+  #identity = 1;
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock;
@@ -45,11 +47,20 @@ export class BankCondition {
     }
   }
 
+  /** Number of the identity in use: what was refused to one may be granted to the next. */
+  get identity(): number {
+    return this.#identity;
+  }
+
+  identityReplaced(): void {
+    this.#identity += 1;
+  }
+
   status() {
     const last = this.#lastFailure;
     return {
       failing: this.#failing.size > 0,
-      /** What fails now, by the kind of work. */
+      /** The failures of the current series, by kind of work. */
       failures: { token: this.#failing.get('token') ?? null, refresh: this.#failing.get('refresh') ?? null },
       lastSuccessAt: this.#lastSuccessAt,
       lastError: last && { code: last.error.code, at: last.at },

@@ -8,16 +8,17 @@ import type { ProblemCode } from '../problems/problem-table.js';
 import type { Settings } from '../config/settings.js';
 import { FileUnusable } from '../config/small-file.js';
 import type { BankCondition } from './bank-condition.js';
-import { BankIdentity, certificateFault, type SharedTokens } from './bank-identity.js';
+import { BankIdentity } from './bank-identity.js';
+import { certificateFault } from './certificate-fault.js';
 import { daysLeft, ExpiryNotice } from '../pfx/expiry-notice.js';
 import { FileWatch } from '../config/file-watch.js';
-import { mayPass, readIdentityMaterial, readRoots, type IdentityMaterial } from './identity-material.js';
+import { isSame, mayPass, readIdentityMaterial, watchedFiles, type IdentityMaterial } from './identity-material.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 
-/** Files are looked at this often: a change is taken up within 5 s, as docs/certificates.md#renew-the-certificate promises. */
+/** A change is taken up within 5 s, as docs/certificates.md#renew-the-certificate promises. */
 const LOOK_EVERY_MS = 1000;
 
-/** Failures of a proof that say nothing about the new identity: the bank cannot be reached, or does not answer properly. */
+/** Failures of a proof that say nothing about the new identity: the bank cannot be reached or does not answer properly. */
 const OUT_OF_REACH: ReadonlySet<ProblemCode> = new Set([
   'bank-unreachable',
   'bank-error',
@@ -34,19 +35,17 @@ interface IdentityHolderOptions {
   readonly logger: Logger;
   readonly activity: Activity;
   readonly condition: BankCondition;
-  readonly sharing?: SharedTokens | undefined;
 }
 
 interface Refusal {
-  readonly code: string;
+  readonly code: ProblemCode;
   readonly detail: string;
-  readonly at: string;
 }
 
 /**
- * Holds the identity we use towards the bank, and exchanges it while running: changed files are read, checked and proved
- * by a real token request, and only then take over, all together. A bad one changes nothing and is reported. Everything
- * that needs the identity asks for `current` at the moment of use.
+ * Holds the identity in use, and replaces it while running: changed files are read, checked and proved by a real token
+ * request, and only then take over, all together. A bad one changes nothing and is reported. Everything that needs the
+ * identity asks for `current` at the moment of use.
  */
 export class IdentityHolder implements OnApplicationShutdown {
   readonly #options: IdentityHolderOptions;
@@ -56,21 +55,18 @@ export class IdentityHolder implements OnApplicationShutdown {
   readonly #watch: FileWatch;
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new AbortController();
-  readonly #onReplaced = new Set<() => void>();
   #current: BankIdentity;
-  /** A new identity that waits to be proved. */
+  /** A new identity that is not proved yet. */
   #candidate: BankIdentity | null = null;
-  #refusal: Refusal | null = null;
+  #refusal: (Refusal & { readonly at: string }) | null = null;
   /** A passing failure kept the files from being read: they are read again at the next look. */
   #unread = false;
 
-  /**
-   * Reads the identity to begin with.
-   * @throws CertificateUnreadable, FileUnusable when there is none
-   */
+  /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
   static async start(options: IdentityHolderOptions): Promise<IdentityHolder> {
-    const watch = new FileWatch(watchedFiles(options.settings), options.clock);
-    return new IdentityHolder(options, watch, await readMaterial(options));
+    const { settings, clock } = options;
+    const watch = new FileWatch(watchedFiles(settings), clock);
+    return new IdentityHolder(options, watch, await readIdentityMaterial(settings, new Date(clock.now().wall)));
   }
 
   /** For `start`. */
@@ -78,17 +74,18 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#options = options;
     this.#watch = watch;
     this.#current = this.#create(material);
-    const { clock, logger } = options;
+    this.#current.tokens.takeOver(options.condition);
     const { certificate } = this.#current;
-    logger.info({ event: 'certificate.loaded', ...describe(certificate) }, 'client certificate loaded');
-    for (const warning of certificate.warnings) logger.warn({ event: 'certificate.warning' }, warning);
-    const fault = certificateFault(certificate, clock.now().wall);
-    if (fault) logger.error({ event: 'certificate.unusable', ...describe(certificate) }, fault);
-    this.#notice = new ExpiryNotice(logger, {
+    const nowMs = this.#nowMs;
+    options.logger.info({ event: 'certificate.loaded', ...describe(certificate) }, 'client certificate loaded');
+    this.#warn();
+    const fault = certificateFault(certificate, nowMs);
+    if (fault) options.logger.error({ event: 'certificate.unusable', ...describe(certificate) }, fault);
+    this.#notice = new ExpiryNotice(options.logger, {
       what: 'the client certificate',
-      remedy: 'get a new PFX from the bank and put it in place',
+      remedy: 'get a new one from the bank and put it in place',
     });
-    this.#notice.check(certificate, clock.now().wall);
+    this.#notice.check(certificate, nowMs);
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
@@ -96,14 +93,9 @@ export class IdentityHolder implements OnApplicationShutdown {
     return this.#current;
   }
 
-  /** Calls `listener` each time a new identity has taken over. */
-  onReplaced(listener: () => void): void {
-    this.#onReplaced.add(listener);
-  }
-
   /**
-   * Looks at the files now, and ends any waiting after a refusal (SIGHUP). Resolves when what was found has been proved,
-   * taken or refused; never rejects.
+   * Looks at the files now, and ends the back-off after failures and refusals (SIGHUP). Resolves when what was found has
+   * taken over or was refused; never rejects.
    */
   reload(): Promise<void> {
     this.#current.tokens.resetBackOff();
@@ -111,18 +103,18 @@ export class IdentityHolder implements OnApplicationShutdown {
     return this.#oneReload(() => this.#reload());
   }
 
-  /** What health shows of the certificate; nothing of it is secret. */
+  /** The certificate as health shows it; without secrets. */
   status() {
     const { certificate } = this.#current;
-    const nowMs = this.#options.clock.now().wall;
+    const { subject, thumbprint, notAfter } = certificate;
     return {
-      subject: certificate.subject,
-      thumbprint: certificate.thumbprint,
-      notAfter: certificate.notAfter.toISOString(),
-      daysLeft: daysLeft(certificate, nowMs),
-      /** Why the certificate cannot be used now, or null. */
-      fault: certificateFault(certificate, nowMs),
-      /** Why a newer identity was not taken, or null. */
+      subject,
+      thumbprint,
+      notAfter: notAfter.toISOString(),
+      daysLeft: daysLeft(certificate, this.#nowMs),
+      /** The reason why the certificate cannot be used now, or null. */
+      fault: certificateFault(certificate, this.#nowMs),
+      /** The reason why a newer identity was not taken, or null. */
       refused: this.#refusal,
     };
   }
@@ -139,103 +131,109 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.close();
   }
 
-  #look(): void {
-    this.#notice.check(this.#current.certificate, this.#options.clock.now().wall);
-    const files = this.#watch.look();
-    if (files === 'changing' || this.#oneReload.activeCount > 0) return;
-    if (files !== 'unchanged' || this.#unread) void this.#oneReload(() => this.#reload(files === 'restless'));
-    else if (this.#candidate) void this.#oneReload(() => this.#proveCandidate());
+  get #nowMs(): number {
+    return this.#options.clock.now().wall;
   }
 
-  async #reload(restless = false): Promise<void> {
+  #look(): void {
+    this.#notice.check(this.#current.certificate, this.#nowMs);
+    const files = this.#watch.look();
+    if (files === 'changing' || this.#oneReload.activeCount > 0) return;
+    if (files !== 'unchanged' || this.#unread) void this.#oneReload(() => this.#reload(files === 'unstable'));
+    else if (this.#candidate) void this.#oneReload(() => this.#prove());
+  }
+
+  async #reload(unstable = false): Promise<void> {
     this.#watch.acknowledge();
+    let material: IdentityMaterial;
     try {
-      const material = await readMaterial(this.#options, this.#closing.signal);
-      if (this.#closing.signal.aborted) return;
+      material = await readIdentityMaterial(this.#options.settings, new Date(this.#nowMs), this.#closing.signal);
       this.#unread = false;
-      if (isSame(material, this.#current.material)) {
-        this.#drop();
-        this.#refusal = null;
-        const { thumbprint } = this.#current.certificate;
-        // not again and again for a file that is touched again and again
-        if (!restless)
-          this.#options.logger.info(
-            { event: 'certificate.unchanged', thumbprint },
-            'the files hold the identity in use',
-          );
-        return;
-      }
-      if (!this.#candidate || !isSame(material, this.#candidate.material)) {
-        this.#drop();
-        this.#candidate = this.#create(material);
-      }
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       this.#unread = mayPass(error);
       if (!this.#unread) this.#drop();
-      this.#refuse(toRefusalReason(error, this.#unread));
+      this.#refuse(toRefusal(error, this.#unread));
       return;
     }
-    await this.#proveCandidate();
+    if (this.#closing.signal.aborted) return;
+    if (isSame(material, this.#current.material)) return this.#keep(unstable);
+    if (!this.#candidate || !isSame(material, this.#candidate.material)) {
+      this.#drop();
+      this.#candidate = this.#create(material);
+    }
+    await this.#prove();
   }
 
-  /** Asks the bank for a token as the new identity; at most as often as its token's own waiting allows. */
-  async #proveCandidate(): Promise<void> {
+  /** The files have the identity in use. */
+  #keep(unstable: boolean): void {
+    this.#drop();
+    this.#refusal = null;
+    const { thumbprint } = this.#current.certificate;
+    // not logged again and again for a file that is touched again and again
+    if (unstable) return;
+    this.#options.logger.info({ event: 'certificate.unchanged', thumbprint }, 'the files have the identity in use');
+  }
+
+  /** Requests a token as the candidate, at most as often as its back-off allows. */
+  async #prove(): Promise<void> {
     const candidate = this.#candidate;
     if (!candidate || candidate.tokens.waiting) return;
-    const { clock } = this.#options;
-    const fault = certificateFault(candidate.certificate, clock.now().wall);
-    if (fault) {
-      // kept: one that is not valid yet will be; said once
-      this.#refuse({ code: 'certificate-unusable', detail: fault });
-      return;
-    }
+    const fault = certificateFault(candidate.certificate, this.#nowMs);
+    // kept: one that is not valid yet will be
+    if (fault) return this.#refuse({ code: 'certificate-unusable', detail: fault });
     try {
       await candidate.tokens.get();
       this.#take(candidate, true);
     } catch (thrown) {
       if (this.#closing.signal.aborted) return;
-      const error = toGatewayError(thrown);
-      const outOfReach = OUT_OF_REACH.has(error.code);
-      if (outOfReach && certificateFault(this.#current.certificate, clock.now().wall)) this.#take(candidate, false);
-      else
-        this.#refuse({
-          code: error.code,
-          detail: outOfReach
-            ? `${error.detail} The new certificate could not be proved, and is tried again.`
-            : error.detail,
-        });
+      const { code, detail } = toGatewayError(thrown);
+      if (!OUT_OF_REACH.has(code)) return this.#refuse({ code, detail });
+      if (certificateFault(this.#current.certificate, this.#nowMs)) return this.#take(candidate, false);
+      this.#refuse({ code, detail: `${detail} The new certificate could not be proved; the proof is retried.` });
     }
   }
 
   #take(candidate: BankIdentity, proved: boolean): void {
+    const { logger, condition } = this.#options;
     const old = this.#current;
     this.#current = candidate;
     this.#candidate = null;
     this.#refusal = null;
     old.retire();
-    const { logger, condition } = this.#options;
+    candidate.tokens.takeOver(condition);
+    condition.identityReplaced();
     if (proved) condition.succeeded('token');
-    const { certificate } = candidate;
     logger.info(
-      { event: 'certificate.replaced', ...describe(certificate), replaced: old.certificate.thumbprint, proved },
+      {
+        event: 'certificate.replaced',
+        ...describe(candidate.certificate),
+        replaced: old.certificate.thumbprint,
+        proved,
+      },
       proved
         ? 'a new identity has taken over, proved by a token'
         : 'a new identity has taken over unproved: the old certificate has expired and the bank is out of reach',
     );
-    for (const warning of certificate.warnings) logger.warn({ event: 'certificate.warning' }, warning);
-    for (const listener of this.#onReplaced) listener();
+    this.#warn();
   }
 
-  #refuse({ code, detail }: Pick<Refusal, 'code' | 'detail'>): void {
+  #warn(): void {
+    for (const warning of this.#current.certificate.warnings) {
+      this.#options.logger.warn({ event: 'certificate.warning' }, warning);
+    }
+  }
+
+  #refuse({ code, detail }: Refusal): void {
     const again = this.#refusal?.code === code && this.#refusal.detail === detail;
-    const at = new Date(this.#options.clock.now().wall).toISOString();
-    this.#refusal = { code, detail, at };
+    this.#refusal = { code, detail, at: new Date(this.#nowMs).toISOString() };
     if (again) return;
+    const { owner } = new GatewayError(code, detail);
     this.#options.logger.error(
       {
         event: 'certificate.refused',
         code,
+        owner,
         thumbprint: this.#candidate?.certificate.thumbprint,
         inUse: this.#current.certificate.thumbprint,
       },
@@ -249,73 +247,21 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #create(material: IdentityMaterial): BankIdentity {
-    const { condition } = this.#options;
-    const identity: BankIdentity = new BankIdentity({
-      ...this.#options,
-      material,
-      oneAtATime: this.#oneTokenRequest,
-      // how the bank does is told by the identity in use; a candidate's refusal is no failure of the bank
-      condition: {
-        failed: (work, error) => void (identity === this.#current && condition.failed(work, error)),
-        succeeded: (work) => void (identity === this.#current && condition.succeeded(work)),
-      },
-    });
-    return identity;
+    return new BankIdentity({ ...this.#options, material, oneAtATime: this.#oneTokenRequest });
   }
 }
 
-function watchedFiles(settings: Settings): string[] {
-  const { BANK_PFX_BASE64, BANK_PFX_PASSCODE, BANK_KEY_PASSPHRASE, BANK_USERNAME, BANK_PASSWORD } = settings;
-  return [
-    settings.BANK_PFX_FILE,
-    settings.BANK_CERT_FILE,
-    settings.BANK_KEY_FILE,
-    settings.BANK_CA_FILE,
-    settings.EGRESS_PROXY_CA_FILE,
-    ...[BANK_PFX_BASE64, BANK_PFX_PASSCODE, BANK_KEY_PASSPHRASE, BANK_USERNAME, BANK_PASSWORD].map(
-      (secret) => secret?.file,
-    ),
-  ].filter((file) => typeof file === 'string');
-}
-
-async function readMaterial(
-  { settings, clock }: IdentityHolderOptions,
-  signal?: AbortSignal,
-): Promise<IdentityMaterial> {
-  const { EGRESS_PROXY_CA_FILE: file } = settings;
-  const proxyCa = file === undefined ? null : readRoots(file).pem;
-  return { ...(await readIdentityMaterial(settings, new Date(clock.now().wall), signal)), proxyCa };
-}
-
-function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {
-  const chain = ({ certificate }: IdentityMaterial) => [certificate.certificatePem, ...certificate.chainPem].join('');
-  return (
-    a.username === b.username &&
-    a.password === b.password &&
-    a.ca === b.ca &&
-    a.proxyCa === b.proxyCa &&
-    chain(a) === chain(b)
-  );
-}
-
-function toRefusalReason(error: unknown, triedAgain: boolean): Pick<Refusal, 'code' | 'detail'> {
+function toRefusal(error: unknown, retried: boolean): Refusal {
   const known =
     error instanceof CertificateUnreadable || error instanceof FileUnusable || error instanceof GatewayError;
-  const detail = known ? error.message : 'The files could not be read, by an internal fault.';
+  const detail = known ? error.message : 'The files could not be read because of an internal error.';
   return {
     code: known ? 'certificate-unusable' : 'internal-error',
-    detail: triedAgain ? `${detail} They are read again every second.` : detail,
+    detail: retried ? `${detail} They are read again every second.` : detail,
   };
 }
 
-function describe(certificate: BankIdentity['certificate']) {
-  const { subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter } = certificate;
-  return {
-    subject,
-    issuer,
-    thumbprint,
-    thumbprintSha256,
-    notBefore: notBefore.toISOString(),
-    notAfter: notAfter.toISOString(),
-  };
+function describe({ subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter }: BankIdentity['certificate']) {
+  const validity = { notBefore: notBefore.toISOString(), notAfter: notAfter.toISOString() };
+  return { subject, issuer, thumbprint, thumbprintSha256, ...validity };
 }

@@ -1,19 +1,22 @@
-import type { BankSettings } from '../config/settings.js';
+import type { BankSettings, Settings } from '../config/settings.js';
 import { parseCertificates } from '../config/pem-file.js';
 import { FileUnusable, readSmallFile } from '../config/small-file.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { openCertificate, type CertificateRequest } from '../pfx/open-certificate.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 
-/** All that makes us recognisable to the bank, read and checked together. */
+/** The settings that say who we are, and whom we trust. */
+export type IdentitySettings = BankSettings & Pick<Settings, 'EGRESS_PROXY_CA_FILE'>;
+
+/** Everything that identifies us to the bank, read and checked together. */
 export interface IdentityMaterial {
   readonly certificate: ClientCertificate;
   readonly username: string;
   readonly password: string;
   /** PEM of the only roots trusted for the bank, or null. */
   readonly ca: string | null;
-  /** PEM of the roots for an https proxy, where their change is to be noticed; egress reads them itself. */
-  readonly proxyCa?: string | null;
+  /** PEM of the roots for an https proxy, to notice a change; egress reads them itself. */
+  readonly proxyCa: string | null;
 }
 
 /**
@@ -22,16 +25,18 @@ export interface IdentityMaterial {
  * @throws CertificateUnreadable for the certificate; FileUnusable for the other files
  */
 export async function readIdentityMaterial(
-  settings: BankSettings,
+  settings: IdentitySettings,
   now: Date,
   signal?: AbortSignal,
 ): Promise<IdentityMaterial> {
   const source = readSource(settings);
   const [username, password] = [settings.BANK_USERNAME.read(), settings.BANK_PASSWORD.read()];
-  const ca = settings.BANK_CA_FILE === undefined ? null : readRoots(settings.BANK_CA_FILE);
+  const { BANK_CA_FILE: caFile, EGRESS_PROXY_CA_FILE: proxyCaFile } = settings;
+  const ca = caFile === undefined ? null : readRoots(caFile);
+  const proxyCa = proxyCaFile === undefined ? null : readRoots(proxyCaFile).pem;
   try {
     const certificate = await openCertificate({ source, roots: ca && ca.certificates, now }, signal);
-    return { certificate, username, password, ca: ca && ca.pem };
+    return { certificate, username, password, ca: ca && ca.pem, proxyCa };
   } catch (error) {
     if (!(error instanceof CertificateUnreadable) || source.kind === 'pem') throw error;
     const place = settings.BANK_PFX_FILE ? `BANK_PFX_FILE ${settings.BANK_PFX_FILE}` : 'BANK_PFX_BASE64';
@@ -39,9 +44,36 @@ export async function readIdentityMaterial(
   }
 }
 
+/** The files whose change means a new identity. */
+export function watchedFiles(settings: IdentitySettings): string[] {
+  const { BANK_PFX_BASE64, BANK_PFX_PASSCODE, BANK_KEY_PASSPHRASE, BANK_USERNAME, BANK_PASSWORD } = settings;
+  return [
+    settings.BANK_PFX_FILE,
+    settings.BANK_CERT_FILE,
+    settings.BANK_KEY_FILE,
+    settings.BANK_CA_FILE,
+    settings.EGRESS_PROXY_CA_FILE,
+    ...[BANK_PFX_BASE64, BANK_PFX_PASSCODE, BANK_KEY_PASSPHRASE, BANK_USERNAME, BANK_PASSWORD].map(
+      (secret) => secret?.file,
+    ),
+  ].filter((file) => typeof file === 'string');
+}
+
+/** True if both would show the same to the bank and trust the same servers. */
+export function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {
+  const chain = ({ certificate }: IdentityMaterial) => [certificate.certificatePem, ...certificate.chainPem].join('');
+  return (
+    a.username === b.username &&
+    a.password === b.password &&
+    a.ca === b.ca &&
+    a.proxyCa === b.proxyCa &&
+    chain(a) === chain(b)
+  );
+}
+
 /**
- * Whether reading may go well another time although no file changes: the system could not read (too many open files, an
- * I/O error, no permission), or something unforeseen happened. Bad content stays bad.
+ * True if reading may succeed later although no file changes: the system could not read (too many open files, an I/O
+ * error, no permission), or something unexpected happened. Bad content stays bad.
  */
 export function mayPass(error: unknown): boolean {
   for (let each = error; typeof each === 'object' && each !== null; each = (each as Error).cause) {
@@ -51,12 +83,12 @@ export function mayPass(error: unknown): boolean {
 }
 
 /** The text of a PEM file, and each certificate in it. @throws FileUnusable */
-export function readRoots(file: string): { readonly pem: string; readonly certificates: readonly string[] } {
+function readRoots(file: string): { readonly pem: string; readonly certificates: readonly string[] } {
   const pem = readSmallFile(file).toString('utf8');
   return { pem, certificates: parseCertificates(pem, file).map(String) };
 }
 
-function readSource(settings: BankSettings): CertificateRequest['source'] {
+function readSource(settings: IdentitySettings): CertificateRequest['source'] {
   const { BANK_PFX_FILE, BANK_PFX_BASE64, BANK_PFX_PASSCODE, BANK_CERT_FILE, BANK_KEY_FILE } = settings;
   if (BANK_CERT_FILE && BANK_KEY_FILE) {
     return {

@@ -160,8 +160,8 @@ describe('another status', () => {
     expect(error.detail).toContain(String(status));
   });
 
-  it.each([400, 401])('%i names the white-list as another cause', async (status) => {
-    expect((await refused(status, '')).detail).toContain('white-listed');
+  it.each([400, 401])('%i names the allowlist as another cause', async (status) => {
+    expect((await refused(status, '')).detail).toContain('allowlist');
   });
 
   it.each([429, 503])('%i carries how long the bank wants us to wait', async (status) => {

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { bodyOf, pageHint, toPageRejection, toStatusError, toText } from '../egress/answer.js';
+import { nameOf, toAnswerError } from '../egress/answer-error.js';
+import { toText } from '../egress/answer.js';
 import type { WireAnswer } from '../egress/egress.js';
 import { GatewayError } from '../problems/gateway-error.js';
-
-/** How messages name it. */
-export const TOKEN_ENDPOINT = 'the token endpoint';
 
 const MAX_TOKEN_LENGTH = 16_384;
 const DEFAULT_LIFETIME_SECONDS = 60;
@@ -34,36 +32,14 @@ interface TokenAnswer {
 
 /**
  * Reads the answer of the token endpoint (docs/bank.md#token-endpoint).
- * @throws GatewayError credentials-rejected (400, 401), certificate-rejected (a page of 400), address-not-allowed (403), bank-refused, bank-rate-limited,
- * bank-error, bank-response-invalid
+ * @throws GatewayError as `toAnswerError`, bank-response-invalid
  */
 export function readTokenAnswer(answer: WireAnswer, nowWallMs: number): TokenAnswer {
-  switch (answer.status) {
-    case 200:
-      return readToken(answer);
-    case 400:
-    case 401:
-      throw (
-        toPageRejection(answer, 'The token endpoint') ??
-        new GatewayError(
-          'credentials-rejected',
-          `The token endpoint answered ${answer.status}: user name or password is wrong, or our address is not white-listed at the bank.${pageHint(answer)}`,
-        )
-      );
-    case 403:
-      throw new GatewayError(
-        'address-not-allowed',
-        `The token endpoint answered 403: most likely the address we leave by is not white-listed at the bank.${pageHint(answer)}`,
-      );
-    default:
-      throw toStatusError(answer, 'The token endpoint', nowWallMs);
-  }
-}
-
-function readToken(answer: WireAnswer): TokenAnswer {
+  const refusal = toAnswerError(answer, 'token', nowWallMs);
+  if (refusal) throw refusal;
   let json: unknown;
   try {
-    json = JSON.parse(toText(bodyOf(answer), TOKEN_ENDPOINT));
+    json = JSON.parse(toText(Buffer.concat(answer.pieces), nameOf('token')));
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     throw new GatewayError('bank-response-invalid', 'The answer of the token endpoint is not JSON.');

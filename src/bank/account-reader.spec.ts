@@ -30,7 +30,7 @@ interface ModelBank {
   readonly clamp: number;
   readonly echoes: boolean;
   readonly counts: boolean;
-  readonly pastEnd: 'empty' | 'not-found';
+  readonly pastEnd: 'empty' | 'past-end';
 }
 
 /** A bank that keeps its accounts still. */
@@ -39,7 +39,7 @@ function answerAs(bank: ModelBank): (request: PageRequest) => PageAnswer {
   return ({ pageNumber, pageSize }) => {
     const size = Math.min(pageSize, bank.clamp);
     const rows = all.slice((pageNumber - 1) * size, pageNumber * size);
-    if (rows.length === 0 && pageNumber > 1 && bank.pastEnd === 'not-found') return { kind: 'not-found' };
+    if (rows.length === 0 && pageNumber > 1 && bank.pastEnd === 'past-end') return { kind: 'past-end' };
     return page(rows, { rowCount: bank.counts ? bank.size : null, echoedSize: bank.echoes ? size : null });
   };
 }
@@ -93,7 +93,7 @@ describe('a list that stands still', () => {
     clamp: fc.integer({ min: 1, max: 60 }),
     echoes: fc.boolean(),
     counts: fc.boolean(),
-    pastEnd: fc.constantFrom('empty', 'not-found'),
+    pastEnd: fc.constantFrom('empty', 'past-end'),
   });
 
   it('is read exactly, in order, with no more requests than it takes to find its end', async () => {
@@ -354,14 +354,6 @@ describe('a page size that the bank refuses', () => {
 });
 
 describe('a reading that fails', () => {
-  it('with 404 on the first page: no access was granted, or the path is wrong', async () => {
-    const { read, numbers } = begin(() => ({ kind: 'not-found' }));
-    const error = await refusalOf(read);
-    expect([error.code, error.owner]).toEqual(['access-not-granted', 'bank']);
-    expect(error.detail).toContain('BANK_BASE_URL');
-    expect(numbers()).toEqual([1]);
-  });
-
   it('on any one page fails as a whole', async () => {
     const answer = answerAs({ size: 95, clamp: 10, echoes: true, counts: true, pastEnd: 'empty' });
     for (const bad of [1, 2, 5, 10]) {
@@ -396,7 +388,7 @@ describe('a reading that fails', () => {
 });
 
 describe('a reading after one that had a count', () => {
-  const counted = (size: number): ModelBank => ({ size, clamp: 10, echoes: true, counts: true, pastEnd: 'not-found' });
+  const counted = (size: number): ModelBank => ({ size, clamp: 10, echoes: true, counts: true, pastEnd: 'past-end' });
 
   it('asks for as many pages at once as there were, before the first has come', async () => {
     const firstPage = Promise.withResolvers<void>();

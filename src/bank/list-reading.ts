@@ -66,7 +66,7 @@ export class ListReading {
   /**
    * The pages in order; each is answered with `took` before the next is requested. The next ones are asked for
    * meanwhile, up to BANK_MAX_CONCURRENT_REQUESTS at a time.
-   * @throws GatewayError access-not-granted (404 on the first page), and as `PageSource.get`
+   * @throws GatewayError as `PageSource.get`
    */
   async *pages(): AsyncGenerator<ListPage, void> {
     const first = yield* this.#pass();
@@ -126,14 +126,13 @@ export class ListReading {
         asked.delete(number);
         if (answer?.kind === 'too-large') return null;
         if (answer?.kind !== 'page') {
-          if (number === 1) throw noAccess();
           paging.pastEnd(number);
-        } else {
-          askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
-          yield this.#toPage(number, answer.pieces);
-          paging.took(number, this.#takeFacts());
-          askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
+          break;
         }
+        askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
+        yield this.#toPage(number, answer.pieces);
+        paging.took(number, this.#takeFacts());
+        askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
       }
       return paging.pass;
     } finally {
@@ -158,9 +157,3 @@ export class ListReading {
 
 const smaller = (size: number) =>
   size > DEFAULT_PAGE_SIZE ? Math.max(DEFAULT_PAGE_SIZE, Math.floor(size / 2)) : Math.floor(size / 2);
-
-const noAccess = () =>
-  new GatewayError(
-    'access-not-granted',
-    'The account list answered 404: the bank has granted the M2M user no accounts, or the path in BANK_BASE_URL is wrong.',
-  );

@@ -1,35 +1,34 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NoToken, type AuthorizedCall } from '../auth/authorized-call.js';
 import type { Clock } from '../time/clock.js';
-import { startOf, toStatusError } from '../egress/answer.js';
+import { startOf } from '../egress/answer.js';
+import { toAnswerError } from '../egress/answer-error.js';
 import type { WireAnswer } from '../egress/egress.js';
 import { ProxyTimedOut } from '../egress/wire-failure.js';
-import { codeOf, GatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import { GatewayError } from '../problems/gateway-error.js';
 
 /** Path of the account list below {base_url} (docs/bank.md#account-list). */
 const ACCOUNTS_PATH = '/api/v1/accounts';
-const ACCOUNT_LIST = 'the account list';
-const REPEAT_AFTER_MS = { min: 100, spread: 200 };
+const RETRY_AFTER_MS = { min: 100, spread: 200 };
+const RETRIED = new Set([502, 503, 504]);
 /** Of a refusal, to see whether it names the page size. */
 const MAX_LOOKED_AT = 65_536;
-const REPEATABLE = new Set([502, 503, 504]);
 
 function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof GatewayError) || error instanceof NoToken || error instanceof ProxyTimedOut) return false;
   return error.code === 'bank-unreachable' || error.code === 'proxy-unavailable';
 }
 
-/** What asking for one page came to. */
+/** The answer to a request for one page. */
 export type PageAnswer =
-  /** 200, not looked at yet. */
+  /** 200, not parsed yet. */
   | { readonly kind: 'page'; readonly pieces: readonly Buffer[] }
-  /** 404: no access granted on the first page, the end of the list on later ones. */
-  | { readonly kind: 'not-found' }
+  /** 404 after the first page. */
+  | { readonly kind: 'past-end' }
   /** 413, or a 400 that names the page size. */
   | { readonly kind: 'too-large' };
 
-/** One page of the list, asked for within one reading; `signal` ends it. */
+/** One page of the list, requested within one refresh; `signal` ends it. */
 export interface PageRequest {
   readonly pageNumber: number;
   readonly pageSize: number;
@@ -37,7 +36,7 @@ export interface PageRequest {
   readonly signal: AbortSignal;
 }
 
-/** Asks the bank for single pages; knows its path, its parameters and what its statuses mean. */
+/** Requests single pages; knows their path, parameters and statuses. */
 export class PageSource {
   readonly #call: AuthorizedCall;
   readonly #clock: Clock;
@@ -48,62 +47,42 @@ export class PageSource {
   }
 
   /**
-   * One page as it came, asked for a second time after a connection failure, a 502, 503 or 504 (docs/architecture.md#every-repeat).
-   * @throws GatewayError as `AuthorizedCall.get`; bank-refused, bank-rate-limited, bank-error, bank-response-invalid
+   * One page as it came; retried once after a connection failure, a 502, 503 or 504 (docs/architecture.md#every-retry).
+   * @throws GatewayError as `AuthorizedCall.get` and `toAnswerError`
    */
   async get(request: PageRequest): Promise<PageAnswer> {
-    return this.#read(await this.#getRepeated(request));
+    const answer = await this.#getWithRetry(request);
+    const { status, pieces } = answer;
+    if (status === 404 && request.pageNumber > 1) return { kind: 'past-end' };
+    if (status === 413) return { kind: 'too-large' };
+    if (status === 400 && /page_?size/i.test(startOf(answer, MAX_LOOKED_AT))) return { kind: 'too-large' };
+    const error = toAnswerError(answer, 'accounts', this.#clock.now().wall);
+    if (error) throw error;
+    return { kind: 'page', pieces };
   }
 
-  #read(answer: WireAnswer): PageAnswer {
-    switch (answer.status) {
-      case 200:
-        return { kind: 'page', pieces: answer.pieces };
-      case 404:
-        return { kind: 'not-found' };
-      case 413:
-        return { kind: 'too-large' };
-      case 400:
-        if (/page_?size/i.test(startOf(answer, MAX_LOOKED_AT))) return { kind: 'too-large' };
-        break;
-      case 401:
-        throw new GatewayError(
-          'bank-refused',
-          'The account list answered 401 again, less than 5 s after a new token was got for the same reason.',
-        );
-    }
-    throw toStatusError(answer, 'The account list', this.#clock.now().wall);
-  }
-
-  async #getRepeated(request: PageRequest): Promise<WireAnswer> {
+  async #getWithRetry(request: PageRequest): Promise<WireAnswer> {
     try {
       const answer = await this.#getOnce(request);
       // a bank that says when to come back is not asked sooner
-      if (!REPEATABLE.has(answer.status) || answer.retryAfter !== null) return answer;
+      if (!RETRIED.has(answer.status) || answer.retryAfter !== null) return answer;
     } catch (error) {
       if (!isConnectionFailure(error)) throw error;
     }
-    await delay(REPEAT_AFTER_MS.min + Math.random() * REPEAT_AFTER_MS.spread, undefined, {
-      signal: request.signal,
-    }).catch(() => {
-      throw request.signal.reason;
+    const { signal } = request;
+    await delay(RETRY_AFTER_MS.min + Math.random() * RETRY_AFTER_MS.spread, undefined, { signal }).catch(() => {
+      throw signal.reason;
     });
     return this.#getOnce(request);
   }
 
-  /** What an answer is counted as; the end of the list, and a page that was too large, are no failures. */
-  #judge(answer: WireAnswer, pageNumber: number): ProblemCode | null {
-    return answer.status === 404 && pageNumber === 1 ? 'access-not-granted' : codeOf(() => this.#read(answer));
-  }
-
   #getOnce({ pageNumber, pageSize, refreshId, signal }: PageRequest): Promise<WireAnswer> {
     return this.#call.get({
-      target: ACCOUNT_LIST,
       path: ACCOUNTS_PATH,
       query: { PageNumber: String(pageNumber), PageSize: String(pageSize) },
+      ...(pageNumber > 1 && { expected: [404] }),
       refreshId,
       signal,
-      counted: { endpoint: 'accounts', judge: (answer) => this.#judge(answer, pageNumber) },
     });
   }
 }

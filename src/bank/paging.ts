@@ -42,6 +42,7 @@ export class Paging {
 
   /** The page does not exist: the one before was the last. */
   pastEnd(number: number): void {
+    if (number === 1) throw new Error('the first page is never past the end');
     this.#last = number - 1;
   }
 

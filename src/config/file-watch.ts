@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { Clock, Instant } from '../time/clock.js';
 
 /** Files that do not stand still for so long are read all the same, so that one touched over and over is seen too. */
-const RESTLESS_AFTER_MS = 3500;
+const UNSTABLE_AFTER_MS = 3500;
 
 /**
  * Tells whether files have changed, by looking at them: written, replaced by rename, or their link led elsewhere (as
@@ -23,9 +23,9 @@ export class FileWatch {
 
   /**
    * Looks once. `changing`: another change since the look before, so somebody may still be writing. `settled`: changed
-   * since `acknowledge`, and the same at two looks. `restless`: has been changing for 3.5 s.
+   * since `acknowledge`, and the same at two looks. `unstable`: has been changing for 3.5 s.
    */
-  look(): 'unchanged' | 'changing' | 'settled' | 'restless' {
+  look(): 'unchanged' | 'changing' | 'settled' | 'unstable' {
     const signature = toSignature(this.#paths);
     const still = signature === this.#last;
     this.#last = signature;
@@ -35,7 +35,7 @@ export class FileWatch {
     }
     this.#changedAt ??= this.#clock.now();
     if (still) return 'settled';
-    return this.#clock.since(this.#changedAt) >= RESTLESS_AFTER_MS ? 'restless' : 'changing';
+    return this.#clock.since(this.#changedAt) >= UNSTABLE_AFTER_MS ? 'unstable' : 'changing';
   }
 
   /** The files as they are now are known. To be called before they are read: a change meanwhile is then seen. */

@@ -1,4 +1,4 @@
-import { certificateFault } from '../auth/bank-identity.js';
+import { certificateFault } from '../auth/certificate-fault.js';
 import { daysLeft } from '../pfx/expiry-notice.js';
 import { readIdentityMaterial, type IdentityMaterial } from '../auth/identity-material.js';
 import { CertificateUnreadable, type UnreadableReason } from '../pfx/certificate-unreadable.js';

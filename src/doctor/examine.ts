@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { Activity } from '../telemetry/activity.js';
 import { AuthorizedCall } from '../auth/authorized-call.js';
 import { BankIdentity } from '../auth/bank-identity.js';
@@ -63,7 +64,7 @@ async function examineBank(walk: Walk, parts: Parts): Promise<void> {
     thumbprint,
     ca: material.ca,
   });
-  const call = new AuthorizedCall({ current: identity }, settings);
+  const call = new AuthorizedCall({ current: identity }, settings, clock);
 
   /** A step that asks the bank for something, with what a refusal means; `askAgain` is the least that shows it gone. */
   const asking = async <T>(
@@ -111,7 +112,7 @@ async function examineBank(walk: Walk, parts: Parts): Promise<void> {
         'accounts',
         findings,
         () => checkAccounts(call, clock, settings, findings),
-        (older) => askFirstPage(new AuthorizedCall({ current: older }, settings), parts),
+        (older) => askFirstPage(new AuthorizedCall({ current: older }, settings, clock), parts),
       ),
     );
     if (listed) await walk.step('shape', (findings) => checkShape(listed, findings));
@@ -132,8 +133,7 @@ function createIdentity({ material, clock }: Parts, settings: Settings, logged: 
       pretty: false,
       destination: { write: (line) => void logged.push(JSON.parse(line) as LoggedLine) },
     }),
-    condition: { failed: () => undefined, succeeded: () => undefined },
-    oneAtATime: (work) => work(),
+    oneAtATime: pLimit(1),
   });
 }
 

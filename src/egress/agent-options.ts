@@ -1,6 +1,5 @@
 import type { RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 
 /**
  * What egress needs to speak TLS as us: a value handed down by auth. Egress never knows where it came from, and shows
@@ -23,8 +22,6 @@ export interface AgentOptions {
   readonly connectTimeoutMs: number;
   /** The source address, or null for the machine's choice. */
   readonly localAddress: string | null;
-  /** Called with each connection to the bank once it is secure. */
-  readonly onSecure?: (socket: TLSSocket) => void;
 }
 
 /** What a call tells the agent beyond what Node knows. */
@@ -34,8 +31,8 @@ export interface CallOptions extends RequestOptions {
 }
 
 /**
- * Connections are kept for the next call, but closed when idle for 30 s: before a firewall or a balancer on the way
- * forgets them without a word, and a call over one hangs until its deadline.
+ * Connections are kept for the next call, but closed when idle for 30 s: before a firewall or a load balancer on the way
+ * forgets them silently, and a call over one hangs until its deadline.
  */
 export const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 } as const;
 

@@ -1,67 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import { startOf, toRetryAfterMs, toStatusError, toText } from './answer.js';
-
-const NOW = Date.UTC(2026, 10, 21, 8, 0, 0);
-
-const answer = (status: number, body: Buffer | string = '', retryAfter: string | null = null) => ({
-  status,
-  contentType: 'application/json',
-  retryAfter,
-  pieces: [Buffer.from(body as string)],
-});
-
-describe('a Retry-After', () => {
-  it.each([
-    ['0', 0],
-    ['7', 7000],
-    [' 120 ', 120_000],
-    ['1000000000', 1e12],
-    ['Sat, 21 Nov 2026 08:02:00 GMT', 120_000],
-    ['Sat, 21 Nov 2026 07:00:00 GMT', 0],
-  ])('%j is %i ms', (header, ms) => {
-    expect(toRetryAfterMs(header, NOW)).toBe(ms);
-  });
-
-  it.each([null, '', 'soon', '-5', '1.5', '1e3', '5 s', '5, 6', '2026-11-21', 'Foo, 99 Bar 2026', '٣'])(
-    '%j says nothing',
-    (header) => {
-      expect(toRetryAfterMs(header, NOW)).toBeUndefined();
-    },
-  );
-});
-
-describe('a status that is not 200', () => {
-  it.each([
-    [429, 'bank-rate-limited', 'bank', 503],
-    [500, 'bank-error', 'bank', 503],
-    [503, 'bank-error', 'bank', 503],
-    [599, 'bank-error', 'bank', 503],
-    [301, 'bank-refused', 'operator', 502],
-    [308, 'bank-refused', 'operator', 502],
-    [400, 'bank-refused', 'operator', 502],
-    [403, 'bank-refused', 'operator', 502],
-    [418, 'bank-refused', 'operator', 502],
-    [201, 'bank-response-invalid', 'bank', 502],
-    [204, 'bank-response-invalid', 'bank', 502],
-    [206, 'bank-response-invalid', 'bank', 502],
-    [304, 'bank-response-invalid', 'bank', 502],
-  ])('%i is %s of the %s, and %i to the caller', (status, code, owner, ours) => {
-    const error = toStatusError(answer(status, 'hunter2'), 'The account list', NOW);
-    expect([error.code, error.owner, error.status]).toEqual([code, owner, ours]);
-    expect(error.detail).toContain(`The account list answered`);
-    expect(error.detail).toContain(String(status));
-    expect(error.detail).not.toContain('hunter2');
-  });
-
-  it.each([429, 503])('%i keeps the Retry-After of the bank', (status) => {
-    expect(toStatusError(answer(status, '', '9'), 'The list', NOW).retryAfterMs).toBe(9000);
-  });
-
-  it.each([403, 204])('%i has none', (status) => {
-    expect(toStatusError(answer(status, '', '9'), 'The list', NOW).retryAfterMs).toBeUndefined();
-  });
-});
+import { startOf, toText } from './answer.js';
 
 describe('the start of a body', () => {
   const pieces = ['ab', '', 'cde', 'f'].map((piece) => Buffer.from(piece));

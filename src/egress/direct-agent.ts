@@ -6,16 +6,15 @@ import { secureInTime } from './secure-in-time.js';
 
 /** Connections straight to the bank, kept alive and resumed; DNS, TCP and TLS share one deadline. */
 export class DirectAgent extends Agent {
-  readonly #options: AgentOptions;
+  readonly #connectTimeoutMs: number;
 
   constructor(tls: ClientTls, options: AgentOptions) {
     super({ ...KEEP_ALIVE, ...bankTlsOptions(tls, options), ...dialOptions(options) });
-    this.#options = options;
+    this.#connectTimeoutMs = options.connectTimeoutMs;
   }
 
   override createConnection(...args: Parameters<Agent['createConnection']>): Duplex | null | undefined {
     const socket = super.createConnection(...args);
-    const { connectTimeoutMs, onSecure } = this.#options;
-    return socket instanceof TLSSocket ? secureInTime(socket, connectTimeoutMs, onSecure) : socket;
+    return socket instanceof TLSSocket ? secureInTime(socket, this.#connectTimeoutMs) : socket;
   }
 }

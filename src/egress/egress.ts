@@ -1,13 +1,14 @@
 import type { Agent } from 'node:http';
-import type { TLSSocket } from 'node:tls';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
-import { Activity } from '../telemetry/activity.js';
+import type { Activity } from '../telemetry/activity.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
+import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import { readSmallFile } from '../config/small-file.js';
 import type { ClientTls } from './agent-options.js';
+import { nameOf, toAnswerError } from './answer-error.js';
 import { DirectAgent } from './direct-agent.js';
 import { probeConnection, type ConnectionFacts } from './probe-connection.js';
 import { orAborted } from '../time/deadline.js';
@@ -31,16 +32,22 @@ export type EgressSettings = RouteSettings &
     | 'EGRESS_PROXY_CA_FILE'
   >;
 
+/** A request was not sent, since its `sendBefore` had come. */
+export class TooLateToSend extends Error {}
+
+interface EgressParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly activity: Activity;
+}
+
 /**
  * All calls to the bank: GET over mutual TLS to the configured hosts, directly or through the egress proxy. Whole-call and
  * connect deadlines, no redirects, no absolute addresses, a size limit, at most BANK_MAX_CONCURRENT_REQUESTS at a time.
  */
 export class Egress {
   readonly #settings: EgressSettings;
-  readonly #logger: Logger;
-  readonly #activity: Activity;
-  /** When the certificate of each host's server ends, as seen at the last handshake; ms since 1970. */
-  readonly #serversEnd = new Map<string, number>();
+  readonly #parts: EgressParts;
   readonly #client: WireClient;
   readonly #limit;
   readonly #agents = new Map<string, Agent>();
@@ -51,21 +58,20 @@ export class Egress {
   #retired = false;
 
   /** @throws FileUnusable when EGRESS_PROXY_CA_FILE cannot be read */
-  constructor(settings: EgressSettings, tls: ClientTls, logger: Logger, activity = new Activity()) {
+  constructor(settings: EgressSettings, tls: ClientTls, parts: EgressParts) {
+    const { EGRESS_PROXY_CA_FILE: proxyCaFile } = settings;
     this.#settings = settings;
     this.#tls = tls;
-    this.#logger = logger;
-    this.#activity = activity;
+    this.#parts = parts;
     this.#limit = pLimit(settings.BANK_MAX_CONCURRENT_REQUESTS);
     this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES);
-    const { EGRESS_PROXY_CA_FILE: file } = settings;
-    this.#proxyCa = file === undefined ? null : readSmallFile(file).toString('utf8');
+    this.#proxyCa = proxyCaFile === undefined ? null : readSmallFile(proxyCaFile).toString('utf8');
   }
 
   /**
-   * One GET. Gives any status; a redirect too, unfollowed.
+   * One GET. Returns any status; a redirect too, unfollowed.
    * @throws GatewayError certificate-rejected, bank-untrusted, bank-unreachable, bank-timeout, bank-response-invalid
-   * (cut off, too large, no HTTP), proxy-refused, proxy-unavailable; what `freshHeaders` throws; or the reason of `signal`, at once
+   * (cut off, too large, no HTTP), proxy-refused, proxy-unavailable; TooLateToSend; or the reason of `signal`, at once
    */
   async get(request: WireRequest): Promise<WireAnswer> {
     const signal = request.signal ? AbortSignal.any([request.signal, this.#closing.signal]) : this.#closing.signal;
@@ -78,43 +84,39 @@ export class Egress {
         const answer = await this.#call(request, signal);
         endCallSpan(span, { status: answer.status });
         this.#log(request, started, { status: answer.status });
-        this.#count(request, started, answer.status, request.counted?.judge(answer) ?? null);
+        this.#report(request, started, answer.status, this.#codeOf(answer, request));
         return answer;
       } catch (error) {
-        const kind = error instanceof GatewayError ? error.code : 'not-sent';
-        const failure = signal.aborted ? 'given-up' : kind;
+        const failure = signal.aborted ? 'given-up' : error instanceof GatewayError ? error.code : 'not-sent';
         endCallSpan(span, { failure });
         this.#log(request, started, { failure });
-        if (error instanceof GatewayError && !signal.aborted) this.#count(request, started, null, error.code);
+        if (error instanceof GatewayError && !signal.aborted) this.#report(request, started, null, error.code);
         throw error;
       }
     });
     return orAborted(work, signal);
   }
 
-  /** Whether an answer was ever had with this certificate. */
-  get everAnswered(): boolean {
-    return this.#everAnswered;
-  }
-
   status() {
-    const ends = [...this.#serversEnd.values()];
     return {
-      /** When the first of the bank's server certificates ends, ms since 1970; null before the first handshake. */
-      serverCertificateEnds: ends.length > 0 ? Math.min(...ends) : null,
+      /** The bank has answered with this certificate. */
+      everAnswered: this.#everAnswered,
+      /** The end of the bank's server certificate that ends first, ms since 1970; null before the first answer. */
+      serverCertificateEnds: this.#client.serverCertificateEnds,
     };
   }
 
   /**
    * Opens one connection to `baseUrl` as a call would and closes it, for the doctor; `facts` are filled on the way.
+   * @param name whom it leads to, in words
    * @throws GatewayError as `get`
    */
-  async probe(target: string, baseUrl: string, facts: ConnectionFacts): Promise<void> {
+  async probe(name: string, baseUrl: string, facts: ConnectionFacts): Promise<void> {
     try {
       await probeConnection(this.#agentFor(baseUrl), baseUrl, facts);
     } catch (error) {
       const timeoutMs = this.#settings.BANK_CONNECT_TIMEOUT_MS;
-      throw this.#toError(error, { target, timedOut: false, timeoutMs, reusedSocket: false, answered: false });
+      throw this.#toError(error, { target: name, timedOut: false, timeoutMs, reusedSocket: false, answered: false });
     }
   }
 
@@ -135,39 +137,40 @@ export class Egress {
 
   async #call(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
     const agent = this.#agentFor(request.baseUrl);
-    const deadline = AbortSignal.timeout(this.#settings.BANK_REQUEST_TIMEOUT_MS);
+    const timeoutMs = this.#settings.BANK_REQUEST_TIMEOUT_MS;
+    const deadline = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([deadline, givenUp]);
     for (;;) {
+      if (request.sendBefore && this.#parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
       try {
         const answer = await this.#client.get(request, agent, signal);
         this.#everAnswered = true;
         return answer;
       } catch (error) {
         if (!(error instanceof CallFailed)) throw error;
-        // a kept connection that died is no fault as long as a fresh one works; each such failure uses one up, so that
-        // this ends with a fresh one
+        // a kept connection that died is no failure as long as a fresh one works; each uses one up, so that this ends
         if (error.diedIdle && !signal.aborted) {
           closeIdle(agent);
           continue;
         }
         const { answered, reusedSocket } = error;
-        const timeoutMs = this.#settings.BANK_REQUEST_TIMEOUT_MS;
-        const failure = this.#toError(error.cause, {
-          target: request.target,
-          timedOut: deadline.aborted,
-          timeoutMs,
-          reusedSocket,
-          answered,
-        });
+        const target = nameOf(request.target);
+        const timedOut = deadline.aborted;
+        const failure = this.#toError(error.cause, { target, timedOut, timeoutMs, reusedSocket, answered });
         if (answered) this.#everAnswered = true;
         throw failure;
       }
     }
   }
 
-  #toError(cause: unknown, context: Omit<FailureContext, 'everAnswered' | 'maxResponseBytes'>): GatewayError {
-    const { BANK_MAX_RESPONSE_BYTES: maxResponseBytes } = this.#settings;
-    return toWireError(cause, { ...context, everAnswered: this.#everAnswered, maxResponseBytes });
+  #toError(cause: unknown, context: Omit<FailureContext, 'everAnswered' | 'maxResponseBytes' | 'proxy'>): GatewayError {
+    const { BANK_MAX_RESPONSE_BYTES: maxResponseBytes, EGRESS_PROXY_URL: proxy } = this.#settings;
+    return toWireError(cause, {
+      ...context,
+      everAnswered: this.#everAnswered,
+      maxResponseBytes,
+      proxy: proxy && toAddress(proxy),
+    });
   }
 
   #agentFor(baseUrl: string): Agent {
@@ -179,7 +182,6 @@ export class Egress {
         tlsMaxVersion: this.#settings.BANK_TLS_MAX_VERSION,
         connectTimeoutMs: this.#settings.BANK_CONNECT_TIMEOUT_MS,
         localAddress: this.#settings.EGRESS_LOCAL_ADDRESS ?? null,
-        onSecure: (socket: TLSSocket) => this.#noteServer(socket),
       };
       agent =
         proxy && route === 'proxy'
@@ -191,21 +193,20 @@ export class Egress {
     return agent;
   }
 
-  #noteServer(socket: TLSSocket): void {
-    // getPeerX509Certificate() would leave nothing for who looks at the chain afterwards, as the doctor does
-    const { valid_to: end } = socket.getPeerCertificate();
-    if (end) this.#serversEnd.set(String(socket.servername || socket.remoteAddress), Date.parse(end));
+  #codeOf(answer: WireAnswer, { target, expected = [] }: WireRequest): ProblemCode | null {
+    if (expected.includes(answer.status)) return null;
+    return toAnswerError(answer, target, this.#parts.clock.now().wall)?.code ?? null;
   }
 
-  #count({ counted, baseUrl }: WireRequest, started: number, status: number | null, code: ProblemCode | null): void {
-    if (!counted) return;
-    const { hostname: serverAddress, port } = new URL(baseUrl);
-    const call = { target: counted.endpoint, method: 'GET', serverAddress, serverPort: Number(port) || 443 } as const;
-    this.#activity.emit('bankCallEnded', { ...call, status, ms: performance.now() - started, code });
+  #report({ target, baseUrl }: WireRequest, started: number, status: number | null, code: ProblemCode | null): void {
+    const { hostname, port } = new URL(baseUrl);
+    const server = { serverAddress: hostname, serverPort: Number(port || 443) };
+    const ms = performance.now() - started;
+    this.#parts.activity.emit('bankCallEnded', { target, method: 'GET', ...server, status, ms, code });
   }
 
   #log(request: WireRequest, started: number, outcome: Record<string, unknown>): void {
-    this.#logger.debug(
+    this.#parts.logger.debug(
       {
         event: 'bank.call',
         target: request.target,
@@ -227,4 +228,9 @@ function keepNone(agent: Agent): void {
 
 function closeIdle(agent: Agent): void {
   for (const sockets of Object.values(agent.freeSockets)) sockets?.forEach((socket) => socket.destroy());
+}
+
+/** Host and port, without credentials. */
+function toAddress({ protocol, hostname, port }: URL): string {
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }

@@ -3,13 +3,12 @@ import { ConnectFailure } from './connect-failure.js';
 
 /**
  * Gives a connecting TLS socket until `deadlineMs` from now to be secure, and makes a distrusted server recognisable:
- * the error then is a ConnectFailure `untrusted`, whatever its code is in this version of Node. `explain` may name
- * other errors that end the handshake. `onSecure` is called when it is secure.
+ * the error then is a ConnectFailure `untrusted`, whatever its code is in this version of Node. `explain` may rename
+ * other errors that end the handshake.
  */
 export function secureInTime(
   socket: TLSSocket,
   deadlineMs: number,
-  onSecure: (socket: TLSSocket) => void = () => undefined,
   explain: (error: Error) => Error = (error) => error,
 ): TLSSocket {
   // not `within`: the deadline ends the socket itself, which the agent has handed out long since
@@ -21,10 +20,7 @@ export function secureInTime(
     settled = true;
     clearTimeout(timer);
   };
-  socket.once('secureConnect', () => {
-    settle();
-    onSecure(socket);
-  });
+  socket.once('secureConnect', settle);
   socket.once('close', settle);
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error?: Error) => {

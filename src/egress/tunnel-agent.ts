@@ -21,7 +21,6 @@ export class TunnelAgent extends HttpsProxyAgent<string> {
   readonly #tls: ReturnType<typeof bankTlsOptions>;
   readonly #proxyOptions: TunnelRequest['proxyOptions'];
   readonly #connectTimeoutMs: number;
-  readonly #onSecure: AgentOptions['onSecure'];
   readonly #sessions = new Map<string, Buffer>();
 
   constructor(proxy: URL, clientTls: ClientTls, options: AgentOptions & { readonly proxyCa: string | null }) {
@@ -30,7 +29,6 @@ export class TunnelAgent extends HttpsProxyAgent<string> {
     this.options.timeout = KEEP_ALIVE.timeout;
     this.#tls = bankTlsOptions(clientTls, options);
     this.#connectTimeoutMs = options.connectTimeoutMs;
-    this.#onSecure = options.onSecure;
     this.#proxyOptions = {
       keepAlive: true,
       headers: toAuthorization(proxy),
@@ -67,7 +65,7 @@ export class TunnelAgent extends HttpsProxyAgent<string> {
     tunnel.socket.on('session', (ticket: Buffer) => this.#sessions.set(key, ticket));
     tunnel.socket.once('error', () => this.#sessions.delete(key));
     const left = Math.max(1, this.#connectTimeoutMs - (performance.now() - started));
-    return secureInTime(tunnel.socket, left, this.#onSecure, (error) => explainTunnel(error, tunnel));
+    return secureInTime(tunnel.socket, left, (error) => explainTunnel(error, tunnel));
   }
 }
 

@@ -1,38 +1,38 @@
 import { request as openRequest, type RequestOptions } from 'node:https';
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { finished } from 'node:stream/promises';
 import { isNativeError } from 'node:util/types';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import type { CallOptions } from './agent-options.js';
-import type { BankCallEnded } from '../telemetry/activity.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import type { Instant } from '../time/clock.js';
+import type { BankTarget } from './answer-error.js';
 import { ACCEPTED_ENCODINGS, AnswerTooLarge, decompress } from './decompress.js';
 
 export interface WireRequest {
-  /** Whom we talk to, in words for messages: "the token endpoint". */
-  readonly target: string;
+  readonly target: BankTarget;
   /** https, without trailing slash. */
   readonly baseUrl: string;
   /** Begins with a slash. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** More headers, made when the call has its turn: what is in them may have aged while it waited. */
-  readonly freshHeaders?: () => Readonly<Record<string, string>>;
-  /** Ends the call early, also while it waits for its turn; the error then is the signal's reason. */
+  /** Not sent once this time has come, which may be while it waits for its slot: its token is then too old. */
+  readonly sendBefore?: Instant;
+  /** Statuses besides 200 that are no failure here, for example the 404 past the last page. */
+  readonly expected?: readonly number[];
+  /** Ends the call early, also while it waits for its slot; the error then is the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Counts the call as one to this endpoint, and as failed when `judge` names the problem of a whole answer. */
-  readonly counted?: { readonly endpoint: BankCallEnded['target']; readonly judge: (answer: WireAnswer) => ProblemCode | null };
 }
 
-/** An answer of the bank's, whatever its status; the body whole and decompressed, not looked at. */
+/** An answer of the bank's, whatever its status; the body is complete and decompressed, but not parsed. */
 export interface WireAnswer {
   readonly status: number;
   readonly contentType: string;
   /** The Retry-After header as sent. */
   readonly retryAfter: string | null;
-  /** The body as it came: a large one is handed on like this, since to join it costs its size in memory again. */
+  /** The body as it came: joining a large one would cost its size in memory again. */
   readonly pieces: readonly Buffer[];
 }
 
@@ -62,6 +62,8 @@ export class CallFailed extends Error {
 export class WireClient {
   readonly #axios: AxiosInstance;
   readonly #maxBytes: number;
+  /** End of the certificate of each server, as seen at its last answer over a new connection; ms since 1970. */
+  readonly #serversEnd = new Map<string, number>();
 
   constructor(maxResponseBytes: number) {
     this.#maxBytes = maxResponseBytes;
@@ -79,7 +81,13 @@ export class WireClient {
     });
   }
 
-  /** Gives any status. @throws CallFailed, or what `freshHeaders` throws */
+  /** The end of the bank's server certificate that ends first, ms since 1970; null before the first answer. */
+  get serverCertificateEnds(): number | null {
+    const ends = [...this.#serversEnd.values()];
+    return ends.length > 0 ? Math.min(...ends) : null;
+  }
+
+  /** Returns any status. @throws CallFailed */
   async get(request: WireRequest, agent: Agent, signal: AbortSignal): Promise<WireAnswer> {
     let wire: ClientRequest | undefined;
     let answered = false;
@@ -87,6 +95,7 @@ export class WireClient {
     const open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
       const opened = openRequest({ ...options, callSignal: signal } as CallOptions, (response) => {
         answered = true;
+        if (!opened.reusedSocket) this.#noteServer(response.socket as TLSSocket);
         if (Number(response.headers['content-length']) > this.#maxBytes) opened.destroy(new AnswerTooLarge());
         else onResponse(response);
       });
@@ -95,7 +104,6 @@ export class WireClient {
       wire = opened;
       return opened;
     };
-    const freshHeaders = request.freshHeaders?.();
     try {
       const response = await this.#axios.get<Readable>(request.path, {
         baseURL: request.baseUrl,
@@ -105,7 +113,6 @@ export class WireClient {
           'User-Agent': 'accounts-gateway',
           'Accept-Encoding': ACCEPTED_ENCODINGS,
           ...request.headers,
-          ...freshHeaders,
         },
         httpsAgent: agent,
         transport: { request: open },
@@ -116,6 +123,12 @@ export class WireClient {
       const cause = answered ? (lost ?? error) : error;
       throw new CallFailed(cause, { answered, reusedSocket: wire?.reusedSocket === true });
     }
+  }
+
+  #noteServer(socket: TLSSocket): void {
+    // null once the socket is closed
+    const end = (socket.getPeerCertificate() as PeerCertificate | null)?.valid_to;
+    if (end) this.#serversEnd.set(String(socket.servername || socket.remoteAddress), Date.parse(end));
   }
 
   async #toAnswer(response: AxiosResponse<Readable>): Promise<WireAnswer> {

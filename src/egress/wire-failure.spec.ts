@@ -12,6 +12,7 @@ const CONTEXT: FailureContext = {
   answered: false,
   everAnswered: true,
   maxResponseBytes: 1000,
+  proxy: null,
 };
 
 const failure = (thrown: unknown, change: Partial<FailureContext> = {}) =>
@@ -48,7 +49,7 @@ describe('a connection that is closed before the first byte of an answer', () =>
   it.each(['ECONNRESET', 'EPIPE'])('by %s, where none was ever had, is taken for a refused certificate', (code) => {
     const error = failure(wrapped(withCode(code)), { everAnswered: false });
     expect(error.code).toBe('certificate-rejected');
-    expect(error.detail).toMatch(/chain.*white-listed/);
+    expect(error.detail).toMatch(/chain.*allowlist/);
   });
 
   it.each([

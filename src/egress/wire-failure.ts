@@ -17,9 +17,11 @@ export interface FailureContext {
   /** An answer was had before with this client certificate. */
   readonly everAnswered: boolean;
   readonly maxResponseBytes: number;
+  /** Host and port of the egress proxy, if there is one. */
+  readonly proxy: string | null;
 }
 
-/** The proxy was silent until the connect deadline: not worth a repetition, as no timeout is (docs/architecture.md#every-repeat). */
+/** The proxy was silent until the connect deadline: not worth a retry, as no timeout is (docs/architecture.md#every-retry). */
 export class ProxyTimedOut extends GatewayError {}
 
 /** Whether a code of the runtime says that a server's certificate is not trusted. */
@@ -80,7 +82,7 @@ export function toWireError(thrown: unknown, context: FailureContext): GatewayEr
   ) {
     return fail(
       'certificate-rejected',
-      `${context.target} closed the connection before its first answer; most likely it refused our client certificate: unknown, expired, or its chain is missing in the PFX. An address that is not white-listed can look the same.`,
+      `${context.target} closed the connection before its first answer; most likely it refused our client certificate: unknown, expired, or its chain is missing in the PFX. An address that is not on the allowlist of the bank can look the same.`,
     );
   }
   if (alert !== undefined || code === 'EPROTO' || code?.startsWith('ERR_SSL')) {
@@ -95,6 +97,7 @@ export function toWireError(thrown: unknown, context: FailureContext): GatewayEr
 type Fail = (...args: ConstructorParameters<typeof GatewayError>) => GatewayError;
 
 function toConnectError(failure: ConnectFailure, context: FailureContext, fail: Fail): GatewayError {
+  const at = context.proxy === null ? '' : ` ${context.proxy}`;
   switch (failure.stage) {
     case 'untrusted': {
       const code = (failure.cause as NodeJS.ErrnoException | undefined)?.code;
@@ -103,35 +106,35 @@ function toConnectError(failure: ConnectFailure, context: FailureContext, fail: 
     case 'proxy-refused':
       return fail(
         'proxy-refused',
-        `The egress proxy did not open a tunnel to ${context.target}${failure.proxyStatus ? ` (it answered ${failure.proxyStatus})` : ''}.`,
+        `The egress proxy${at} did not open a tunnel to ${context.target}${failure.proxyStatus ? ` (it answered ${failure.proxyStatus})` : ''}.`,
       );
     case 'proxy-unavailable': {
       const code = causesOf(failure)
         .map((error) => (error as NodeJS.ErrnoException).code)
         .find((each) => each !== undefined);
       if (code !== undefined && isTrustFailure(code)) {
-        return fail('proxy-unavailable', `The certificate of the egress proxy is not trusted (${code}).`, {
+        return fail('proxy-unavailable', `The certificate of the egress proxy${at} is not trusted (${code}).`, {
           // roots and name are settings; a proxy that has let its certificate expire is not ours
           owner: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/.test(code) ? 'network' : 'operator',
         });
       }
-      return fail('proxy-unavailable', `The egress proxy cannot be reached${code ? ` (${code})` : ''}.`);
+      return fail('proxy-unavailable', `The egress proxy${at} cannot be reached${code ? ` (${code})` : ''}.`);
     }
     case 'proxy-timeout':
       return new ProxyTimedOut(
         'proxy-unavailable',
-        `The egress proxy opened no tunnel to ${context.target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`,
+        `The egress proxy${at} opened no tunnel to ${context.target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`,
         { cause: new Error(failure.stage) },
       );
     case 'tunnel-closed':
       return fail(
         'proxy-unavailable',
-        `The tunnel of the egress proxy to ${context.target} was closed before a word came through it; either the proxy closed it, or the bank does not accept the address of the proxy.`,
+        `The tunnel of the egress proxy${at} to ${context.target} was closed before a word came through it; either the proxy closed it, or the bank does not accept the address of the proxy.`,
       );
     case 'tunnel-noise':
       return fail(
         'proxy-refused',
-        `The tunnel of the egress proxy to ${context.target} does not lead to a TLS server.`,
+        `The tunnel of the egress proxy${at} to ${context.target} does not lead to a TLS server.`,
       );
     case 'given-up':
       return fail('bank-timeout', `The call to ${context.target} was given up.`);

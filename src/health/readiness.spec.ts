@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { SnapshotCache } from '../snapshot/snapshot-cache.js';
-import type { AccessToken } from '../auth/access-token.js';
+import { toAccessToken, type AccessToken } from '../auth/access-token.js';
 import { AccessTokenProvider } from '../auth/access-token-provider.js';
 import { NoToken } from '../auth/authorized-call.js';
 import { BankCondition } from '../auth/bank-condition.js';
@@ -42,10 +42,11 @@ class Scene {
       activity: new Activity(),
       clock,
       logger,
-      condition,
-      request: () => {
-        this.counts.tokens += 1;
-        return this.onToken();
+      endpoint: {
+        request: () => {
+          this.counts.tokens += 1;
+          return this.onToken();
+        },
       },
     });
     // as AuthorizedCall does: without a token the bank is not asked, and the reading is no failure of the bank's
@@ -81,7 +82,7 @@ class Scene {
   }
 
   token(): AccessToken {
-    return { value: 'x', requestedAt: this.clock.now(), lifetimeMs: 300_000, renewAfterMs: 240_000 };
+    return toAccessToken('x', 300_000, this.clock.now());
   }
 }
 

@@ -110,7 +110,7 @@ export class ListenerCertificate {
 
   #look(): void {
     const files = this.#watch.look();
-    if (files === 'settled' || files === 'restless' || (files === 'unchanged' && this.#unread)) this.reload();
+    if (files === 'settled' || files === 'unstable' || (files === 'unchanged' && this.#unread)) this.reload();
     this.#noteDays();
   }
 

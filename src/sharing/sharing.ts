@@ -1,5 +1,4 @@
 import type { Activity } from '../telemetry/activity.js';
-import type { SharedTokens } from '../auth/bank-identity.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import { readSnapshotKey } from '../config/snapshot-key.js';
@@ -10,7 +9,6 @@ import type { Fleet, SharingStatus } from './fleet.js';
 /** What instances have by Redis. */
 export interface Sharing {
   readonly fleet: Fleet;
-  readonly tokens: SharedTokens;
   readonly readings: SharedReadings;
 }
 
@@ -44,12 +42,8 @@ export class SharingCondition {
 export async function startSharing(settings: Settings, clock: Clock, logger: Logger): Promise<Sharing | null> {
   const { SNAPSHOT_KEY_FILE: keyFile } = settings;
   if (settings.REDIS_URL === undefined) return null;
-  const [{ Fleet }, { FleetTokens }, { FleetReadings }] = await Promise.all([
-    import('./fleet.js'),
-    import('./shared-tokens.js'),
-    import('./shared-readings.js'),
-  ]);
+  const [{ Fleet }, { FleetReadings }] = await Promise.all([import('./fleet.js'), import('./shared-readings.js')]);
   const ownKey = keyFile === undefined ? null : readSnapshotKey(keyFile);
   const fleet = await Fleet.start({ settings, ownKey, clock, logger });
-  return { fleet, tokens: new FleetTokens(fleet), readings: new FleetReadings(fleet, settings) };
+  return { fleet, readings: new FleetReadings(fleet, settings) };
 }

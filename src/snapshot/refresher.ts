@@ -39,6 +39,8 @@ export class Refresher {
   readonly #stop = new AbortController();
   #inFlight: Refresh | null = null;
   #failure: GatewayError | null = null;
+  /** The identity that failed. */
+  #failedAs = 0;
 
   constructor(parts: RefresherParts, cached: CachedSnapshot) {
     this.#parts = parts;
@@ -58,15 +60,21 @@ export class Refresher {
 
   /** The error to answer with during the back-off, else null. */
   get waiting(): GatewayError | null {
-    return this.#backOff.waiting;
+    return this.#currentBackOff.waiting;
   }
 
   get circuit(): 'closed' | 'open' | 'half-open' {
-    return this.#backOff.circuit;
+    return this.#currentBackOff.circuit;
+  }
+
+  /** The back-off, which a new identity ends: what was refused to the old one may be granted to it. */
+  get #currentBackOff(): BackOff {
+    if (this.#failedAs !== this.#parts.condition.identity) this.#backOff.resetBackOff();
+    return this.#backOff;
   }
 
   status() {
-    const { lastError: error, circuit } = this.#backOff;
+    const { lastError: error, circuit } = this.#currentBackOff;
     return { circuit, failing: error !== null, error, failure: this.#backOff.status() };
   }
 
@@ -146,6 +154,7 @@ export class Refresher {
     if (error instanceof NoToken) return error;
     if (error.code === 'access-not-granted') this.#cached.drop();
     const waiting = this.#backOff.failed(error);
+    this.#failedAs = this.#parts.condition.identity;
     this.#parts.condition.failed('refresh', error);
     this.#log.failed(error, waiting.retryAfterMs ?? 0, id);
     return waiting;

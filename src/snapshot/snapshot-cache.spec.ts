@@ -49,6 +49,7 @@ class Scene {
   readonly clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
   readonly log = keepLines();
   readonly asked: PendingReading[] = [];
+  readonly condition = new BankCondition(this.clock, this.log.logger);
   readonly snapshots: SnapshotCache;
 
   constructor(settings: Partial<typeof SETTINGS> = {}) {
@@ -67,7 +68,7 @@ class Scene {
       settings: { ...SETTINGS, ...settings },
       clock: this.clock,
       logger: this.log.logger,
-      condition: new BankCondition(this.clock, this.log.logger),
+      condition: this.condition,
     });
   }
 
@@ -317,6 +318,26 @@ describe('a bank that fails', () => {
     scene.fail('bank-response-invalid');
     expect((await getting).code).toBe('bank-response-invalid');
     expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('bank-response-invalid');
+  });
+});
+
+describe('a new identity', () => {
+  it('ends the back-off: what was refused to the old one may be granted', async () => {
+    const scene = new Scene();
+    await scene.beginFailing('access-not-granted');
+    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('access-not-granted');
+    expect(scene.asked).toHaveLength(1);
+    scene.condition.identityReplaced();
+    await scene.begin();
+    expect(scene.asked).toHaveLength(2);
+  });
+
+  it('that fails has its own back-off', async () => {
+    const scene = new Scene();
+    scene.condition.identityReplaced();
+    await scene.beginFailing();
+    await refusalOf(() => scene.snapshots.get(PLAIN));
+    expect(scene.asked).toHaveLength(1);
   });
 });
 

@@ -36,7 +36,7 @@ import { SharedReadings, SnapshotReader } from './snapshot-reader.js';
         sharing?: SharedReadings,
       ) => {
         const read = reader.read.bind(reader);
-        const snapshots = new SnapshotCache({
+        return new SnapshotCache({
           reader: { read: sharing?.share(read, () => identities.current.material) ?? read },
           settings,
           clock,
@@ -44,9 +44,6 @@ import { SharedReadings, SnapshotReader } from './snapshot-reader.js';
           activity,
           condition,
         });
-        // what was refused to the old identity may be granted to the new
-        identities.onReplaced(() => snapshots.resetBackOff());
-        return snapshots;
       },
       inject: [
         SnapshotReader,

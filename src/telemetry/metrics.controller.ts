@@ -1,14 +1,13 @@
 import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import Negotiator from 'negotiator';
 import { ApiProblems } from '../openapi/api-problems.js';
 import { headersNamed } from '../openapi/response-headers.js';
-import { Metrics } from './metrics.js';
+import { Metrics, prefersOpenMetrics } from './metrics.js';
 
-const OPEN_METRICS = 'application/openmetrics-text';
 const text = { schema: { type: 'string' } } as const;
 
+/** The figures for Prometheus (docs/monitoring.md). */
 @ApiTags('health')
 @ApiProblems()
 @Controller('metrics')
@@ -18,15 +17,15 @@ export class MetricsController {
   @Get()
   @ApiOperation({
     operationId: 'getMetrics',
-    summary: 'Get metrics for Prometheus',
+    summary: 'Figures for Prometheus',
     description:
-      'OpenMetrics if `Accept` prefers it, else the text format of Prometheus. Never a 406, as scrapers expect.',
+      'OpenMetrics for who prefers it by `Accept`, else the text format of Prometheus; never a 406, as scrapers expect.',
   })
   @ApiResponse({
     status: 200,
-    description: 'the metrics at this moment',
+    description: 'the figures at this moment',
     headers: headersNamed('Cache-Control'),
-    content: { 'text/plain': text, [OPEN_METRICS]: text },
+    content: { 'text/plain': text, 'application/openmetrics-text': text },
   })
   async get(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply) {
     const { contentType, text } = await this.metrics.render(prefersOpenMetrics(accept));
@@ -36,10 +35,4 @@ export class MetricsController {
       .header('vary', 'Accept, Origin')
       .send(Buffer.from(text));
   }
-}
-
-/** The parameters of a media type, such as `version`, make no difference. */
-export function prefersOpenMetrics(accept: string | undefined): boolean {
-  const ranges = (accept ?? '').replaceAll(/;\s*(?!q=)[^;,]+/g, '');
-  return new Negotiator({ headers: { accept: ranges } }).mediaType(['text/plain', OPEN_METRICS]) === OPEN_METRICS;
 }

@@ -22,11 +22,13 @@ export class RecentFigures implements OnApplicationBootstrap, OnModuleDestroy {
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
-    activity: Activity,
+    private readonly activity: Activity,
     private readonly snapshots: SnapshotCache,
     private readonly clock: Clock,
   ) {
-    activity.on('requestEnded', (request) => this.#onRequest(request));
+    activity.on('requestsEnded', (requests) => {
+      for (const request of requests) this.#onRequest(request);
+    });
     activity.on('bankCallEnded', (call) => this.#onBankCall(call));
   }
 
@@ -45,6 +47,7 @@ export class RecentFigures implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Makes a point of what has happened since the last one; called every 10 s. */
   endPoint(): void {
+    this.activity.flush();
     const { ageMs, stale } = this.snapshots.status();
     this.#points.push({
       at: new Date(this.clock.now().wall).toISOString(),

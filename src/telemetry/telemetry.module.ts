@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { Activity } from './activity.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { BankModule } from '../bank/bank.module.js';
 import { HealthModule } from '../health/health.module.js';
@@ -11,10 +12,15 @@ import { RecentEvents } from './recent-events.js';
 import { RecentFigures } from './recent-figures.js';
 import { Gauges } from './gauges.js';
 
-/** Metrics for Prometheus and the last hour. It imports the other folders; none imports it. */
+/** What is told to those who watch: figures for Prometheus, and the last hour. It knows other rooms, and none knows it. */
 @Module({
   imports: [AccountsModule, SnapshotModule, BankModule, AuthModule, HealthModule],
   controllers: [MetricsController, RecentController],
-  providers: [Metrics, Gauges, RecentFigures, RecentEvents],
+  providers: [
+    { provide: Metrics, useFactory: (activity: Activity) => new Metrics(activity), inject: [Activity] },
+    Gauges,
+    RecentFigures,
+    RecentEvents,
+  ],
 })
 export class TelemetryModule {}

@@ -4,6 +4,9 @@ export interface Instant {
   readonly monotonic: number;
 }
 
+/** The instant `ms` after `from`. */
+export const later = (from: Instant, ms: number): Instant => ({ wall: from.wall + ms, monotonic: from.monotonic + ms });
+
 /** Time as an injected value, so that rules about time can be tested without waiting. */
 export abstract class Clock {
   abstract now(): Instant;
@@ -15,6 +18,11 @@ export abstract class Clock {
   since(then: Instant): number {
     const now = this.now();
     return Math.max(now.wall - then.wall, now.monotonic - then.monotonic);
+  }
+
+  /** True once either clock has reached `then`. */
+  hasReached(then: Instant): boolean {
+    return this.since(then) >= 0;
   }
 }
 

@@ -97,8 +97,8 @@ describe('the token endpoint at fault is told by its code', () => {
     expect(tokenRequests).toBe(1);
   });
 
-  it('names the white-list as another cause of a 401', async () => {
+  it('names the allowlist as another cause of a 401', async () => {
     const { answer } = await runFault(bank, { onToken: status(401), ...credentials });
-    expect(answer.json.detail).toMatch(/white-list/);
+    expect(answer.json.detail).toMatch(/allowlist/);
   });
 });

@@ -49,7 +49,7 @@ describe('the doctor, at a bank that asks for the certificate after the handshak
       bank.onToken = (_request, response) => json(response, status, {});
       const examination = await examineWith(toEnvironment(bank));
       const code = status === 401 ? 'credentials-rejected' : token.code;
-      expectFailed(examination, { ...token, code, problem: /white-list/, remedy: /^(?!.*TLS).*/ });
+      expectFailed(examination, { ...token, code, problem: /allowlist/, remedy: /^(?!.*TLS).*/ });
       expect(examination.step('token').facts).toMatchObject({ overTls12: 'refused' });
       expect(asked('authorize')).toBe(2);
     },

@@ -156,7 +156,7 @@ const CASES: readonly Case[] = [
     ...token,
     code: 'credentials-rejected',
     owner: 'operator',
-    problem: /answered 401.*white-listed/,
+    problem: /answered 401.*allowlist/,
     remedy: /BANK_USERNAME and BANK_PASSWORD/,
   },
   {

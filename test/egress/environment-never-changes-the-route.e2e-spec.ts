@@ -20,8 +20,8 @@ const LOADER = join(ROOT, 'test/support/load-typescript.js');
 const SCRIPT = `
 const { settings, tls, url } = JSON.parse(process.argv[2]);
 const { Egress } = await import(process.argv[3]);
-const egress = new Egress({ ...settings, EGRESS_PROXY_URL: settings.EGRESS_PROXY_URL && new URL(settings.EGRESS_PROXY_URL) }, tls, { debug() {} });
-const answer = await egress.get({ target: 'x', baseUrl: url, path: '/api/v1/accounts', headers: {} });
+const egress = new Egress({ ...settings, EGRESS_PROXY_URL: settings.EGRESS_PROXY_URL && new URL(settings.EGRESS_PROXY_URL) }, tls, { logger: { debug() {} }, activity: { emit() {} }, clock: { now: () => ({ wall: Date.now(), monotonic: 0 }) } });
+const answer = await egress.get({ target: 'accounts', baseUrl: url, path: '/api/v1/accounts', headers: {} });
 console.log(answer.status);
 egress.retire();
 `;

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { toStatusError } from '../../src/egress/answer.js';
+import { toAnswerError } from '../../src/egress/answer-error.js';
 import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { closeAll } from '../support/closing.js';
 import { accountsAt, createEgress, identityFor } from '../support/egress.js';
@@ -21,9 +21,9 @@ test.each([301, 302, 303, 307, 308])('%i to another host, to http and to the sam
     bank.onAccounts = (_request, response) => json(response, status, '', { location });
     const answer = await egress.get(accountsAt(bank.url));
     expect(answer.status).toBe(status);
-    const error = toStatusError(answer, 'the account list', 0);
-    expect(error.code).toBe('bank-refused');
-    expect(error.detail).not.toContain('elsewhere');
+    const error = toAnswerError(answer, 'accounts', 0);
+    expect(error?.code).toBe('bank-refused');
+    expect(error?.detail).not.toContain('elsewhere');
     expect(bank.requests).toHaveLength(1);
   }
   expect(other.sockets.size).toBe(0);

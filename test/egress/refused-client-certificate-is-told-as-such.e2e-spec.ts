@@ -52,7 +52,7 @@ describe('a refused client certificate is told as such', () => {
   });
 
   it.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'by a connection closed before any answer (%s), naming the chain and the white-list; then slowly again',
+    'by a connection closed before any answer (%s), naming the chain and the allowlist; then slowly again',
     async (version) => {
       const [bank, other] = [await startPretendBank({ server: { maxVersion: version } }), await startPretendBank()];
       const ca = readFileSync(other.files.ca);
@@ -71,7 +71,7 @@ describe('a refused client certificate is told as such', () => {
       const closed = await askInTime(closing);
       expect(closed.json).toMatchObject({ status: 502, code: 'certificate-rejected' });
       expect(closed.json.detail).toMatch(/chain/);
-      expect(closed.json.detail).toMatch(/white-list/);
+      expect(closed.json.detail).toMatch(/allowlist/);
       await expectCommonConditions(bank, closing, [closed]);
     },
   );

@@ -90,7 +90,7 @@ test.each(['end', 'reset'])('%s in the handshake of a bank that never answered: 
   );
   expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${server.port}`)))).toMatchObject({
     code: 'certificate-rejected',
-    detail: expect.stringMatching(/chain is missing.*white-listed/),
+    detail: expect.stringMatching(/chain is missing.*allowlist/),
   });
 });
 
@@ -111,7 +111,7 @@ test.each(['before the first answer', 'after an answer'])(
     const url = `https://localhost:${server.port}`;
     if (when === 'after an answer') {
       expect((await egress.get(accountsAt(url))).status).toBe(401);
-      expect(egress.everAnswered).toBe(true);
+      expect(egress.status().everAnswered).toBe(true);
     }
     expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({
       code: when === 'after an answer' ? 'bank-unreachable' : 'certificate-rejected',

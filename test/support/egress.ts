@@ -7,6 +7,8 @@ import { GatewayError } from '../../src/problems/gateway-error.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { onClose } from './closing.js';
 import type { PretendBank } from './pretend-bank.js';
+import { Activity } from '../../src/telemetry/activity.js';
+import { SystemClock } from '../../src/time/clock.js';
 
 export interface ClientIdentity {
   readonly key: string;
@@ -36,7 +38,11 @@ export function createEgress(tls: ClientIdentity, change: Partial<EgressSettings
       ...change,
     },
     tls,
-    pino({ level: 'trace' }, { write: (line) => void lines.push(line) }),
+    {
+      clock: new SystemClock(),
+      logger: pino({ level: 'trace' }, { write: (line) => void lines.push(line) }),
+      activity: new Activity(),
+    },
   );
   onClose(async () => egress.retire());
   return egress;
@@ -45,7 +51,7 @@ export function createEgress(tls: ClientIdentity, change: Partial<EgressSettings
 /** A call for the account list. */
 export function accountsAt(baseUrl: string, change: Partial<WireRequest> = {}): WireRequest {
   const headers = { Accept: 'application/json', Authorization: 'Bearer secret-token' };
-  return { target: 'the account list', baseUrl, path: '/api/v1/accounts', headers, ...change };
+  return { target: 'accounts', baseUrl, path: '/api/v1/accounts', headers, ...change };
 }
 
 /** What a call that has to fail fails with, and how long it took; everything the error holds is looked through for secrets. */

@@ -1,15 +1,14 @@
-import { createServer, type Server, type ServerOptions } from 'node:https';
+import { createServer, type Server } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Endpoint } from '../faults.js';
 import type { BankState } from './bank-state.js';
-import { serveRequest, type Script } from './serve-request.js';
+import { serveRequest } from './serve-request.js';
 
 interface BankServerOptions {
   readonly endpoints: readonly Endpoint[];
-  readonly tls: ServerOptions;
+  readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
   readonly closing: AbortSignal;
-  readonly script: Script | undefined;
 }
 
 /**
@@ -18,13 +17,13 @@ interface BankServerOptions {
  * the process.
  */
 export function createBankServer(bank: BankState, options: BankServerOptions): Server {
-  const { endpoints, tls, closing, script } = options;
+  const { endpoints, tls, closing } = options;
   const connections = new Map<string, Socket>();
   const tcpOf = ({ socket }: IncomingMessage): Socket | undefined => connections.get(toKey(socket));
   const server = createServer(
-    { minVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: endpoints.includes('authorize'), ...tls },
+    { ...tls, minVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: endpoints.includes('authorize') },
     (request, response) => {
-      serveRequest(request, response, bank, { endpoints, closing, tcpOf, script }).catch(() => response.destroy());
+      serveRequest(request, response, bank, { endpoints, closing, tcpOf }).catch(() => response.destroy());
     },
   );
   server.on('connection', (socket: Socket) => {

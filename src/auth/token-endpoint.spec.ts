@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import pLimit from 'p-limit';
+import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import type { WireRequest } from '../egress/egress.js';
-import { usableForMs } from './access-token.js';
-import { requestToken } from './request-token.js';
+import { toAccessToken } from './access-token.js';
+import { TokenEndpoint } from './token-endpoint.js';
 
+const certificate = { notBefore: new Date(0), notAfter: new Date('2027-11-21') } as ClientCertificate;
 const SECRETS = { username: 'Jürgen', password: 'p:ä$s' };
 
 /** Asks a token endpoint that answers with `expiresIn` after `tookMs`. */
@@ -13,9 +16,9 @@ async function ask(expiresIn: unknown, tookMs = 0) {
   const log = keepLines();
   const requests: WireRequest[] = [];
   const askedAt = clock.now();
-  const token = await requestToken({
+  const endpoint = new TokenEndpoint({
     egress: {
-      get: (request) => {
+      get: (request: WireRequest) => {
         requests.push(request);
         clock.advance(tookMs);
         const body = Buffer.from(JSON.stringify({ access_token: 'the-token', expires_in: expiresIn }));
@@ -23,10 +26,12 @@ async function ask(expiresIn: unknown, tookMs = 0) {
       },
     },
     authUrl: 'https://auth.bank.example/m2m',
-    credentials: SECRETS,
+    material: { ...SECRETS, certificate },
     clock,
     logger: log.logger,
+    oneAtATime: pLimit(1),
   });
+  const token = await endpoint.request();
   return { token, requests, log, askedAt };
 }
 
@@ -54,7 +59,7 @@ describe('asking for a token', () => {
     const parts = await Promise.all(
       Array.from({ length: 200 }, async () => {
         const { token } = await ask('300');
-        return token.renewAfterMs / token.lifetimeMs;
+        return (token.renewAt.wall - token.requestedAt.wall) / token.lifetimeMs;
       }),
     );
     expect(Math.min(...parts)).toBeGreaterThanOrEqual(0.75);
@@ -74,25 +79,25 @@ describe('asking for a token', () => {
 });
 
 describe('a token may be sent', () => {
-  const token = (lifetimeMs: number) => ({
-    value: 'x',
-    requestedAt: new FakeClock().now(),
-    lifetimeMs,
-    renewAfterMs: lifetimeMs * 0.8,
-  });
+  const usableMs = (lifetimeMs: number) => {
+    const now = new FakeClock().now();
+    const { unusableAt } = toAccessToken('x', lifetimeMs, now);
+    expect(unusableAt.monotonic - now.monotonic).toBe(unusableAt.wall - now.wall);
+    return unusableAt.wall - now.wall;
+  };
 
   it.each([
     [300_000, 295_000],
     [50_000, 45_000],
     [60_000, 55_000],
-  ])('with %i ms of life for %i ms: until 5 s before its end', (lifetimeMs, usableMs) => {
-    expect(usableForMs(token(lifetimeMs))).toBe(usableMs);
+  ])('with %i ms of life for %i ms: until 5 s before its end', (lifetimeMs, ms) => {
+    expect(usableMs(lifetimeMs)).toBe(ms);
   });
 
   it.each([
     [10_000, 9000],
     [1000, 900],
-  ])('with %i ms of life for %i ms: a short one until a tenth before its end', (lifetimeMs, usableMs) => {
-    expect(usableForMs(token(lifetimeMs))).toBe(usableMs);
+  ])('with %i ms of life for %i ms: a short one until a tenth before its end', (lifetimeMs, ms) => {
+    expect(usableMs(lifetimeMs)).toBe(ms);
   });
 });

@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { toAnswerError, toRetryAfterMs } from './answer-error.js';
+
+const NOW = Date.UTC(2026, 10, 21, 8, 0, 0);
+
+const answer = (status: number, body: Buffer | string = '', retryAfter: string | null = null) => ({
+  status,
+  contentType: 'application/json',
+  retryAfter,
+  pieces: [Buffer.from(body as string)],
+});
+
+describe('a Retry-After', () => {
+  it.each([
+    ['0', 0],
+    ['7', 7000],
+    [' 120 ', 120_000],
+    ['1000000000', 1e12],
+    ['Sat, 21 Nov 2026 08:02:00 GMT', 120_000],
+    ['Sat, 21 Nov 2026 07:00:00 GMT', 0],
+  ])('%j is %i ms', (header, ms) => {
+    expect(toRetryAfterMs(header, NOW)).toBe(ms);
+  });
+
+  it.each([null, '', 'soon', '-5', '1.5', '1e3', '5 s', '5, 6', '2026-11-21', 'Foo, 99 Bar 2026', '٣'])(
+    '%j says nothing',
+    (header) => {
+      expect(toRetryAfterMs(header, NOW)).toBeUndefined();
+    },
+  );
+});
+
+describe('an answer', () => {
+  const both = ['token', 'accounts'] as const;
+
+  it.each(both)('of 200 from the %s is no error', (target) => {
+    expect(toAnswerError(answer(200), target, NOW)).toBeNull();
+  });
+
+  it.each([
+    [both, 429, 'bank-rate-limited', 'bank', 503],
+    [both, 500, 'bank-error', 'bank', 503],
+    [both, 503, 'bank-error', 'bank', 503],
+    [both, 599, 'bank-error', 'bank', 503],
+    [both, 301, 'bank-refused', 'operator', 502],
+    [both, 308, 'bank-refused', 'operator', 502],
+    [both, 412, 'bank-refused', 'operator', 502],
+    [both, 418, 'bank-refused', 'operator', 502],
+    [both, 201, 'bank-response-invalid', 'bank', 502],
+    [both, 204, 'bank-response-invalid', 'bank', 502],
+    [both, 206, 'bank-response-invalid', 'bank', 502],
+    [both, 304, 'bank-response-invalid', 'bank', 502],
+    [['token'], 400, 'credentials-rejected', 'operator', 502],
+    [['token'], 401, 'credentials-rejected', 'operator', 502],
+    [['token'], 403, 'address-not-allowed', 'operator', 502],
+    [['token'], 404, 'bank-refused', 'operator', 502],
+    [['accounts'], 400, 'bank-refused', 'operator', 502],
+    [['accounts'], 401, 'bank-refused', 'operator', 502],
+    [['accounts'], 403, 'bank-refused', 'operator', 502],
+    [['accounts'], 404, 'access-not-granted', 'bank', 502],
+  ] as const)('of %p with %i is %s of the %s, and %i to the caller', (targets, status, code, owner, ours) => {
+    for (const target of targets) {
+      const error = toAnswerError(answer(status, 'hunter2'), target, NOW);
+      expect([error?.code, error?.owner, error?.status]).toEqual([code, owner, ours]);
+      const name = target === 'token' ? 'The token endpoint' : 'The account list';
+      expect(error?.detail).toMatch(new RegExp(`^${name} answered .*${status}`));
+      expect(error?.detail).not.toContain('hunter2');
+    }
+  });
+
+  it.each([
+    ['token', 400, 'allowlist'],
+    ['token', 401, 'allowlist'],
+    ['token', 403, 'allowlist'],
+    ['accounts', 403, 'allowlist'],
+    ['accounts', 404, 'BANK_BASE_URL'],
+  ] as const)('of the %s with %i also names: %s', (target, status, named) => {
+    expect(toAnswerError(answer(status), target, NOW)?.detail).toContain(named);
+  });
+
+  it.each([429, 503])('with %i keeps the Retry-After of the bank', (status) => {
+    expect(toAnswerError(answer(status, '', '9'), 'token', NOW)?.retryAfterMs).toBe(9000);
+  });
+
+  it.each([403, 204])('with %i has none', (status) => {
+    expect(toAnswerError(answer(status, '', '9'), 'token', NOW)?.retryAfterMs).toBeUndefined();
+  });
+
+  it.each(both)('of 400 from the %s is a rejected certificate if its page says so, and only then', (target) => {
+    const page = (text: string) => answer(400, `<html><title>${text}</title></html>`);
+    expect(toAnswerError(page('400 The SSL certificate error'), target, NOW)?.code).toBe('certificate-rejected');
+    const other = toAnswerError(page('Request blocked'), target, NOW);
+    expect(other?.code).toBe(target === 'token' ? 'credentials-rejected' : 'bank-refused');
+    expect(other?.detail).toContain('HTML page');
+  });
+});

@@ -1,0 +1,97 @@
+import { GatewayError } from '../problems/gateway-error.js';
+import { startOf } from './answer.js';
+import type { WireAnswer } from './wire-client.js';
+
+/** The two things that are asked of the bank. */
+export type BankTarget = 'token' | 'accounts';
+
+const NAMES: Readonly<Record<BankTarget, string>> = { token: 'the token endpoint', accounts: 'the account list' };
+
+/** The target in words, for messages. */
+export const nameOf = (target: BankTarget): string => NAMES[target];
+
+/** The error that an answer stands for; null for 200. One row per status in docs/bank.md#errors-of-the-bank. */
+export function toAnswerError(answer: WireAnswer, target: BankTarget, nowWallMs: number): GatewayError | null {
+  const { status } = answer;
+  if (status === 200) return null;
+  const name = NAMES[target].replace('the', 'The');
+  const answered = `${name} answered ${status}`;
+  if (status === 429 || status >= 500) {
+    const retryAfterMs = toRetryAfterMs(answer.retryAfter, nowWallMs);
+    return new GatewayError(status === 429 ? 'bank-rate-limited' : 'bank-error', `${answered}.`, { retryAfterMs });
+  }
+  if (status < 300 || status === 304) {
+    return new GatewayError('bank-response-invalid', `${answered} where 200 is expected.`);
+  }
+  if (status < 400) {
+    return new GatewayError('bank-refused', `${name} answered with a redirect (${status}), which is not followed.`);
+  }
+  // so nginx with ssl_verify_client answers a client certificate that it does not accept, or that was not shown
+  if (status === 400 && /SSL certificate/i.test(pageOf(answer))) {
+    return new GatewayError(
+      'certificate-rejected',
+      `${answered} with a page that says that our client certificate was not accepted, or did not arrive.`,
+    );
+  }
+  const [code, reason] = (target === 'token' ? toTokenRefusal : toListRefusal)(status);
+  return new GatewayError(code, `${answered}${reason}.${pageHint(answer)}`);
+}
+
+type Refusal = [code: ConstructorParameters<typeof GatewayError>[0], reason: string];
+
+function toTokenRefusal(status: number): Refusal {
+  switch (status) {
+    case 400:
+    case 401:
+      return [
+        'credentials-rejected',
+        ': user name or password is wrong, or our address is not on the allowlist of the bank',
+      ];
+    case 403:
+      return ['address-not-allowed', ': most likely our address is not on the allowlist of the bank'];
+    case 404:
+      return ['bank-refused', ': the path in BANK_AUTH_URL may be wrong'];
+    default:
+      return ['bank-refused', ''];
+  }
+}
+
+function toListRefusal(status: number): Refusal {
+  switch (status) {
+    case 401:
+      return ['bank-refused', ': it rejected the access token again, right after a renewal'];
+    case 403:
+      return ['bank-refused', ': our address may not be on the allowlist of the bank'];
+    case 404:
+      return [
+        'access-not-granted',
+        ': the bank has granted the M2M user no accounts, or the path in BANK_BASE_URL is wrong',
+      ];
+    default:
+      return ['bank-refused', ''];
+  }
+}
+
+/** A sentence for a 400 or 403 whose body is a page: it may not come from the service itself. */
+function pageHint(answer: WireAnswer): string {
+  if ((answer.status !== 400 && answer.status !== 403) || pageOf(answer) === '') return '';
+  return ' The answer is an HTML page: the server in front of the service may have refused our client certificate, or a firewall the request.';
+}
+
+/** The beginning of an HTML page; empty for any other answer. */
+function pageOf(answer: WireAnswer): string {
+  const text = startOf(answer, 4096);
+  const isPage =
+    /^(text\/html|application\/xhtml)/i.test(answer.contentType) || /^\s*<(!doctype html|html)/i.test(text);
+  return isPage ? text : '';
+}
+
+/** Milliseconds from a Retry-After header in seconds or as a date (RFC 9110 §10.2.3); undefined if it cannot be read. */
+export function toRetryAfterMs(header: string | null, nowWallMs: number): number | undefined {
+  if (header === null) return undefined;
+  const text = header.trim();
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  if (!/^[A-Z][a-z]{2}, /.test(text)) return undefined;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowWallMs);
+}
