@@ -1,7 +1,9 @@
 // npm run build: bundles the program, its worker threads and the console page into dist/. The files are built aside and then
 // renamed, so that a failed build changes nothing and a running gateway keeps what it has loaded.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -22,15 +24,43 @@ const SOURCES = ['src', 'client/src', 'docs', 'config/build', 'package.json', 'p
 const OPTIONAL =
   /^(@nestjs\/(axios|microservices|mongoose|platform-express|sequelize|typeorm|websockets)|@fastify\/(multipart|view)|@grpc\/.*|@mikro-orm\/.*|@prisma\/.*|class-transformer|class-validator|mongoose|sequelize|typeorm)(\/|$)/;
 
-const { values: flags } = parseArgs({ options: { 'if-needed': { type: 'boolean', default: false } } });
+const { values: flags } = parseArgs({
+  options: { 'if-needed': { type: 'boolean', default: false }, watch: { type: 'boolean', default: false } },
+});
 
-if (!flags['if-needed'] || isOutdated()) {
+if (flags.watch) await serveAndWatch();
+else if (!flags['if-needed'] || isOutdated()) await build();
+
+async function build(): Promise<void> {
   const aside = join(ROOT, `dist.${process.pid}`);
   try {
     await buildInto(aside);
     swap(aside);
   } finally {
     rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+/** npm run start:dev: serves against the sandbox, and builds and starts again after each change. */
+async function serveAndWatch(): Promise<void> {
+  const args = ['--disable-sigusr1', '--enable-source-maps', join(DIST, 'main.js'), 'serve', '--sandbox'];
+  // Vite sets NODE_ENV while it builds
+  // eslint-disable-next-line node/no-process-env -- handed on
+  const env = { ...process.env };
+  const start = () => spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', env });
+  await build();
+  let gateway = start();
+  for await (const _change of watch(join(ROOT, 'src'), { recursive: true })) {
+    if (!isOutdated()) continue;
+    try {
+      await build();
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : error);
+      continue;
+    }
+    const ended = once(gateway, 'exit');
+    if (gateway.kill()) await ended;
+    gateway = start();
   }
 }
 
