@@ -53,7 +53,7 @@ export class AccountsController {
     const format = query.format ?? toFormat(request.headers.accept, chooseListFormat);
     const served = await this.responder.serve(request);
     if (format === 'json') await this.#sendPage(query, request, reply, served);
-    else this.#sendAll(format, query, request, reply, served);
+    else await this.#sendAll(format, query, request, reply, served);
   }
 
   @Get(':accountId')
@@ -93,7 +93,7 @@ export class AccountsController {
     await this.responses.send(request, reply, served, {
       key: `one ${accountId}`,
       choose: chooseJson,
-      make: () => ({ parts: [Buffer.from('{"account":'), json], bytes: json.length }),
+      make: async () => ({ parts: [Buffer.from('{"account":'), json], bytes: json.length }),
     });
   }
 
@@ -103,8 +103,8 @@ export class AccountsController {
     await this.responses.send(request, reply, served, {
       key: `list ${JSON.stringify([filters, sort, number, size])}`,
       choose: format ? null : chooseListFormat,
-      make: () => {
-        const selection = select(snapshot, filters, toSort(sort));
+      make: async () => {
+        const selection = await select(snapshot, filters, toSort(sort));
         const { total } = selection;
         const start = (number - 1) * size;
         const positions = selection.slice(start, size);
@@ -114,16 +114,16 @@ export class AccountsController {
     });
   }
 
-  #sendAll(
+  async #sendAll(
     format: 'csv' | 'ndjson',
     query: ListQuery,
     request: FastifyRequest,
     reply: FastifyReply,
     served: ServedSnapshot,
-  ): void {
+  ): Promise<void> {
     const { sort, separator, decimal, pageNumber: _, pageSize: __, format: ___, ...filters } = query;
     const { snapshot, stale } = served;
-    const selection = select(snapshot, filters, toSort(sort));
+    const selection = await select(snapshot, filters, toSort(sort));
     const positions = selection.slice(0, selection.total);
     const dialect = { separator, decimal };
     const what = JSON.stringify([format, filters, sort, dialect, stale, snapshot.complete]);

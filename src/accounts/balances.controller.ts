@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiProblems, FROM_THE_BANK } from '../openapi/api-problems.js';
 import { refTo } from '../openapi/schemas.js';
 import { matchAccounts } from '../snapshot/select.js';
-import { toTotals } from '../snapshot/totals.js';
 import { ApiNotModified, SNAPSHOT_HEADERS } from './api-responses.js';
 import { CachedResponses } from './cached-responses.js';
 import { MayBeCached } from './cached-routes.js';
@@ -12,6 +11,7 @@ import { chooseJson, MEDIA_TYPES, toFormat } from './content-negotiation.js';
 import { filtersSchema, type FilterQuery } from './list-query.js';
 import { Responder } from './responder.js';
 import { balancesAnswerSchema } from './response-schemas.js';
+import { toTotals } from './totals.js';
 
 /** What there is in each currency, over the accounts that match. */
 @ApiTags('accounts')
@@ -48,9 +48,10 @@ export class BalancesController {
     await this.responses.send(request, reply, served, {
       key: `balances ${JSON.stringify(filters)}`,
       choose: chooseJson,
-      make: () => {
-        const totals = Buffer.from(`{"totals":${JSON.stringify(toTotals(snapshot, matchAccounts(snapshot, filters)))}`);
-        return { parts: [totals], bytes: totals.length };
+      make: async () => {
+        const totals = await toTotals(snapshot, await matchAccounts(snapshot, filters));
+        const json = Buffer.from(`{"totals":${JSON.stringify(totals)}`);
+        return { parts: [json], bytes: json.length };
       },
     });
   }

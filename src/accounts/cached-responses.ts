@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import { SnapshotCache, type ServedSnapshot } from '../snapshot/snapshot-cache.js';
 import type { ChooseFormat } from './content-negotiation.js';
 import { EncodedResponse, toEntityTag } from './encoded-response.js';
@@ -20,13 +21,20 @@ interface CachedAnswer {
   /** How Accept is read; null when the address says JSON. */
   readonly choose: ChooseFormat | null;
   /** What stands before `snapshot` in the body, without the closing brace; asked for when it is not there yet. */
-  readonly make: () => { readonly parts: Iterable<Buffer>; readonly bytes: number };
+  readonly make: () => Promise<Made>;
+}
+
+interface Made {
+  readonly parts: Iterable<Buffer>;
+  readonly bytes: number;
 }
 
 /** Responses that are made once for each snapshot, and served from memory to all equal requests. */
 @Injectable()
 export class CachedResponses {
   readonly #cache = new ResponseCache();
+  /** Answers that are being made, each for all who ask for it meanwhile. */
+  readonly #making = new WeakMap<Snapshot, Map<string, Promise<Made>>>();
   /** Addresses that were found valid, and what they ask. */
   readonly #known = new LRUCache<string, Pick<CachedAnswer, 'key' | 'choose'>>({ max: MAX_KNOWN_URLS });
 
@@ -43,7 +51,7 @@ export class CachedResponses {
   ): Promise<void> {
     let response = this.#cache.ready(served, key);
     if (!response) {
-      const { parts, bytes } = make();
+      const { parts, bytes } = await this.#make(served.snapshot, key, make);
       if (bytes > MAX_READY_BYTES) {
         const { snapshot, stale } = served;
         const etag = toEntityTag([key, snapshot.digest, JSON.stringify([stale, snapshot.complete])]);
@@ -66,6 +74,14 @@ export class CachedResponses {
     const served = this.snapshots.getCached(NO_DIRECTIVES);
     const response = served && this.#cache.ready(served, known.key);
     return response ? this.responder.sendReady(request, reply, served, response) : false;
+  }
+
+  async #make(snapshot: Snapshot, key: string, make: () => Promise<Made>): Promise<Made> {
+    const making = this.#making.get(snapshot) ?? new Map<string, Promise<Made>>();
+    this.#making.set(snapshot, making);
+    const made = making.get(key) ?? make().finally(() => making.delete(key));
+    making.set(key, made);
+    return made;
   }
 
   #remember(url: string | undefined, known: Pick<CachedAnswer, 'key' | 'choose'>): void {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { totalSchema } from '../snapshot/totals.js';
 import { accountSchema } from './account-schema.js';
+import { totalSchema } from './totals.js';
 
 /** What an answer tells of the snapshot that it was made of. */
 export const snapshotSchema = z

@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { Big } from 'big.js';
 import fc from 'fast-check';
 import { AmountColumnBuilder, compareAmounts, ExactSum } from './amount-column.js';
 import { compareDecimals } from './decimal.js';
-import { amounts, readings, snapshotOf } from './sample-account.test-support.js';
-import { toTotals } from './totals.js';
+import { amounts } from './sample-account.test-support.js';
 
 const places = (text: string) => text.split('.')[1]?.length ?? 0;
 /** By big integers, as plain as can be. */
@@ -26,11 +24,10 @@ const sumOf = (texts: readonly string[]) => {
 };
 
 describe('exact numbers', () => {
-  it('are summed as big integers would be, and as Big does', () => {
+  it('are summed as big integers would be', () => {
     fc.assert(
       fc.property(fc.array(amounts, { minLength: 1, maxLength: 60 }), (texts) => {
         expect(sumOf(texts)).toBe(plainSum(texts));
-        expect(new Big(sumOf(texts)).eq(texts.reduce((sum, text) => sum.plus(text), new Big(0)))).toBe(true);
       }),
       { numRuns: 500 },
     );
@@ -61,16 +58,10 @@ describe('exact numbers', () => {
     [['0.1', '-0.25'], '-0.15'],
     [[], '0'],
     [Array<string>(20).fill('999999999999999'), '19999999999999980'],
+    [Array<string>(20).fill('-99999999999.99'), '-1999999999999.80'],
     [['9'.repeat(400), '1'], `1${'0'.repeat(400)}`],
   ])('%j is %s', (texts, sum) => {
     expect(sumOf(texts)).toBe(sum);
-  });
-
-  it('are ordered as Big orders them', () => {
-    fc.assert(
-      fc.property(amounts, amounts, (a, b) => expect(Math.sign(compareDecimals(a, b))).toBe(new Big(a).cmp(b))),
-      { numRuns: 2000 },
-    );
   });
 
   it.each([
@@ -85,37 +76,5 @@ describe('exact numbers', () => {
     ['007', '7', 0],
   ])('%s against %s is %i', (a, b, order) => {
     expect(Math.sign(compareDecimals(a, b))).toBe(order);
-  });
-});
-
-describe('totals', () => {
-  it('equal big integer arithmetic over the entries of each currency', () => {
-    fc.assert(
-      fc.property(readings, (accounts) => {
-        const entries = accounts
-          .flatMap((of) => of.balances.map((entry) => ({ of, entry })))
-          .filter(({ entry }) => entry.type === 'CurrentBalance');
-        const currencies = [...new Set(entries.map(({ entry }) => entry.currency))].sort((a, b) =>
-          a === null ? 1 : b === null ? -1 : a < b ? -1 : 1,
-        );
-        const totals = toTotals(snapshotOf(accounts), null);
-        expect(totals.map(({ currency }) => currency)).toEqual(currencies);
-        for (const total of totals) {
-          const own = entries.filter(({ entry }) => entry.currency === total.currency);
-          const sum = (name: 'beginOfDay' | 'intraDay' | 'current') => {
-            const values = own.map(({ entry }) => entry[name]);
-            return values.includes(null) ? null : plainSum(values as string[]);
-          };
-          expect(total).toMatchObject({
-            accounts: new Set(own.map(({ of }) => of.id)).size,
-            missing: own.filter(({ entry }) => [entry.beginOfDay, entry.intraDay, entry.current].includes(null)).length,
-            beginOfDay: sum('beginOfDay'),
-            intraDay: sum('intraDay'),
-            current: sum('current'),
-          });
-        }
-      }),
-      { numRuns: 300 },
-    );
   });
 });

@@ -44,7 +44,7 @@ export const SECTIONS = {
   dateOffsets: 'u32',
   dateRanks: 'u32',
   ...named(AMOUNT_FIELDS, {
-    Mantissas: 'f64',
+    Units: 'f64',
     Places: 'u16',
     Long: 'u8',
     LongOffsets: 'u32',

@@ -1,9 +1,13 @@
-import { asBuffer, textAt, type Texts } from './bytes.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { asBuffer, type Texts } from './bytes.js';
 import { asWhole, foldNumber, foldText, foldValue } from './fold-text.js';
 import { COLUMN_FIELDS, type ColumnField } from './sections.js';
 import type { Snapshot } from './snapshot.js';
 import type { SortField } from './sort-order.js';
 import { codeOf } from './value-column.js';
+
+/** Text that is searched before other requests get their turn: some milliseconds. */
+const BYTES_PER_SLICE = 2 * 1024 * 1024;
 
 /** Which accounts are wanted; all that is given must match (docs/api.md#query). */
 export type Filters = { readonly [K in ColumnField | 'iban' | 'q']?: string | undefined };
@@ -17,7 +21,7 @@ export interface Sort {
 /** The accounts that match, as a one or a zero for each position; null when all do. */
 export type Mask = Uint8Array | null;
 
-export function matchAccounts(snapshot: Snapshot, filters: Filters): Mask {
+export async function matchAccounts(snapshot: Snapshot, filters: Filters): Promise<Mask> {
   let mask: Mask = null;
   const narrow = (other: Uint8Array) => {
     if (mask === null) mask = other;
@@ -35,63 +39,43 @@ export function matchAccounts(snapshot: Snapshot, filters: Filters): Mask {
   }
   if (filters.iban !== undefined) {
     const other = new Uint8Array(snapshot.size);
-    markMatches(snapshot.texts('numbers'), asWhole(foldNumber(filters.iban)), other);
+    await markMatches(snapshot.texts('numbers'), asWhole(foldNumber(filters.iban)), other);
     narrow(other);
   }
   if (filters.q !== undefined) {
     const other = new Uint8Array(snapshot.size);
-    markMatches(snapshot.texts('search'), foldText(filters.q), other);
+    await markMatches(snapshot.texts('search'), foldText(filters.q), other);
     const number = foldNumber(filters.q);
-    if (number !== '') markMatches(snapshot.texts('numbers'), number, other);
+    if (number !== '') await markMatches(snapshot.texts('numbers'), number, other);
     narrow(other);
   }
   return mask;
 }
 
-/** Marks every account in whose text `needle` stands. */
-function markMatches({ bytes, offsets }: Texts, needle: string, mask: Uint8Array): void {
+/** The position after the texts that are searched in one go. */
+function endOfSlice(offsets: Uint32Array, start: number): number {
+  const endByte = (offsets[start] as number) + BYTES_PER_SLICE;
+  let end = start + 1;
+  while (end < offsets.length - 1 && (offsets[end + 1] as number) <= endByte) end += 1;
+  return end;
+}
+
+/** Marks every account in whose text `needle` stands; in slices, where there is much text. */
+async function markMatches({ bytes, offsets }: Texts, needle: string, mask: Uint8Array): Promise<void> {
   // every text holds it; a caller is refused before (docs/api.md#query)
   if (needle === '') throw new RangeError('nothing to search for');
-  const text = asBuffer(bytes);
   const wanted = Buffer.from(needle);
-  let position = 0;
-  let found = text.indexOf(wanted);
-  while (found !== -1) {
-    while ((offsets[position + 1] as number) <= found) position += 1;
-    mask[position] = 1;
-    found = text.indexOf(wanted, offsets[position + 1]);
+  for (let position = 0, next = 0; position < mask.length; position = next) {
+    next = endOfSlice(offsets, position);
+    const text = asBuffer(bytes.subarray(0, offsets[next]));
+    let found = text.indexOf(wanted, offsets[position]);
+    for (; found !== -1; found = text.indexOf(wanted, offsets[position])) {
+      while ((offsets[position + 1] as number) <= found) position += 1;
+      mask[position] = 1;
+      position += 1;
+    }
+    if (next < mask.length) await nextTurn();
   }
-}
-
-/** What filters look at in one account, kept after its snapshot is gone. */
-export type FilteredTexts = Readonly<Record<ColumnField, string | null> & Record<'search' | 'numbers', string>>;
-
-export function filteredTexts(snapshot: Snapshot, position: number): FilteredTexts {
-  const ofColumns = COLUMN_FIELDS.map((field) => {
-    const { codes, values } = snapshot.column(field);
-    const code = codes[position] as number;
-    return [field, code === 0 ? null : textAt(values, code - 1)];
-  });
-  return {
-    ...(Object.fromEntries(ofColumns) as Record<ColumnField, string | null>),
-    search: textAt(snapshot.texts('search'), position),
-    numbers: textAt(snapshot.texts('numbers'), position),
-  };
-}
-
-/** The same choice as `matchAccounts`, for accounts one at a time. */
-export function createMatcher(filters: Filters): (account: FilteredTexts) => boolean {
-  const columns = COLUMN_FIELDS.flatMap((field) => {
-    const wanted = filters[field];
-    return wanted === undefined ? [] : [[field, foldValue(wanted)] as const];
-  });
-  const iban = filters.iban === undefined ? null : asWhole(foldNumber(filters.iban));
-  const text = filters.q === undefined ? null : foldText(filters.q);
-  const number = foldNumber(filters.q ?? '');
-  return (account) =>
-    columns.every(([field, wanted]) => account[field] === wanted) &&
-    (iban === null || account.numbers.includes(iban)) &&
-    (text === null || account.search.includes(text) || (number !== '' && account.numbers.includes(number)));
 }
 
 /** The accounts that match, in their order. */
@@ -123,6 +107,6 @@ class Selection {
 }
 
 /** The accounts that match, in the order of `sort`. */
-export function select(snapshot: Snapshot, filters: Filters, { field, descending }: Sort): Selection {
-  return new Selection(snapshot.order(field, descending), matchAccounts(snapshot, filters));
+export async function select(snapshot: Snapshot, filters: Filters, { field, descending }: Sort): Promise<Selection> {
+  return new Selection(snapshot.order(field, descending), await matchAccounts(snapshot, filters));
 }

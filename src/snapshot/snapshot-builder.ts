@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { GatewayError } from '../problems/gateway-error.js';
 import type { Account } from './account.js';
 import { AmountColumnBuilder, type AmountColumn } from './amount-column.js';
 import { TextPile, toByteOrder, toTexts } from './bytes.js';
@@ -26,6 +27,8 @@ import { toColumn } from './value-column.js';
 
 /** SHA-256. */
 const DIGEST_BYTES = 32;
+/** Of accounts and balances, in one list (docs/bank.md#bounds). */
+const MAX_CURRENCIES = 500;
 
 /** Takes accounts in any order and makes the bytes of a snapshot of them. Knows no threads. */
 export class SnapshotBuilder {
@@ -42,12 +45,18 @@ export class SnapshotBuilder {
   readonly #entryDates = new CodedTextsBuilder();
   readonly #amounts = forEachOf<AmountField, AmountColumnBuilder>(AMOUNT_FIELDS, () => new AmountColumnBuilder());
   readonly #entryEnds: number[] = [];
+  readonly #currencies = new Set<string>();
   #entries = 0;
 
-  /** An account that came before is replaced, unless it came from a later page of the bank's. */
+  /**
+   * Adds an account, in place of one with the same id from the same page or an earlier one.
+   * @throws GatewayError bank-response-invalid
+   */
   add(account: Account, page: number): void {
     const before = this.#rows.get(account.id);
     if (before !== undefined && page < (this.#pages[before] as number)) return;
+    this.#noteCurrency(account.currency, 'currency');
+    for (const { currency } of account.balances) this.#noteCurrency(currency, 'balances[].currency');
     this.#rows.set(account.id, this.#pages.push(page) - 1);
     this.#json.push(JSON.stringify(account));
     this.#search.push(toSearchText(account));
@@ -96,6 +105,16 @@ export class SnapshotBuilder {
       ),
       ...this.#entrySections(order),
     });
+  }
+
+  #noteCurrency(currency: string | null, path: string): void {
+    if (currency === null) return;
+    this.#currencies.add(currency);
+    if (this.#currencies.size <= MAX_CURRENCIES) return;
+    throw new GatewayError(
+      'bank-response-invalid',
+      `In the account list, ${path} has more than ${MAX_CURRENCIES} different values.`,
+    );
   }
 
   #orderById(): Uint32Array {
@@ -149,8 +168,8 @@ const toOrderSections = (field: SortField, { ascending, descending }: Order): Re
   [`${field}Descending`]: descending,
 });
 
-const toAmountSections = (field: AmountField, { mantissas, places, long }: AmountColumn): Record<string, Section> => ({
-  [`${field}Mantissas`]: mantissas,
+const toAmountSections = (field: AmountField, { units, places, long }: AmountColumn): Record<string, Section> => ({
+  [`${field}Units`]: units,
   [`${field}Places`]: places,
   [`${field}Long`]: long.bytes,
   [`${field}LongOffsets`]: long.offsets,

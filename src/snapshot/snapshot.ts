@@ -9,9 +9,6 @@ import type { ValueColumn } from './value-column.js';
 
 type Sections = ReturnType<typeof unpack<SnapshotHeader, typeof SECTIONS>>['sections'];
 
-const QUOTATION_MARK = 0x22;
-const BACKSLASH = 0x5c;
-
 /** When a reading was made, by the clocks of this process. */
 interface SnapshotTimes {
   /** Before the bank was asked. */
@@ -57,29 +54,6 @@ export class Snapshot {
   json(position: number): Buffer {
     const { jsonOffsets } = this.#sections;
     return this.#json.subarray(jsonOffsets[position], jsonOffsets[position + 1]);
-  }
-
-  /** The JSON text of the id at a position, with its quotation marks: accounts are in the order of these bytes. */
-  idJson(position: number): Buffer {
-    const { jsonOffsets } = this.#sections;
-    const start = (jsonOffsets[position] as number) + '{"id":'.length;
-    let end = start + 1;
-    while (this.#json[end] !== QUOTATION_MARK) end += this.#json[end] === BACKSLASH ? 2 : 1;
-    return this.#json.subarray(start, end + 1);
-  }
-
-  id(position: number): string {
-    return JSON.parse(this.idJson(position).toString('utf8')) as string;
-  }
-
-  /** Whether the account at a position is, to the byte, the one at a position of another snapshot. */
-  isSame(position: number, other: Snapshot, otherPosition: number): boolean {
-    const { jsonOffsets: own } = this.#sections;
-    const { jsonOffsets: others } = other.#sections;
-    const [start, end] = [own[position] as number, own[position + 1] as number];
-    const [otherStart, otherEnd] = [others[otherPosition] as number, others[otherPosition + 1] as number];
-    if (end - start !== otherEnd - otherStart) return false;
-    return this.#json.compare(other.#json, otherStart, otherEnd, start, end) === 0;
   }
 
   account(position: number): Account {
@@ -130,7 +104,7 @@ export class Snapshot {
   amounts(field: AmountField): AmountColumn {
     const sections = this.#sections;
     return {
-      mantissas: sections[`${field}Mantissas`],
+      units: sections[`${field}Units`],
       places: sections[`${field}Places`],
       long: { bytes: sections[`${field}Long`], offsets: sections[`${field}LongOffsets`] },
     };

@@ -1,9 +1,13 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { ExactSum, isNull, type AmountColumn } from './amount-column.js';
-import { textAt } from './bytes.js';
-import { AMOUNT_FIELDS } from './sections.js';
-import type { Mask } from './select.js';
-import type { Snapshot } from './snapshot.js';
+import { ExactSum, isNull, type AmountColumn } from '../snapshot/amount-column.js';
+import { textAt } from '../snapshot/bytes.js';
+import { AMOUNT_FIELDS } from '../snapshot/sections.js';
+import type { Mask } from '../snapshot/select.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
+
+/** Entries that are added before other requests get their turn: some milliseconds. */
+const ENTRIES_PER_SLICE = 50_000;
 
 const sum = z
   .string()
@@ -36,12 +40,16 @@ export const totalSchema = z
 
 type Total = z.infer<typeof totalSchema>;
 
-/** The CurrentBalance entries of the accounts that match, summed by their own currency and ordered by it, null last. */
-export function toTotals(snapshot: Snapshot, mask: Mask): Total[] {
+/**
+ * The CurrentBalance entries of the accounts that match, summed by their own currency and ordered by it, null last. A long
+ * sum is made in slices.
+ */
+export async function toTotals(snapshot: Snapshot, mask: Mask): Promise<Total[]> {
   const { positions, currency, dateCodes, dateRanks, dates } = snapshot.entries;
   const columns = AMOUNT_FIELDS.map((field) => snapshot.amounts(field));
   const totals: RunningTotal[] = [];
   for (let entry = 0; entry < positions.length; entry++) {
+    if (entry > 0 && entry % ENTRIES_PER_SLICE === 0) await nextTurn();
     const position = positions[entry] as number;
     if (mask !== null && mask[position] === 0) continue;
     const total = (totals[currency.codes[entry] as number] ??= new RunningTotal(columns));

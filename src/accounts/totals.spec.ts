@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { countTurns } from '../../test/support/count-turns.js';
+import { account, balance, readings, snapshotOf } from '../snapshot/sample-account.test-support.js';
+import { toTotals } from './totals.js';
+
+const places = (text: string) => text.split('.')[1]?.length ?? 0;
+/** By big integers, as plain as can be. */
+function plainSum(texts: readonly string[]): string {
+  const most = Math.max(0, ...texts.map(places));
+  const total = texts.reduce((sum, text) => sum + BigInt(text.replace('.', '') + '0'.repeat(most - places(text))), 0n);
+  const digits = String(total < 0n ? -total : total).padStart(most + 1, '0');
+  return (total < 0n ? '-' : '') + (most ? `${digits.slice(0, -most)}.${digits.slice(-most)}` : digits);
+}
+
+describe('totals', () => {
+  it('equal big integer arithmetic over the entries of each currency', async () => {
+    await fc.assert(
+      fc.asyncProperty(readings, async (accounts) => {
+        const entries = accounts
+          .flatMap((of) => of.balances.map((entry) => ({ of, entry })))
+          .filter(({ entry }) => entry.type === 'CurrentBalance');
+        const currencies = [...new Set(entries.map(({ entry }) => entry.currency))].sort((a, b) =>
+          a === null ? 1 : b === null ? -1 : a < b ? -1 : 1,
+        );
+        const totals = await toTotals(snapshotOf(accounts), null);
+        expect(totals.map(({ currency }) => currency)).toEqual(currencies);
+        for (const total of totals) {
+          const own = entries.filter(({ entry }) => entry.currency === total.currency);
+          const sum = (name: 'beginOfDay' | 'intraDay' | 'current') => {
+            const values = own.map(({ entry }) => entry[name]);
+            return values.includes(null) ? null : plainSum(values as string[]);
+          };
+          expect(total).toMatchObject({
+            accounts: new Set(own.map(({ of }) => of.id)).size,
+            missing: own.filter(({ entry }) => [entry.beginOfDay, entry.intraDay, entry.current].includes(null)).length,
+            beginOfDay: sum('beginOfDay'),
+            intraDay: sum('intraDay'),
+            current: sum('current'),
+          });
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('of many entries are made in slices: others have their turn meanwhile', async () => {
+    const entries = Array.from({ length: 100 }, (_, index) =>
+      balance({ currency: `C${index}`, current: '12345678901234567.89' }),
+    );
+    const snapshot = snapshotOf(
+      Array.from({ length: 1000 }, (_, index) => account({ id: `a-${index}`, balances: entries })),
+    );
+    const { result: totals, turns } = await countTurns(() => toTotals(snapshot, null));
+    expect(totals).toHaveLength(100);
+    expect(totals[7]).toMatchObject({ accounts: 1000, missing: 0, current: '12345678901234567890.00' });
+    expect(turns).toBeGreaterThan(0);
+  });
+});
