@@ -11,7 +11,7 @@ const HELP = `accounts-gateway ${VERSION}
 
 Settings come from the environment and .env; docs/settings.md lists them. Exit codes of serve: 0 stopped, 1 a fault of its own
 or a port that is taken, 2 settings, 3 the PFX; of doctor: 0 all is well, 1 a fault of its own, else the step that failed:
-2 settings, 3 certificate, 4 dns, 5 route, 6 tls, 7 token, 8 accounts, 9 shape.
+2 settings, 3 certificate, 4 dns, 5 route, 6 tls, 7 token, 8 accounts, 9 shape, 10 sharing.
 `;
 
 /** Reads the command line and runs what it says; gives the exit code. */

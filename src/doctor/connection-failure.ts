@@ -130,7 +130,7 @@ function tlsRemedy({ host, seen, source }: Attempt, failure: GatewayError, thumb
   const [leaf] = seen.serverChain ?? [];
   if (code === 'certificate-rejected') {
     if (!leaf) {
-      return `The connection ended before the server showed its certificate, so ours may not be the reason. Ask the bank whether its service is up and our public address is white-listed, and the network team whether a firewall cuts the connection to ${address} off.`;
+      return `The connection ended before the server showed its certificate, so ours may not be the reason. Ask the bank whether its service is up and our public address is on the allowlist, and the network team whether a firewall cuts the connection to ${address} off.`;
     }
     return rejectionRemedy(thumbprint);
   }
@@ -149,7 +149,7 @@ function tlsRemedy({ host, seen, source }: Attempt, failure: GatewayError, thumb
 
 /** What to do when the bank does not take our certificate. */
 export const rejectionRemedy = (thumbprint: string): string =>
-  `Ask the bank whether the certificate with thumbprint ${thumbprint} is registered for our M2M user in this environment and not revoked, and whether our public address is white-listed; check that the PFX holds the intermediates.`;
+  `Ask the bank whether the certificate with thumbprint ${thumbprint} is registered for our M2M user in this environment and not revoked, and whether our public address is on the allowlist; check that the PFX contains the intermediates.`;
 
 function trustRemedy({ address, variable }: BankHost, cause: string, issuer: string): string {
   switch (cause) {

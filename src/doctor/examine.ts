@@ -12,6 +12,7 @@ import { checkCertificate } from './check-certificate.js';
 import { ConnectionCheck } from './check-connection.js';
 import { checkDns } from './check-dns.js';
 import { checkSettings, type SettingsSource } from './check-settings.js';
+import { checkSharing } from './check-sharing.js';
 import { rejectionRemedy } from './connection-failure.js';
 import { toHosts } from './hosts.js';
 import type { DoctorReport } from './report.js';
@@ -28,8 +29,8 @@ interface ExamineOptions {
 }
 
 /**
- * Walks the way to the bank hop by hop, by the gateway's own rooms, and stops at the first that is broken
- * (docs/troubleshooting.md#steps-and-exit-codes). Facts hold names, addresses, dates, counts and fingerprints: never a secret, never an amount.
+ * Checks the path to the bank hop by hop with the gateway's own code, and stops at the first failure
+ * (docs/troubleshooting.md#steps-and-exit-codes). Facts contain names, addresses, dates, counts and thumbprints, never a secret or an amount.
  */
 export async function examine(options: ExamineOptions): Promise<DoctorReport> {
   const { mode, offline, settings: source, clock } = options;
@@ -38,7 +39,9 @@ export async function examine(options: ExamineOptions): Promise<DoctorReport> {
   const material =
     settings && (await walk.step('certificate', (findings) => checkCertificate(settings, clock, findings)));
   if (settings && material && !offline) await examineBank(walk, { settings, material, clock });
-  const steps = walk.reports;
+  const redis = settings?.REDIS_URL;
+  if (redis && !offline) await walk.step('sharing', (findings) => checkSharing(redis, settings, findings));
+  const steps = walk.reports.filter(({ name }) => name !== 'sharing' || redis);
   return { ok: steps.every(({ status }) => status !== 'failed'), mode, steps };
 }
 
@@ -144,8 +147,8 @@ async function checkToken({ tokens }: BankIdentity, logged: readonly LoggedLine[
   findings.lines.push(`lives ${lifetimeSeconds} s`);
   const unknown = logged.find(({ event }) => event === 'token.lifetime-unknown');
   if (!unknown) return;
-  findings.problem = `The bank does not say how long its token lives: ${unknown.msg}.`;
-  findings.remedy = 'The gateway works, but asks for tokens more often; tell the bank that expires_in cannot be used.';
+  findings.problem = `The bank does not state the lifetime of its token: ${unknown.msg}.`;
+  findings.remedy = 'The gateway works, but requests tokens more often. Tell the bank that expires_in cannot be read.';
   findings.owner = 'bank';
 }
 
@@ -159,7 +162,7 @@ function toLateCertificate({ code, problem }: StepFailed): StepFailed {
   return new StepFailed(
     code,
     'operator',
-    `${problem} But over TLS 1.2 the same request goes well: the bank asks for our certificate after the handshake, which Node cannot answer over TLS 1.3.`,
-    'Set BANK_TLS_MAX_VERSION=1.2, or ask the bank to ask for the client certificate within the handshake.',
+    `${problem} But the same request succeeds over TLS 1.2: the bank asks for our certificate after the handshake, which is impossible in TLS 1.3.`,
+    'Set BANK_TLS_MAX_VERSION=1.2, or ask the bank to request the client certificate within the handshake.',
   );
 }

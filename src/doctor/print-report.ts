@@ -1,29 +1,36 @@
+import { styleText } from 'node:util';
 import { failedStep, STEPS, type DoctorReport, type StepReport } from './report.js';
 
-const MARKS = { ok: '✓', warning: '!', failed: '✗', skipped: '·' } as const;
+/** Node colours them only on a terminal, and not with NO_COLOR. */
+const MARKS = {
+  ok: () => styleText('green', '✓'),
+  warning: () => styleText('yellow', '!'),
+  failed: () => styleText('red', '✗'),
+  skipped: () => styleText('dim', '·'),
+} as const;
 const WIDTH = 110;
 /** Of mark, name and time. */
 const MARGIN = 26;
 const NAME_WIDTH = 17;
 const RULE = '-'.repeat(WIDTH);
 
-/** One step for people: how it went, how long it took, and the facts that help. */
+/** One step for people: result, duration, and the facts that help. */
 export function printStep({ name, status, ms, problem, remedy }: StepReport, lines: readonly string[]): string {
   const said = status === 'warning' ? [problem, remedy].flatMap((text) => (text ? wrapped(text, MARGIN) : [])) : [];
   const [first = '', ...rest] = [...lines.map(toPlain), ...said];
-  const head = `${MARKS[status]} ${name.padEnd(12)}${String(ms).padStart(6)} ms   ${first}`.trimEnd();
+  const head = `${MARKS[status]()} ${name.padEnd(12)}${String(ms).padStart(6)} ms   ${first}`.trimEnd();
   return `${[head, ...rest.map((line) => `${' '.repeat(MARGIN)}${line}`)].join('\n')}\n`;
 }
 
-/** The end of the report: all well, or what is broken, who must act, what to ask them, and text for a ticket. */
+/** The end of the report: a summary, or what is broken, who must act, and text for a ticket. */
 export function printVerdict(report: DoctorReport, version: string, at: Date, offline: boolean): string {
   const failed = failedStep(report);
   if (!failed) {
-    const asked = offline ? 'The local steps are' : 'Everything up to the account list is';
+    const asked = offline ? 'The local steps succeeded' : 'All steps succeeded';
     const warned = report.steps.some(({ status }) => status === 'warning');
-    return `\n${asked} in order${warned ? '; look at the warnings (!)' : ''}.\n`;
+    return `\n${styleText('green', asked)}${warned ? '. Look at the warnings (!)' : ''}.\n`;
   }
-  const title = `accounts-gateway ${version} (${report.mode}) cannot read the accounts: step "${failed.name}" failed`;
+  const title = styleText('red', `accounts-gateway ${version} (${report.mode}): step "${failed.name}" failed`);
   const rows = toTicket(report, failed, at).flatMap(([name, text]) =>
     wrapped(text, NAME_WIDTH).map((line, index) => `${(index === 0 ? name : '').padEnd(NAME_WIDTH)}${line}`),
   );
@@ -38,7 +45,7 @@ function toTicket({ steps }: DoctorReport, failed: StepReport, at: Date): [strin
     ['Cause', failed.code],
     ['Who must act', failed.owner],
     ['What to do', failed.remedy],
-    ['Not looked at', STEPS.slice(STEPS.indexOf(failed.name) + 1).join(', ')],
+    ['Not checked', STEPS.slice(STEPS.indexOf(failed.name) + 1).join(', ')],
     ['Time', at.toISOString()],
     ['Request id', withNote(fact('accounts', 'requestId'), 'X-Request-Id')],
     ['Token service', fact('settings', 'authUrl')],

@@ -16,11 +16,11 @@ const REMEDIES: Partial<Record<StepName, Remedies>> = {
     'credentials-rejected':
       'Check BANK_USERNAME and BANK_PASSWORD (another environment, a blank or a quote too many). If they are right, ask the bank whether this M2M user is active, belongs to the certificate with our thumbprint, and may call from our public address.',
     'address-not-allowed':
-      'Ask the bank to white-list the public address by which we reach it for this M2M user: that of this machine, of its NAT or of the egress proxy; the network team knows it.',
+      'Ask the bank to add our public address to the allowlist of this M2M user: the address of this machine, of its NAT or of the egress proxy. The network team knows it.',
     'bank-refused':
       'Check host and path of BANK_AUTH_URL (when it is not set, of BANK_BASE_URL): most likely this is not the token service. If it is, ask the bank, naming the time and the status above.',
     'bank-error':
-      'Ask the bank whether its token service is up, naming the time and what is said above. The way there is in order: name, connection, TLS and certificate.',
+      'Ask the bank whether its token service is up, with the time and the problem above. Name, connection, TLS and certificate are fine.',
     'bank-timeout':
       'Ask the bank whether its token service is slow or down, naming the time; the connection to it stands. If it is only slow, raise BANK_REQUEST_TIMEOUT_MS.',
     'bank-response-invalid':
@@ -33,11 +33,11 @@ const REMEDIES: Partial<Record<StepName, Remedies>> = {
     'bank-refused':
       'Check that BANK_BASE_URL and BANK_AUTH_URL are of the same environment (test or production). If they are, ask the bank why its account list refuses a token that it has just issued, naming the time and the status above.',
     'bank-error':
-      'Ask the bank whether its account service is up, naming the time and what is said above. It has issued a token, so certificate and credentials are in order.',
+      'Ask the bank whether its account service is up, with the time and the problem above. It has issued a token, so certificate and credentials are fine.',
     'bank-timeout':
       'Ask the bank whether its account service is slow or down, naming the time; it has issued a token. If it is only slow, raise BANK_REQUEST_TIMEOUT_MS, or ask for less at once with BANK_PAGE_SIZE.',
     'bank-response-invalid':
-      'Report the time and what is said above to the bank. If the answer is too large, lower BANK_PAGE_SIZE or raise BANK_MAX_RESPONSE_BYTES.',
+      'Report the time and the problem above to the bank. If the answer is too large, lower BANK_PAGE_SIZE or raise BANK_MAX_RESPONSE_BYTES.',
   },
   shape: {
     'bank-response-invalid':

@@ -1,20 +1,29 @@
-import type { Owner, ProblemCode } from '../problems/problem-table.js';
+import type { AnyCode, Owner } from '../problems/problem-table.js';
 
-/** The steps, in the order in which they are taken; the exit code of a failed one follows from its place (docs/troubleshooting.md#steps-and-exit-codes). */
-export const STEPS = ['settings', 'certificate', 'dns', 'route', 'tls', 'token', 'accounts', 'shape'] as const;
+/** The steps in their order, which also gives the exit codes (docs/troubleshooting.md#steps-and-exit-codes). */
+export const STEPS = [
+  'settings',
+  'certificate',
+  'dns',
+  'route',
+  'tls',
+  'token',
+  'accounts',
+  'shape',
+  'sharing',
+] as const;
 
 export type StepName = (typeof STEPS)[number];
 
-/** What a step fails with: a code of docs/errors.md, or one of those that only the doctor has. */
-export type DoctorCode = ProblemCode | 'config-invalid' | 'pfx-unreadable' | 'dns-failed';
+/** A code of docs/errors.md, or one that only the doctor has. */
+export type DoctorCode = AnyCode | 'config-invalid' | 'pfx-unreadable' | 'dns-failed';
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** How one step went; `code`, `owner`, `problem` and `remedy` are null where nothing is wrong. */
+/** The result of one step; `code`, `owner`, `problem` and `remedy` are null where nothing is wrong. */
 export interface StepReport {
   readonly name: StepName;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** How long it took. */
   readonly ms: number;
   readonly facts: Facts;
   readonly code: DoctorCode | null;
@@ -30,12 +39,12 @@ export interface DoctorReport {
   readonly steps: readonly StepReport[];
 }
 
-/** The step at which the doctor stopped, null when all went well. */
+/** The step at which the doctor stopped; null when none failed. */
 export function failedStep({ steps }: DoctorReport): StepReport | null {
   return steps.find(({ status }) => status === 'failed') ?? null;
 }
 
-/** 0 when all is well, 1 for a fault of the doctor itself, else by the step that failed: 2 for settings … 9 for shape. */
+/** 0 without a failure, 1 for an internal error, else that of the failed step: 2 for settings … 10 for sharing. */
 export function toExitCode(report: DoctorReport): number {
   const failed = failedStep(report);
   if (!failed) return 0;

@@ -19,7 +19,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** What went wrong in `step`, as the doctor reports it; an unforeseen error is a fault of the doctor, reported without its message. */
+/** The failure of `step` as the doctor reports it. An unexpected error is reported without its message. */
 export function toStepFailed(thrown: unknown, step: StepName): StepFailed {
   if (thrown instanceof StepFailed) return thrown;
   if (thrown instanceof GatewayError && thrown.code !== 'internal-error') {
@@ -29,8 +29,8 @@ export function toStepFailed(thrown: unknown, step: StepName): StepFailed {
   return new StepFailed(
     'internal-error',
     'operator',
-    `A fault of the gateway itself: ${placeOf(fault)}.`,
-    'Report it to those who maintain the gateway, with this text and its version.',
+    `An internal error of the gateway: ${placeOf(fault)}.`,
+    'Report this text and the version to the maintainers of the gateway.',
   );
 }
 

@@ -70,7 +70,7 @@ describe('node dist/main.js doctor', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/doctor \(sandbox\)/);
     expect(stdout.match(/^✓ /gm)).toHaveLength(8);
-    expect(stdout).toContain('Everything up to the account list is in order.');
+    expect(stdout).toContain('All steps succeeded.');
     expect(lingeredMs).toBeLessThan(3000);
   });
 

@@ -7,7 +7,7 @@ import { listSample } from '../support/sample-accounts.js';
 
 const token = { step: 'token', code: 'address-not-allowed', owner: 'operator', exit: 7 } as const;
 const accounts = { step: 'accounts', code: 'bank-refused', owner: 'operator', exit: 8 } as const;
-const OVER_1_2 = { problem: /over TLS 1\.2 the same request goes well/i, remedy: /Set BANK_TLS_MAX_VERSION=1\.2/ };
+const OVER_1_2 = { problem: /same request succeeds over TLS 1\.2/, remedy: /Set BANK_TLS_MAX_VERSION=1\.2/ };
 
 describe('the doctor, at a bank that asks for the certificate after the handshake', () => {
   let bank: PretendBank;

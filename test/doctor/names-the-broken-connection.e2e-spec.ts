@@ -292,7 +292,7 @@ const CASES: readonly Case[] = [
     },
     ...rejected,
     problem: /closed the connection before its first answer/,
-    remedy: /thumbprint [0-9A-F]{40}.*white-listed.*intermediates/,
+    remedy: /thumbprint [0-9A-F]{40}.*allowlist.*intermediates/,
   },
   {
     name: 'the same on the second host alone',

@@ -103,7 +103,7 @@ const CASES: readonly Case[] = [
     ...certificate,
     code: 'pfx-unreadable',
     problem: /\/no\/such\.pfx, which does not exist/,
-    remedy: /Put the PFX/,
+    remedy: /Put the file/,
   },
   {
     name: 'a wrong passcode',
@@ -119,7 +119,7 @@ const CASES: readonly Case[] = [
     ...certificate,
     code: 'pfx-unreadable',
     problem: /\S/,
-    remedy: /Fetch the PFX again|Export the PFX again/,
+    remedy: /Copy the file again|Export the PFX again/,
   },
   {
     name: 'a certificate that has expired',
@@ -166,7 +166,7 @@ const CASES: readonly Case[] = [
     code: 'address-not-allowed',
     owner: 'operator',
     problem: /answered 403/,
-    remedy: /white-list the public address/,
+    remedy: /our public address to the allowlist/,
   },
   {
     name: 'not the token endpoint',
@@ -363,7 +363,7 @@ describe('the doctor names the refusal', () => {
     expect(report.steps.find(({ status }) => status === 'failed')).toMatchObject({
       code: 'internal-error',
       owner: 'operator',
-      problem: expect.stringMatching(/fault of the gateway itself: RangeError at /),
+      problem: expect.stringMatching(/internal error of the gateway: RangeError at /),
     });
     expect(everything).not.toContain('secret-message');
   });

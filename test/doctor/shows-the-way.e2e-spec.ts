@@ -163,7 +163,7 @@ describe('the doctor, where all is well', () => {
         examination,
         ALL.map((_, index) => (index < 2 ? 'ok' : 'skipped')),
       );
-      expect(examination.text).toContain('The local steps are in order.');
+      expect(examination.text).toContain('The local steps succeeded.');
     } finally {
       unsubscribe('net.client.socket', note);
     }
@@ -193,7 +193,7 @@ describe('the doctor, where all is well', () => {
       expect(remedy).toContain(thumbprint);
       expect(owner).toBe('operator');
       expect(examination.text).toContain('! certificate');
-      expect(examination.text).toContain('look at the warnings');
+      expect(examination.text).toContain('Look at the warnings');
     });
 
     (hasOpenssl() ? it : it.skip)('of a PFX with outdated ciphers', async () => {
