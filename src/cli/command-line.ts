@@ -7,6 +7,7 @@ const HELP = `accounts-gateway ${VERSION}
   node dist/main.js [serve] [--sandbox] [--fresh]   serve the internal API; with --sandbox against the sandbox bank
   node dist/main.js doctor [--json] [--offline]     find out why the bank cannot be reached, and who must act
   node dist/main.js sandbox [--fresh]               run the sandbox bank alone; --fresh makes new certificates
+  node dist/main.js sandbox --renew                 write a new client certificate by the same CA, and exit
   node dist/main.js --help | --version
 
 Settings come from the environment and .env; docs/settings.md lists them. Exit codes of serve: 0 stopped, 1 a fault of its own
@@ -30,6 +31,7 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
         version: { type: 'boolean' },
         sandbox: { type: 'boolean', default: false },
         fresh: { type: 'boolean', default: false },
+        renew: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         offline: { type: 'boolean', default: false },
       },

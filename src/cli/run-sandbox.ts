@@ -1,4 +1,5 @@
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
+import { renewClientFile } from '../sandbox/identity/identity.js';
 import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import { loadSettings } from '../config/load-settings.js';
@@ -7,14 +8,23 @@ import { describeErrors, EXIT } from './exit.js';
 import { toSandboxOptions } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
 
-/** The sandbox bank alone, until a signal to stop; gives the exit code. */
-export async function runSandbox(process: NodeJS.Process, options: { readonly fresh: boolean }): Promise<number> {
+/** Runs the sandbox bank alone until a signal to stop; with `renew` only renews its client certificate. Returns the exit code. */
+export async function runSandbox(
+  process: NodeJS.Process,
+  options: { readonly fresh: boolean; readonly renew: boolean },
+): Promise<number> {
   const stop = listenForStop(process);
   let sandbox: Sandbox;
   try {
     // no bank is needed to run one
     const { common, warnings } = await loadSettings({ sandbox: true, sandboxAlone: true });
     for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
+    if (options.renew) {
+      const { SANDBOX_DIRECTORY: directory, SANDBOX_NAMES: names } = common;
+      await renewClientFile(directory, names);
+      process.stdout.write(`A new client certificate is in ${directory}/client.pfx\n`);
+      return EXIT.stopped;
+    }
     sandbox = await startSandbox(toSandboxOptions(common), options);
   } catch (error) {
     if (error instanceof SettingsInvalid) {

@@ -52,7 +52,7 @@ export class AccessLog {
       },
       'request',
     );
-    this.#activity.requestEnded({ method, route, status, ms, cache, problem, clientName });
+    this.#activity.emit('requestEnded', { method, route, status, ms, cache, problem, clientName });
   }
 
   /** A request whose caller left before it was begun, since one before it on the connection was not answered. */
@@ -77,7 +77,7 @@ export class AccessLog {
       'request',
     );
     const nothing = { route: null, ms: 0, cache: undefined, clientName: undefined };
-    this.#activity.requestEnded({ method, status, problem, ...nothing });
+    this.#activity.emit('requestEnded', { method, status, problem, ...nothing });
   }
 }
 

@@ -28,7 +28,7 @@ export async function listen(server: Server, place: Place): Promise<number> {
 
 /** Rejects with SandboxNotStarted if one of the places is taken, before anything is changed on disk. */
 export async function checkFree(places: readonly Place[]): Promise<void> {
-  for (const place of places) {
+  for (const place of places.filter(({ port }) => port !== 0)) {
     const probe = createServer();
     await listen(probe, place);
     await new Promise((resolve) => probe.close(resolve));

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { ServerOptions } from 'node:https';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { AccessTokens } from './access-tokens.js';
@@ -12,6 +13,7 @@ import { checkFree, listen, SandboxNotStarted, type Place } from './listen.js';
 import { RequestLog, type SeenRequest } from './request-log.js';
 import { createBankServer } from './service/bank-server.js';
 import type { BankState } from './service/bank-state.js';
+import type { Script } from './service/serve-request.js';
 import { Switches } from './switches.js';
 
 /** The SANDBOX_* settings (docs/settings.md#the-sandbox-bank). Port 0 picks a free one. */
@@ -43,21 +45,33 @@ export interface Sandbox {
   /** Absolute. */
   readonly directory: string;
   readonly files: SandboxFiles;
+  /** The server of the account list. */
+  readonly server: Server;
   /** What was asked of it, oldest first; grows while it runs. */
   readonly requests: ReadonlyArray<SeenRequest>;
   /** Ends everything at once, hanging calls too. May be called twice. */
   close(): Promise<void>;
 }
 
+/** How a sandbox may be started. */
+export interface SandboxOptions {
+  /** Renews its identity even if a valid one is there. */
+  readonly fresh?: boolean;
+  /** Called when somebody sets all switches back. */
+  readonly onReset?: () => void;
+  /** Used instead of the one in the directory, whatever is wrong with it. */
+  readonly identity?: IdentityContent;
+  /** Answers in place of the sandbox. */
+  readonly script?: Script;
+  /** Replaces single TLS options of the servers. */
+  readonly tls?: ServerOptions;
+}
+
 /**
- * Starts the pretend bank. `fresh` renews its identity even if a valid one is there; `onReset` is called when somebody
- * sets all switches back. Rejects with SandboxNotStarted,
- * in one line that names the setting, if a port is taken, the directory cannot be written or the white-list is wrong.
+ * Starts the sandbox bank. Rejects with SandboxNotStarted, in one line that names the setting, if a port is taken, the directory
+ * cannot be written or the allowlist is wrong.
  */
-export async function startSandbox(
-  settings: SandboxSettings,
-  options: { readonly fresh?: boolean; readonly onReset?: () => void } = {},
-): Promise<Sandbox> {
+export async function startSandbox(settings: SandboxSettings, options: SandboxOptions = {}): Promise<Sandbox> {
   const { host } = settings;
   const directory = resolve(settings.directory);
   const names = [...new Set([...settings.names, ...(isWildcard(host) ? [] : [host])])].map((n) => n.toLowerCase());
@@ -68,7 +82,7 @@ export async function startSandbox(
   const switches = createSwitches(settings, tokens);
   // Before the identity is touched: a running sandbox may own this directory, and --fresh would pull it from under it.
   await checkFree([basePlace, authPlace, controlPlace]);
-  const identity = await loadOrExplain(directory, names, options.fresh ?? false);
+  const identity = options.identity ?? (await loadOrExplain(directory, names, options.fresh ?? false));
 
   const bank: BankState = {
     accounts: new AccountBook(settings.seed),
@@ -79,8 +93,9 @@ export async function startSandbox(
     tokens,
   };
   const closing = new AbortController();
-  const tls = { ca: identity.ca, cert: identity.server, key: identity.serverKey };
-  const createHost = (...endpoints: Endpoint[]) => createBankServer(bank, { endpoints, tls, closing: closing.signal });
+  const tls = { ca: identity.ca, cert: identity.server, key: identity.serverKey, ...options.tls };
+  const createHost = (...endpoints: Endpoint[]) =>
+    createBankServer(bank, { endpoints, tls, closing: closing.signal, script: options.script });
   const base = settings.authPort === null ? createHost('authorize', 'accounts') : createHost('accounts');
   const auth = settings.authPort === null ? null : createHost('authorize');
   const control = new SandboxControl(bank, options.onReset ?? (() => undefined));
@@ -101,6 +116,7 @@ export async function startSandbox(
       control,
       directory,
       files: toSandboxFiles(directory),
+      server: base,
       requests: bank.log.all,
       close,
     };

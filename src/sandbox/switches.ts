@@ -1,7 +1,7 @@
 import type { AccessTokens } from './access-tokens.js';
 import type { SwitchPatch } from './control/control-patch.js';
 import { FaultQueue } from './faults.js';
-import { createWhiteList, type WhiteList } from './white-list.js';
+import { createAllowlist, type Allowlist } from './allowlist.js';
 
 /** The switches with a value. */
 interface SwitchValues {
@@ -19,7 +19,7 @@ export class Switches {
   readonly #start: SwitchValues;
   readonly #tokens: AccessTokens;
   #values: SwitchValues;
-  #whiteList: WhiteList;
+  #allowlist: Allowlist;
   #movingSince: number | null = null;
 
   /** Throws if `allowedIps` holds something that is no address and no CIDR. */
@@ -27,7 +27,7 @@ export class Switches {
     this.#start = start;
     this.#tokens = tokens;
     this.#values = start;
-    this.#whiteList = createWhiteList(start.allowedIps);
+    this.#allowlist = createAllowlist(start.allowedIps);
   }
 
   get values(): SwitchValues {
@@ -35,7 +35,7 @@ export class Switches {
   }
 
   admits(address: string): boolean {
-    return this.#whiteList.admits(address);
+    return this.#allowlist.admits(address);
   }
 
   /** For how many whole seconds balances have been moving; null while they do not. */
@@ -59,7 +59,7 @@ export class Switches {
   }
 
   #set(values: SwitchValues): void {
-    this.#whiteList = createWhiteList(values.allowedIps);
+    this.#allowlist = createAllowlist(values.allowedIps);
     this.#movingSince = values.movement ? (this.#movingSince ?? performance.now()) : null;
     this.#values = values;
   }

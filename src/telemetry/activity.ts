@@ -2,12 +2,9 @@ import { EventEmitter } from 'node:events';
 import type { RequestFields } from '../logging/request-fields.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 
-/**
- * A request that has its answer, or whose caller has left; one that was refused before it became one, too. It holds what
- * was known at that moment: the work for a caller who has left may yet fail, and is then no answer.
- */
+/** A request that has its response, or whose caller has left; also one that was refused before it was parsed. */
 export interface RequestEnded {
-  /** As the caller sent it; null when nothing of it could be read. */
+  /** As the caller sent it; null when it could not be read. */
   readonly method: string | null;
   /** The template of its route; null without one. */
   readonly route: string | null;
@@ -33,53 +30,32 @@ export interface BankCallEnded {
   readonly code: ProblemCode | null;
 }
 
-/** A request for a token that came to an end of its own. */
+/** A token request; calls that were given up are not reported. */
 interface TokenRequestEnded {
-  /** What it failed with; null when it went well. */
+  /** The problem it ended with; null on success. */
   readonly code: ProblemCode | null;
 }
 
-/** A reading of all accounts, with all its pages and repeats. */
+/** One refresh with all its pages and retries. */
 export interface RefreshEnded {
   readonly ms: number;
-  /** What it failed with; null when it went well. */
+  /** The problem it ended with; null on success. */
   readonly code: ProblemCode | null;
 }
 
-/** A newer snapshot is held. */
+/** A newer snapshot is cached. */
 interface SnapshotTaken {
-  /** Read here, by another instance, or before the start. */
+  /** Refreshed here, by another instance, or before the start. */
   readonly source: 'bank' | 'shared' | 'file';
 }
 
 interface ActivityEvents {
-  requestsEnded: [readonly RequestEnded[]];
+  requestEnded: [RequestEnded];
   bankCallEnded: [BankCallEnded];
   tokenRequestEnded: [TokenRequestEnded];
   refreshEnded: [RefreshEnded];
   snapshotTaken: [SnapshotTaken];
 }
 
-/** Requests are told of so many at a time: counted one by one, between other work, each costs several times as much. */
-const BATCH = 100;
-
-/**
- * What happens in the rooms of one app, told to those who measure it (docs/architecture.md#figures). Listeners are called on
- * the way of a request: they are brief, and throw nothing.
- */
-export class Activity extends EventEmitter<ActivityEvents> {
-  #requests: RequestEnded[] = [];
-
-  /** A request has ended. It is told of with others, soon; `flush` says when at the latest. */
-  requestEnded(request: RequestEnded): void {
-    if (this.#requests.push(request) >= BATCH) this.flush();
-  }
-
-  /** Tells of all requests that have ended; for who reads what was counted. */
-  flush(): void {
-    if (this.#requests.length === 0) return;
-    const requests = this.#requests;
-    this.#requests = [];
-    this.emit('requestsEnded', requests);
-  }
-}
+/** Events of one app for those that measure it. Listeners run within a request: they must be fast and must not throw. */
+export class Activity extends EventEmitter<ActivityEvents> {}

@@ -1,28 +1,30 @@
 import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { Counter, Gauge } from '@prometheus-io/client';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { BankDrift } from '../bank/bank-drift.js';
 import { Settings } from '../config/settings.js';
+import { COMMIT, VERSION } from '../config/version.js';
 import { describeRoutes } from '../egress/route.js';
 import { HealthReport } from '../health/health-report.js';
 import { Readiness } from '../health/readiness.js';
 import { HttpEdge } from '../http/http-edge.js';
 import { countLostLines } from '../logging/standard-output.js';
-import { SnapshotCache } from '../snapshot/snapshot-cache.js';
-import { COMMIT, VERSION } from '../config/version.js';
 import { SharingCondition } from '../sharing/sharing.js';
+import { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import { Metrics } from './metrics.js';
-import { addSharingFigures } from './sharing-figures.js';
-import { ScrapedFigures } from './scraped-figures.js';
 
-const HEALTH = ['ok', 'degraded', 'error'] as const;
-const CIRCUIT = ['closed', 'open', 'half-open'] as const;
+const HEALTH = ['ok', 'degraded', 'error'];
+const CIRCUIT = ['closed', 'open', 'half-open'];
 
-/** Adds what the rooms say of themselves to the figures (docs/monitoring.md#metrics). */
+type Value = readonly [labels: Record<string, string>, value: number | null];
+
+/** The metrics that are read at the moment of a scrape (docs/monitoring.md#metrics). */
 @Injectable()
 export class Gauges {
   constructor(
+    private readonly metrics: Metrics,
     private readonly readiness: Readiness,
     private readonly report: HealthReport,
     private readonly snapshots: SnapshotCache,
@@ -31,82 +33,100 @@ export class Gauges {
     private readonly edge: HttpEdge,
     private readonly drift: BankDrift,
     private readonly settings: Settings,
-    sharing: SharingCondition,
-    metrics: Metrics,
+    private readonly sharing: SharingCondition,
   ) {
-    const figures = new ScrapedFigures(metrics.registry);
-    this.#addHealth(figures);
-    this.#addSnapshot(figures);
-    this.#addBank(figures);
-    this.#addCertificates(figures);
-    this.#addCallers(figures);
-    const store = sharing.status() !== null;
-    if (store || settings.SNAPSHOT_FILE !== undefined) addSharingFigures(figures, () => sharing.figures, store);
-    const lost = 'Log lines that were lost, since they could not be written or nobody read them.';
-    figures.counter('log_lines_dropped', lost, [], () => [[{}, countLostLines()]]);
+    this.#addProcess();
+    this.#addSnapshot();
+    this.#addBank();
+    this.#addCertificates();
+    this.#addSharing();
   }
 
-  #addHealth(figures: ScrapedFigures): void {
-    const info = {
-      version: VERSION,
-      commit: COMMIT ?? 'unknown',
-      mode: this.settings.mode,
-      route: describeRoutes(this.settings),
-    };
-    figures.labelledGauge('info', 'What runs, as labels.', Object.keys(info), () => [[info, 1]]);
-    figures.gauge('ready', 'Whether a call for accounts would be answered now.', () => Number(this.readiness.ready));
-    figures.stateSet('status', 'The status of /health.', 'status', HEALTH, async () => {
-      const { status } = await this.report.read();
-      return status;
+  #addProcess(): void {
+    const { settings } = this;
+    const build = { version: VERSION, commit: COMMIT ?? 'unknown' };
+    this.#gauge('build_info', 'The build that runs.', () => [[build, 1]], ['version', 'commit']);
+    const mode = { mode: settings.mode, route: describeRoutes(settings) };
+    this.#gauge('mode', 'The bank that is called, and the route to it.', () => [[mode, 1]], ['mode', 'route']);
+    this.#gauge('ready', 'Whether a call for accounts would be answered now.', () => Number(this.readiness.ready));
+    this.#gauge(
+      'status',
+      'The status of /health.',
+      async () => {
+        const { status } = await this.report.read();
+        return toStates('status', HEALTH, status);
+      },
+      ['status'],
+    );
+    const { server } = this.edge.fastify;
+    this.#gauge('connections', 'Open connections of callers.', () => promisify(server.getConnections.bind(server))());
+    this.#gauge('pending_requests', 'Requests that wait for the bank.', () => this.snapshots.status().callersWaiting);
+    const dropped = new Counter({
+      name: 'accounts_gateway_log_lines_dropped_total',
+      help: 'Log lines dropped because standard output could not be written.',
+      registers: [],
+      collect() {
+        this.reset();
+        this.inc(countLostLines());
+      },
     });
+    this.metrics.registry.registerMetric(dropped);
   }
 
-  #addSnapshot(figures: ScrapedFigures): void {
-    const { snapshots } = this;
-    const held = <T>(read: (status: ReturnType<SnapshotCache['status']>) => T) => {
-      const status = snapshots.status();
-      return status.asOf === null ? null : read(status);
+  #addSnapshot(): void {
+    const cached = (read: (status: ReturnType<SnapshotCache['status']>) => number | boolean | null) => () => {
+      const status = this.snapshots.status();
+      const value = status.asOf === null ? null : read(status);
+      return value === null ? null : Number(value);
     };
-    figures.gauge('snapshot_age_seconds', 'How long ago the bank was asked for what is held.', () =>
-      held(({ ageMs }) => Math.max(0, ageMs ?? 0) / 1000),
+    this.#gauge(
+      'snapshot_age_seconds',
+      'Age of the cached snapshot.',
+      cached(({ ageMs }) => Math.max(0, ageMs ?? 0) / 1000),
     );
-    figures.gauge('snapshot_accounts', 'Accounts in what is held.', () => held(({ accounts }) => accounts));
-    figures.gauge('snapshot_stale', 'Whether callers get older answers than they should.', () =>
-      held(({ stale }) => Number(stale)),
+    this.#gauge(
+      'snapshot_accounts',
+      'Accounts in the cached snapshot.',
+      cached(({ accounts }) => accounts),
     );
-    figures.gauge('snapshot_complete', "Whether the bank's own count agrees with what is held.", () =>
-      held(({ complete }) => (complete === null ? null : Number(complete))),
+    this.#gauge(
+      'snapshot_stale',
+      'Whether apps get a stale snapshot.',
+      cached(({ stale }) => stale),
+    );
+    this.#gauge(
+      'snapshot_complete',
+      "Whether the bank's row count agrees with the cached snapshot.",
+      cached(({ complete }) => complete),
     );
   }
 
-  #addBank(figures: ScrapedFigures): void {
-    figures.stateSet('bank_circuit', 'Whether the bank is asked.', 'state', CIRCUIT, () => this.report.circuit);
-    figures.gauge('bank_last_success_timestamp_seconds', 'When the bank last answered as it should.', () => {
+  #addBank(): void {
+    this.#gauge('bank_circuit', 'The state of the back-off.', () => toStates('state', CIRCUIT, this.report.circuit), [
+      'state',
+    ]);
+    this.#gauge('bank_last_success_timestamp_seconds', 'Time of the last successful call to the bank.', () => {
       const { lastSuccessAt } = this.condition.status();
       return lastSuccessAt === null ? null : Date.parse(lastSuccessAt) / 1000;
     });
-    figures.gauge(
-      'bank_drift_paths',
-      'Paths of what the bank sends that are not known.',
-      () => this.drift.found.length,
-    );
-    figures.gauge('token_expiry_timestamp_seconds', 'When the access token ends.', () =>
+    this.#gauge('bank_drift_paths', 'Unknown keys and words from the bank.', () => this.drift.found.length);
+    this.#gauge('token_expiry_timestamp_seconds', 'Time at which the access token expires.', () =>
       toSeconds(this.identities.current.tokens.status().expiresAt),
     );
   }
 
-  #addCertificates(figures: ScrapedFigures): void {
-    figures.labelledGauge(
+  #addCertificates(): void {
+    this.#gauge(
       'certificate_expiry_timestamp_seconds',
-      "When a certificate ends: the client's, the bank's as it was last seen, that of this API.",
+      'Time at which a certificate expires.',
+      () => this.#certificates.map(({ use, ends }) => [{ use }, toSeconds(ends)]),
       ['use'],
-      () => this.#certificates.map(({ use, ends }) => [{ use }, toSeconds(ends)] as const),
     );
-    figures.labelledGauge(
+    this.#gauge(
       'certificate_refused',
-      "Whether a newer certificate is not taken, or that of the bank's server is not trusted.",
+      "Whether a new certificate was refused, or the bank's server certificate is not trusted.",
+      () => this.#certificates.map(({ use, refused }) => [{ use }, Number(refused)]),
       ['use'],
-      () => this.#certificates.map(({ use, refused }) => [{ use }, Number(refused)] as const),
     );
   }
 
@@ -125,11 +145,52 @@ export class Gauges {
     ];
   }
 
-  #addCallers(figures: ScrapedFigures): void {
-    const { server } = this.edge.fastify;
-    figures.gauge('connections', 'Open connections of callers.', () => promisify(server.getConnections.bind(server))());
-    figures.gauge('callers_waiting', 'Callers that wait for the bank.', () => this.snapshots.status().callersWaiting);
+  /** Only with REDIS_URL or SNAPSHOT_FILE. */
+  #addSharing(): void {
+    const { sharing } = this;
+    const redis = sharing.status() !== null;
+    if (!redis && this.settings.SNAPSHOT_FILE === undefined) return;
+    if (redis) this.#gauge('sharing_up', 'Whether Redis can be used.', () => Number(sharing.figures.up));
+    const snapshots = new Counter({
+      name: 'accounts_gateway_shared_snapshots_total',
+      help: 'Cached snapshots by their source.',
+      labelNames: ['source'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [source, count] of Object.entries(sharing.figures.snapshots)) this.inc({ source }, count);
+      },
+    });
+    this.metrics.registry.registerMetric(snapshots);
+  }
+
+  /** `read` returns null where there is no value: the sample is then absent. */
+  #gauge(
+    name: string,
+    help: string,
+    read: () => number | null | Value[] | Promise<number | Value[]>,
+    labelNames: string[] = [],
+  ): void {
+    const gauge = new Gauge<string>({
+      name: `accounts_gateway_${name}`,
+      help,
+      labelNames,
+      registers: [],
+      async collect() {
+        const result = await read();
+        const values: readonly Value[] = Array.isArray(result) ? result : [[{}, result]];
+        this.reset();
+        // without labels the library sets 0
+        if (labelNames.length === 0) this.remove();
+        for (const [labels, value] of values) if (value !== null) this.set(labels, value);
+      },
+    });
+    this.metrics.registry.registerMetric(gauge);
   }
 }
+
+/** A state set: one sample per state, 1 for the present one. */
+const toStates = (label: string, states: readonly string[], present: string): Value[] =>
+  states.map((state) => [{ [label]: state }, Number(state === present)]);
 
 const toSeconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);

@@ -1,13 +1,14 @@
 import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import Negotiator from 'negotiator';
 import { ApiProblems } from '../openapi/api-problems.js';
 import { headersNamed } from '../openapi/response-headers.js';
-import { Metrics, prefersOpenMetrics } from './metrics.js';
+import { Metrics } from './metrics.js';
 
+const OPEN_METRICS = 'application/openmetrics-text';
 const text = { schema: { type: 'string' } } as const;
 
-/** The figures for Prometheus (docs/monitoring.md). */
 @ApiTags('health')
 @ApiProblems()
 @Controller('metrics')
@@ -17,15 +18,15 @@ export class MetricsController {
   @Get()
   @ApiOperation({
     operationId: 'getMetrics',
-    summary: 'Figures for Prometheus',
+    summary: 'Get metrics for Prometheus',
     description:
-      'OpenMetrics for who prefers it by `Accept`, else the text format of Prometheus; never a 406, as scrapers expect.',
+      'OpenMetrics if `Accept` prefers it, else the text format of Prometheus. Never a 406, as scrapers expect.',
   })
   @ApiResponse({
     status: 200,
-    description: 'the figures at this moment',
+    description: 'the metrics at this moment',
     headers: headersNamed('Cache-Control'),
-    content: { 'text/plain': text, 'application/openmetrics-text': text },
+    content: { 'text/plain': text, [OPEN_METRICS]: text },
   })
   async get(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply) {
     const { contentType, text } = await this.metrics.render(prefersOpenMetrics(accept));
@@ -35,4 +36,10 @@ export class MetricsController {
       .header('vary', 'Accept, Origin')
       .send(Buffer.from(text));
   }
+}
+
+/** The parameters of a media type, such as `version`, make no difference. */
+export function prefersOpenMetrics(accept: string | undefined): boolean {
+  const ranges = (accept ?? '').replaceAll(/;\s*(?!q=)[^;,]+/g, '');
+  return new Negotiator({ headers: { accept: ranges } }).mediaType(['text/plain', OPEN_METRICS]) === OPEN_METRICS;
 }

@@ -3,20 +3,19 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { Activity } from './activity.js';
 import { ClientNames } from './client-names.js';
-import { Metrics, prefersOpenMetrics } from './metrics.js';
-import { ScrapedFigures } from './scraped-figures.js';
-import { addSharingFigures } from './sharing-figures.js';
+import { Metrics } from './metrics.js';
+import { prefersOpenMetrics } from './metrics.controller.js';
 
 const lines = (text: string, name: string) => text.split('\n').filter((line) => line.startsWith(name));
 
-describe('the figures', () => {
+describe('metrics', () => {
   it('do not grow with names, methods and paths that callers make up', async () => {
     const activity = new Activity();
     const metrics = new Metrics(activity);
     const size = async () => (await metrics.render(false)).text.split('\n').length;
     const tell = (count: number) => {
       for (let index = 0; index < count; index += 1) {
-        activity.requestEnded({
+        activity.emit('requestEnded', {
           method: index % 2 === 0 ? 'GET' : `M${index}`,
           route: null,
           status: 404,
@@ -46,35 +45,6 @@ describe('the figures', () => {
     for (const each of [open, again]) {
       expect(each.text).toContain('# TYPE accounts_gateway_refreshes counter\naccounts_gateway_refreshes_total{');
     }
-  });
-
-  it('of sharing are there only where instances share', async () => {
-    const metrics = new Metrics(new Activity());
-    expect((await metrics.render(false)).text).not.toMatch(/sharing_up|shared_snapshots/);
-    const status = { up: true, snapshots: { bank: 2, shared: 1, file: 0 } };
-    addSharingFigures(new ScrapedFigures(metrics.registry), () => status, true);
-    const { text } = await metrics.render(false);
-    expect(lines(text, 'accounts_gateway_sharing_up')).toEqual(['accounts_gateway_sharing_up 1']);
-    expect(lines(text, 'accounts_gateway_shared_snapshots_total')).toEqual([
-      'accounts_gateway_shared_snapshots_total{source="bank"} 2',
-      'accounts_gateway_shared_snapshots_total{source="shared"} 1',
-      'accounts_gateway_shared_snapshots_total{source="file"} 0',
-    ]);
-    status.up = false;
-    expect((await metrics.render(false)).text).toContain('accounts_gateway_sharing_up 0\n');
-  });
-});
-
-describe('a figure that others keep', () => {
-  it('is left out while it has no value', async () => {
-    const metrics = new Metrics(new Activity());
-    let value: number | null = null;
-    new ScrapedFigures(metrics.registry).gauge('sample', 'A sample.', () => value);
-    expect(lines((await metrics.render(false)).text, 'accounts_gateway_sample')).toEqual([]);
-    value = 0;
-    expect(lines((await metrics.render(false)).text, 'accounts_gateway_sample')).toEqual(['accounts_gateway_sample 0']);
-    value = null;
-    expect(lines((await metrics.render(false)).text, 'accounts_gateway_sample')).toEqual([]);
   });
 });
 

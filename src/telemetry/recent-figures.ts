@@ -22,13 +22,11 @@ export class RecentFigures implements OnApplicationBootstrap, OnModuleDestroy {
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
-    private readonly activity: Activity,
+    activity: Activity,
     private readonly snapshots: SnapshotCache,
     private readonly clock: Clock,
   ) {
-    activity.on('requestsEnded', (requests) => {
-      for (const request of requests) this.#onRequest(request);
-    });
+    activity.on('requestEnded', (request) => this.#onRequest(request));
     activity.on('bankCallEnded', (call) => this.#onBankCall(call));
   }
 
@@ -47,7 +45,6 @@ export class RecentFigures implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Makes a point of what has happened since the last one; called every 10 s. */
   endPoint(): void {
-    this.activity.flush();
     const { ageMs, stale } = this.snapshots.status();
     this.#points.push({
       at: new Date(this.clock.now().wall).toISOString(),

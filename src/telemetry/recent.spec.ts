@@ -13,7 +13,7 @@ function createFigures() {
   const status: { ageMs: number | null; stale: boolean } = { ageMs: null, stale: false };
   const figures = new RecentFigures(activity, { status: () => status } as unknown as SnapshotCache, clock);
   const request = (ms: number, change: object = {}) =>
-    activity.requestEnded({
+    activity.emit('requestEnded', {
       method: 'GET',
       route: '/api/v1/accounts',
       status: 200,

@@ -12,6 +12,8 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
+import { toKnownMethod } from './known-method.js';
+
 const SCOPE = 'accounts-gateway';
 /** The bound of the SDK too; those that came later wait for the same thing. */
 const MAX_LINKS = 128;
@@ -23,12 +25,6 @@ const TRACE_PARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-
  * nothing. No attribute holds anything of a caller's or of the bank's but methods, statuses and counts.
  */
 const tracer = (): Tracer => trace.getTracer(SCOPE);
-
-const KNOWN_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'TRACE']);
-
-/** A method as an attribute or a label, by the conventions of OpenTelemetry: `_OTHER` for any that HTTP does not define. */
-export const toKnownMethod = (method: string | null): string =>
-  method !== null && KNOWN_METHODS.has(method) ? method : '_OTHER';
 
 /** The server span of a request, a child of the caller's `traceparent` where that is well formed. */
 export function startRequestSpan(traceParent: unknown): Span {

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import { Activity } from './activity.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { BankModule } from '../bank/bank.module.js';
 import { HealthModule } from '../health/health.module.js';
@@ -12,15 +11,10 @@ import { RecentEvents } from './recent-events.js';
 import { RecentFigures } from './recent-figures.js';
 import { Gauges } from './gauges.js';
 
-/** What is told to those who watch: figures for Prometheus, and the last hour. It knows other rooms, and none knows it. */
+/** Metrics for Prometheus and the last hour. It imports the other folders; none imports it. */
 @Module({
   imports: [AccountsModule, SnapshotModule, BankModule, AuthModule, HealthModule],
   controllers: [MetricsController, RecentController],
-  providers: [
-    { provide: Metrics, useFactory: (activity: Activity) => new Metrics(activity), inject: [Activity] },
-    Gauges,
-    RecentFigures,
-    RecentEvents,
-  ],
+  providers: [Metrics, Gauges, RecentFigures, RecentEvents],
 })
 export class TelemetryModule {}

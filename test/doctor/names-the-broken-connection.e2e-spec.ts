@@ -252,7 +252,7 @@ const CASES: readonly Case[] = [
       return env;
     },
     ...untrusted,
-    problem: /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE holds no root of it, only: CN=Pretend CA/,
+    problem: /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE holds no root of it, only: CN=Sandbox Bank Root CA/,
     remedy: /the certificate of CN=A bank root.*BANK_CA_FILE.*TLS inspection/,
   },
   {

@@ -73,15 +73,15 @@ describe('the doctor, where all is well', () => {
     const { thumbprint } = step('certificate').facts;
     expect(thumbprint).toBe(bank.requests.at(-1)?.thumbprint);
     expect(step('certificate').facts).toMatchObject({
-      subject: expect.stringContaining('pretend client'),
+      subject: expect.stringContaining('sandbox-m2m'),
       daysLeft: 364,
     });
     expect(step('dns').facts).toEqual({ bank: { host: '127.0.0.1', addresses: ['127.0.0.1'] } });
     expect(step('tls').facts['bank']).toMatchObject({
       tlsVersion: 'TLSv1.3',
       serverChain: [
-        { subject: expect.stringContaining('Pretend bank'), validTo: expect.stringMatching(/^20.*Z$/) },
-        { subject: expect.stringContaining('Pretend CA') },
+        { subject: expect.stringContaining('localhost'), validTo: expect.stringMatching(/^20.*Z$/) },
+        { subject: expect.stringContaining('Sandbox Bank Root CA') },
       ],
       ourThumbprint: thumbprint,
     });

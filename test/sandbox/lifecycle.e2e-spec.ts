@@ -3,8 +3,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { isAbsolute, join } from 'node:path';
+import { renewClientFile } from '../../src/sandbox/identity/identity.js';
 import { sandboxGreeting } from '../../src/sandbox/sandbox-greeting.js';
-import { askToken, cleanUp, makeDirectory, start } from '../support/sandbox.js';
+import { askAccounts, askToken, cleanUp, getToken, makeDirectory, ownCertificate, start } from '../support/sandbox.js';
 
 const read = (directory: string, name: string): string => readFileSync(join(directory, name), 'base64');
 
@@ -44,6 +45,19 @@ describe('starting the sandbox', () => {
     for (const part of parts()) expect(broken).not.toContain(part);
   });
 
+  it('renews the client certificate alone, and accepts it while running; tokens of the old one are refused with it', async () => {
+    const bank = await start({ authPort: 0 });
+    const names = ['ca.pem', 'server.pem', 'client.pfx', 'passcode', 'username', 'password'];
+    const before = names.map((name) => read(bank.directory, name));
+    const old = { certificate: ownCertificate(bank), token: await getToken(bank) };
+    await renewClientFile(bank.directory, ['localhost', '127.0.0.1']);
+    const changed = names.filter((name, index) => read(bank.directory, name) !== before[index]);
+    expect(changed).toEqual(['client.pfx']);
+    expect((await askAccounts(bank, await getToken(bank))).status).toBe(200);
+    expect((await askAccounts(bank, old.token)).status).toBe(401);
+    expect((await askAccounts(bank, old.token, '', old.certificate)).status).toBe(200);
+  });
+
   it.each([
     ['SANDBOX_PORT', 'port'],
     ['SANDBOX_AUTH_PORT', 'authPort'],
@@ -64,7 +78,7 @@ describe('starting the sandbox', () => {
     expect((await start({ directory, [setting]: port })).url).toContain('https://127.0.0.1:');
   });
 
-  it('names the setting when the white-list or the directory is wrong', async () => {
+  it('names the setting when the allowlist or the directory is wrong', async () => {
     await expect(start({ allowedIps: ['10.0.0.0/99'] })).rejects.toThrow(/SANDBOX_ALLOWED_IPS.*10\.0\.0\.0\/99/);
     const file = join(makeDirectory(), 'file');
     writeFileSync(file, '');

@@ -64,7 +64,7 @@ describe('the token endpoint', () => {
     expect((await askToken(bank, { body: '{}', headers })).status).toBe(400);
   });
 
-  it('answers 403 to an address that is not white-listed, and 200 once it is', async () => {
+  it('answers 403 to an address that is not on the allowlist, and 200 once it is', async () => {
     await control(bank, 'PATCH', { allowedIps: ['10.0.0.0/8'] });
     expect((await askToken(bank)).status).toBe(403);
     await control(bank, 'PATCH', { allowedIps: ['127.0.0.0/8'] });

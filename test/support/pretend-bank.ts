@@ -1,19 +1,23 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type ServerOptions } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { ServerOptions } from 'node:https';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import forge from 'node-forge';
-import { createCertificate, type Validity } from '../../src/sandbox/identity/certificate.js';
-import { createPfx } from '../../src/sandbox/identity/pfx.js';
+import type { Validity } from '../../src/sandbox/identity/certificate.js';
+import { createIdentity, renewClient } from '../../src/sandbox/identity/identity.js';
+import { writeIdentityFiles } from '../../src/sandbox/identity/identity-files.js';
+import { openPfx } from '../../src/sandbox/identity/pfx.js';
+import { startSandbox } from '../../src/sandbox/sandbox.js';
 import type { BankAddress } from './gateway.js';
+import { toSandboxSettings } from './sandbox.js';
 import { takeKeyPair } from './stock.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
 
+/** The sandbox bank with a test's own answers: real mutual TLS, and an identity that no other bank shares. */
 export interface PretendBank extends BankAddress {
   readonly directory: string;
   readonly username: string;
@@ -86,115 +90,65 @@ export function json(
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** A bank whose every answer a test decides, behind real mutual TLS with certificates made on the spot. */
+/** Starts one; `closePretendBanks` ends it. */
 export async function startPretendBank(options: PretendBankOptions = {}): Promise<PretendBank> {
-  const directory = mkdtempSync(join(tmpdir(), 'pretend-bank-'));
-  const identity = await makeIdentity(directory, options);
-  const sockets = new Set<Socket>();
+  const { serverNames: names = ['localhost', '127.0.0.1'], server: tls, ...validity } = options;
+  const directory = mkdtempSync(join(tmpdir(), 'bank-'));
+  // recognisable wherever they turn up
+  const secret = (what: string) => `secret-${what}-${randomBytes(6).toString('hex')}`;
+  const secrets = { username: secret('user'), password: secret('password'), passcode: secret('passcode') };
+  const identity = await createIdentity(names, { ...validity, secrets, newKey: takeKeyPair });
+  await writeIdentityFiles(directory, identity);
   const underWay = { token: 0, accounts: 0 };
-  const server = createServer({
-    ca: identity.ca,
-    cert: identity.serverCert,
-    key: identity.serverKey,
-    requestCert: true,
-    rejectUnauthorized: true,
-    ...options.server,
+  const sandbox = await startSandbox(toSandboxSettings({ directory }), {
+    identity,
+    tls: { rejectUnauthorized: true, ...tls },
+    script: (request, response) => {
+      const url = new URL(request.url ?? '/', bank.url);
+      const peer = (request.socket as TLSSocket).getPeerCertificate();
+      const thumbprint = peer.fingerprint?.replaceAll(':', '') ?? null;
+      bank.requests.push({ path: url.pathname + url.search, thumbprint, headers: request.headers });
+      const endpoint = url.pathname === '/api/v1/accounts' ? 'accounts' : 'token';
+      underWay[endpoint] += 1;
+      bank.most[endpoint] = Math.max(bank.most[endpoint], underWay[endpoint]);
+      response.on('error', () => undefined).once('close', () => (underWay[endpoint] -= 1));
+      if (endpoint === 'accounts') bank.onAccounts(request, response, url);
+      else if (url.pathname === '/api/v1/authorizations/authorize') bank.onToken(request, response, url);
+      else return false;
+      return true;
+    },
   });
-  server.on('connection', (socket: Socket) => {
+  const sockets = new Set<Socket>();
+  sandbox.server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => undefined);
   });
-  server.on('tlsClientError', () => undefined);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const bank: PretendBank = {
-    url,
-    authUrl: url,
+    url: sandbox.url,
+    authUrl: sandbox.authUrl,
     directory,
     username: identity.username,
     password: identity.password,
-    files: identity.files,
+    files: sandbox.files,
     requests: [],
-    issueClient: identity.issueClient,
     sockets,
     tokens: [],
     most: { token: 0, accounts: 0 },
     onToken: (...args) => issueToken(bank)(...args),
     onAccounts: (...args) => listAccounts([])(...args),
+    issueClient: async (name, clientValidity) => {
+      const passcode = secret('passcode');
+      const change = clientValidity ? { clientValidity } : {};
+      const pfx = await renewClient({ ...identity, passcode }, { newKey: takeKeyPair, ...change }, name);
+      const { fingerprint } = new X509Certificate(openPfx(pfx, passcode).certificatePems[0] ?? '');
+      return { pfx, passcode, thumbprint: fingerprint.replaceAll(':', '') };
+    },
     close: async () => {
       if (!running.delete(bank)) return;
-      const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.destroy();
-      await closed;
+      await sandbox.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };
-  server.on('request', (request, response) => {
-    const asked = new URL(request.url ?? '/', url);
-    const peer = (request.socket as TLSSocket).getPeerCertificate();
-    bank.requests.push({
-      path: asked.pathname + asked.search,
-      thumbprint: peer.fingerprint?.replaceAll(':', '') ?? null,
-      headers: request.headers,
-    });
-    response.on('error', () => undefined);
-    const endpoint = asked.pathname === '/api/v1/accounts' ? 'accounts' : 'token';
-    underWay[endpoint] += 1;
-    bank.most[endpoint] = Math.max(bank.most[endpoint], underWay[endpoint]);
-    response.once('close', () => (underWay[endpoint] -= 1));
-    if (asked.pathname === '/api/v1/authorizations/authorize') bank.onToken(request, response, asked);
-    else if (asked.pathname === '/api/v1/accounts') bank.onAccounts(request, response, asked);
-    else json(response, 404, {});
-  });
   running.add(bank);
   return bank;
-}
-
-async function makeIdentity(directory: string, options: PretendBankOptions) {
-  const [caKey, serverKey, clientKey] = [takeKeyPair(), takeKeyPair(), takeKeyPair()];
-  const ca = createCertificate('Pretend CA', caKey, { use: 'root' });
-  const issuer = { certificate: ca, key: caKey };
-  const server = createCertificate(
-    'Pretend bank',
-    serverKey,
-    { use: 'server', issuer, names: options.serverNames ?? ['localhost', '127.0.0.1'] },
-    options.serverValidity,
-  );
-  const client = createCertificate('pretend client', clientKey, { use: 'client', issuer }, options.clientValidity);
-  const issueClient = async (name: string, validity?: Validity) => {
-    const key = takeKeyPair();
-    const certificate = createCertificate(name, key, { use: 'client', issuer }, validity);
-    const newPasscode = `secret-passcode-${randomBytes(6).toString('hex')}`;
-    const { fingerprint } = new X509Certificate(forge.pki.certificateToPem(certificate));
-    return {
-      pfx: createPfx(key, [certificate], newPasscode),
-      passcode: newPasscode,
-      thumbprint: fingerprint.replaceAll(':', ''),
-    };
-  };
-  const [username, password, passcode] = ['secret-user', 'secret-password', 'secret-passcode'].map(
-    (name) => `${name}-${randomBytes(6).toString('hex')}`,
-  );
-  const write = (name: string, content: string | Buffer) => {
-    const path = join(directory, name);
-    writeFileSync(path, content, { mode: 0o600 });
-    return path;
-  };
-  const pem = (certificate: forge.pki.Certificate) => forge.pki.certificateToPem(certificate);
-  return {
-    username: username as string,
-    password: password as string,
-    ca: pem(ca),
-    issueClient,
-    serverCert: pem(server),
-    serverKey: forge.pki.privateKeyToPem(serverKey.privateKey),
-    files: {
-      ca: write('ca.pem', pem(ca)),
-      pfx: write('client.pfx', createPfx(clientKey, [client], passcode as string)),
-      passcode: write('passcode', passcode as string),
-      username: write('username', username as string),
-      password: write('password', password as string),
-    },
-  };
 }

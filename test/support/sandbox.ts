@@ -5,10 +5,7 @@ import type { RequestOptions } from 'node:https';
 import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import forge from 'node-forge';
-import { createCertificate } from '../../src/sandbox/identity/certificate.js';
-import { toKeyPair } from '../../src/sandbox/identity/key-pair.js';
-import { createPfx } from '../../src/sandbox/identity/pfx.js';
+import { renewClient } from '../../src/sandbox/identity/identity.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import type { Sandbox, SandboxSettings } from '../../src/sandbox/sandbox.js';
 import { copySandboxIdentity, takeKeyPair } from './stock.js';
@@ -41,7 +38,8 @@ function directoryWithIdentity(): string {
   return directory;
 }
 
-function toSettings(change: Partial<SandboxSettings> = {}): SandboxSettings {
+/** Settings for a sandbox on free ports of 127.0.0.1. */
+export function toSandboxSettings(change: Partial<SandboxSettings> = {}): SandboxSettings {
   return {
     host: '127.0.0.1',
     port: 0,
@@ -60,7 +58,7 @@ function toSettings(change: Partial<SandboxSettings> = {}): SandboxSettings {
 
 /** All have the same identity; one in a `directory` of its own makes another. */
 export async function start(change: Partial<SandboxSettings> = {}, fresh = false): Promise<Sandbox> {
-  const sandbox = await startSandbox(toSettings(change), { fresh });
+  const sandbox = await startSandbox(toSandboxSettings(change), { fresh });
   cleanups.push(() => sandbox.close());
   return sandbox;
 }
@@ -71,14 +69,9 @@ export function ownCertificate({ files }: Sandbox): ClientTls {
 
 /** Another certificate that this sandbox's CA has signed too. */
 export async function siblingCertificate({ directory }: Sandbox): Promise<ClientTls> {
-  const pem = (name: string): string => readFileSync(join(directory, name), 'utf8');
-  const issuer = { certificate: forge.pki.certificateFromPem(pem('ca.pem')), key: toKeyPair(pem('ca-key.pem')) };
-  const key = takeKeyPair();
-  const passphrase = randomBytes(6).toString('hex');
-  return {
-    pfx: createPfx(key, [createCertificate('sibling', key, { use: 'client', issuer })], passphrase),
-    passphrase,
-  };
+  const [ca = '', caKey = ''] = ['ca.pem', 'ca-key.pem'].map((name) => readFileSync(join(directory, name), 'utf8'));
+  const passcode = randomBytes(6).toString('hex');
+  return { pfx: await renewClient({ ca, caKey, passcode }, { newKey: takeKeyPair }), passphrase: passcode };
 }
 
 /** One HTTPS call on a connection of its own, trusting the sandbox's CA and nothing else. */

@@ -67,7 +67,7 @@ interface Targets {
 
     expect(await target()).toMatchObject({ health: 'up', lastError: '' });
     expect(await value('scrape_samples_scraped')).toBeGreaterThan(200);
-    expect(await value('accounts_gateway_info{mode="live"}')).toBe(1);
+    expect(await value('accounts_gateway_mode{mode="live"}')).toBe(1);
     expect(
       await value('increase(accounts_gateway_client_requests_total{client_name="a-program"}[1m])'),
     ).toBeGreaterThan(5);

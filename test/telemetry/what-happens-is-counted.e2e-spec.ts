@@ -114,7 +114,7 @@ describe('requests', () => {
     bank.onAccounts = () => undefined;
     const socket = connect(gateway.port, '127.0.0.1', () => socket.write(rawRequest(`GET ${ACCOUNTS} HTTP/1.1`)));
     await until(() => bank.requests.some(({ path }) => path.startsWith(ACCOUNTS)));
-    expect((await scrape(gateway)).value('accounts_gateway_callers_waiting')).toBe(1);
+    expect((await scrape(gateway)).value('accounts_gateway_pending_requests')).toBe(1);
     expect((await scrape(gateway)).value('accounts_gateway_connections')).toBeGreaterThanOrEqual(2);
     socket.destroy();
     await until(() => gateway.events('request').some(({ status }) => status === 499));
@@ -122,7 +122,7 @@ describe('requests', () => {
     expect(seen.value(DURATION_COUNT, labelsOf('GET', ACCOUNTS, 499))).toBe(1);
     // nobody got an answer, so it was none with a problem
     expect(seen.value('accounts_gateway_problems_total')).toBe(0);
-    expect(seen.value('accounts_gateway_callers_waiting')).toBe(0);
+    expect(seen.value('accounts_gateway_pending_requests')).toBe(0);
   });
 
   it('say by X-Client-Name who asks, as far as that is the name of a program', async () => {
@@ -211,13 +211,13 @@ describe('the bank', () => {
     expect(ends('bank')).toBeGreaterThan(now + 86_400);
     expect(ends('listener')).toBeNull();
     expect(seen.value('accounts_gateway_certificate_refused', { use: 'client' })).toBe(0);
-    expect(seen.value('accounts_gateway_info', { mode: 'live', route: 'direct' })).toBe(1);
+    expect(seen.value('accounts_gateway_mode', { mode: 'live', route: 'direct' })).toBe(1);
   });
 
   it.each([
     ['refuses the password', 'credentials-rejected', 'token', 'token_requests', 'operator'],
-    ['fails', 'bank-error', 'accounts', 'readings', 'bank'],
-    ['grants nothing', 'access-not-granted', 'accounts', 'readings', 'bank'],
+    ['fails', 'bank-error', 'accounts', 'refreshes', 'bank'],
+    ['grants nothing', 'access-not-granted', 'accounts', 'refreshes', 'bank'],
   ] as const)('that %s: %s', async (_what, code, target, counter, owner) => {
     const gateway = await start();
     if (target === 'token') bank.onToken = (_request, response) => json(response, 401, {});

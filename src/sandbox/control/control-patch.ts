@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ENDPOINTS, FAULTS } from '../faults.js';
-import { isWhiteListEntry } from '../white-list.js';
+import { isAllowlistEntry } from '../allowlist.js';
 
 const faultOrder = z.strictObject({
   endpoint: z.enum(ENDPOINTS),
@@ -8,7 +8,7 @@ const faultOrder = z.strictObject({
   with: z.enum(FAULTS),
 });
 
-const address = z.string().refine(isWhiteListEntry, 'must be an IP address or a CIDR, such as 127.0.0.1 or 10.0.0.0/8');
+const address = z.string().refine(isAllowlistEntry, 'must be an IP address or a CIDR, such as 127.0.0.1 or 10.0.0.0/8');
 
 /** What PATCH /control may set (docs/sandbox.md#its-switches). */
 const controlPatch = z.strictObject({

@@ -6,7 +6,8 @@ import type { KeyPair } from './key-pair.js';
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 
-interface Issuer {
+/** Who signs. */
+export interface Issuer {
   readonly certificate: forge.pki.Certificate;
   readonly key: KeyPair;
 }

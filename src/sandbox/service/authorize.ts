@@ -15,7 +15,7 @@ export async function authorize(call: BankCall, bank: BankState): Promise<Answer
 
 function refuse({ method, headers, hasBody, clientAddress, thumbprint }: BankCall, bank: BankState): Answer | null {
   if (method !== 'GET') return problem(405, 'Only GET is served here.', { allow: 'GET' });
-  if (!bank.switches.admits(clientAddress)) return problem(403, 'The IP address is not white-listed.');
+  if (!bank.switches.admits(clientAddress)) return problem(403, 'The IP address is not on the allowlist.');
   if (!thumbprint) return problem(401, 'No client certificate was presented.');
   const type = headers['content-type'];
   if (type === undefined) return errorList('ContentTypeMissing', 'Content-Type must be application/json.');

@@ -1,14 +1,15 @@
-import { createServer, type Server } from 'node:https';
+import { createServer, type Server, type ServerOptions } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Endpoint } from '../faults.js';
 import type { BankState } from './bank-state.js';
-import { serveRequest } from './serve-request.js';
+import { serveRequest, type Script } from './serve-request.js';
 
 interface BankServerOptions {
   readonly endpoints: readonly Endpoint[];
-  readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
+  readonly tls: ServerOptions;
   readonly closing: AbortSignal;
+  readonly script: Script | undefined;
 }
 
 /**
@@ -17,13 +18,13 @@ interface BankServerOptions {
  * the process.
  */
 export function createBankServer(bank: BankState, options: BankServerOptions): Server {
-  const { endpoints, tls, closing } = options;
+  const { endpoints, tls, closing, script } = options;
   const connections = new Map<string, Socket>();
   const tcpOf = ({ socket }: IncomingMessage): Socket | undefined => connections.get(toKey(socket));
   const server = createServer(
-    { ...tls, minVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: endpoints.includes('authorize') },
+    { minVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: endpoints.includes('authorize'), ...tls },
     (request, response) => {
-      serveRequest(request, response, bank, { endpoints, closing, tcpOf }).catch(() => response.destroy());
+      serveRequest(request, response, bank, { endpoints, closing, tcpOf, script }).catch(() => response.destroy());
     },
   );
   server.on('connection', (socket: Socket) => {

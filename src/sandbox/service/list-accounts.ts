@@ -6,7 +6,7 @@ import { parsePaging } from './paging.js';
 /** The account list (docs/bank.md#account-list, #envelope-and-paging), strict about headers and paging. */
 export async function listAccounts(call: BankCall, bank: BankState): Promise<Answer> {
   if (call.method !== 'GET') return problem(405, 'Only GET is served here.', { allow: 'GET' });
-  if (!bank.switches.admits(call.clientAddress)) return problem(403, 'The IP address is not white-listed.');
+  if (!bank.switches.admits(call.clientAddress)) return problem(403, 'The IP address is not on the allowlist.');
   const token = /^Bearer +(\S+)$/i.exec(call.headers.authorization ?? '')?.[1];
   if (!token) return unauthorized('A bearer token is required.');
   const check = await bank.tokens.check(token, call.thumbprint);

@@ -16,6 +16,9 @@ const PATHS: ReadonlyMap<string, Endpoint> = new Map([
   ['/api/v1/accounts', 'accounts'],
 ]);
 
+/** Answers a request in place of the sandbox; false leaves it to the sandbox. */
+export type Script = (request: IncomingMessage, response: ServerResponse) => boolean;
+
 interface ServeOptions {
   /** Which endpoints live on this host; the other's path is a 404 here. */
   readonly endpoints: readonly Endpoint[];
@@ -23,6 +26,7 @@ interface ServeOptions {
   readonly closing: AbortSignal;
   /** The TCP socket under a request's TLS. */
   readonly tcpOf: (request: IncomingMessage) => Socket | undefined;
+  readonly script: Script | undefined;
 }
 
 /** One request from arrival to answer: noted in the log, delayed by `latencyMs`, spoiled if a fault is waiting. */
@@ -30,8 +34,9 @@ export async function serveRequest(
   request: IncomingMessage,
   response: ServerResponse,
   bank: BankState,
-  { endpoints, closing, tcpOf }: ServeOptions,
+  { endpoints, closing, tcpOf, script }: ServeOptions,
 ): Promise<void> {
+  if (script?.(request, response)) return;
   const call = toBankCall(request);
   const known = PATHS.get(call.path) ?? null;
   const endpoint = known && endpoints.includes(known) ? known : null;

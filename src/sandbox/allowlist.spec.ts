@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { createWhiteList, isWhiteListEntry, toPlainAddress } from './white-list.js';
+import { createAllowlist, isAllowlistEntry, toPlainAddress } from './allowlist.js';
 
-describe('the white-list', () => {
-  const list = createWhiteList(['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', '::ffff:192.0.2.0/120']);
+describe('the allowlist', () => {
+  const list = createAllowlist(['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', '::ffff:192.0.2.0/120']);
 
   it.each(['127.0.0.1', '10.255.0.1', '::1', 'fd12::3', '::ffff:10.1.2.3', '::FFFF:127.0.0.1', '192.0.2.77'])(
     'admits %s',
@@ -15,9 +15,9 @@ describe('the white-list', () => {
   );
 
   it('admits nobody when empty, everybody of a family with /0', () => {
-    expect(createWhiteList([]).admits('127.0.0.1')).toBe(false);
-    expect(createWhiteList(['0.0.0.0/0']).admits('203.0.113.9')).toBe(true);
-    expect(createWhiteList(['0.0.0.0/0']).admits('2001:db8::1')).toBe(false);
+    expect(createAllowlist([]).admits('127.0.0.1')).toBe(false);
+    expect(createAllowlist(['0.0.0.0/0']).admits('203.0.113.9')).toBe(true);
+    expect(createAllowlist(['0.0.0.0/0']).admits('2001:db8::1')).toBe(false);
   });
 
   it.each([
@@ -31,8 +31,8 @@ describe('the white-list', () => {
     '::1/129',
     'fe80::1%eth0',
   ])('knows that "%s" is no entry', (entry) => {
-    expect(isWhiteListEntry(entry)).toBe(false);
-    expect(() => createWhiteList([entry])).toThrow(entry);
+    expect(isAllowlistEntry(entry)).toBe(false);
+    expect(() => createAllowlist([entry])).toThrow(entry);
   });
 
   it('unfolds mapped addresses only', () => {

@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** The addresses that may call. An empty list admits nobody. */
-export interface WhiteList {
+export interface Allowlist {
   admits(address: string): boolean;
 }
 
 /** Throws if an entry is no IP address or CIDR. */
-export function createWhiteList(entries: readonly string[]): WhiteList {
+export function createAllowlist(entries: readonly string[]): Allowlist {
   const networks = entries.map(toNetwork);
   return {
     admits: (address) => {
@@ -19,7 +19,7 @@ export function createWhiteList(entries: readonly string[]): WhiteList {
 }
 
 /** True for an IP address or a CIDR: 127.0.0.1, 10.0.0.0/8, ::1, fd00::/8. */
-export function isWhiteListEntry(entry: string): boolean {
+export function isAllowlistEntry(entry: string): boolean {
   try {
     toNetwork(entry);
     return true;
