@@ -1,6 +1,6 @@
 import { createClient } from '@hey-api/openapi-ts';
 
-/** Makes the types of the client: `node generate-types.js openapi.json src/generated`. `npm run client:types` calls it. */
+/** Makes the types of the client: `node generate-types.js openapi.json src/generated`. `npm run docs` calls it. */
 const [input, path] = process.argv.slice(2);
 await createClient({
   input,

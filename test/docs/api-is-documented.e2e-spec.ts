@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SystemClock } from '../../src/time/clock.js';
-import { AWAITED, coded, documentPaths, readDocument, rowsUnder, withoutRow } from '../support/documents.js';
+import { coded, documentPaths, readDocument, rowsUnder, withoutRow } from '../support/documents.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
 import { cleanUp, start } from '../support/sandbox.js';
 
@@ -55,7 +55,7 @@ describe('the parameters in docs/api.md', () => {
   const list = () => known('/api/v1/accounts');
 
   it('are those of the list, each with a row of its own', () => {
-    const told = [...rows(api).keys()].filter((name) => !AWAITED.parameters.includes(name));
+    const told = [...rows(api).keys()];
     expect(told.toSorted()).toEqual([...list().keys()].toSorted());
   });
 
@@ -81,10 +81,6 @@ describe('the parameters in docs/api.md', () => {
       if (schema.default !== undefined)
         expect(value).toMatch(new RegExp(`default ${String(schema.default)}|\`${String(schema.default)}\` \\(default`));
     }
-  });
-
-  it('nothing is awaited that has come', () => {
-    expect(AWAITED.parameters.filter((name) => list().has(name))).toEqual([]);
   });
 });
 

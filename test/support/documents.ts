@@ -123,13 +123,3 @@ export const settingsIn = (document: string): string[] => [
     ].map(([name]) => name),
   ),
 ];
-
-/**
- * What the documents tell of already and the code does not have yet. A test fails as soon as one is there, so that it is
- * taken off this list.
- */
-export const AWAITED = {
-  paths: [] as string[],
-  parameters: [] as string[],
-  settings: [] as string[],
-};

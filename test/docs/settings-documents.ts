@@ -1,11 +1,8 @@
-/**
- * Writes the tables of docs/settings.md and the settings of config/*.env.example from src/config/settings-schema.ts:
- * node --import ./test/support/load-typescript.js test/docs/write-settings.ts
- */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileExample } from '../../src/config/settings-error.js';
 import { describeSetting, GROUPS, type SettingName } from '../../src/config/settings-schema.js';
+import { toTable } from './to-table.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGE = 'docs/settings.md';
@@ -19,8 +16,8 @@ const EXAMPLES: Readonly<Record<string, readonly Group[]>> = {
 const namesOf = (group: Group) => Object.keys(GROUPS[group]) as SettingName[];
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** Each generated file, by its path, as it should be. */
-export function generate(): ReadonlyMap<string, string> {
+/** The tables of docs/settings.md and the settings of config/*.env.example, from src/config/settings-schema.ts: files by path. */
+export function settingsDocuments(): ReadonlyMap<string, string> {
   const examples = Object.entries(EXAMPLES).map(([path, groups]) => [path, toExample(read(path), groups)] as const);
   return new Map([[PAGE, toPage(read(PAGE))], ...examples]);
 }
@@ -37,17 +34,9 @@ function toPage(page: string): string {
         [meaning, ...advice(name)].join(' '),
       ];
     });
-    return `### ${group}\n\n${toTable([['variable', 'default', 'allowed; example', 'meaning'], ...rows])}`;
+    return `### ${group}\n\n${toTable(['variable', 'default', 'allowed; example', 'meaning'], rows)}`;
   });
   return page.replace(/(?<=<!-- settings -->\n)[\s\S]*(?=<!-- \/settings -->)/, () => `\n${tables.join('\n')}\n`);
-}
-
-/** As prettier lays it out. */
-function toTable(rows: readonly string[][]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |\n`;
-  const [header = [], ...rest] = rows;
-  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rest.map(line)].join('');
 }
 
 /** An example of `.env`: its first comment, then every setting of these groups with its comment. */
@@ -79,5 +68,3 @@ function toLines(name: SettingName): string[] {
   const mark = fillIn ? '' : '#';
   return secret ? [`#${name}=${example}`, `${mark}${fileExample(name)}`] : [`${mark}${name}=${text}`];
 }
-
-if (import.meta.main) for (const [path, text] of generate()) writeFileSync(join(ROOT, path), text);

@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import { EXIT } from '../../src/cli/exit.js';
+import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
+import { STEPS } from '../../src/doctor/report.js';
+import {
+  brokenCitations,
+  brokenLinks,
+  coded,
+  documentPaths,
+  missingPaths,
+  read,
+  readDocument,
+  rowsUnder,
+  settingsIn,
+  sourcePaths,
+} from '../support/documents.js';
+
+const { scripts, dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
+  'scripts' | 'dependencies' | 'devDependencies',
+  Record<string, string>
+>;
+
+const unknownSettings = (text: string) => settingsIn(text).filter((name) => !KNOWN_NAMES.includes(name));
+const unknownCommands = (text: string) =>
+  [...text.matchAll(/\bnpm (?:run (?:--silent )?([\w:-]+)|(start|test)\b)/g)]
+    .map(([, script, short]) => script ?? short ?? '')
+    .filter((script) => !(script in scripts));
+
+/** What a document says that is not so. */
+const mistakesIn = (path: string, text: string) => [
+  ...brokenLinks(path, text),
+  ...missingPaths(path, text),
+  ...unknownSettings(text),
+  ...unknownCommands(text),
+];
+
+describe('documents', () => {
+  it.each(documentPaths().filter((path) => path !== 'CHANGELOG.md'))(
+    '%s names links, paths, settings and commands that exist',
+    (path) => {
+      expect(mistakesIn(path, readDocument(path))).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['a link', '[a](docs/none.md)', 'docs/none.md'],
+    ['a heading', '[a](docs/errors.md#none)', 'docs/errors.md#none'],
+    ['a path', '`src/none/`', 'src/none/'],
+    ['a setting', 'ALLOWED_NONE', 'ALLOWED_NONE'],
+    ['a command', 'npm run none', 'none'],
+  ])('the counterpart: %s that does not exist is found', (_what, text, mistake) => {
+    expect(mistakesIn('README.md', text)).toContain(mistake);
+  });
+
+  it('comments cite documents and headings that exist', () => {
+    expect(
+      sourcePaths().flatMap((path) => brokenCitations(read(path)).map((citation) => `${path}: ${citation}`)),
+    ).toEqual([]);
+    expect(brokenCitations(`/** As ${'docs'}/none.md says. */`)).toHaveLength(1);
+  });
+
+  it('the README has at most 200 lines and lists every page', () => {
+    const readme = readDocument('README.md');
+    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(200);
+    const pages = documentPaths().filter((path) => /^docs\/[^/]+$/.test(path));
+    expect(pages.filter((page) => !readme.includes(`](${page})`))).toEqual([]);
+  });
+
+  it('docs/dependencies.md gives a reason for each package, and for no other', () => {
+    const text = readDocument('docs/dependencies.md');
+    const reasons = [
+      ...rowsUnder(text, 'package', 'what for, and why this one'),
+      ...rowsUnder(text, 'package', 'what for'),
+    ];
+    const named = reasons.filter(([, reason]) => reason).flatMap(([name]) => coded(name));
+    expect(named.toSorted()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).toSorted());
+  });
+
+  it('exit codes are those of the program', () => {
+    const ofServe = rowsUnder(readDocument('docs/operations.md'), 'exit code of `serve`', 'meaning');
+    expect(ofServe.map(([code]) => Number(code))).toEqual(Object.values(EXIT));
+    const ofDoctor = rowsUnder(readDocument('docs/troubleshooting.md'), 'exit code', 'step');
+    expect(ofDoctor.map(([code, step]) => `${code} ${coded(step).join()}`)).toEqual(
+      STEPS.map((step, index) => `${index + 2} ${step}`),
+    );
+  });
+
+  it('CI installs every program that tests look for', () => {
+    const wanted = [...read('test/support/tools.ts').matchAll(/hasTool\([^;]*?, '([\w-]+)'\)(?=;| && has)/g)];
+    const installed = new Set([...read('.ci/run').matchAll(/missing\+=\(([\w-]+)\)/g)].map(([, name]) => name));
+    expect(wanted.map(([, name]) => name).filter((name) => !installed.has(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,69 @@
+/** `npm run docs`: writes everything in documents that comes from code. With `--check` it only fails where that differs. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { ALL_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
+import prepare from '../support/build-sources.js';
+import { settingsDocuments } from './settings-documents.js';
+import { toTable } from './to-table.js';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const GENERATED = 'client/src/generated';
+const read = (path: string) => (existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : '');
+
+prepare();
+const documents = new Map<string, string>([
+  ...settingsDocuments(),
+  ['docs/errors.md', between('docs/errors.md', 'codes', problemTable())],
+  ...(await clientTypes()),
+]);
+for (const [path, text] of documents) if (path.endsWith('.md')) documents.set(path, await pretty(path, text));
+const outdated = [...documents].filter(([path, text]) => read(path) !== text).map(([path]) => path);
+if (process.argv.includes('--check')) {
+  if (outdated.length > 0) process.stderr.write(`Not as the code has it, run npm run docs: ${outdated.join(', ')}\n`);
+  process.exitCode = outdated.length > 0 ? 1 : 0;
+} else {
+  for (const path of outdated) writeFileSync(join(ROOT, path), documents.get(path) ?? '');
+}
+
+/** The document with this text between its comments `<!-- name -->` and `<!-- /name -->`. */
+function between(path: string, name: string, text: string): string {
+  const place = new RegExp(`(?<=<!-- ${name} -->\\n)[\\s\\S]*(?=<!-- /${name} -->)`);
+  if (!place.test(read(path))) throw new Error(`${path} has no place for ${name}`);
+  return read(path).replace(place, () => `\n${text}\n`);
+}
+
+async function pretty(path: string, text: string): Promise<string> {
+  return format(text, { ...(await resolveConfig(join(ROOT, path))), filepath: path });
+}
+
+function problemTable(): string {
+  const rows = ALL_CODES.map((code) => {
+    const { status, owner, when } = PROBLEMS[code];
+    return [`\`${code}\``, String(status ?? '–'), owner, when];
+  });
+  return toTable(['code', 'status', 'owner', 'when'], rows);
+}
+
+/** The typed client's types: what the pinned generator makes of the OpenAPI document. */
+async function clientTypes(): Promise<(readonly [string, string])[]> {
+  // need what was just built
+  const { prepareGateway } = await import('../support/gateway.js');
+  const { cleanUp, start } = await import('../support/sandbox.js');
+  const { app } = await prepareGateway(await start());
+  await app.init();
+  const { payload } = await app.inject({ url: '/openapi.json', headers: { host: 'localhost' } });
+  await app.close();
+  await cleanUp();
+  const directory = mkdtempSync(join(tmpdir(), 'openapi-'));
+  const [input, output] = [join(directory, 'openapi.json'), join(directory, 'types')];
+  writeFileSync(input, payload);
+  execFileSync(process.execPath, [join(ROOT, 'client/generate-types.js'), input, output]);
+  const files = readdirSync(output).map(
+    (name) => [join(GENERATED, name), readFileSync(join(output, name), 'utf8')] as const,
+  );
+  rmSync(directory, { recursive: true });
+  return files;
+}
