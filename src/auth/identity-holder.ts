@@ -10,8 +10,9 @@ import { FileUnusable } from '../config/small-file.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity } from './bank-identity.js';
 import { certificateFault } from './certificate-fault.js';
-import { daysLeft, ExpiryNotice } from '../pfx/expiry-notice.js';
+import { daysLeft } from '../pfx/expiry-notice.js';
 import { FileWatch } from '../config/file-watch.js';
+import { IdentityLog } from './identity-log.js';
 import { isSame, mayPass, readIdentityMaterial, watchedFiles, type IdentityMaterial } from './identity-material.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 
@@ -51,7 +52,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   readonly #options: IdentityHolderOptions;
   readonly #oneTokenRequest = pLimit(1);
   readonly #oneReload = pLimit(1);
-  readonly #notice: ExpiryNotice;
+  readonly #log: IdentityLog;
   readonly #watch: FileWatch;
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new AbortController();
@@ -73,19 +74,10 @@ export class IdentityHolder implements OnApplicationShutdown {
   constructor(options: IdentityHolderOptions, watch: FileWatch, material: IdentityMaterial) {
     this.#options = options;
     this.#watch = watch;
+    this.#log = new IdentityLog(options.logger);
     this.#current = this.#create(material);
     this.#current.tokens.takeOver(options.condition);
-    const { certificate } = this.#current;
-    const nowMs = this.#nowMs;
-    options.logger.info({ event: 'certificate.loaded', ...describe(certificate) }, 'client certificate loaded');
-    this.#warn();
-    const fault = certificateFault(certificate, nowMs);
-    if (fault) options.logger.error({ event: 'certificate.unusable', ...describe(certificate) }, fault);
-    this.#notice = new ExpiryNotice(options.logger, {
-      what: 'the client certificate',
-      remedy: 'get a new one from the bank and put it in place',
-    });
-    this.#notice.check(certificate, nowMs);
+    this.#log.loaded(this.#current.certificate, this.#nowMs);
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
@@ -136,7 +128,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #look(): void {
-    this.#notice.check(this.#current.certificate, this.#nowMs);
+    this.#log.checkExpiry(this.#current.certificate, this.#nowMs);
     const files = this.#watch.look();
     if (files === 'changing' || this.#oneReload.activeCount > 0) return;
     if (files !== 'unchanged' || this.#unread) void this.#oneReload(() => this.#reload(files === 'unstable'));
@@ -169,10 +161,8 @@ export class IdentityHolder implements OnApplicationShutdown {
   #keep(unstable: boolean): void {
     this.#drop();
     this.#refusal = null;
-    const { thumbprint } = this.#current.certificate;
     // not logged again and again for a file that is touched again and again
-    if (unstable) return;
-    this.#options.logger.info({ event: 'certificate.unchanged', thumbprint }, 'the files have the identity in use');
+    if (!unstable) this.#log.unchanged(this.#current.certificate);
   }
 
   /** Requests a token as the candidate, at most as often as its back-off allows. */
@@ -195,7 +185,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #take(candidate: BankIdentity, proved: boolean): void {
-    const { logger, condition } = this.#options;
+    const { condition } = this.#options;
     const old = this.#current;
     this.#current = candidate;
     this.#candidate = null;
@@ -204,41 +194,14 @@ export class IdentityHolder implements OnApplicationShutdown {
     candidate.tokens.takeOver(condition);
     condition.identityReplaced();
     if (proved) condition.succeeded('token');
-    logger.info(
-      {
-        event: 'certificate.replaced',
-        ...describe(candidate.certificate),
-        replaced: old.certificate.thumbprint,
-        proved,
-      },
-      proved
-        ? 'a new identity has taken over, proved by a token'
-        : 'a new identity has taken over unproved: the old certificate has expired and the bank is out of reach',
-    );
-    this.#warn();
-  }
-
-  #warn(): void {
-    for (const warning of this.#current.certificate.warnings) {
-      this.#options.logger.warn({ event: 'certificate.warning' }, warning);
-    }
+    this.#log.replaced(candidate.certificate, old.certificate, proved);
   }
 
   #refuse({ code, detail }: Refusal): void {
     const again = this.#refusal?.code === code && this.#refusal.detail === detail;
     this.#refusal = { code, detail, at: new Date(this.#nowMs).toISOString() };
     if (again) return;
-    const { owner } = new GatewayError(code, detail);
-    this.#options.logger.error(
-      {
-        event: 'certificate.refused',
-        code,
-        owner,
-        thumbprint: this.#candidate?.certificate.thumbprint,
-        inUse: this.#current.certificate.thumbprint,
-      },
-      `the new certificate or credentials are not taken, the old ones stay: ${detail}`,
-    );
+    this.#log.refused({ code, detail }, this.#candidate?.certificate ?? null, this.#current.certificate);
   }
 
   #drop(): void {
@@ -259,9 +222,4 @@ function toRefusal(error: unknown, retried: boolean): Refusal {
     code: known ? 'certificate-unusable' : 'internal-error',
     detail: retried ? `${detail} They are read again every second.` : detail,
   };
-}
-
-function describe({ subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter }: BankIdentity['certificate']) {
-  const validity = { notBefore: notBefore.toISOString(), notAfter: notAfter.toISOString() };
-  return { subject, issuer, thumbprint, thumbprintSha256, ...validity };
 }

@@ -2,17 +2,17 @@ import type { Agent } from 'node:http';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
-import { GatewayError } from '../problems/gateway-error.js';
+import type { GatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import { readSmallFile } from '../config/small-file.js';
 import type { ClientTls } from './agent-options.js';
 import { nameOf, toAnswerError } from './answer-error.js';
+import { CallReport } from './call-report.js';
 import { DirectAgent } from './direct-agent.js';
 import { probeConnection, type ConnectionFacts } from './probe-connection.js';
 import { orAborted } from '../time/deadline.js';
-import { endCallSpan, startCallSpan } from '../telemetry/spans.js';
 import { goesDirect, type RouteSettings } from './route.js';
 import { TunnelAgent } from './tunnel-agent.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
@@ -78,19 +78,14 @@ export class Egress {
     signal.throwIfAborted();
     const work = this.#limit(async () => {
       signal.throwIfAborted();
-      const started = performance.now();
-      const span = startCallSpan(request);
+      const report = new CallReport(request, this.#parts);
       try {
         const answer = await this.#call(request, signal);
-        endCallSpan(span, { status: answer.status });
-        this.#log(request, started, { status: answer.status });
-        this.#report(request, started, answer.status, this.#codeOf(answer, request));
+        report.answered(answer.status, this.#codeOf(answer, request));
         return answer;
       } catch (error) {
-        const failure = signal.aborted ? 'given-up' : error instanceof GatewayError ? error.code : 'not-sent';
-        endCallSpan(span, { failure });
-        this.#log(request, started, { failure });
-        if (error instanceof GatewayError && !signal.aborted) this.#report(request, started, null, error.code);
+        if (signal.aborted) report.givenUp();
+        else report.failed(error);
         throw error;
       }
     });
@@ -196,29 +191,6 @@ export class Egress {
   #codeOf(answer: WireAnswer, { target, expected = [] }: WireRequest): ProblemCode | null {
     if (expected.includes(answer.status)) return null;
     return toAnswerError(answer, target, this.#parts.clock.now().wall)?.code ?? null;
-  }
-
-  #report({ target, baseUrl }: WireRequest, started: number, status: number | null, code: ProblemCode | null): void {
-    const { hostname, port } = new URL(baseUrl);
-    const server = { serverAddress: hostname, serverPort: Number(port || 443) };
-    const ms = performance.now() - started;
-    this.#parts.activity.emit('bankCallEnded', { target, method: 'GET', ...server, status, ms, code });
-  }
-
-  #log(request: WireRequest, started: number, outcome: Record<string, unknown>): void {
-    this.#parts.logger.debug(
-      {
-        event: 'bank.call',
-        target: request.target,
-        host: new URL(request.baseUrl).host,
-        path: request.path,
-        ...request.query,
-        refreshId: request.headers['X-Request-Id'],
-        ms: Math.round(performance.now() - started),
-        ...outcome,
-      },
-      'call to the bank',
-    );
   }
 }
 

@@ -45,6 +45,17 @@ describe('a TLS alert', () => {
   });
 });
 
+describe('a proxy that cannot be reached', () => {
+  it('is named by host and port', () => {
+    const refused = new ConnectFailure('proxy-unavailable', 'x', { cause: withCode('ECONNREFUSED') });
+    const error = failure(refused, { proxy: 'proxy.example:3128' });
+    expect([error.code, error.detail]).toEqual([
+      'proxy-unavailable',
+      'The egress proxy proxy.example:3128 cannot be reached (ECONNREFUSED).',
+    ]);
+  });
+});
+
 describe('a connection that is closed before the first byte of an answer', () => {
   it.each(['ECONNRESET', 'EPIPE'])('by %s, where none was ever had, is taken for a refused certificate', (code) => {
     const error = failure(wrapped(withCode(code)), { everAnswered: false });

@@ -34,8 +34,8 @@ describe.each([
     ['300 digits', '9'.repeat(300), 300, 300],
     ['0', '0', 1, 1],
   ])('%s', async (_name, value, least, most) => {
-    const retryAfter = typeof value === 'function' ? value() : value;
-    bank.onAccounts = (_request, response) => json(response, status, {}, { 'retry-after': retryAfter });
+    bank.onAccounts = (_request, response) =>
+      json(response, status, {}, { 'retry-after': typeof value === 'function' ? value() : value });
     const gateway = await startGateway(bank, {}, clock);
     const answer = await askInTime(gateway);
     expect(answer.json.code).toBe(code);

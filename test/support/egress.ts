@@ -23,7 +23,12 @@ export function identityFor({ files }: PretendBank): ClientIdentity {
 }
 
 /** An egress of its own with short deadlines; its log lines of all levels go to `lines`. */
-export function createEgress(tls: ClientIdentity, change: Partial<EgressSettings> = {}, lines: string[] = []): Egress {
+export function createEgress(
+  tls: ClientIdentity,
+  change: Partial<EgressSettings> = {},
+  lines: string[] = [],
+  activity = new Activity(),
+): Egress {
   const egress = new Egress(
     {
       BANK_TLS_MAX_VERSION: '1.3',
@@ -41,7 +46,7 @@ export function createEgress(tls: ClientIdentity, change: Partial<EgressSettings
     {
       clock: new SystemClock(),
       logger: pino({ level: 'trace' }, { write: (line) => void lines.push(line) }),
-      activity: new Activity(),
+      activity,
     },
   );
   onClose(async () => egress.retire());

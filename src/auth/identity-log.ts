@@ -1,0 +1,68 @@
+import type { Logger } from 'pino';
+import { PROBLEMS, type ProblemCode } from '../problems/problem-table.js';
+import type { ClientCertificate } from '../pfx/client-certificate.js';
+import { ExpiryNotice } from '../pfx/expiry-notice.js';
+import { certificateFault } from './certificate-fault.js';
+
+/** The log lines about our identity (docs/operations.md#logs). */
+export class IdentityLog {
+  readonly #logger: Logger;
+  readonly #notice: ExpiryNotice;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+    this.#notice = new ExpiryNotice(logger, {
+      what: 'the client certificate',
+      remedy: 'get a new one from the bank and put it in place',
+    });
+  }
+
+  loaded(certificate: ClientCertificate, nowMs: number): void {
+    this.#logger.info({ event: 'certificate.loaded', ...describe(certificate) }, 'client certificate loaded');
+    this.#warn(certificate);
+    const fault = certificateFault(certificate, nowMs);
+    if (fault) this.#logger.error({ event: 'certificate.unusable', ...describe(certificate) }, fault);
+    this.checkExpiry(certificate, nowMs);
+  }
+
+  /** Logs once each on the last days of a certificate. */
+  checkExpiry(certificate: ClientCertificate, nowMs: number): void {
+    this.#notice.check(certificate, nowMs);
+  }
+
+  unchanged({ thumbprint }: ClientCertificate): void {
+    this.#logger.info({ event: 'certificate.unchanged', thumbprint }, 'the files have the identity in use');
+  }
+
+  replaced(by: ClientCertificate, old: ClientCertificate, proved: boolean): void {
+    this.#logger.info(
+      { event: 'certificate.replaced', ...describe(by), replaced: old.thumbprint, proved },
+      proved
+        ? 'a new identity has taken over, proved by a token'
+        : 'a new identity has taken over unproved: the old certificate has expired and the bank is out of reach',
+    );
+    this.#warn(by);
+  }
+
+  /** @param candidate null if it could not even be read */
+  refused(
+    { code, detail }: { readonly code: ProblemCode; readonly detail: string },
+    candidate: ClientCertificate | null,
+    inUse: ClientCertificate,
+  ): void {
+    const thumbprints = { thumbprint: candidate?.thumbprint, inUse: inUse.thumbprint };
+    this.#logger.error(
+      { event: 'certificate.refused', code, owner: PROBLEMS[code].owner, ...thumbprints },
+      `the new certificate or credentials are not taken, the old ones stay: ${detail}`,
+    );
+  }
+
+  #warn({ warnings }: ClientCertificate): void {
+    for (const warning of warnings) this.#logger.warn({ event: 'certificate.warning' }, warning);
+  }
+}
+
+function describe({ subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter }: ClientCertificate) {
+  const validity = { notBefore: notBefore.toISOString(), notAfter: notAfter.toISOString() };
+  return { subject, issuer, thumbprint, thumbprintSha256, ...validity };
+}
