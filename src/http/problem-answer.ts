@@ -1,7 +1,10 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Negotiator from 'negotiator';
 import '../logging/request-fields.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import { toProblemDocument, toProblemHeaders } from '../problems/problem-document.js';
+import { toFailurePage } from '../problems/problem-pages.js';
+import { PAGE_HEADERS } from './security-headers.js';
 
 /** The one place where errors become bytes. `instance` is the path of the request, without its query. */
 export function toProblemAnswer(error: GatewayError, instance: string, requestId: string) {
@@ -13,13 +16,27 @@ export function toProblemAnswer(error: GatewayError, instance: string, requestId
   };
 }
 
-/** Answers with a problem document, and notes its code and owner for the log line and the figures. */
+/** Answers with a problem document, or its page for a browser. Its code and owner go to the log line and the metrics. */
 export function sendProblem(reply: FastifyReply, error: GatewayError): void {
   const { request } = reply;
   request.logFields.problem = error;
   const { status, headers, body } = toProblemAnswer(error, toPath(request.url), request.id);
+  if (prefersHtml(request)) {
+    const page = toFailurePage(toProblemDocument(error, toPath(request.url), request.id));
+    const type = { 'content-type': 'text/html; charset=utf-8', 'content-length': String(Buffer.byteLength(page)) };
+    reply
+      .code(status)
+      .headers({ ...headers, ...PAGE_HEADERS, ...type, vary: 'Accept, Origin' })
+      .send(page);
+    return;
+  }
   reply.code(status).headers(headers).send(body);
 }
+
+/** A navigation of a browser: a program that accepts anything gets JSON. */
+const prefersHtml = ({ headers: { accept } }: FastifyRequest): boolean =>
+  new Negotiator({ headers: { accept } }).mediaType(['application/problem+json', 'application/json', 'text/html']) ===
+  'text/html';
 
 /** The path of an address, as it came. */
 export function toPath(url: string): string {

@@ -7,12 +7,13 @@ import { headersNamed } from '../openapi/response-headers.js';
 import { refTo } from '../openapi/schemas.js';
 import { GatewayError } from './gateway-error.js';
 import { problemEntrySchema, problemListSchema, type ProblemEntry } from './problem-document.js';
+import { toCodePage, toListPage } from './problem-pages.js';
 import { ALL_CODES, isKnownCode, PROBLEMS, type AnyCode } from './problem-table.js';
 
 const [HTML, JSON_TYPE] = ['text/html', 'application/json'];
 const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a page for people' } } };
 
-/** What each error means, who must act and what to do: what `type` in a problem document leads to. */
+/** The page of each error, which `type` in a problem document leads to. */
 @ApiTags('problems')
 @ApiProblems()
 @Controller('problems')
@@ -20,8 +21,8 @@ export class ProblemsController {
   @Get()
   @ApiOperation({
     operationId: 'listProblems',
-    summary: 'Every error there is',
-    description: 'A page for people; with `Accept: application/json` the same as JSON.',
+    summary: 'List errors',
+    description: 'A page for people, or JSON with `Accept: application/json`.',
   })
   @ApiOkResponse({
     description: 'all codes',
@@ -30,7 +31,7 @@ export class ProblemsController {
   })
   all(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const entries = ALL_CODES.map(toEntry);
-    send(request, reply, entries, () => toListPage(entries));
+    send(request, reply, entries, toListPage);
   }
 
   @Get(':code')
@@ -38,8 +39,8 @@ export class ProblemsController {
   @ApiParam({ name: 'code', description: 'the `code` of a problem document', example: 'bank-timeout' })
   @ApiOperation({
     operationId: 'getProblem',
-    summary: 'One error: when it happens, who must act, what to do',
-    description: 'A page for people; with `Accept: application/json` the same as JSON.',
+    summary: 'Get the meaning, owner and remedy of an error',
+    description: 'A page for people, or JSON with `Accept: application/json`.',
   })
   @ApiOkResponse({
     description: 'the error with this code',
@@ -47,10 +48,8 @@ export class ProblemsController {
     content: { [JSON_TYPE]: { schema: refTo(problemEntrySchema) }, ...page200 },
   })
   one(@Param('code') code: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (!isKnownCode(code))
-      throw new GatewayError('not-found', 'There is no problem with this code; /problems lists all.');
-    const entry = toEntry(code);
-    send(request, reply, entry, () => toEntryPage(entry));
+    if (!isKnownCode(code)) throw new GatewayError('not-found', 'No problem has this code. /problems lists all.');
+    send(request, reply, toEntry(code), () => toCodePage(code));
   }
 }
 
@@ -58,7 +57,7 @@ function toEntry(code: AnyCode): ProblemEntry {
   return { code, ...PROBLEMS[code] };
 }
 
-/** A page for people, unless the caller likes JSON better. */
+/** HTML, unless the caller prefers JSON. */
 function send(request: FastifyRequest, reply: FastifyReply, entries: object, toPage: () => string): void {
   const type = new Negotiator({ headers: { accept: request.headers.accept } }).mediaType([HTML, JSON_TYPE]);
   if (type === undefined) {
@@ -69,28 +68,4 @@ function send(request: FastifyRequest, reply: FastifyReply, entries: object, toP
     .header('cache-control', 'public, max-age=3600')
     .header('vary', 'Accept, Origin')
     .send(type === HTML ? toPage() : JSON.stringify(entries));
-}
-
-function toListPage(entries: readonly ProblemEntry[]): string {
-  const rows = entries.map(
-    ({ code, status, owner, title }) =>
-      `<tr><td><a href="/problems/${code}">${code}</a></td><td>${status ?? '/health'}</td><td>${owner}</td><td>${escape(title)}</td></tr>`,
-  );
-  return page('Error codes', `<table><tr><th>code<th>status<th>who must act<th></tr>${rows.join('')}</table>`);
-}
-
-function toEntryPage({ code, status, owner, title, when, remedy }: ProblemEntry): string {
-  return page(
-    title,
-    `<p><code>${code}</code> · status ${status ?? '(/health only)'} · who must act: <b>${owner}</b></p><h2>When</h2><p>${marked(when)}</p><h2>What to do</h2><p>${marked(remedy)}</p><p><a href="/problems">all error codes</a></p>`,
-  );
-}
-
-const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-
-/** What stands between backticks is to be typed as it is. */
-const marked = (text: string) => escape(text).replaceAll(/`([^`]*)`/g, '<code>$1</code>');
-
-function page(title: string, body: string): string {
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(title)} – accounts-gateway</title><h1>${escape(title)}</h1>${body}</html>\n`;
 }

@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { toCodePage, toFailurePage, toListPage } from './problem-pages.js';
+import { ALL_CODES, PROBLEMS } from './problem-table.js';
+
+describe('the pages of the errors', () => {
+  it('list every code', () => {
+    const page = toListPage();
+    for (const code of ALL_CODES) expect(page).toContain(`<a href="/problems/${code}">`);
+  });
+
+  it.each(ALL_CODES)('explain %s', (code) => {
+    const page = toCodePage(code);
+    const { status, owner } = PROBLEMS[code];
+    for (const part of [code, owner, 'For the operator', 'Safe to retry?', `select(.code == &quot;${code}&quot;)`]) {
+      expect(page).toContain(part);
+    }
+    expect(page.includes('What your app gets')).toBe(status !== null);
+    expect(page).not.toMatch(/<script|style=|`/);
+  });
+
+  it('escape what a caller sent', () => {
+    const page = toFailurePage({
+      status: 404,
+      detail: 'No <route>.',
+      instance: '/<script>',
+      code: 'not-found',
+      owner: 'caller',
+      requestId: 'r-1',
+    });
+    expect(page).toContain('<code>/&lt;script&gt;</code> answered 404');
+    expect(page).toContain('No &lt;route&gt;.');
+    expect(page).not.toContain('<script');
+  });
+});
