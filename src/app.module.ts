@@ -16,9 +16,6 @@ import { Log } from './logging/logging.js';
 import { ProblemsController } from './problems/problems.controller.js';
 import type { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { SnapshotCache } from './snapshot/snapshot-cache.js';
-import { SharedReadings } from './snapshot/snapshot-reader.js';
-import { SharingModule } from './sharing/sharing.module.js';
-import { SharingCondition, type Sharing } from './sharing/sharing.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 import { Turns } from './turns.js';
@@ -51,14 +48,12 @@ export class AppModule {
     private readonly snapshots: SnapshotCache,
     private readonly identities: IdentityHolder,
     private readonly edge: HttpEdge,
-    private readonly sharing: SharingCondition,
   ) {}
 
   static register(
     { settings, clock, log, readAtStart, sandbox }: AppParts,
     edge: HttpEdge,
     activity: Activity,
-    sharing: Sharing | null,
   ): DynamicModule {
     const parts = [
       { provide: Settings, useValue: settings },
@@ -67,8 +62,6 @@ export class AppModule {
       { provide: HttpEdge, useValue: edge },
       { provide: Activity, useValue: activity },
       { provide: Turns, useValue: edge.connections.turns },
-      { provide: SharingCondition, useValue: new SharingCondition(sharing?.fleet ?? null, activity) },
-      ...(sharing ? [{ provide: SharedReadings, useValue: sharing.readings }] : []),
     ];
     return {
       module: AppModule,
@@ -84,7 +77,6 @@ export class AppModule {
         OpenApiModule,
         GuideModule,
         TelemetryModule,
-        SharingModule.register(sharing),
         ConsoleModule.register(sandbox ?? null),
       ],
       controllers: [ProblemsController],
@@ -94,7 +86,6 @@ export class AppModule {
 
   /** Looks at certificates and credentials again, and ends any waiting after a failure. */
   reload(): void {
-    this.sharing.resetWaits();
     this.snapshots.reload();
     void this.identities.reload();
     this.edge.certificate?.reload();

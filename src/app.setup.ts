@@ -6,7 +6,6 @@ import { AppModule, type AppParts } from './app.module.js';
 import { HttpEdge } from './http/http-edge.js';
 import { ProblemFilter } from './http/problem-filter.js';
 import { ValidationPipe } from './http/validation-pipe.js';
-import { startSharing } from './sharing/sharing.js';
 import { describeApi } from './openapi/describe-api.js';
 
 /**
@@ -18,15 +17,11 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   const { settings, log, clock } = parts;
   const activity = new Activity();
   const edge = new HttpEdge(settings, log.logger, clock, activity);
-  const sharing = await startSharing(settings, clock, log.logger);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.register(parts, edge, activity, sharing),
+    AppModule.register(parts, edge, activity),
     new FastifyAdapter(edge.fastify),
     { logger: false, abortOnError: false },
-  ).catch(async (error: unknown) => {
-    await sharing?.fleet.close();
-    throw error;
-  });
+  );
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new ProblemFilter(log.logger, edge.connections));
   describeApi(app);

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { Injectable, ServiceUnavailableException } from '@nestjs/common';
+import { Inject, Injectable, ServiceUnavailableException } from '@nestjs/common';
 import { HealthCheckService, HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
@@ -8,7 +8,8 @@ import { Settings } from '../config/settings.js';
 import { COMMIT, VERSION } from '../config/version.js';
 import { describeRoutes } from '../egress/route.js';
 import { HttpEdge } from '../http/http-edge.js';
-import { SharingCondition } from '../sharing/sharing.js';
+import type { SharedSnapshots } from '../sharing/shared-snapshots.js';
+import { SHARED_SNAPSHOTS } from '../sharing/sharing.module.js';
 import { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import { judgeListener, judgePath, judgeSharing, STOPPING, type Part, type PartStatus } from './judge-parts.js';
 import { Readiness } from './readiness.js';
@@ -30,7 +31,7 @@ export class HealthReport {
     private readonly settings: Settings,
     private readonly edge: HttpEdge,
     private readonly drift: BankDrift,
-    private readonly sharing: SharingCondition,
+    @Inject(SHARED_SNAPSHOTS) private readonly shared: SharedSnapshots | null,
   ) {}
 
   async read() {
@@ -137,7 +138,7 @@ export class HealthReport {
 
   /** Absent without REDIS_URL. */
   #sharing() {
-    const status = this.sharing.status();
+    const status = this.shared?.status();
     if (!status) return null;
     const { reason, ...data } = status;
     return { sharing: { ...judgeSharing(reason), data } };

@@ -83,12 +83,12 @@ const parts = {
     .optional()
     .describe('the certificate of this API, where it speaks HTTPS'),
   sharing: partOf('Sharing', {
-    state: z.enum(['alone', 'fleet', 'unavailable']).describe('unavailable: Redis cannot be used'),
-    instances: z.int().min(1).meta({ example: 3 }).describe('seen within 30 s, this one included'),
-    lease: z.enum(['held', 'free', 'other']).describe('who reads for all now: this one, nobody, another'),
+    state: z.enum(['fleet', 'unavailable']).describe('unavailable: Redis cannot be used'),
+    lastStoredAt: instant.describe('when this instance last stored a snapshot in Redis'),
+    lastTakenAt: instant.describe('when it last took one from there'),
   })
     .optional()
-    .describe('other instances, where REDIS_URL is set'),
+    .describe('only with REDIS_URL'),
 };
 
 const details = z.object(parts).meta({ id: 'HealthDetails' });

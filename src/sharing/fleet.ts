@@ -1,142 +1,164 @@
-import { randomBytes } from 'node:crypto';
-import type { Logger } from 'pino';
-import type { IdentityMaterial } from '../auth/identity-material.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayError } from '../problems/gateway-error.js';
+import type { Acceptable, ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import type { Clock } from '../time/clock.js';
-import type { Settings } from '../config/settings.js';
-import { within } from '../time/deadline.js';
-import { SharedTask } from './shared-task.js';
-import { toFleetKeys, type FleetKeys } from './fleet-keys.js';
-import { LeaseStore } from './lease-store.js';
-import { RedisFailure, RedisLink } from './redis-link.js';
-import { BEAT } from './scripts.js';
+import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
+import type { Group, Groups } from './group.js';
+import { RedisFailure, REQUEST_WAIT_MS, type RedisConnection } from './redis-connection.js';
+import type { Look, RedisStore } from './redis-store.js';
+import type { RedisTime } from './redis-time.js';
+import { TimeBudget } from './time-budget.js';
 
-const BEAT_EVERY_MS = 2000;
-const BEAT_WHEN_AWAY_MS = 500;
-/** A caller's request takes two commands and may wait 200 ms for both. */
-const BEAT_WITHIN_MS = 100;
-const COUNTS_FOR_MS = 30_000;
-/** How long a start waits for Redis, and a stop for what is being stored. */
-const TIMEOUT_MS = 1000;
+const POLL_EVERY_MS = 50;
+/** How long another instance's refresh is waited for, ms; twice the last one's duration if that is longer. */
+const PATIENCE_MS = 5000;
+/** A copy from the future: Redis' clock was set back, and says nothing about its age. */
+const CLOCK_MAY_DIFFER_MS = 1000;
+const CLOSE_WITHIN_MS = 1000;
 
-interface Parts {
-  readonly settings: Settings;
-  readonly ownKey: Buffer | null;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
-/** What health says of sharing. */
-export interface SharingStatus {
-  readonly state: 'alone' | 'fleet' | 'unavailable';
-  /** Seen within 30 s, this one included. */
-  readonly instances: number;
-  /** Who reads for the fleet now. */
-  readonly lease: 'held' | 'free' | 'other';
-  /** Why Redis cannot be used, a word; null when it can. */
+/** What `/health` says about sharing. */
+export interface FleetStatus {
+  readonly state: 'fleet' | 'unavailable';
+  /** When this instance last stored a copy, ISO 8601; null for never. */
+  readonly lastStoredAt: string | null;
+  /** When it last took one. */
+  readonly lastTakenAt: string | null;
+  /** Why Redis is unavailable, a word. */
   readonly reason: string | null;
 }
 
-/** This instance among those that share with it: its tasks, and a sign of life. */
+/** This instance's turn to ask the bank. */
+interface Turn {
+  readonly time: RedisTime;
+  /** false: another instance has the lock, and has been waited for long enough. */
+  readonly locked: boolean;
+}
+
+/** One refresh for all instances, through the value and the lock in Redis (docs/fleet.md#how-it-works). */
 export class Fleet {
-  readonly link: RedisLink;
-  readonly #parts: Parts;
-  readonly #owner = randomBytes(8).toString('hex');
-  readonly #keys = new WeakMap<IdentityMaterial, FleetKeys>();
-  readonly #tasks = new Map<string, SharedTask>();
-  #seen = { instances: 1, holder: '' };
-  #nextBeat: NodeJS.Timeout | undefined;
-  #beating = false;
-  #closed = false;
+  #lastStoredAt: string | null = null;
+  #lastTakenAt: string | null = null;
+  /** Of the last refresh, whichever instance made it, ms. */
+  #durationMs = 0;
+  /** What follows a refresh in the background: storing or deleting, then releasing the lock. */
+  #afterwards: Promise<void> = Promise.resolve();
 
-  /** Connects, waiting a second at most: without Redis it starts alone. */
-  static async start(parts: Parts): Promise<Fleet> {
-    const fleet = new Fleet(parts);
-    await fleet.link.connect(TIMEOUT_MS);
-    return fleet;
+  constructor(
+    private readonly connection: RedisConnection,
+    private readonly store: RedisStore,
+    private readonly groups: Groups,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Takes an acceptable copy, waits until another instance has stored one, or reads from the bank.
+   * @throws what `reader.read` throws, or the reason of `signal`
+   */
+  async read(reader: SnapshotReader, refreshId: string, signal: AbortSignal, acceptable: Acceptable) {
+    const group = await this.groups.current();
+    const found = await this.#findOrLock(group, signal, acceptable);
+    const read =
+      found && 'snapshot' in found ? found : await this.#readFromBank(reader, refreshId, signal, group, found);
+    this.#durationMs = read.snapshot.durationMs;
+    return read;
   }
 
-  private constructor(parts: Parts) {
-    this.#parts = parts;
-    this.link = new RedisLink(parts.settings, parts.logger);
+  status(): FleetStatus {
+    const reason = this.connection.trouble;
+    const state = reason === null ? 'fleet' : 'unavailable';
+    return { state, lastStoredAt: this.#lastStoredAt, lastTakenAt: this.#lastTakenAt, reason };
   }
 
-  /** What `name` stands for among those who use this identity. */
-  taskOf(material: IdentityMaterial, name: string): { readonly keys: FleetKeys; readonly task: SharedTask } {
-    const { settings, ownKey, clock, logger } = this.#parts;
-    const keys = this.#keys.get(material) ?? toFleetKeys(material, settings, ownKey);
-    this.#keys.set(material, keys);
-    const id = `${keys.name} ${name}`;
-    let task = this.#tasks.get(id);
-    if (!task) {
-      const { link } = this;
-      const key = `${settings.REDIS_KEY_PREFIX}${keys.name}:${name}`;
-      const store = new LeaseStore({ link, key, topic: id, owner: this.#owner, clock });
-      task = new SharedTask({ name, store, link, keys, clock, logger });
-      this.#tasks.set(id, task);
-    }
-    return { keys, task };
-  }
-
-  /** Waits after failures are over, for this instance. */
-  resetWaits(): void {
-    for (const task of this.#tasks.values()) task.resetWait();
-  }
-
-  /** From now on gives signs of life, for the identity in use; `name` is the task whose lease health tells of. */
-  live(material: () => IdentityMaterial, name: string): void {
-    const beat = async () => {
-      clearTimeout(this.#nextBeat);
-      if (this.#beating || this.#closed) return;
-      this.#beating = true;
-      await this.#beatOnce(material(), name);
-      this.#beating = false;
-      if (this.#closed) return;
-      this.#nextBeat = setTimeout(() => void beat(), this.link.up ? BEAT_EVERY_MS : BEAT_WHEN_AWAY_MS).unref();
-    };
-    this.link.on('ready', () => void beat());
-    void beat();
-  }
-
-  status(): SharingStatus {
-    const { instances, holder } = this.#seen;
-    const lease = holder === '' ? 'free' : holder.startsWith(`${this.#owner}:`) ? 'held' : 'other';
-    if (!this.link.up) {
-      return {
-        state: 'unavailable',
-        instances: 1,
-        lease: 'free',
-        reason: this.link.trouble?.reason ?? 'not-connected',
-      };
-    }
-    return { state: instances > 1 ? 'fleet' : 'alone', instances, lease, reason: null };
-  }
-
-  /** Lets what is being stored end, within a second, and leaves. */
+  /** Ends what follows the last refresh, within a second. */
   async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#nextBeat);
-    await within(Promise.all([...this.#tasks.values()].map((task) => task.leave())), TIMEOUT_MS);
-    this.link.close();
+    await within(this.#afterwards, CLOSE_WITHIN_MS);
+    this.connection.close();
   }
 
-  async #beatOnce(material: IdentityMaterial, name: string): Promise<void> {
-    const { link } = this;
-    const { keys, task } = this.taskOf(material, name);
-    const instances = `${this.#parts.settings.REDIS_KEY_PREFIX}${keys.name}:instances`;
+  /** An acceptable copy, or this instance's turn; null when Redis cannot be used. @throws the reason of `signal` */
+  async #findOrLock(group: Group, signal: AbortSignal, acceptable: Acceptable): Promise<ReadSnapshot | Turn | null> {
+    if (this.connection.trouble !== null) return null;
+    const began = performance.now();
+    let budget = new TimeBudget(REQUEST_WAIT_MS);
+    // the lock of the last refresh is released first
+    if ((await budget.within(this.#afterwards)) === TIMED_OUT) return null;
     try {
-      await link.subscribe();
-      const reply = await link.script(
-        BEAT,
-        [instances, task.store.leaseKey],
-        [this.#owner, COUNTS_FOR_MS],
-        BEAT_WITHIN_MS,
-      );
-      const [count, holder] = Array.isArray(reply) ? (reply as unknown[]) : [];
-      if (typeof count !== 'number' || !Buffer.isBuffer(holder)) throw new RedisFailure('nonsense');
-      this.#seen = { instances: Math.max(1, count), holder: holder.toString() };
-      link.well('commands');
+      let canBeOpened = true;
+      let firstAsOfMs: number | undefined;
+      for (let waitedMs = 0; ; waitedMs = performance.now() - began) {
+        const { leftMs } = budget;
+        const look = await this.store.lockAndLook(group, budget);
+        const asOfMs = look.facts?.asOfMs ?? -Infinity;
+        firstAsOfMs ??= asOfMs;
+        const isWanted: boolean = canBeOpened && isAcceptable(look, asOfMs > firstAsOfMs, waitedMs, acceptable);
+        const snapshot: Snapshot | null = isWanted ? await this.store.load(group, look, budget) : null;
+        if (isWanted) canBeOpened = snapshot !== null;
+        if (snapshot) {
+          if (look.locked) this.#inBackground(() => this.store.releaseLock(group));
+          this.#lastTakenAt = this.#now();
+          return { snapshot, pages: 0, source: 'shared' };
+        }
+        if (look.locked || waitedMs >= Math.max(PATIENCE_MS, 2 * this.#durationMs)) return look;
+        // but for the last, later looks are part of the wait for the other instance
+        if (waitedMs > 0) budget = new TimeBudget(leftMs);
+        await orAborted(delay(POLL_EVERY_MS), signal);
+      }
     } catch (error) {
-      link.failed('commands', error instanceof RedisFailure ? error : new RedisFailure('unknown'));
+      if (error instanceof RedisFailure) return null;
+      throw error;
     }
   }
+
+  async #readFromBank(
+    reader: SnapshotReader,
+    refreshId: string,
+    signal: AbortSignal,
+    group: Group,
+    turn: Turn | null,
+  ): Promise<ReadSnapshot> {
+    const stopRenewing = turn?.locked ? this.store.keepLock(group) : () => undefined;
+    const release = async () => {
+      stopRenewing();
+      if (turn?.locked) await this.store.releaseLock(group);
+    };
+    try {
+      const read = await reader.read(refreshId, signal, turn?.time.now());
+      if (turn) this.#inBackground(() => this.#storeCopy(group, read, turn.time).finally(release));
+      return read;
+    } catch (error) {
+      const withdrawn = error instanceof GatewayError && error.code === 'access-not-granted';
+      this.#inBackground(() => (withdrawn ? this.store.drop(group) : Promise.resolve()).finally(release));
+      throw error;
+    }
+  }
+
+  async #storeCopy(group: Group, { snapshot }: ReadSnapshot, time: RedisTime): Promise<void> {
+    if (await this.store.store(group, snapshot, time.of(snapshot.askedAt))) this.#lastStoredAt = this.#now();
+  }
+
+  /** Failures have been logged: Redis is then unavailable, and the lock ends by itself. */
+  #inBackground(work: () => Promise<void>): void {
+    this.#afterwards = this.#afterwards.then(work).catch(() => undefined);
+  }
+
+  #now(): string {
+    return new Date(this.clock.now().wall).toISOString();
+  }
+}
+
+/**
+ * Whether a copy is young enough for those who asked `waitedMs` ago; one stored since, by a refresh that was in flight, may
+ * have begun earlier.
+ */
+function isAcceptable(
+  look: Look,
+  storedSince: boolean,
+  waitedMs: number,
+  { maxAgeMs, maxBegunMs }: Acceptable,
+): boolean {
+  if (!look.facts) return false;
+  const ageMs = look.time.now() - look.facts.asOfMs;
+  const maxMs = Math.max(maxAgeMs(look.facts.durationMs), storedSince ? maxBegunMs : 0);
+  return ageMs >= -CLOCK_MAY_DIFFER_MS && ageMs - waitedMs <= maxMs;
 }

@@ -1,60 +1,29 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
-import { Clock } from '../time/clock.js';
 import { Settings } from '../config/settings.js';
-import { readSnapshotKey } from '../config/snapshot-key.js';
 import { Log } from '../logging/logging.js';
-import { SnapshotCache } from '../snapshot/snapshot-cache.js';
-import { SnapshotModule } from '../snapshot/snapshot.module.js';
-import type { KeptSnapshot } from './kept-snapshot.js';
-import type { Sharing } from './sharing.js';
+import { Clock } from '../time/clock.js';
+import type { SharedSnapshots } from './shared-snapshots.js';
 
-const KEPT = Symbol('KeptSnapshot');
+/** Injects SharedSnapshots; null without REDIS_URL and SNAPSHOT_FILE, and none of its code is loaded then. */
+export const SHARED_SNAPSHOTS = Symbol('SharedSnapshots');
 
-/** What is shared with other instances by Redis, and kept over restarts in a file; without settings for them, nothing. */
-@Module({})
-export class SharingModule {
-  static register(sharing: Sharing | null): DynamicModule {
-    return {
-      module: SharingModule,
-      imports: [SnapshotModule, AuthModule],
-      providers: [
-        { provide: KEPT, useFactory: keepSnapshot, inject: [Settings, Clock, Log, SnapshotCache, IdentityHolder] },
-        {
-          provide: Symbol('FleetMember'),
-          useFactory: async (snapshots: SnapshotCache, identities: IdentityHolder, kept: KeptSnapshot | null) => {
-            if (!sharing) return null;
-            const { FleetMember } = await import('./fleet-member.js');
-            return new FleetMember(sharing.fleet, snapshots, identities, () => kept?.remove());
-          },
-          inject: [SnapshotCache, IdentityHolder, KEPT],
-        },
-      ],
-    };
-  }
-}
+/** The snapshot shared between instances and kept over restarts. */
+@Module({
+  imports: [AuthModule],
+  providers: [{ provide: SHARED_SNAPSHOTS, useFactory: start, inject: [Settings, Clock, Log, IdentityHolder] }],
+  exports: [SHARED_SNAPSHOTS],
+})
+export class SharingModule {}
 
-async function keepSnapshot(
+async function start(
   settings: Settings,
   clock: Clock,
   { logger }: Log,
-  snapshots: SnapshotCache,
   identities: IdentityHolder,
-): Promise<KeptSnapshot | null> {
-  const { SNAPSHOT_FILE: file, SNAPSHOT_KEY_FILE: keyFile } = settings;
-  if (file === undefined) return null;
-  const [{ KeptSnapshot }, { toFleetKeys }] = await Promise.all([
-    import('./kept-snapshot.js'),
-    import('./fleet-keys.js'),
-  ]);
-  const ownKey = keyFile === undefined ? null : readSnapshotKey(keyFile);
-  return new KeptSnapshot({
-    path: file,
-    snapshots,
-    keys: () => toFleetKeys(identities.current.material, settings, ownKey),
-    clock,
-    logger,
-    maxAgeMs: Math.max(settings.SNAPSHOT_MAX_AGE_MS, settings.SNAPSHOT_FRESH_MS),
-  });
+): Promise<SharedSnapshots | null> {
+  if (settings.REDIS_URL === undefined && settings.SNAPSHOT_FILE === undefined) return null;
+  const { startSharing } = await import('./start-sharing.js');
+  return startSharing(settings, clock, logger, identities);
 }

@@ -1,120 +1,145 @@
 import { constants } from 'node:fs';
-import { open as openFile, rename, unlink, type FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
+import { open as openFile, rename, unlink } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import type { Clock } from '../time/clock.js';
-import { Snapshot } from '../snapshot/snapshot.js';
-import type { FleetKeys } from './fleet-keys.js';
-import { MAX_HEADER_BYTES, open, PIECE_BYTES, Refused, seal, type Facts } from './sealing.js';
+import type { Groups } from './group.js';
+import { open, readHeader, Refused, seal } from './sealing.js';
 
-/** Of any list that was ever read, and more. */
-export const MAX_SNAPSHOT_BYTES = 2 ** 31;
-/** A clock that was set back by more makes the age of a copy unknown. */
+const WRITE_EVERY_MS = 10_000;
+/** Of the largest list, and more. */
+const MAX_FILE_BYTES = 512 * 1_048_576;
+/** If the clock was set back by more, the age of a copy is unknown. */
 const CLOCK_MAY_DIFFER_MS = 10_000;
 
-/** Writes a snapshot, sealed: whole or not at all, for this user alone. @throws NodeJS.ErrnoException */
-export async function writeSnapshotFile(path: string, snapshot: Snapshot, keys: FleetKeys): Promise<void> {
+interface Parts {
+  readonly path: string;
+  readonly groups: Groups;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Older copies may not be served. */
+  readonly maxAgeMs: number;
+}
+
+/** The last snapshot in SNAPSHOT_FILE, over restarts (docs/fleet.md#the-snapshot-file). Failures are logged, never thrown. */
+export class SnapshotFile {
+  readonly #parts: Parts;
+  /** To be written when the timer ends. */
+  #pending: Snapshot | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #writtenAt = -Infinity;
+  /** Work on the file, one after the other. */
+  #work: Promise<void> = Promise.resolve();
+  #failing = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Reads the copy of an earlier run; null without one that may be served. Its age goes by the machine's wall clock. */
+  async read(): Promise<Snapshot | null> {
+    const { path, groups, clock, maxAgeMs, logger } = this.#parts;
+    try {
+      const sealed = await readIfExists(path);
+      if (!sealed) return null;
+      const group = await groups.current();
+      const { wall, monotonic } = clock.now();
+      const ageMs = wall - readHeader(sealed, group).asOfMs;
+      if (ageMs > maxAgeMs || ageMs < -CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
+      return await open(sealed, { wall: wall - ageMs, monotonic: monotonic - ageMs }, group);
+    } catch (error) {
+      const reason = error instanceof Refused ? error.reason : 'unreadable';
+      logger.warn({ event: 'sharing.refused', what: 'file', reason }, `SNAPSHOT_FILE is ignored: it is ${reason}`);
+      return null;
+    }
+  }
+
+  /** Writes a snapshot soon, at most every 10 s. */
+  keep(snapshot: Snapshot): void {
+    this.#pending = snapshot;
+    const inMs = Math.max(0, this.#writtenAt + WRITE_EVERY_MS - performance.now());
+    this.#timer ??= setTimeout(() => this.#writePending(), inMs).unref();
+  }
+
+  /** Deletes the file, and forgets what was to be written. */
+  remove(): void {
+    this.#pending = null;
+    this.#do(() => unlinkIfExists(this.#parts.path));
+  }
+
+  /** Writes what is pending. */
+  async close(): Promise<void> {
+    this.#writePending();
+    await this.#work;
+  }
+
+  #writePending(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    const snapshot = this.#pending;
+    this.#pending = null;
+    if (!snapshot) return;
+    this.#writtenAt = performance.now();
+    this.#do(async () => {
+      const sealed = await seal(snapshot, snapshot.askedAt.wall, await this.#parts.groups.current());
+      await write(this.#parts.path, sealed);
+    });
+  }
+
+  #do(work: () => Promise<void>): void {
+    const { logger } = this.#parts;
+    this.#work = this.#work.then(work).then(
+      () => {
+        if (this.#failing) logger.info({ event: 'sharing.recovered', what: 'file' }, 'SNAPSHOT_FILE is written again');
+        this.#failing = false;
+      },
+      ({ code: reason = 'unknown' }: NodeJS.ErrnoException) => {
+        const fields = { event: 'sharing.unavailable', what: 'file', reason };
+        if (!this.#failing) logger.warn(fields, `SNAPSHOT_FILE cannot be written (${reason})`);
+        this.#failing = true;
+      },
+    );
+  }
+}
+
+async function readIfExists(path: string): Promise<Buffer | null> {
+  // O_NONBLOCK: a FIFO must not hold up the start
+  const file = await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(nullIfMissing);
+  if (!file) return null;
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw new Refused('unreadable');
+    if (stat.size > MAX_FILE_BYTES) throw new Refused('too-large');
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Whole or not at all, also after a crash. */
+async function write(path: string, sealed: Buffer): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    const { askedAt, asOf, durationMs } = snapshot;
-    const facts = { kind: 'snapshot', asOf, at: askedAt.wall, durationMs, fence: 0 } as const;
-    const { header, pieces } = seal(new Uint8Array(snapshot.buffer), facts, keys);
-    await unlink(temporary).catch(() => undefined);
-    const file = await openFile(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    await unlinkIfExists(temporary);
+    const file = await openFile(temporary, 'wx', 0o600);
     try {
-      await file.writeFile(header);
-      for (const piece of pieces) await file.writeFile(piece);
+      await file.writeFile(sealed);
       await file.sync();
     } finally {
       await file.close();
     }
     await rename(temporary, path);
-    await syncDirectory(dirname(path));
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
     throw error;
   }
 }
 
-/**
- * The snapshot in a file, if there is one; its age goes by the wall clock of this machine.
- * @throws Refused when it is damaged, foreign, of another version, older than `maxAgeMs`, or from the future
- */
-export async function readSnapshotFile(
-  path: string,
-  keys: FleetKeys,
-  clock: Clock,
-  maxAgeMs: number,
-): Promise<Snapshot | null> {
-  const file = await openExisting(path);
-  if (!file) return null;
-  try {
-    const now = clock.now();
-    const opening = open(await readStart(file), 'snapshot', keys, MAX_SNAPSHOT_BYTES);
-    const ageMs = toAge(opening.facts, now.wall);
-    if (ageMs > maxAgeMs) throw new Refused('too-old');
-    for (let at = opening.headerBytes; ;) {
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, at);
-      if (bytesRead === 0) break;
-      opening.push(buffer.subarray(0, bytesRead));
-      at += bytesRead;
-      await turn();
-    }
-    const askedAt = { wall: now.wall - ageMs, monotonic: now.monotonic - ageMs };
-    return toSnapshot(opening.finish(), { askedAt, durationMs: opening.facts.durationMs });
-  } catch (error) {
-    throw error instanceof Refused ? error : new Refused('unreadable', { cause: error });
-  } finally {
-    await file.close();
-  }
+async function unlinkIfExists(path: string): Promise<void> {
+  await unlink(path).catch(nullIfMissing);
 }
 
-/** Bytes that this fleet has sealed as a snapshot; another version may have made them. @throws Refused */
-export function toSnapshot(buffer: ArrayBuffer, times: ConstructorParameters<typeof Snapshot>[1]): Snapshot {
-  try {
-    return new Snapshot(buffer, times);
-  } catch (error) {
-    throw new Refused('foreign', { cause: error });
-  }
-}
-
-/** @throws NodeJS.ErrnoException when it is there and cannot be removed */
-export async function removeSnapshotFile(path: string): Promise<void> {
-  await unlink(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
-}
-
-async function openExisting(path: string): Promise<FileHandle | null> {
-  try {
-    // not held up by a FIFO
-    const file = await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    if ((await file.stat()).isFile()) return file;
-    await file.close();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new Refused('unreadable', { cause: error });
-  }
-  throw new Refused('unreadable');
-}
-
-async function readStart(file: FileHandle): Promise<Buffer> {
-  const { bytesRead, buffer } = await file.read(Buffer.alloc(MAX_HEADER_BYTES + 4), 0, MAX_HEADER_BYTES + 4, 0);
-  return buffer.subarray(0, bytesRead);
-}
-
-function toAge({ at }: Facts, wallMs: number): number {
-  const ageMs = wallMs - at;
-  if (ageMs < -CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
-  return Math.max(0, ageMs);
-}
-
-/** So that the name outlives a power cut; not every file system can. */
-async function syncDirectory(path: string): Promise<void> {
-  try {
-    const directory = await openFile(path, constants.O_RDONLY);
-    await directory.sync().finally(() => directory.close());
-  } catch {
-    // what is lost then is the newest copy, not the older one
-  }
+function nullIfMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
 }

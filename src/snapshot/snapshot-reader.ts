@@ -1,44 +1,29 @@
-import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { AccountReader } from '../bank/account-reader.js';
 import type { Clock } from '../time/clock.js';
 import { orAborted } from '../time/deadline.js';
 import type { BuilderThread } from './builder-thread.js';
 import { Snapshot } from './snapshot.js';
 
-/** A reading that went well. */
+/** A refresh that succeeded. */
 export interface ReadSnapshot {
   readonly snapshot: Snapshot;
   readonly pages: number;
-  /** Who asked the bank: this instance, which is meant when nothing is said, or another. */
+  /** Which instance asked the bank: this one (the default), or another. */
   readonly source?: 'bank' | 'shared';
 }
 
-/** What will do in place of a reading that has yet to begin, where another instance has it. */
+/** Another instance's refresh that will do in place of one of this instance, by when the caller asked. */
 export interface Acceptable {
-  /** How old one that is there may be, ms, by how long it took. */
+  /** Maximum age of a stored one, ms, by how long it took. */
   maxAgeMs(durationMs: number): number;
-  /** How long ago one in flight may have begun, ms. */
+  /** How long before one in flight may have begun, ms. */
   readonly maxBegunMs: number;
 }
 
-/**
- * Reads the accounts, or has them from elsewhere. `asOfMs` is the time that the snapshot names, where another clock than
- * this machine's tells it. @throws GatewayError, or the reason of `signal`
- */
-export type ReadAccounts = (
-  refreshId: string,
-  signal: AbortSignal,
-  acceptable?: Acceptable,
-  asOfMs?: number,
-) => Promise<ReadSnapshot>;
+/** Refreshes from the bank or another instance. @throws GatewayError, or the reason of `signal` */
+export type ReadAccounts = (refreshId: string, signal: AbortSignal, acceptable: Acceptable) => Promise<ReadSnapshot>;
 
-/** Puts the readings of other instances in front of those of this one (docs/fleet.md). Also the token it is injected by. */
-export abstract class SharedReadings {
-  /** `material` gives what the bank is asked with: an instance that asks with the same shares with this one. */
-  abstract share(read: ReadAccounts, material: () => IdentityMaterial): ReadAccounts;
-}
-
-/** Reads the bank's list and has a snapshot made of it. */
+/** Reads the bank's list and builds a snapshot of it. */
 export class SnapshotReader {
   constructor(
     private readonly accounts: AccountReader,
@@ -46,8 +31,11 @@ export class SnapshotReader {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws GatewayError as `ListReading.pages`, internal-error; or the signal's reason */
-  async read(refreshId: string, signal: AbortSignal, _acceptable?: Acceptable, asOfMs?: number): Promise<ReadSnapshot> {
+  /**
+   * @param asOfMs time the snapshot shows, where it is not by the clock of this machine
+   * @throws GatewayError as `ListReading.pages`, internal-error; or the signal's reason
+   */
+  async read(refreshId: string, signal: AbortSignal, asOfMs?: number): Promise<ReadSnapshot> {
     const askedAt = this.clock.now();
     // started now, it is ready when the first page is there
     let build = this.builder.begin();

@@ -2,19 +2,20 @@ import { Module } from '@nestjs/common';
 import { Activity } from '../telemetry/activity.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { BankCondition } from '../auth/bank-condition.js';
-import { IdentityHolder } from '../auth/identity-holder.js';
 import { AccountReader } from '../bank/account-reader.js';
 import { BankModule } from '../bank/bank.module.js';
 import { Clock } from '../time/clock.js';
 import { Settings } from '../config/settings.js';
 import { Log } from '../logging/logging.js';
+import type { SharedSnapshots } from '../sharing/shared-snapshots.js';
+import { SHARED_SNAPSHOTS, SharingModule } from '../sharing/sharing.module.js';
 import { BuilderThread } from './builder-thread.js';
 import { SnapshotCache } from './snapshot-cache.js';
-import { SharedReadings, SnapshotReader } from './snapshot-reader.js';
+import { SnapshotReader, type ReadAccounts } from './snapshot-reader.js';
 
 /** The last complete reading, and who gets it. */
 @Module({
-  imports: [BankModule, AuthModule],
+  imports: [BankModule, AuthModule, SharingModule],
   providers: [
     { provide: BuilderThread, useFactory: () => new BuilderThread() },
     {
@@ -25,36 +26,30 @@ import { SharedReadings, SnapshotReader } from './snapshot-reader.js';
     },
     {
       provide: SnapshotCache,
-      useFactory: (
+      useFactory: async (
         reader: SnapshotReader,
         settings: Settings,
         clock: Clock,
         { logger }: Log,
         activity: Activity,
         condition: BankCondition,
-        identities: IdentityHolder,
-        sharing?: SharedReadings,
+        shared: SharedSnapshots | null,
       ) => {
-        const read = reader.read.bind(reader);
-        return new SnapshotCache({
-          reader: { read: sharing?.share(read, () => identities.current.material) ?? read },
+        const read: ReadAccounts = (refreshId, signal, acceptable) =>
+          shared?.read(reader, refreshId, signal, acceptable) ?? reader.read(refreshId, signal);
+        const snapshots = new SnapshotCache({
+          reader: { read },
           settings,
           clock,
           logger,
           activity,
           condition,
         });
+        const earlier = await shared?.restore();
+        if (earlier) snapshots.restore(earlier);
+        return snapshots;
       },
-      inject: [
-        SnapshotReader,
-        Settings,
-        Clock,
-        Log,
-        Activity,
-        BankCondition,
-        IdentityHolder,
-        { token: SharedReadings, optional: true },
-      ],
+      inject: [SnapshotReader, Settings, Clock, Log, Activity, BankCondition, SHARED_SNAPSHOTS],
     },
   ],
   exports: [SnapshotCache],

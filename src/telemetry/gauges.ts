@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Counter, Gauge } from '@prometheus-io/client';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
@@ -11,7 +11,8 @@ import { HealthReport } from '../health/health-report.js';
 import { Readiness } from '../health/readiness.js';
 import { HttpEdge } from '../http/http-edge.js';
 import { countLostLines } from '../logging/standard-output.js';
-import { SharingCondition } from '../sharing/sharing.js';
+import type { SharedSnapshots } from '../sharing/shared-snapshots.js';
+import { SHARED_SNAPSHOTS } from '../sharing/sharing.module.js';
 import { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import { Metrics } from './metrics.js';
 
@@ -33,7 +34,7 @@ export class Gauges {
     private readonly edge: HttpEdge,
     private readonly drift: BankDrift,
     private readonly settings: Settings,
-    private readonly sharing: SharingCondition,
+    @Inject(SHARED_SNAPSHOTS) private readonly shared: SharedSnapshots | null,
   ) {
     this.#addProcess();
     this.#addSnapshot();
@@ -147,10 +148,11 @@ export class Gauges {
 
   /** Only with REDIS_URL or SNAPSHOT_FILE. */
   #addSharing(): void {
-    const { sharing } = this;
-    const redis = sharing.status() !== null;
-    if (!redis && this.settings.SNAPSHOT_FILE === undefined) return;
-    if (redis) this.#gauge('sharing_up', 'Whether Redis can be used.', () => Number(sharing.figures.up));
+    const { shared } = this;
+    if (!shared) return;
+    if (shared.status()) {
+      this.#gauge('sharing_up', 'Whether Redis can be used.', () => Number(shared.status()?.state === 'fleet'));
+    }
     const snapshots = new Counter({
       name: 'accounts_gateway_shared_snapshots_total',
       help: 'Cached snapshots by their source.',
@@ -158,7 +160,7 @@ export class Gauges {
       registers: [],
       collect() {
         this.reset();
-        for (const [source, count] of Object.entries(sharing.figures.snapshots)) this.inc({ source }, count);
+        for (const [source, count] of Object.entries(shared.counts)) this.inc({ source }, count);
       },
     });
     this.metrics.registry.registerMetric(snapshots);

@@ -3,6 +3,7 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { BankModule } from '../bank/bank.module.js';
 import { HealthModule } from '../health/health.module.js';
+import { SharingModule } from '../sharing/sharing.module.js';
 import { SnapshotModule } from '../snapshot/snapshot.module.js';
 import { Metrics } from './metrics.js';
 import { MetricsController } from './metrics.controller.js';
@@ -13,7 +14,7 @@ import { Gauges } from './gauges.js';
 
 /** Metrics for Prometheus and the last hour. It imports the other folders; none imports it. */
 @Module({
-  imports: [AccountsModule, SnapshotModule, BankModule, AuthModule, HealthModule],
+  imports: [AccountsModule, SnapshotModule, BankModule, AuthModule, HealthModule, SharingModule],
   controllers: [MetricsController, RecentController],
   providers: [Metrics, Gauges, RecentFigures, RecentEvents],
 })

@@ -100,7 +100,7 @@ describeHere('behind haproxy, by the configuration of config/haproxy', () => {
     const [first, second, third] = programs;
     const callers = startCallers(url);
     await until(() => answered().every((calls) => calls >= 20), 10_000);
-    expect(asked(bank)).toEqual({ tokens: 1, readings: 1 });
+    expect(asked(bank).readings).toBe(1);
 
     first.child.kill('SIGTERM');
     expect(await first.exit).toBe(0);
@@ -116,12 +116,12 @@ describeHere('behind haproxy, by the configuration of config/haproxy', () => {
     expect(got.length).toBeGreaterThan(100);
     expect(got.filter((each) => each !== 200)).toEqual([]);
 
-    // the twin: what callers get when none is left shows here
+    // negative case: what callers get when none is left shows here
     third.child.kill('SIGKILL');
     await third.exit;
     const afterwards = startCallers(url);
     await delay(100);
     expect(new Set(await afterwards.stop())).toEqual(new Set([503]));
-    expect(asked(bank)).toEqual({ tokens: 1, readings: 1 });
+    expect(asked(bank).readings).toBe(1);
   }, 60_000);
 });

@@ -130,7 +130,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     for (const [ms, served] of [
       [290_000, 'file'],
       [301_000, undefined],
-      [-20_000, undefined],
+      [-600_000, undefined],
     ] as const) {
       away(bank);
       const clock = new MovedClock();

@@ -75,9 +75,10 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   const source = new PageSource(call as AuthorizedCall, clock);
   const drift = new BankDrift(log.logger);
   const reader = new AccountReader(source, drift, { pageSize: 6, maxConcurrentRequests: 3 });
+  const snapshotReader = new SnapshotReader(reader, builder, clock);
   const snapshots = new SnapshotCache({
     activity: new Activity(),
-    reader: new SnapshotReader(reader, builder, clock),
+    reader: { read: (refreshId, signal) => snapshotReader.read(refreshId, signal) },
     clock,
     logger: log.logger,
     condition: new BankCondition(clock, log.logger),

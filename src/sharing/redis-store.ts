@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Snapshot } from '../snapshot/snapshot.js';
+import type { Clock } from '../time/clock.js';
+import type { Group } from './group.js';
+import { EXPIRE_IF_EQUAL, type Command, type RedisConnection } from './redis-connection.js';
+import { RedisTime } from './redis-time.js';
+import { TimeBudget } from './time-budget.js';
+import { HEADER_BYTES, open, OVERHEAD_BYTES, readHeader, Refused, seal, type SealedFacts } from './sealing.js';
+
+/** A holder that dies costs the others this, ms. It renews its lock three times as often. */
+const LOCK_MS = 3000;
+/** Who waits for a copy finds it though it is too old for others. */
+const KEEP_LONGER_MS = 10_000;
+/** For what no request waits for. */
+const BACKGROUND_MS = 1000;
+const MB = 1_048_576;
+const MS_PER_MB = 20;
+/** Larger copies are not shared. */
+const MAX_SHARED_BYTES = 64 * MB;
+
+interface Parts {
+  readonly connection: RedisConnection;
+  readonly keyPrefix: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Older copies are of no use to any instance. */
+  readonly maxAgeMs: number;
+}
+
+/** What is in Redis, as one look finds it. */
+export interface Look {
+  readonly time: RedisTime;
+  /** Whether the lock was free: this instance has it now, and must release it. */
+  readonly locked: boolean;
+  /** Size of the sealed copy. */
+  readonly bytes: number;
+  /** What the copy says about itself; null for none, or one that this group cannot open. */
+  readonly facts: SealedFacts | null;
+}
+
+/** The one value and the one lock of a group in Redis. Every method may throw RedisFailure. */
+export class RedisStore {
+  readonly #parts: Parts;
+  /** Of this instance: the value of its locks. */
+  readonly #owner = randomUUID();
+  /** What was logged; a copy that can be opened ends it. */
+  readonly #reported = new Set<Refused['reason']>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Takes the lock if it is free, then looks for a copy: in this order the copy of the lock's last holder is found, since
+   * that stored it before it released the lock.
+   */
+  lockAndLook(group: Group, budget: TimeBudget): Promise<Look> {
+    return this.#look(group, budget, [['SET', this.#lock(group), this.#owner, 'NX', 'PX', String(LOCK_MS)]]);
+  }
+
+  /** Loads and opens the copy that was found; null when it cannot be opened, which is logged once. */
+  async load(group: Group, { bytes, facts, time }: Look, { leftMs }: TimeBudget): Promise<Snapshot | null> {
+    try {
+      if (bytes > MAX_SHARED_BYTES + OVERHEAD_BYTES) throw new Refused('too-large');
+      const command = ['GETRANGE', this.#value(group), '0', String(MAX_SHARED_BYTES + OVERHEAD_BYTES - 1)];
+      const [sealed] = await this.#parts.connection.send([command], new TimeBudget(leftMs + toTransferMs(bytes)));
+      if (!Buffer.isBuffer(sealed)) throw new Refused('damaged');
+      const snapshot = await open(sealed, time.toInstant(facts?.asOfMs ?? 0), group);
+      this.#reported.clear();
+      return snapshot;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.#report(error.reason);
+      return null;
+    }
+  }
+
+  /** Stores a copy, unless it is too large or a newer one is there. Returns whether it did. */
+  async store(group: Group, snapshot: Snapshot, asOfMs: number): Promise<boolean> {
+    if (snapshot.buffer.byteLength > MAX_SHARED_BYTES) {
+      this.#report('too-large');
+      return false;
+    }
+    const sealed = await seal(snapshot, asOfMs, group);
+    const { facts, time } = await this.#look(group, new TimeBudget(BACKGROUND_MS));
+    // one from the future is none
+    if (facts && facts.asOfMs > asOfMs && facts.asOfMs <= time.now()) return false;
+    const command = ['SET', this.#value(group), sealed, 'PX', String(this.#parts.maxAgeMs + KEEP_LONGER_MS)];
+    await this.#parts.connection.send([command], new TimeBudget(BACKGROUND_MS + toTransferMs(sealed.length)));
+    return true;
+  }
+
+  /** Deletes the stored copy. */
+  async drop(group: Group): Promise<void> {
+    await this.#parts.connection.send([['DEL', this.#value(group)]], new TimeBudget(BACKGROUND_MS));
+  }
+
+  /** Keeps the lock of this instance until the returned function is called. */
+  keepLock(group: Group): () => void {
+    const renew = () => void this.#expireLock(group, LOCK_MS).catch(() => undefined);
+    const renewal = setInterval(renew, LOCK_MS / 3).unref();
+    return () => clearInterval(renewal);
+  }
+
+  /** Releases the lock, if it is still that of this instance. */
+  async releaseLock(group: Group): Promise<void> {
+    await this.#expireLock(group, 0);
+  }
+
+  async #expireLock(group: Group, ms: number): Promise<void> {
+    const command = ['EVAL', EXPIRE_IF_EQUAL, '1', this.#lock(group), this.#owner, String(ms)];
+    await this.#parts.connection.send([command], new TimeBudget(BACKGROUND_MS));
+  }
+
+  async #look(group: Group, budget: TimeBudget, lock: readonly Command[] = []): Promise<Look> {
+    const { connection, clock } = this.#parts;
+    const at = clock.now();
+    const value = this.#value(group);
+    const look = [['TIME'], ['STRLEN', value], ['GETRANGE', value, '0', String(HEADER_BYTES - 1)]];
+    const replies = await connection.send([...lock, ...look], budget);
+    const [time, bytes, header] = replies.slice(lock.length);
+    const [seconds, micros] = Array.isArray(time) ? (time as unknown[]).map(String) : [];
+    const ms = Number(seconds) * 1000 + Number(micros) / 1000;
+    if (!Number.isFinite(ms)) throw connection.failed('nonsense');
+    return {
+      time: new RedisTime(ms, at, clock),
+      locked: lock.length > 0 && String(replies[0]) === 'OK',
+      bytes: Number(bytes),
+      facts: bytes === 0 ? null : this.#readHeader(header, group),
+    };
+  }
+
+  #readHeader(header: unknown, group: Group): SealedFacts | null {
+    try {
+      // null for a key of another type
+      if (!Buffer.isBuffer(header)) throw new Refused('damaged');
+      return readHeader(header, group);
+    } catch (error) {
+      this.#report((error as Refused).reason);
+      return null;
+    }
+  }
+
+  #report(reason: Refused['reason']): void {
+    if (this.#reported.has(reason)) return;
+    this.#reported.add(reason);
+    const message =
+      reason === 'too-large'
+        ? 'the snapshot is not shared: it is larger than 64 MB'
+        : `the copy in Redis is ignored: it is ${reason}`;
+    this.#parts.logger.warn({ event: 'sharing.refused', what: 'redis', reason }, message);
+  }
+
+  #value({ keyId }: Group): string {
+    return `${this.#parts.keyPrefix}${keyId}:snapshot`;
+  }
+
+  #lock({ keyId }: Group): string {
+    return `${this.#parts.keyPrefix}${keyId}:lock`;
+  }
+}
+
+const toTransferMs = (bytes: number): number => (bytes / MB) * MS_PER_MB;

@@ -1,0 +1,55 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { GatewayError } from '../problems/gateway-error.js';
+import type { Acceptable, ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
+import type { Fleet, FleetStatus } from './fleet.js';
+import type { SnapshotFile } from './snapshot-file.js';
+
+/** Snapshots that other instances have read, through Redis, and an earlier run, through a file (docs/fleet.md). */
+export class SharedSnapshots implements OnApplicationShutdown {
+  /** Snapshots since the start, by source. */
+  readonly counts = { bank: 0, shared: 0, file: 0 };
+
+  /** @param fleet null without REDIS_URL, @param file null without SNAPSHOT_FILE */
+  constructor(
+    private readonly fleet: Fleet | null,
+    private readonly file: SnapshotFile | null,
+  ) {}
+
+  /** The copy of an earlier run; null without one that may be served. */
+  async restore(): Promise<Snapshot | null> {
+    const snapshot = (await this.file?.read()) ?? null;
+    if (snapshot) this.counts.file += 1;
+    return snapshot;
+  }
+
+  /**
+   * Takes an acceptable copy of another instance, or reads from the bank.
+   * @throws what `reader.read` throws, or the reason of `signal`
+   */
+  async read(
+    reader: SnapshotReader,
+    refreshId: string,
+    signal: AbortSignal,
+    acceptable: Acceptable,
+  ): Promise<ReadSnapshot> {
+    try {
+      const read = await (this.fleet?.read(reader, refreshId, signal, acceptable) ?? reader.read(refreshId, signal));
+      this.counts[read.source ?? 'bank'] += 1;
+      this.file?.keep(read.snapshot);
+      return read;
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'access-not-granted') this.file?.remove();
+      throw error;
+    }
+  }
+
+  /** null without REDIS_URL. */
+  status(): FleetStatus | null {
+    return this.fleet?.status() ?? null;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([this.fleet?.close(), this.file?.close()]);
+  }
+}

@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { closeAll } from '../support/closing.js';
+import { asked, sharingOf, slowly, startFleet } from '../support/fleet.js';
+import { closeGateways } from '../support/gateway.js';
+import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { startRedis, type Redis } from '../support/redis.js';
+import { hasRedis } from '../support/tools.js';
+import { until } from '../support/until.js';
+
+afterEach(async () => {
+  await closeGateways();
+  await closePretendBanks();
+  await closeAll();
+});
+
+const cliWithInput = (redis: Redis, args: readonly string[], input: Buffer) =>
+  spawnSync('redis-cli', ['-p', String(redis.port), '-x', ...args], { input });
+
+const readValue = (redis: Redis, key: string) =>
+  spawnSync('redis-cli', ['-p', String(redis.port), '--raw', 'GET', key]).stdout.subarray(0, -1);
+
+/** An instance whose stored copy is fresh for a minute, and another one that has yet to look. */
+async function scene(count = 20) {
+  const [bank, redis] = [await startPretendBank(), await startRedis()];
+  bank.onAccounts = slowly(0, count);
+  const [first, second] = await startFleet(2, bank, redis, { SNAPSHOT_FRESH_MS: '60000' });
+  await first.get('/api/v1/accounts');
+  await until(async () => (await sharingOf(first)).lastStoredAt !== null);
+  await until(() => !redis.cli('KEYS', '*').includes(':lock'));
+  const key = redis.cli('KEYS', '*').trim();
+  const copy = readValue(redis, key);
+  return { bank, redis, first, second, key, copy };
+}
+
+type Scene = Awaited<ReturnType<typeof scene>>;
+
+const flip = (bytes: Buffer, at: number) => {
+  const copy = Buffer.from(bytes);
+  copy[at] = (copy[at] as number) ^ 1;
+  return copy;
+};
+const set = ({ redis, key }: Scene, bytes: Buffer) => cliWithInput(redis, ['SET', key], bytes);
+
+(hasRedis() ? describe : describe.skip)('a copy in Redis', () => {
+  it('that was not altered is taken', async () => {
+    const here = await scene();
+    set(here, here.copy);
+    expect((await here.second.get('/api/v1/accounts')).json.accounts).toHaveLength(20);
+    expect(asked(here.bank).readings).toBe(1);
+  });
+
+  it.each<[string, string, (here: Scene) => unknown]>([
+    ['garbage', 'damaged', (here) => set(here, Buffer.alloc(100_000, 'x'))],
+    ['a single byte', 'damaged', (here) => set(here, Buffer.from('x'))],
+    ['cut off', 'damaged', (here) => set(here, here.copy.subarray(0, -100))],
+    ['altered by one bit', 'damaged', (here) => set(here, flip(here.copy, here.copy.length - 100))],
+    ['said to be another refresh', 'damaged', (here) => set(here, flip(here.copy, 19))],
+    ['sealed with another key', 'foreign', (here) => set(here, flip(here.copy, 5))],
+    ['of another bank', 'foreign', (here) => set(here, flip(here.copy, 30))],
+    ['a list', 'damaged', ({ redis, key }) => [redis.cli('DEL', key), redis.cli('RPUSH', key, 'x')]],
+    [
+      'larger than 64 MB',
+      'too-large',
+      (here) => [set(here, here.copy), here.redis.cli('SETRANGE', here.key, String(65 * 2 ** 20), 'x')],
+    ],
+  ])('that is %s is ignored, logged once, and overwritten', async (_what, reason, alter) => {
+    const here = await scene();
+    alter(here);
+    for (const headers of [{}, { 'cache-control': 'max-age=0' }]) {
+      const { status, json } = await here.second.get('/api/v1/accounts', headers);
+      expect([status, json.accounts.length]).toEqual([200, 20]);
+    }
+    expect(here.second.events('sharing.refused')).toMatchObject([{ what: 'redis', reason, level: 'warn' }]);
+    expect(here.second.events('sharing.unavailable')).toEqual([]);
+    await until(async () => (await sharingOf(here.second)).lastStoredAt !== null);
+    expect(readValue(here.redis, here.key).length).toBe(here.copy.length);
+  });
+
+  it('that is an older one put back is neither served nor put in the place of the newer one', async () => {
+    const here = await scene(3);
+    here.bank.onAccounts = slowly(0, 5);
+    const now = { 'cache-control': 'max-age=0' };
+    expect((await here.second.get('/api/v1/accounts', now)).json.accounts).toHaveLength(5);
+    await until(async () => (await sharingOf(here.second)).lastStoredAt !== null);
+    set(here, here.copy);
+    for (const header of [{}, { 'cache-control': 'max-age=59' }]) {
+      expect((await here.second.get('/api/v1/accounts', header)).json.accounts).toHaveLength(5);
+    }
+    // for a caller who asks for more than the old one is, the bank is asked
+    expect((await here.first.get('/api/v1/accounts', now)).json.accounts).toHaveLength(5);
+    expect(asked(here.bank).readings).toBe(3);
+  });
+});
