@@ -57,41 +57,6 @@ export type Problem = {
     errors?: Array<ParameterFault>;
 };
 
-export type Total = {
-    /**
-     * the entries' own; never added across currencies
-     */
-    currency: string | null;
-    /**
-     * accounts with an entry in this currency
-     */
-    accounts: number;
-    /**
-     * entries that lack an amount
-     */
-    missing: number;
-    /**
-     * the exact sum as a decimal; null when an entry lacks the amount
-     */
-    beginOfDay: string | null;
-    /**
-     * the exact sum as a decimal; null when an entry lacks the amount
-     */
-    intraDay: string | null;
-    /**
-     * the exact sum as a decimal; null when an entry lacks the amount
-     */
-    current: string | null;
-    /**
-     * the bank's text, unchanged
-     */
-    earliestFinancialDate: string | null;
-    /**
-     * the bank's text, unchanged
-     */
-    latestFinancialDate: string | null;
-};
-
 export type Balance = {
     type: string | null;
     currency: string | null;
@@ -174,6 +139,41 @@ export type Account = {
     balances: Array<Balance>;
     interest: Interest;
     overdraft: Overdraft;
+};
+
+export type Total = {
+    /**
+     * the entries' own; never added across currencies
+     */
+    currency: string | null;
+    /**
+     * accounts with an entry in this currency
+     */
+    accounts: number;
+    /**
+     * entries that lack an amount
+     */
+    missing: number;
+    /**
+     * the exact sum as a decimal; null when an entry lacks the amount
+     */
+    beginOfDay: string | null;
+    /**
+     * the exact sum as a decimal; null when an entry lacks the amount
+     */
+    intraDay: string | null;
+    /**
+     * the exact sum as a decimal; null when an entry lacks the amount
+     */
+    current: string | null;
+    /**
+     * the bank's text, unchanged
+     */
+    earliestFinancialDate: string | null;
+    /**
+     * the bank's text, unchanged
+     */
+    latestFinancialDate: string | null;
 };
 
 export type Snapshot = {
@@ -410,15 +410,15 @@ export type SharingHealth = {
     /**
      * unavailable: Redis cannot be used
      */
-    state: 'alone' | 'fleet' | 'unavailable';
+    state: 'fleet' | 'unavailable';
     /**
-     * seen within 30 s, this one included
+     * when this instance last stored a snapshot in Redis
      */
-    instances: number;
+    lastStoredAt: string | null;
     /**
-     * who reads for all now: this one, nobody, another
+     * when it last took one from there
      */
-    lease: 'held' | 'free' | 'other';
+    lastTakenAt: string | null;
 };
 
 export type HealthDetails = {
@@ -436,7 +436,7 @@ export type HealthDetails = {
      */
     listener?: ListenerHealth;
     /**
-     * other instances, where REDIS_URL is set
+     * only with REDIS_URL
      */
     sharing?: SharingHealth;
 };
@@ -456,7 +456,7 @@ export type HealthParts = {
      */
     listener?: ListenerHealth;
     /**
-     * other instances, where REDIS_URL is set
+     * only with REDIS_URL
      */
     sharing?: SharingHealth;
 };
@@ -991,7 +991,7 @@ export type GetMetricsError = GetMetricsErrors[keyof GetMetricsErrors];
 
 export type GetMetricsResponses = {
     /**
-     * the figures at this moment
+     * the metrics at this moment
      */
     200: string;
 };
