@@ -25,8 +25,14 @@ export class ProblemFilter implements ExceptionFilter {
     const error = toProblem(thrown, reply?.request.is404);
     if (error.code === 'internal-error') {
       this.#logger.error(
-        { event: 'internal-error', requestId: reply?.request.id, err: error.cause ?? error },
-        'a fault of this service',
+        {
+          event: 'request.failed',
+          requestId: reply?.request.id,
+          code: error.code,
+          owner: error.owner,
+          err: error.cause ?? error,
+        },
+        'the request failed with an internal error',
       );
     }
     if (!reply || reply.sent) return;

@@ -49,8 +49,8 @@ describe('a log line', () => {
 
 describe('an error in a log line', () => {
   const ways: [string, (error: Error) => unknown[]][] = [
-    ['as a field, with a message', (err) => [{ event: 'internal-error', err }, 'our fault']],
-    ['as a field alone', (err) => [{ event: 'internal-error', err }]],
+    ['as a field, with a message', (err) => [{ event: 'request.failed', err }, 'our fault']],
+    ['as a field alone', (err) => [{ event: 'request.failed', err }]],
     ['bare', (err) => [err]],
     ['bare, with a message', (err) => [err, 'our fault']],
     ['as a cause', (cause) => [{ err: new Error('hunter2', { cause }) }, 'x']],

@@ -1,6 +1,6 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
-import pretty from 'pino-pretty';
 import { standardOutput } from './standard-output.js';
+import { toTerminalLine } from './terminal-lines.js';
 
 /** The process's logger as it is injected; rooms take `logger`, pino's own. */
 export class Log {
@@ -37,6 +37,7 @@ export interface LoggingOptions {
  */
 export function createLogger({ level, pretty: forPeople, destination }: LoggingOptions): Logger {
   const listeners = new Set<LineListener>();
+  const output = destination ?? standardOutput();
   const leastWritten = pino.levels.values[level] ?? Infinity;
   const logger = pino(
     {
@@ -57,9 +58,7 @@ export function createLogger({ level, pretty: forPeople, destination }: LoggingO
         },
       },
     },
-    forPeople
-      ? pretty({ ignore: 'event', singleLine: true, ...(destination && { destination }) })
-      : (destination ?? standardOutput()),
+    forPeople ? { write: (line) => output.write(toTerminalLine(line)) } : output,
   );
   listenersOf.set(logger, listeners);
   return logger;

@@ -133,13 +133,13 @@ describe('the last events', () => {
         event: 'bank.unavailable',
         code: 'bank-unreachable',
         owner: 'bank',
-        msg: 'the bank cannot be used',
+        msg: 'the bank is unavailable',
       },
       {
         at,
         level: 'error',
         event: 'certificate.refused',
-        msg: 'a new certificate, or other credentials, are not taken; the old ones stay',
+        msg: 'a new certificate or other credentials were refused; the old ones stay',
       },
     ]);
   });

@@ -162,7 +162,7 @@ it(
       }),
       { numRuns: RUNS, endOnFailure: true, ...(!FULL && { seed: 20_261_121 }) },
     );
-    await until(() => gateway.events('internal-error').length === 0);
+    await until(() => gateway.events('request.failed').length === 0);
     for (const line of gateway.lines) expect(line).toMatch(/^\{[^\n]*\}\n$/);
     expect(gateway.lines.filter((line) => line.includes('"status":5'))).toEqual([]);
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);

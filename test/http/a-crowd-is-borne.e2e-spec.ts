@@ -57,7 +57,7 @@ describe('a crowd', () => {
     letGo();
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
     expect(bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts'))).toHaveLength(1);
-    expect(gateway.events('internal-error')).toEqual([]);
+    expect(gateway.events('request.failed')).toEqual([]);
   });
 
   it('2000 at once before a slow bank: each has an answer or a clean refusal, the live probe stays quick', async () => {

@@ -183,7 +183,7 @@ describe('a guard and an interceptor on the controllers', () => {
     refusal = thrown;
     const gateway = await startGateway(bank);
     expectProblem(await gateway.get(PATH), status, code);
-    expect(gateway.events('internal-error')).toEqual([]);
+    expect(gateway.events('request.failed')).toEqual([]);
     await until(() => gateway.events('request').length === 1);
     expect(gateway.events('request')[0]).toMatchObject({ status, code, route: PATH });
   });
@@ -194,7 +194,7 @@ describe('a guard and an interceptor on the controllers', () => {
     const answer = await gateway.get(PATH);
     expectProblem(answer, 500, 'internal-error');
     expect(answer.text + gateway.lines.join('')).not.toContain('hunter2');
-    expect(gateway.events('internal-error')).toHaveLength(1);
+    expect(gateway.events('request.failed')).toHaveLength(1);
   });
 });
 

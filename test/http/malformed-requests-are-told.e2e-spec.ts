@@ -112,7 +112,7 @@ describe('requests that are not as they should be', () => {
   });
 
   it('an Accept that excludes JSON is 406, and its twins are not', async () => {
-    for (const accept of ['text/html', 'application/xml', 'application/json;q=0', 'image/*']) {
+    for (const accept of ['application/xml', 'application/json;q=0', 'image/*']) {
       const answer = await send(rawRequest(`GET ${PATH} HTTP/1.1`, [`Accept: ${accept}`]));
       expect(answer.json).toMatchObject({ code: 'not-acceptable', status: 406, owner: 'caller' });
     }

@@ -14,7 +14,7 @@ beforeAll(async () => {
   await gateway.get('/api/v1/accounts');
 });
 afterAll(async () => {
-  expect(gateway.events('internal-error')).toEqual([]);
+  expect(gateway.events('request.failed')).toEqual([]);
   expect((await gateway.get('/health/live')).status).toBe(200);
   await until(async () => (await connections(gateway)) === 0, 3000);
   // every answer had its line, and each line is one

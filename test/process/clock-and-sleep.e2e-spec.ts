@@ -54,7 +54,7 @@ async function expectGoodEnd(program: Program): Promise<void> {
   program.child.kill('SIGTERM');
   expect(await program.exit).toBe(0);
   expect(program.stderr()).toBe('');
-  expect(program.events('internal-error')).toEqual([]);
+  expect(program.events('request.failed')).toEqual([]);
   await until(() => bank.sockets.size === 0);
 }
 

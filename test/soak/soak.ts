@@ -133,7 +133,7 @@ export async function runSoak(seconds: number, seed: number): Promise<SoakReport
     for (const secret of [...secrets, ...bank.tokens]) {
       if (program.stdout().includes(secret)) note(wrong, `a secret in the log (${secret.slice(0, 6)}…)`);
     }
-    for (const event of ['internal-error', 'gateway.fault']) {
+    for (const event of ['request.failed', 'gateway.fault']) {
       const { length } = program.events(event);
       if (length > 0) note(wrong, `${length} × ${event} in the log`);
     }

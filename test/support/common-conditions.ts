@@ -97,7 +97,7 @@ export async function expectCommonConditions(
     expectNoSecret(JSON.stringify(answer.headers), secrets);
   }
   expect(bank.most.token).toBeLessThanOrEqual(1);
-  expect(gateway.events('internal-error')).toEqual([]);
+  expect(gateway.events('request.failed')).toEqual([]);
   expect(answers.filter(({ status }) => status === 500)).toEqual([]);
   expect((await gateway.get('/health/live')).status).toBe(200);
 
