@@ -1,5 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyRequest } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { Activity } from './telemetry/activity.js';
 import { AppModule, type AppParts } from './app.module.js';
@@ -21,6 +22,11 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
     AppModule.register(parts, edge, activity),
     new FastifyAdapter(edge.fastify),
     { logger: false, abortOnError: false },
+  );
+  // an empty body is none: a DELETE of /sandbox/control may have a Content-Type
+  const parseJson = edge.fastify.getDefaultJsonParser('error', 'error');
+  app.useBodyParser('application/json', {}, (request, body, done) =>
+    body.length === 0 ? done(null, undefined) : void parseJson(request as FastifyRequest, body.toString(), done),
   );
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new ProblemFilter(log.logger, edge.connections));

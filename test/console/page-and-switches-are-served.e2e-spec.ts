@@ -97,7 +97,7 @@ describe('the switches of the embedded sandbox', () => {
     });
   const problemOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code];
 
-  it('are shown, turned and set back', async () => {
+  it('are shown, set and reset, with the type of a body that is not there, too', async () => {
     expect((await gateway.get('/sandbox/control')).json).toMatchObject({
       latencyMs: 0,
       movement: false,
@@ -107,10 +107,11 @@ describe('the switches of the embedded sandbox', () => {
     expect([turned.status, turned.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(await turned.json()).toMatchObject({ movement: true, latencyMs: 5 });
     expect(bank.control.state).toMatchObject({ movement: true, latencyMs: 5 });
-    expect(await (await call('DELETE')).json()).toMatchObject({ movement: false, latencyMs: 0 });
+    const reset = await call('DELETE', undefined, { 'content-type': 'application/json' });
+    expect(await reset.json()).toMatchObject({ movement: false, latencyMs: 0 });
   });
 
-  it('are turned by what is right as a whole, or not at all', async () => {
+  it('are set by what is right as a whole, or not at all', async () => {
     const wrong = await call('PATCH', '{"movement":true,"latencyMs":-1}');
     expect(wrong.status).toBe(400);
     expect(await wrong.json()).toMatchObject({
@@ -142,7 +143,7 @@ describe('the switches of the embedded sandbox', () => {
     expect(bank.control.state.movement).toBe(false);
   });
 
-  it('its twin: they are there for the page itself', async () => {
+  it('its negative case: they are there for the page itself', async () => {
     const own = { origin: gateway.url, 'sec-fetch-site': 'same-origin' };
     expect((await call('PATCH', '{"movement":true}', own)).status).toBe(200);
     expect((await call('DELETE', undefined, own)).status).toBe(200);
@@ -158,7 +159,7 @@ describe('the switches of the embedded sandbox', () => {
     expect(preflight.headers.get('access-control-allow-methods') ?? '').not.toContain('PATCH');
   });
 
-  it('their twin: with a bank of its own there are none, and the page does not say sandbox', async () => {
+  it('their negative case: with a bank of its own there are none, and the page does not say sandbox', async () => {
     const live = await startGateway(bank);
     for (const method of ['GET', 'PATCH', 'DELETE', 'POST']) {
       expect((await fetch(`${live.url}/sandbox/control`, { method })).status).toBe(404);

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import AxeBuilder from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
@@ -86,10 +88,25 @@ describeWithChromium('the console page in a real browser', () => {
 
   const rows = (page: Page) => page.locator('.open-account');
   const settled = (page: Page) => rows(page).first().waitFor();
-  const headline = (page: Page) => page.locator('#situation');
-  const hop = (page: Page, name: string) => page.locator('.hop', { hasText: name });
   const searchOf = (page: Page) => new URL(page.url()).search;
   const widthOf = (page: Page) => page.evaluate('document.documentElement.scrollWidth');
+  /** The stages of the path, each as its level and its text. */
+  const pathOf = (page: Page) =>
+    page
+      .locator('.hop')
+      .evaluateAll((hops) => hops.map((hop) => `${/hop-(\w+)/.exec(hop.className)?.[1]} ${hop.textContent}`));
+  /** Amounts that are cut: their box, or one around them that does not scroll, is smaller than they are. */
+  const cutAmounts = (page: Page) =>
+    page.evaluate<string[]>(`[...document.querySelectorAll('.amount')].flatMap((amount) => {
+      const { left, right, width } = amount.getBoundingClientRect();
+      if (width === 0) return [];
+      for (let box = amount.parentElement; box; box = box.parentElement) {
+        if (getComputedStyle(box).overflowX === 'auto') return [];
+        const outer = box.getBoundingClientRect();
+        if (left < outer.left - 1 || right > outer.right + 1) return [amount.textContent];
+      }
+      return [];
+    })`);
   /** What axe finds in the page, or in these parts of it. */
   async function faultsIn(page: Page, ...parts: string[]): Promise<string[]> {
     const axe = parts.reduce((builder, part) => builder.include(part), new AxeBuilder({ page }));
@@ -100,67 +117,115 @@ describeWithChromium('the console page in a real browser', () => {
       .analyze();
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 80)).join(' | ')}`);
   }
+  const turn = (page: Page, name: string) => page.getByRole('switch', { name }).click();
 
-  describe('the first screen', () => {
-    it('shows without a click how it goes, the way to the bank, totals, accounts, the last hour, events', async () => {
+  describe('all is well', () => {
+    it('and the first screen shows it without a click, with nothing that ticks but the clock', async () => {
       const { page, wrongs } = await open();
-      const began = performance.now();
       await settled(page);
-      // some 300 ms on a quiet machine
-      expect(performance.now() - began).toBeLessThan(5000);
-      await page.getByText('All well').waitFor();
-      await page.getByText('live', { exact: true }).waitFor();
+      await page.getByRole('heading', { name: 'Operational' }).waitFor();
+      await page.getByText('1–25 of 120 in all').waitFor();
+      await page.locator('.totals').getByText('Includes').waitFor();
       const shown = await page.locator('body').innerText();
-      for (const text of ['Made-up accounts', '120 accounts', 'old', 'days', 'Token', 'direct', 'Latency', 'Events']) {
+      for (const text of ['Made-up accounts', 'SANDBOX', '127.0.0.1', hostname(), '120 accounts', 'days left', 'UTC']) {
         expect(shown).toContain(text);
       }
-      await page.getByText('1–25 of 120 in all').waitFor();
-      expect(await page.locator('.total').count()).toBeGreaterThan(5);
-      expect(await page.title()).toBe('Accounts gateway');
+      expect(await page.locator('.totals tbody tr').count()).toBe(6);
+      await page.getByRole('button', { name: '6 more' }).click();
+      expect(await page.locator('.totals tbody tr').count()).toBe(12);
+      expect(await page.locator('.minutes > *').count()).toBe(60);
       await until(async () => (await page.locator('.u-over').count()) === 3);
-      await page
-        .getByText('the gateway serves')
-        .or(page.getByText('the client certificate is loaded'))
-        .first()
-        .waitFor();
+      expect((await pathOf(page)).map((hop) => hop.split(' ')[0])).toEqual(Array<string>(6).fill('ok'));
+      expect(await page.locator('.incident').count()).toBe(0);
+      expect(await page.title()).toBe('Accounts gateway');
+      const still = () => page.locator('.operational, .path, .totals, #accounts').allInnerTexts();
+      const [before, clock] = [await still(), await page.locator('.clock').innerText()];
+      await until(async () => (await page.locator('.clock').innerText()) !== clock);
+      expect(await still()).toEqual(before);
       expect(wrongs).toEqual([]);
     });
 
-    it('ages before the eyes of its reader, by the age that the answer had', async () => {
-      const { page } = await open();
-      await settled(page);
-      const age = () => hop(page, 'Data').locator('time').innerText();
-      expect(await age()).toMatch(/^\d s old$/);
-      const before = await age();
-      await until(async () => (await age()) !== before);
+    it('and the page has its form before any script runs, and keeps it: nothing moves', async () => {
+      const { page } = await open('', { context: await newContext({ javaScriptEnabled: false }) });
+      expect(await page.locator('.skeleton').count()).toBe(5);
+      const { page: whole } = await open();
+      await settled(whole);
+      await whole.locator('.totals').getByText('Includes').waitFor();
+      const shift = await whole.evaluate<number>(`new Promise((resolve) => {
+        let sum = 0;
+        new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value; })
+          .observe({ type: 'layout-shift', buffered: true });
+        setTimeout(() => resolve(sum), 100);
+      })`);
+      expect(shift).toBeLessThan(0.02);
     });
 
-    it.each(['light', 'dark'] as const)(
-      'has nothing for axe to find, %s, with trouble as without',
-      async (colorScheme) => {
-        const other = await newContext({ colorScheme });
-        // few rows: axe takes its time for each
-        const { page } = await open('?currency=GBP', { context: other });
-        await settled(page);
-        await page.getByText('live', { exact: true }).waitFor();
-        expect(await faultsIn(page)).toEqual([]);
-        await page.getByRole('switch', { name: 'Bank down' }).click();
-        await page.getByText('What to do').waitFor();
-        expect(await faultsIn(page, '.sandbox', '.situation', '.way')).toEqual([]);
-      },
-    );
-
-    it('fits 360 px', async () => {
-      const other = await newContext({ viewport: NARROW });
-      const { page } = await open('', { context: other });
+    it('and times are in UTC until the reader wants the local ones', async () => {
+      const { page } = await open('', { context: await newContext({ timezoneId: 'Asia/Kolkata' }) });
       await settled(page);
-      expect(await widthOf(page)).toBe(NARROW.width);
+      const hours = async () => Number((await page.locator('.clock').innerText()).slice(0, 2));
+      const utc = await hours();
+      await page.locator('.clock').click();
+      await page.getByText('local', { exact: false }).first().waitFor();
+      expect([(utc + 5) % 24, (utc + 6) % 24]).toContain(await hours());
+      await page.reload();
+      await settled(page);
+      expect(await page.locator('.clock').innerText()).toContain('local');
+    });
+
+    it('production looks like nothing else', async () => {
+      const production = await startGateway(bank, { ENVIRONMENT: 'production' });
+      await production.get('/api/v1/accounts');
+      const { page } = await open('', { gateway: production });
+      await settled(page);
+      expect(await page.locator('.kind-production .environment').textContent()).toBe('production');
+      expect(await page.locator('.sandbox').count()).toBe(0);
+    });
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'axe has nothing to find, %s, with an incident as without',
+    async (colorScheme) => {
+      // few rows: axe takes its time for each
+      const { page } = await open('?currency=GBP', { context: await newContext({ colorScheme }) });
+      await settled(page);
+      expect(await faultsIn(page)).toEqual([]);
       await rows(page).first().click();
-      await page.locator('dialog .facts').waitFor();
-      expect(await widthOf(page)).toBe(NARROW.width);
-      expect(await page.evaluate(`document.querySelector('dialog').scrollWidth`)).toBe(NARROW.width);
-      expect(await faultsIn(page, 'dialog')).toEqual([]);
+      await page.locator('.facts').waitFor();
+      expect(await faultsIn(page, '.panel')).toEqual([]);
+      await turn(page, 'Bank down');
+      await page.getByText('Who acts').waitFor();
+      expect(await faultsIn(page, '.sandbox', '.incident', '.path')).toEqual([]);
+    },
+  );
+
+  it.each([360, 768, 1280, 1920])('at %i px nothing is wider than the page, and no amount is cut', async (width) => {
+    const long = '1234567890123456789012345.67';
+    const wide = await startPretendBank();
+    wide.onToken = issueToken(wide);
+    wide.onAccounts = listAccounts([
+      sampleAccount(1, {
+        ibans: [],
+        accountIdentifiers: [{ account: 'X'.repeat(63) }],
+        balances: [{ type: 'CurrentBalance', currency: 'EUR', beginOfDayAmount: long, intraDayAmount: '-0.01' }],
+      }),
+      sampleAccount(2),
+    ]);
+    const other = await startGateway(wide, { ENVIRONMENT: 'x'.repeat(40) });
+    await other.get('/api/v1/accounts');
+    const { page } = await open('', {
+      context: await newContext({ viewport: { width, height: 900 } }),
+      gateway: other,
     });
+    await settled(page);
+    await page.locator('.totals .amount').first().waitFor();
+    expect(await page.locator('td.c-current .amount').first().textContent()).toBe('1234567890123456789012345.66');
+    expect(await page.locator('td.c-today .amount').first().textContent()).toBe('-0.01');
+    expect(await page.locator('.c-iban').first().textContent()).toContain('IBAN');
+    expect([await widthOf(page), await cutAmounts(page)]).toEqual([width, []]);
+    await rows(page).first().click();
+    await page.locator('.facts').waitFor();
+    expect([await widthOf(page), await cutAmounts(page)]).toEqual([width, []]);
   });
 
   describe('the keyboard', () => {
@@ -182,11 +247,8 @@ describeWithChromium('the console page in a real browser', () => {
       expect(await focused()).toBe(name);
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 2, name }).waitFor();
-      await page.keyboard.press('/');
-      expect(await page.evaluate('document.activeElement.id')).not.toBe('search');
       await page.keyboard.press('Escape');
-      await page.locator('dialog').waitFor({ state: 'hidden' });
-      await until(async () => (await focused()) === name);
+      await page.locator('.panel').waitFor({ state: 'hidden' });
       await page.keyboard.press('/');
       await page.keyboard.press('Escape');
       await page.getByText('of 120 in all').waitFor();
@@ -230,12 +292,12 @@ describeWithChromium('the console page in a real browser', () => {
       await page.getByText('51–100 of 120 in all').waitFor();
       await page.getByRole('link', { name: 'Next page' }).click();
       await page.getByText('101–120 of 120 in all').waitFor();
-      await page.locator('.total a').first().click();
+      await page.locator('.totals a').first().click();
       await until(() => searchOf(page) === '?currency=BHD&pageSize=50');
       await rows(page).first().click();
       await until(() => searchOf(page).includes('account='));
       const { page: shared } = await open(searchOf(page));
-      await shared.locator('dialog .facts').waitFor();
+      await shared.locator('body .facts').waitFor();
       await shared.getByRole('button', { name: 'Close' }).click();
       await until(() => searchOf(shared) === '?currency=BHD&pageSize=50');
     });
@@ -252,95 +314,173 @@ describeWithChromium('the console page in a real browser', () => {
       await empty.getByRole('button', { name: 'Show all accounts' }).click();
       await empty.getByText('1–25 of 120 in all').waitFor();
     });
+  });
 
-    it('leads to the same as CSV', async () => {
+  it('an account has its neighbours of the list, beside it on a wide screen; closing goes back', async () => {
+    const { page } = await open('?currency=GBP');
+    await settled(page);
+    const names = await rows(page).allInnerTexts();
+    await rows(page).nth(1).click();
+    const title = page.locator('.panel h2');
+    await until(async () => (await title.innerText()) === names[1]);
+    expect(await page.locator('dialog').count()).toBe(0);
+    await page.getByRole('button', { name: 'Next account' }).click();
+    await until(async () => (await title.innerText()) === names[2]);
+    await page.getByRole('button', { name: 'Previous account' }).click();
+    await page.getByRole('button', { name: 'Previous account' }).click();
+    await until(async () => (await title.innerText()) === names[0]);
+    expect(await page.getByRole('button', { name: 'Previous account' }).isDisabled()).toBe(true);
+    await page.keyboard.press('Escape');
+    await until(() => searchOf(page) === '?currency=GBP');
+  });
+
+  describe('taken away', () => {
+    it('as CSV, whose name has environment, filters and time', async () => {
       const { page } = await open('?q=nordlys&currency=EUR&sort=-current');
       await settled(page);
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         page.getByRole('link', { name: 'CSV' }).click(),
       ]);
-      expect(download.url()).toBe(`${gateway.url}/api/v1/accounts?q=nordlys&currency=EUR&sort=-current&format=csv`);
-    });
-  });
-
-  it('an IBAN is copied as it is, without the gaps that are drawn', async () => {
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    const { page } = await open('?q=LU060408592157516019');
-    await rows(page).first().click();
-    await page.getByRole('button', { name: 'Copy LU060408592157516019' }).click();
-    await page.getByText('Copied').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('LU060408592157516019');
-    expect(await page.locator('.big-iban .iban').innerText()).toBe('LU060408592157516019');
-  });
-
-  describe('what happens at the bank', () => {
-    it('shows by the feed, without a reload, in every tab over one stream', async () => {
-      const tabs = await Promise.all([open(), open(), open()]);
-      for (const { page } of tabs) {
-        await settled(page);
-        await page.getByText('live', { exact: true }).waitFor();
-      }
-      const streams = () =>
-        gateway.events('request').filter((line) => line['stream'] === true).length -
-        gateway.events('stream.ended').length;
-      await until(() => streams() === 1, 15_000);
-      const amountsOf = (page: Page) => page.locator('td.c-current').allInnerTexts();
-      const before = await Promise.all(tabs.map(({ page }) => amountsOf(page)));
-      // no tab learns of it by asking for health
-      for (const { page } of tabs) await page.route('**/health', () => undefined);
-      bank.control.patch({ movement: true });
-      for (const [index, { page }] of tabs.entries()) {
-        await until(async () => (await amountsOf(page)).join() !== before[index]?.join(), 15_000);
-      }
-      expect(streams()).toBe(1);
-      expect(tabs.flatMap(({ wrongs }) => wrongs)).toEqual([]);
+      expect(download.suggestedFilename()).toMatch(
+        /^accounts_Sandbox_nordlys_currency-EUR_\d{4}-\d\d-\d\dT\d{6}Z\.csv$/,
+      );
+      const { text } = await gateway.get('/api/v1/accounts?q=nordlys&currency=EUR&sort=-current&format=csv');
+      const withoutTime = (csv: string) => csv.replaceAll(/,[^,]*\r\n/g, '\r\n');
+      expect(withoutTime(readFileSync(await download.path(), 'utf8'))).toBe(withoutTime(text));
     });
 
-    it('away: says who must act and what to do, shows the copy; back: all well, by itself', async () => {
+    it('to the clipboard: totals, and an IBAN without the gaps that are drawn', async () => {
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      const { page } = await open('?q=LU060408592157516019');
+      await rows(page).first().click();
+      await page.getByRole('button', { name: 'Copy LU060408592157516019' }).click();
+      await page.getByText('Copied').waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe('LU060408592157516019');
+      await page.getByRole('button', { name: 'Copy the totals' }).click();
+      await until(async () => (await page.evaluate<string>('navigator.clipboard.readText()')).startsWith('Currency\t'));
+    });
+
+    it('on paper: without controls, with a head on every page', async () => {
       const { page } = await open();
       await settled(page);
-      await page.getByRole('switch', { name: 'Bank down' }).click();
-      await page.getByText('What to do').waitFor();
-      expect(await headline(page).innerText()).toBe('The bank reports an error of its own');
-      const situation = await page.locator('.situation').innerText();
-      expect(situation).toContain('The bank\n');
-      expect(await page.getByRole('link', { name: 'bank-error' }).getAttribute('href')).toBe('/problems/bank-error');
-      expect(await hop(page, 'Bank').getAttribute('class')).toMatch(/hop-(warn|bad)/);
-      expect(await hop(page, 'Certificate').getAttribute('class')).toContain('hop-ok');
-      await until(async () => (await page.title()).startsWith('The bank cannot be reached'));
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.locator('.print-head').innerText()).toMatch(
+        /^Accounts gateway · Sandbox · 127.0.0.1:\d+ · as of/,
+      );
+      for (const part of ['.sandbox', '.filters', 'nav', '.clock', '.last-hour']) {
+        expect([part, await page.locator(part).first().isVisible()]).toEqual([part, false]);
+      }
+    });
+  });
+
+  it('changes at the bank show without a reload, and what moved is marked', async () => {
+    const { page, wrongs } = await open();
+    await settled(page);
+    const amounts = () => page.locator('td.c-current').allInnerTexts();
+    const before = await amounts();
+    await turn(page, 'Balances move');
+    await until(async () => (await amounts()).join() !== before.join(), 15_000);
+    await page.locator('td .changed').first().waitFor();
+    expect(wrongs).toEqual([]);
+  });
+
+  describe('an incident', () => {
+    it('is impact, who acts and what to do, within a second; the path ends where it is broken; all goes again', async () => {
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      const { page } = await open();
+      await settled(page);
+      await turn(page, 'Bank down');
+      await page.getByRole('heading', { name: /^Your apps still get data, \d+ seconds? old\.$/ }).waitFor();
+      const card = page.locator('.incident');
+      await until(async () => /next attempt|trying now/.test(await card.innerText()));
+      const text = await card.innerText();
+      for (const part of ['The bank', 'since', 'It expires in', 'After that every call fails'])
+        expect(text).toContain(part);
+      expect(await card.getByRole('link', { name: 'Runbook' }).getAttribute('href')).toBe('/problems/bank-error');
+      expect(await card.getByRole('meter').getAttribute('aria-valuemax')).toBe('300');
+      await until(async () => (await pathOf(page)).some((hop) => hop.includes('bank-error')));
+      expect((await pathOf(page))[0]).toMatch(/^ok Certificate/);
+      await page.locator('.totals .stale').waitFor();
+      await until(async () => (await page.title()).endsWith('· Accounts gateway'));
+      await page.getByRole('button', { name: 'Copy message' }).click();
+      await card.getByText('Copied').waitFor();
+      const message = await page.evaluate<string>('navigator.clipboard.readText()');
+      expect(message).toMatch(/Cause +bank-error\n/);
+      expect(message).toMatch(/Thumbprint +[0-9A-F]{40} \(SHA-1\)/);
+      expect(message).toMatch(/Since +\d{4}-/);
       expect(await rows(page).count()).toBe(25);
-      expect(await page.getByRole('switch', { name: 'Bank down' }).getAttribute('aria-checked')).toBe('true');
-      await page.getByRole('switch', { name: 'Bank down' }).click();
+      await turn(page, 'Bank down');
       gateway.app.get(AppModule).reload();
-      await page.getByText('All well').waitFor();
+      await page.getByRole('heading', { name: 'Operational' }).waitFor();
       expect(await page.title()).toBe('Accounts gateway');
     });
 
+    it('is that calls fail once the copy has ended', async () => {
+      const env = { SNAPSHOT_FRESH_MS: '500', SNAPSHOT_MAX_AGE_MS: '3000' };
+      const short = await startGateway(bank, env, new SystemClock(), bank.control);
+      await short.get('/api/v1/accounts');
+      const { page } = await open('', { gateway: short });
+      await settled(page);
+      await turn(page, 'Bank down');
+      await page.getByRole('heading', { name: /^All calls fail with 503 since \d\d:\d\d:\d\d\.$/ }).waitFor();
+      expect((await pathOf(page)).at(-1)).toBe('bad Your appscalls fail');
+      expect(await page.locator('.incident-bad').count()).toBe(1);
+    });
+
     it.each([
-      ['No accounts granted', 'The bank has granted no accounts', 'Bank', 0],
-      ['Address not white-listed', 'The bank does not allow our address', 'Token', 25],
-    ])('%s: %s', async (name, title, broken, rowsLeft) => {
+      ['No accounts granted', 'All calls fail with 502', 'access-not-granted', 0],
+      ['Not on the allowlist', 'Your apps still get data', 'address-not-allowed', 25],
+    ])('%s: %s, %s', async (name, impact, code, rowsLeft) => {
       const { page } = await open();
       await settled(page);
-      await page.getByRole('switch', { name }).click();
-      await page.getByRole('heading', { name: title }).waitFor();
-      await until(async () => /hop-(warn|bad)/.test((await hop(page, broken).getAttribute('class')) ?? ''));
-      // what is not granted any more is taken away here, too; a copy that may still be served stays
-      if (rowsLeft === 0) await page.getByRole('heading', { name: 'No accounts to show' }).waitFor();
-      expect(await rows(page).count()).toBe(rowsLeft);
-      await page.getByRole('button', { name: 'Set all back' }).click();
+      await turn(page, name);
+      await page.getByRole('heading', { name: impact }).waitFor();
+      const runbook = page.locator('.incident').getByRole('link', { name: 'Runbook' });
+      expect(await runbook.getAttribute('href')).toBe(`/problems/${code}`);
+      // what is not granted any longer is taken away here, too; a copy that may still be served stays
+      await until(async () => (await rows(page).count()) === rowsLeft);
+      await page.getByRole('button', { name: 'Reset' }).click();
       gateway.app.get(AppModule).reload();
-      await page.getByText('All well').waitFor();
+      await page.getByRole('heading', { name: 'Operational' }).waitFor();
       await page.getByText('1–25 of 120 in all').waitFor();
+    });
+
+    it('is an empty list after one with accounts', async () => {
+      const { page } = await open();
+      await settled(page);
+      bank.control.patch({ accounts: 0 });
+      await page.getByRole('heading', { name: 'Your apps get an empty list of accounts.' }).waitFor();
+      await page.getByRole('heading', { name: 'No accounts', exact: true }).waitFor();
+      reset();
+      await page.getByRole('heading', { name: 'Operational' }).waitFor();
+    });
+
+    it('a gateway that is gone: what was shown stays, a search filters it, counters stop; then it goes on', async () => {
+      const at = { PORT: String(await closedPort()) };
+      const first = await startGateway(bank, at);
+      await first.get('/api/v1/accounts');
+      const { page } = await open('', { gateway: first });
+      await settled(page);
+      const path = await pathOf(page);
+      await first.close();
+      await page.getByRole('heading', { name: 'The gateway does not answer.' }).waitFor({ timeout: 20_000 });
+      expect([await rows(page).count(), await pathOf(page)]).toEqual([25, path]);
+      expect(await page.evaluate(`getComputedStyle(document.querySelector('.gone .shown')).opacity`)).toBe('0.55');
+      await page.locator('#search').fill('nordlys');
+      await page.getByText(/^\d+ of the 25 accounts shown before; the gateway does not answer$/).waitFor();
+      expect(await page.locator('.totals tbody tr').count()).toBe(6);
+      await page.locator('#search').fill('');
+      await startGateway(bank, at);
+      await page.getByRole('heading', { name: 'Operational' }).waitFor({ timeout: 20_000 });
     });
   });
 
-  it('a switch is turned off, and those beside it stay on', async () => {
+  it('a switch is set off, and those beside it stay on', async () => {
     const { page } = await open();
     const isOn = async (name: string) =>
       (await page.getByRole('switch', { name }).getAttribute('aria-checked')) === 'true';
-    const names = ['Balances move', 'Bank down', 'Address not white-listed'];
+    const names = ['Balances move', 'Bank down', 'Not on the allowlist'];
     for (const name of names) {
       await page.getByRole('switch', { name }).click();
       await until(() => isOn(name));
@@ -349,20 +489,6 @@ describeWithChromium('the console page in a real browser', () => {
     await until(async () => !(await isOn('Balances move')));
     await page.locator('.switches[aria-busy=false]').waitFor();
     expect(await Promise.all(names.map(isOn))).toEqual([false, true, true]);
-  });
-
-  it('a gateway that is away is said, and when it is back the page goes on by itself', async () => {
-    const at = { PORT: String(await closedPort()) };
-    const first = await startGateway(bank, at);
-    await first.get('/api/v1/accounts');
-    const { page } = await open('', { gateway: first });
-    await settled(page);
-    await first.close();
-    await page.getByRole('heading', { name: 'Not connected to the gateway' }).waitFor();
-    expect(await page.locator('.hop').first().innerText()).toContain('not connected');
-    expect(await rows(page).count()).toBe(25);
-    await startGateway(bank, at);
-    await page.getByText('All well').waitFor();
   });
 
   it('what the bank sends is text and nothing else, and keeps every digit', async () => {
@@ -382,8 +508,8 @@ describeWithChromium('the console page in a real browser', () => {
     const { page, wrongs } = await open('', { context: other, gateway: before });
     await settled(page);
     expect(await page.getByText(html, { exact: true }).count()).toBe(1);
-    expect(await page.locator('.c-owner bdi').first().textContent()).toBe('\u202eevil\u202c {{7*7}}');
-    expect(await page.locator('#app img, #app script, #app b').count()).toBe(0);
+    expect(await page.locator('.owner bdi').first().textContent()).toBe('\u202eevil\u202c {{7*7}}');
+    expect(await page.locator('#app img, #app script, #app table b').count()).toBe(0);
     expect(await page.title()).toBe('Accounts gateway');
     const exact = page.locator('tr', { hasText: 'javascript:' }).locator('.c-current .amount');
     expect(await exact.textContent()).toBe('12345678901234567890.13');
@@ -391,7 +517,7 @@ describeWithChromium('the console page in a real browser', () => {
     await page.getByText('javascript:alert(1)').click();
     await page.locator('dialog .facts').waitFor();
     expect(await page.locator('dialog .balance .main .amount').textContent()).toBe('12345678901234567890.13');
-    expect(await page.evaluate(`document.querySelector('dialog').scrollWidth`)).toBe(NARROW.width);
+    expect(await page.evaluate(`document.querySelector('dialog').scrollWidth`)).toBeLessThanOrEqual(NARROW.width);
     expect(wrongs).toEqual([]);
   });
 });

@@ -25,6 +25,18 @@ describe('the control port', () => {
     return promise;
   };
 
+  it.each([{ origin: 'http://evil.example' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }])(
+    'refuses a page of another origin: %j',
+    async (headers) => {
+      const json = { ...headers, 'content-type': 'application/json' };
+      expect(await statusOf({ method: 'PATCH', headers: json, body: '{"latencyMs":1}' })).toMatchObject({
+        status: 403,
+      });
+      expect(await statusOf({ method: 'DELETE', headers })).toMatchObject({ status: 403 });
+      expect(bank.control.state.latencyMs).toBe(0);
+    },
+  );
+
   it('shows the state and the last requests, without any secret', async () => {
     const token = await getToken(bank);
     await askAccounts(bank, token, '?PageNumber=2&PageSize=7&secret=abc', { headers: { 'x-request-id': 'r-1' } });

@@ -1,14 +1,27 @@
 import { render } from 'preact';
 import { App } from './parts/app.js';
+import { client } from './gateway.js';
+import { askHealth } from './use-health.js';
+import { readView, toListQuery } from './view.js';
 import 'uplot/dist/uPlot.min.css';
-// what comes later wins: the narrow screen is last
+// later styles win: print is last
 import './styles/base.css';
 import './styles/frame.css';
-import './styles/situation.css';
+import './styles/status.css';
+import './styles/overview.css';
 import './styles/accounts.css';
-import './styles/last-hour.css';
 import './styles/panel.css';
-import './styles/narrow.css';
+import './styles/print.css';
+
+/** How long the first paint waits for accounts, so that they do not push the rest around. */
+const LIST_WAIT_MS = 400;
 
 const root = document.getElementById('app');
-if (root) render(<App />, root);
+if (root) {
+  const list = client.listAccounts(toListQuery(readView(location.search)), { retry: false }).catch(() => null);
+  const health = await askHealth();
+  await Promise.race([list, new Promise((resolve) => setTimeout(resolve, LIST_WAIT_MS))]);
+  // the skeleton of index.html
+  root.replaceChildren();
+  render(<App first={health} />, root);
+}

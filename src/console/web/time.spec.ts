@@ -1,18 +1,36 @@
-import { describe, expect, it } from '@jest/globals';
-import { toAge, toClock, toCountdown, toDaysLeft, toMoment, toWrittenDate } from './time.js';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  serverNow,
+  setServerTime,
+  setZone,
+  toAgeInWords,
+  toClock,
+  toCountdown,
+  toDuration,
+  toMinute,
+  toWrittenDate,
+} from './time.js';
 
-const DAY = 86_400_000;
+afterEach(() => setZone(true));
 
 describe('times for people', () => {
   it.each([
     [-1, '0 s'],
-    [8.9, '8 s'],
-    [99, '99 s'],
-    [150, '2 min'],
-    [7200, '2 h'],
-    [4 * 86_400, '4 days'],
-  ])('an age of %d s is %s', (seconds, text) => {
-    expect(toAge(seconds)).toBe(text);
+    [8900, '8 s'],
+    [229_000, '3 min 49 s'],
+    [7_500_000, '2 h 5 min'],
+    [4 * 86_400_000, '4 days'],
+  ])('a duration of %d ms is %s', (ms, text) => {
+    expect(toDuration(ms)).toBe(text);
+  });
+
+  it.each([
+    [1000, '1 second'],
+    [119_000, '119 seconds'],
+    [240_000, '4 minutes'],
+    [3 * 3_600_000, '3 hours'],
+  ])('an age of %d ms is %s', (ms, text) => {
+    expect(toAgeInWords(ms)).toBe(text);
   });
 
   it.each([
@@ -24,15 +42,6 @@ describe('times for people', () => {
   });
 
   it.each([
-    [364.9 * DAY, '364 days'],
-    [2 * DAY + 4.5 * 3_600_000, '2 d 4 h'],
-    [90_000, '1:30'],
-    [-1, '0:00'],
-  ])('%d ms of a certificate are %s', (milliseconds, text) => {
-    expect(toDaysLeft(milliseconds)).toBe(text);
-  });
-
-  it.each([
     ['2017-06-03T00:00:00+00:00', '3 Jun 2017'],
     ['2021-06-30T23:59:59.1234567+02:00', '30 Jun 2021'],
     ['0001-01-01T00:00:00', '0001-01-01'],
@@ -41,13 +50,22 @@ describe('times for people', () => {
     expect(toWrittenDate(instant)).toBe(text);
   });
 
-  it('a moment of today has a time, another one a date', () => {
-    const now = new Date('2026-11-21T12:00:00');
-    expect(toMoment('2026-11-21T09:14:33', now)).toBe('09:14');
-    expect(toMoment('2026-11-19T09:14:33', now)).toBe('19 Nov 2026');
+  it('the time of day is in UTC, or the zone of the reader; a text that is no instant stays as it is', () => {
+    const instant = '2026-11-21T10:09:11.500Z';
+    expect([toClock(instant), toMinute(instant), toClock('<b>')]).toEqual(['10:09:11', '10:09', '<b>']);
+    setZone(false);
+    expect(toClock(instant)).toBe(new Date(instant).toTimeString().slice(0, 8));
   });
 
-  it('a text that is no instant stays as it is', () => {
-    expect(toClock('<b>')).toBe('<b>');
+  it("now is the gateway's time, however wrong the reader's clock is", () => {
+    setServerTime('Sat, 21 Nov 2020 10:00:00 GMT');
+    const before = serverNow();
+    expect(Math.abs(before - Date.UTC(2020, 10, 21, 10))).toBeLessThan(60_000);
+    // whole seconds: half a second is no other time
+    setServerTime(new Date(before - 500).toUTCString());
+    expect(serverNow()).toBeGreaterThanOrEqual(before);
+    setServerTime(null);
+    expect(serverNow()).toBeGreaterThanOrEqual(before);
+    setServerTime(new Date().toUTCString());
   });
 });

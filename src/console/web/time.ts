@@ -2,13 +2,42 @@ const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
 
-/** An age for people: "8 s", "3 min", "2 h", "4 days". */
-export function toAge(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds));
-  if (whole < 100) return `${whole} s`;
-  if (whole < 100 * MINUTE) return `${Math.floor(whole / MINUTE)} min`;
-  if (whole < 2 * DAY) return `${Math.floor(whole / HOUR)} h`;
-  return `${Math.floor(whole / DAY)} days`;
+let offsetMs: number | null = null;
+let zone: 'UTC' | undefined = 'UTC';
+
+/** Takes the gateway's clock from the `Date` of an answer, since the reader's own may be wrong. It has whole seconds. */
+export function setServerTime(date: string | null): void {
+  const given = Date.parse(date ?? '') - performance.now();
+  if (!Number.isNaN(given) && (offsetMs === null || Math.abs(given - offsetMs) > 1500)) offsetMs = given;
+}
+
+/** The gateway's time in ms; the reader's until the first answer. */
+export const serverNow = (): number => (offsetMs === null ? Date.now() : performance.now() + offsetMs);
+
+/** From now on times are shown in UTC, or in the reader's own zone. */
+export function setZone(utc: boolean): void {
+  zone = utc ? 'UTC' : undefined;
+}
+
+/** A duration for people: "8 s", "3 min 49 s", "2 h 5 min", "4 days". */
+export function toDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < MINUTE) return `${seconds} s`;
+  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min ${seconds % MINUTE} s`;
+  if (seconds < 2 * DAY) return `${Math.floor(seconds / HOUR)} h ${Math.floor((seconds % HOUR) / MINUTE)} min`;
+  return `${Math.floor(seconds / DAY)} days`;
+}
+
+/** An age in a sentence: "12 seconds", "4 minutes". */
+export function toAgeInWords(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [count, unit] =
+    seconds < 2 * MINUTE
+      ? [seconds, 'second']
+      : seconds < 2 * HOUR
+        ? [Math.floor(seconds / MINUTE), 'minute']
+        : [Math.floor(seconds / HOUR), 'hour'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
 /** Minutes and seconds that are left: "4:12". */
@@ -19,38 +48,28 @@ export function toCountdown(seconds: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
 }
 
-/** What is left of days: "364 days", below three days "2 d 4 h". */
-export function toDaysLeft(milliseconds: number): string {
-  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
-  if (seconds >= 3 * DAY) return `${Math.floor(seconds / DAY)} days`;
-  if (seconds >= DAY) return `${Math.floor(seconds / DAY)} d ${Math.floor((seconds % DAY) / HOUR)} h`;
-  return toCountdown(seconds);
+function format(options: Intl.DateTimeFormatOptions, instant: string | number, timeZone = zone): string {
+  const at = new Date(instant);
+  if (Number.isNaN(at.getTime())) return String(instant);
+  return new Intl.DateTimeFormat('en-GB', { ...options, ...(timeZone && { timeZone }) }).format(at);
 }
 
-const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const SHORT = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
-const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+const SHORT = { hour: '2-digit', minute: '2-digit' } as const;
 
-const format = (formatter: Intl.DateTimeFormat, instant: string): string => {
-  const at = new Date(instant);
-  return Number.isNaN(at.getTime()) ? instant : formatter.format(at);
-};
+/** The time of day with seconds; a text that is no instant stays as it is. */
+export const toClock = (instant: string | number): string => format({ ...SHORT, second: '2-digit' }, instant);
 
-/** The time of day where the reader is; a text that is no instant stays as it is. */
-export const toClock = (instant: string): string => format(CLOCK, instant);
+/** The time of day to the minute. */
+export const toMinute = (instant: string | number): string => format(SHORT, instant);
 
-/** The date where the reader is; a text that is no instant stays as it is. */
+/** The date; a text that is no instant stays as it is. */
 export const toDate = (instant: string): string => format(DATE, instant);
+const DATE = { day: 'numeric', month: 'short', year: 'numeric' } as const;
 
 /** The date as the bank wrote it: an instant at midnight elsewhere is not the day before. */
 export function toWrittenDate(instant: string): string {
   if (!/^\d{4}-\d\d-\d\d/.test(instant)) return instant;
   const day = instant.slice(0, 10);
   // years like 0001 stand for "unknown" in some systems, and would look like a day of this century
-  return day < '1800' ? day : toDate(`${day}T12:00:00`);
-}
-
-/** The time of day for today, else the date. */
-export function toMoment(instant: string, now = new Date()): string {
-  return toDate(instant) === DATE.format(now) ? format(SHORT, instant) : toDate(instant);
+  return day < '1800' ? day : format(DATE, `${day}T12:00:00Z`, 'UTC');
 }

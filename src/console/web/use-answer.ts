@@ -3,20 +3,16 @@ import { toProblem, type GatewayProblem } from './gateway.js';
 
 const RETRY_MS = 5000;
 
-/** What was last answered to a question, and what is wrong with asking again. */
+/** The last answer to a question, and the problem with the present one. */
 export interface Answer<T> {
-  /** Of the last question that was answered; it stays while a new one is asked. */
   readonly data: T | null;
   readonly problem: GatewayProblem | null;
-  /** The data are of another question than the present one. */
+  /** The data are the answer to another question. */
   readonly pending: boolean;
 }
 
-/**
- * Asks again when the key or the turn changes, and after a failure until it goes well. A change of the turn is silent: what is
- * shown stays until there is something newer.
- */
-export function useAnswer<T>(key: string, turn: number, load: (signal: AbortSignal) => Promise<T>): Answer<T> {
+/** Asks when the key or the turn changes, and after an error until it succeeds. Data stay until there are newer ones. */
+export function useAnswer<T>(key: string, turn: number | string, load: (signal: AbortSignal) => Promise<T>): Answer<T> {
   const [held, setHeld] = useState<{ key: string | null; data: T | null; problem: GatewayProblem | null }>({
     key: null,
     data: null,
@@ -34,10 +30,11 @@ export function useAnswer<T>(key: string, turn: number, load: (signal: AbortSign
       (error: unknown) => {
         if (controller.signal.aborted) return;
         const problem = toProblem(error);
-        // what another question was answered is nothing to show with this problem, nor what may not be seen any more
         const kept = problem.code !== 'access-not-granted';
-        setHeld((before) => ({ key, data: kept && before.key === key ? before.data : null, problem }));
-        // a question that is wrong stays so
+        // without any answer, what was shown stays
+        const same = (held: string | null) => held === key || problem.status === 0;
+        setHeld((before) => ({ key, data: kept && same(before.key) ? before.data : null, problem }));
+        // a wrong question stays wrong
         if (problem.status >= 400 && problem.status < 500) return;
         timer = window.setTimeout(() => setAttempt((count) => count + 1), problem.retryAfterMs ?? RETRY_MS);
       },

@@ -1,14 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The monotonic time (performance.now), new each second. */
-export function useNow(): number {
-  const [now, setNow] = useState(() => performance.now());
+/** Renders the component again each second while `ticking`. */
+export function useSeconds(ticking = true): void {
+  const [, setCount] = useState(0);
   useEffect(() => {
-    const timer = window.setInterval(() => setNow(performance.now()), 1000);
+    if (!ticking) return undefined;
+    const timer = window.setInterval(() => setCount((count) => count + 1), 1000);
     return () => window.clearInterval(timer);
-  }, []);
-  // what was measured since the last tick is not from the future
-  return Math.max(now, performance.now() - 1000);
+  }, [ticking]);
 }
 
 /** A number that grows every so many ms, while the page can be seen. */

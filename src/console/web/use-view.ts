@@ -16,10 +16,9 @@ export function useView(): readonly [View, Navigate] {
 
   const navigate = useCallback<Navigate>((change, { replace = false } = {}) => {
     const next = after(readView(location.search), change);
-    // noted, so that closing what was opened here goes back
-    const state = change.account ? { opened: true } : null;
-    if (replace) history.replaceState(state, '', toSearch(next));
-    else history.pushState(state, '', toSearch(next));
+    if (replace) history.replaceState(history.state, '', toSearch(next));
+    // remembered, so that closing an account that was opened here goes back
+    else history.pushState(change.account ? { opened: true } : null, '', toSearch(next));
     setView(next);
   }, []);
 

@@ -1,5 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { DEFAULT_VIEW, readView, toCsvAddress, toFilters, toListQuery, toSearch, turned, type View } from './view.js';
+import type { Account } from './gateway.js';
+import {
+  DEFAULT_VIEW,
+  filterShown,
+  readView,
+  toFileName,
+  toFilters,
+  toListQuery,
+  toSearch,
+  turned,
+  type View,
+} from './view.js';
 
 const view: View = {
   q: 'a&b=ø',
@@ -50,12 +61,32 @@ describe('a view as a question to the API', () => {
       pageSize: 25,
     });
   });
+});
 
-  it('is the whole of it for CSV, in the same order', () => {
-    expect(toCsvAddress(view)).toBe(
-      '/api/v1/accounts?q=a%26b%3D%C3%B8&status=Active&currency=EUR&ownerId=x&sort=-current&format=csv',
-    );
+describe('a view without the gateway', () => {
+  const account = { description: null, status: 'Active', currency: 'EUR', owner: { id: 'o', name: 'Nordlys' } };
+  const accounts = [
+    { ...account, name: 'Payroll', iban: 'DE80' },
+    { ...account, name: 'Tax', iban: null, currency: 'USD' },
+  ] as unknown as Account[];
+  const namesOf = (change: Partial<View>) =>
+    filterShown(accounts, { ...DEFAULT_VIEW, ...change }).map(({ name }) => name);
+
+  it('filters what is there', () => {
+    expect(namesOf({})).toEqual(['Payroll', 'Tax']);
+    expect(namesOf({ q: ' nordLYS', currency: 'usd' })).toEqual(['Tax']);
+    expect(namesOf({ q: 'de80', ownerId: 'O' })).toEqual(['Payroll']);
+    expect(namesOf({ status: 'Closed' })).toEqual([]);
   });
+});
+
+it('a download is named after environment, filters and time, whatever is in them', () => {
+  expect(toFileName('production', DEFAULT_VIEW, '2026-11-21T10:09:11.123Z')).toBe(
+    'accounts_production_2026-11-21T100911Z.csv',
+  );
+  expect(toFileName('Live bank', { ...DEFAULT_VIEW, q: '../ø /x', currency: 'EUR' }, '2026-11-21T10:09:11.123Z')).toBe(
+    'accounts_Live-bank_..-ø-x_currency-EUR_2026-11-21T100911Z.csv',
+  );
 });
 
 it('a header sorts up first, then down', () => {

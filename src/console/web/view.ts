@@ -1,3 +1,5 @@
+import type { Account } from './gateway.js';
+
 /** What is shown, as it stands in the address bar: the names are those of the API's query (docs/api.md#query). */
 export interface View {
   readonly q: string;
@@ -75,10 +77,28 @@ export function toListQuery(view: View) {
   return { ...toFilters(view), sort, pageNumber, pageSize };
 }
 
-/** Where every account of the view is as CSV, in the same order. */
-export function toCsvAddress(view: View): string {
-  const query = new URLSearchParams({ ...toFilters(view), sort: view.sort, format: 'csv' });
-  return `/api/v1/accounts?${query}`;
+/** The accounts of these that a view has, for when the gateway cannot be asked. */
+export function filterShown(accounts: readonly Account[], { q, status, currency, ownerId }: Filters): Account[] {
+  const same = (text: string | null, wanted: string) =>
+    wanted.trim() === '' || text?.toLowerCase() === wanted.trim().toLowerCase();
+  const search = q.trim().toLowerCase();
+  return accounts.filter(
+    (account) =>
+      same(account.status, status) &&
+      same(account.currency, currency) &&
+      same(account.owner.id, ownerId) &&
+      [account.name, account.description, account.iban, account.owner.name].some((text) =>
+        text?.toLowerCase().includes(search),
+      ),
+  );
+}
+
+/** The name of a download: environment, filters and the time of the data. */
+export function toFileName(environment: string, view: Filters, asOf: string): string {
+  const filters = Object.entries(toFilters(view)).map(([name, value]) => (name === 'q' ? value : `${name}-${value}`));
+  const parts = ['accounts', environment, ...filters, asOf.replace(/\.\d+Z$/, 'Z').replaceAll(':', '')];
+  const safe = parts.map((part) => part.replaceAll(/[^\p{L}\p{N}.-]+/gu, '-').slice(0, 40)).filter(Boolean);
+  return `${safe.join('_')}.csv`;
 }
 
 /** The sort after a click on a header: ascending, then descending. */

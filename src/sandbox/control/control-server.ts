@@ -12,7 +12,7 @@ interface Reply {
 
 /**
  * The switches (docs/sandbox.md#its-switches), plain HTTP, not yet listening: GET, PATCH and DELETE of /control. Pages in a browser are kept out:
- * Host must be an IP address or one of `names`, and a PATCH must be application/json.
+ * Host must be an IP address or one of `names`, Origin and Sec-Fetch-Site must not be foreign, and a PATCH must be application/json.
  */
 export function createControlServer(control: SandboxControl, names: readonly string[]): Server {
   const server = createServer((request, response) => {
@@ -30,6 +30,7 @@ export function createControlServer(control: SandboxControl, names: readonly str
 
 async function reply(request: IncomingMessage, control: SandboxControl, names: readonly string[]): Promise<Reply> {
   if (!isKnownHost(request.headers.host, names)) return failed(421, 'This Host is not served here.');
+  if (isFromForeignPage(request)) return failed(403, 'A page of another origin made this call.');
   if (request.url?.split('?', 1)[0] !== '/control') return failed(404, 'There is only /control.');
   switch (request.method) {
     case 'GET':
@@ -83,6 +84,11 @@ function isKnownHost(host: string | undefined, names: readonly string[]): boolea
     .find(Boolean)
     ?.toLowerCase();
   return name !== undefined && (isIP(name) !== 0 || name === 'localhost' || names.includes(name));
+}
+
+function isFromForeignPage({ headers: { origin, host, 'sec-fetch-site': site } }: IncomingMessage): boolean {
+  if (origin !== undefined && origin !== `http://${host}`) return true;
+  return site !== undefined && site !== 'same-origin' && site !== 'none';
 }
 
 function failed(status: number, error: string): Reply {

@@ -1,12 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import { widestFraction } from '../amount.js';
 import type { Account } from '../gateway.js';
 import { toClock, toDate, toWrittenDate } from '../time.js';
 import type { Navigate } from '../use-view.js';
-import { Amount, Iban, Text } from './figures.js';
-
-const TOLD_MS = 2000;
+import { CopyButton } from './copy-button.js';
+import { Amount, Iban, Movement, Text } from './figures.js';
 
 interface DetailsProps {
   readonly account: Account;
@@ -22,13 +20,13 @@ export function AccountDetails({ account, asOf, navigate }: DetailsProps) {
   return (
     <>
       {iban !== null && (
-        <p class="big-iban">
+        <p class="big-iban row">
           <Iban text={iban} />
-          <Copy text={iban} />
+          <CopyButton name="Copy" label={`Copy ${iban}`} text={() => iban} />
         </p>
       )}
       <h3>Balances</h3>
-      {account.balances.length === 0 && <p class="quiet">The bank gave none.</p>}
+      {account.balances.length === 0 && <p class="quiet">The bank sent none.</p>}
       {account.balances.map((balance, index) => (
         <Balance key={index} balance={balance} />
       ))}
@@ -94,8 +92,7 @@ export function AccountDetails({ account, asOf, navigate }: DetailsProps) {
         </Fact>
       </dl>
       <p class="quiet">
-        As the bank had it at {toClock(asOf)}.{' '}
-        <a href={`/api/v1/accounts/${encodeURIComponent(id)}`}>The same as JSON</a>
+        As of {toClock(asOf)}. <a href={`/api/v1/accounts/${encodeURIComponent(id)}`}>The same as JSON</a>
       </p>
     </>
   );
@@ -110,10 +107,10 @@ function Balance({ balance }: { readonly balance: Account['balances'][number] })
     ['Blocked', blocked, false],
   ] as const;
   return (
-    <section class="balance" style={{ '--fraction': `${widestFraction(rows.map(([, amount]) => amount))}ch` }}>
-      <h4>
+    <section class="card balance" style={{ '--fraction': `${widestFraction(rows.map(([, amount]) => amount))}ch` }}>
+      <h4 class="row between">
         <Text text={type} />
-        <span class="currency">
+        <span class="quiet">
           <Text text={currency} />
         </span>
       </h4>
@@ -121,9 +118,7 @@ function Balance({ balance }: { readonly balance: Account['balances'][number] })
         {rows.map(([name, amount, main]) => (
           <div key={name} class={main ? 'main' : ''}>
             <dt>{name}</dt>
-            <dd>
-              <Amount text={amount} />
-            </dd>
+            <dd>{name === 'Intraday' ? <Movement text={amount} /> : <Amount text={amount} />}</dd>
           </div>
         ))}
       </dl>
@@ -159,34 +154,4 @@ function Rate({ rate, method }: { readonly rate: string | null; readonly method:
       )}
     </>
   );
-}
-
-function Copy({ text }: { readonly text: string }) {
-  const [told, setTold] = useState('');
-  useEffect(() => {
-    const timer = window.setTimeout(() => setTold(''), TOLD_MS);
-    return () => window.clearTimeout(timer);
-  }, [told]);
-  const copy = async (button: HTMLElement) => {
-    setTold((await toClipboard(text, button)) ? 'Copied' : 'Not allowed here');
-  };
-  return (
-    <button type="button" aria-label={`Copy ${text}`} onClick={({ currentTarget }) => void copy(currentTarget)}>
-      <span role="status">{told || 'Copy'}</span>
-    </button>
-  );
-}
-
-/** Browsers have the clipboard on https and localhost only; elsewhere what is selected can still be copied. */
-async function toClipboard(text: string, button: HTMLElement): Promise<boolean> {
-  if (navigator.clipboard) {
-    return navigator.clipboard.writeText(text).then(
-      () => true,
-      () => false,
-    );
-  }
-  const shown = button.parentElement?.querySelector('.iban');
-  if (!shown) return false;
-  window.getSelection()?.selectAllChildren(shown);
-  return document.execCommand('copy');
 }

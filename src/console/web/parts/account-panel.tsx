@@ -1,5 +1,5 @@
-import { useEffect, useRef } from 'preact/hooks';
-import { client } from '../gateway.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { client, type Account } from '../gateway.js';
 import { useAnswer } from '../use-answer.js';
 import type { Navigate } from '../use-view.js';
 import { AccountDetails } from './account-details.js';
@@ -7,34 +7,58 @@ import { Text } from './figures.js';
 import { Icon } from './icon.js';
 
 const CROSS = 'M4 4l8 8M12 4l-8 8';
+const BACK = 'M10 3.5 5.5 8l4.5 4.5';
+const FORTH = 'M6 3.5 10.5 8 6 12.5';
+const WIDE = '(min-width: 1440px)';
 
 interface Props {
   /** Empty while none is open. */
   readonly id: string;
-  readonly turn: number;
+  /** The accounts of the list, for the one before and the one after. */
+  readonly accounts: readonly Account[];
+  readonly turn: number | string;
   readonly navigate: Navigate;
 }
 
-/** One account in full, beside the list; it has an address of its own. */
-export function AccountPanel({ id, turn, navigate }: Props) {
+/** One account in full, with its own address: beside the list where there is room, else over it. */
+export function AccountPanel(props: Props) {
+  const { id, navigate } = props;
+  const wide = useWide();
   const dialog = useRef<HTMLDialogElement>(null);
   const open = id !== '';
+  const leave = () => {
+    if ((history.state as { opened?: boolean } | null)?.opened) history.back();
+    else navigate({ account: '' }, { replace: true });
+  };
 
   useEffect(() => {
     const { current } = dialog;
     if (!current || current.open === open) return;
     if (open) current.showModal();
     else current.close();
-  }, [open]);
+  }, [open, wide]);
 
-  const leave = () => {
-    if ((history.state as { opened?: boolean } | null)?.opened) history.back();
-    else navigate({ account: '' }, { replace: true });
-  };
+  useEffect(() => {
+    if (!wide || !open) return undefined;
+    const onKeyDown = (event: KeyboardEvent) => {
+      const typing = event.target instanceof HTMLElement && event.target.matches('input, select');
+      if (event.key === 'Escape' && !typing) leave();
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, [wide, open]);
+
+  if (wide) {
+    return open ? (
+      <aside class="card panel" aria-label="Account">
+        <Content {...props} leave={leave} />
+      </aside>
+    ) : null;
+  }
   return (
     <dialog
       ref={dialog}
-      class="panel"
+      class="card panel"
       aria-label="Account"
       onCancel={(event) => {
         event.preventDefault();
@@ -45,33 +69,53 @@ export function AccountPanel({ id, turn, navigate }: Props) {
         if (target === currentTarget) leave();
       }}
     >
-      {open && <Content key={id} id={id} turn={turn} leave={leave} navigate={navigate} />}
+      {open && <Content {...props} leave={leave} />}
     </dialog>
   );
+}
+
+function useWide(): boolean {
+  const [wide, setWide] = useState(() => window.matchMedia(WIDE).matches);
+  useEffect(() => {
+    const media = window.matchMedia(WIDE);
+    const onChange = () => setWide(media.matches);
+    media.addEventListener('change', onChange);
+    return () => media.removeEventListener('change', onChange);
+  }, []);
+  return wide;
 }
 
 interface ContentProps extends Props {
   readonly leave: () => void;
 }
 
-function Content({ id, turn, leave, navigate }: ContentProps) {
-  const { data, problem } = useAnswer(id, turn, (signal) => client.getAccount(id, { signal }));
+function Content({ id, accounts, turn, leave, navigate }: ContentProps) {
+  const { data, problem, pending } = useAnswer(id, turn, (signal) => client.getAccount(id, { signal }));
   const gone = problem?.code === 'account-not-found';
+  const at = accounts.findIndex((each) => each.id === id);
+  const neighbour = (name: string, path: string, account: Account | undefined) => (
+    <button
+      type="button"
+      aria-label={name}
+      disabled={at === -1 || !account}
+      onClick={() => navigate({ account: account?.id ?? '' }, { replace: true })}
+    >
+      <Icon path={path} />
+    </button>
+  );
   return (
-    <div class="panel-content">
-      <header>
-        <h2>{data ? <Text text={data.account.name} /> : problem ? 'No account to show' : 'Account'}</h2>
-        <button type="button" class="close" aria-label="Close" onClick={leave}>
+    <div class="panel-content stack" aria-busy={pending}>
+      <header class="row">
+        <h2 class="grow">{data ? <Text text={data.account.name} /> : problem ? 'No account to show' : 'Account'}</h2>
+        {neighbour('Previous account', BACK, accounts[at - 1])}
+        {neighbour('Next account', FORTH, accounts[at + 1])}
+        <button type="button" aria-label="Close" onClick={leave}>
           <Icon path={CROSS} />
         </button>
       </header>
-      {problem && (
-        <p class="panel-problem">
-          {gone ? 'The list that was last read from the bank has no account with this id.' : problem.message}
-        </p>
-      )}
+      {problem && <p class="as-of stale">{gone ? 'The snapshot has no account with this id.' : problem.message}</p>}
       {data && !gone && <AccountDetails account={data.account} asOf={data.snapshot.asOf} navigate={navigate} />}
-      {!data && !problem && <span class="placeholder tall" />}
+      {!data && !problem && <span class="placeholder" />}
     </div>
   );
 }

@@ -1,69 +1,78 @@
-import type { ComponentChildren } from 'preact';
-import { currentBalance } from '../balance.js';
 import type { Account } from '../gateway.js';
-import { toMoment, toWrittenDate } from '../time.js';
 import type { Navigate } from '../use-view.js';
 import { turned, type SortField, type View } from '../view.js';
-import { Amount, Iban, Text } from './figures.js';
+import { Amount, Iban, Movement, Text } from './figures.js';
 import { ViewLink } from './view-link.js';
 
 interface Props {
-  /** Null while nothing is known. */
+  /** Null while none are known. */
   readonly accounts: readonly Account[] | null;
-  /** They are those of the question before. */
+  /** They are those of the view before. */
   readonly dimmed: boolean;
-  readonly moved: ReadonlySet<string>;
+  readonly changed: ReadonlySet<string>;
   readonly view: View;
   readonly navigate: Navigate;
-  readonly empty: ComponentChildren;
-  readonly failed: boolean;
+  /** Printed at the top of each page. */
+  readonly printHead: string;
 }
 
 const COLUMNS = [
   { name: 'Account', sort: 'name', class: 'c-name' },
-  { name: 'IBAN', class: 'c-iban' },
-  { name: 'Owner', class: 'c-owner' },
+  { name: 'IBAN or number', class: 'c-iban' },
   { name: 'Status', sort: 'status', class: 'c-status' },
-  { name: 'Opened', sort: 'openedAt', class: 'c-opened' },
-  { name: 'Currency', sort: 'currency', class: 'c-currency' },
+  { name: 'Today', class: 'c-today' },
   { name: 'Current', sort: 'current', class: 'c-current' },
-  { name: 'Last moved', class: 'c-moved' },
+  { name: 'Currency', sort: 'currency', class: 'c-currency' },
 ] as const;
+
+/** The balance that the list shows, and that `sort=current` goes by: the first of type CurrentBalance. */
+export const currentBalance = ({ balances }: Account): Account['balances'][number] | null =>
+  balances.find(({ type }) => type === 'CurrentBalance') ?? null;
 
 const PLACEHOLDERS = Array.from({ length: 12 }, (_, index) => index);
 
-/** The rows; the roles are said because narrow screens lay them out as cards, which takes the meaning of a table away. */
-export function AccountTable({ accounts, dimmed, moved, view, navigate, empty, failed }: Props) {
-  if (failed || accounts?.length === 0) return <>{empty}</>;
+/** The rows. Their roles are explicit, since narrow screens lay them out as cards, which takes the meaning of a table away. */
+export function AccountTable({ accounts, dimmed, changed, view, navigate, printHead }: Props) {
   return (
-    <table
-      role="table"
-      class={dimmed ? 'accounts dimmed' : 'accounts'}
-      aria-busy={accounts === null || dimmed}
-      onKeyDown={moveByArrows}
-    >
-      <caption class="hidden">Accounts</caption>
-      <thead role="rowgroup">
-        <tr role="row">
-          {COLUMNS.map((column) => (
-            <Head key={column.name} column={column} view={view} navigate={navigate} />
-          ))}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {accounts === null
-          ? PLACEHOLDERS.map((each) => (
-              <tr key={each} role="row" class="placeholder-row">
-                <td role="cell" colSpan={COLUMNS.length}>
-                  <span class="placeholder" />
-                </td>
-              </tr>
-            ))
-          : accounts.map((account) => (
-              <Row key={account.id} account={account} moved={moved.has(account.id)} view={view} navigate={navigate} />
+    <div class="scroller">
+      <table
+        role="table"
+        class={dimmed ? 'accounts dimmed' : 'accounts'}
+        aria-busy={accounts === null || dimmed}
+        onKeyDown={moveByArrows}
+      >
+        <caption class="hidden">Accounts</caption>
+        <thead role="rowgroup">
+          <tr class="print-head" aria-hidden="true">
+            <td colSpan={COLUMNS.length}>{printHead}</td>
+          </tr>
+          <tr role="row">
+            {COLUMNS.map((column) => (
+              <Head key={column.name} column={column} view={view} navigate={navigate} />
             ))}
-      </tbody>
-    </table>
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {accounts === null
+            ? PLACEHOLDERS.map((each) => (
+                <tr key={each} role="row" class="placeholder-row">
+                  <td role="cell" colSpan={COLUMNS.length}>
+                    <span class="placeholder" />
+                  </td>
+                </tr>
+              ))
+            : accounts.map((account) => (
+                <Row
+                  key={account.id}
+                  account={account}
+                  changed={changed.has(account.id)}
+                  view={view}
+                  navigate={navigate}
+                />
+              ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
@@ -96,56 +105,51 @@ function Head({ column: { name, sort, class: className }, view, navigate }: Head
 
 interface RowProps {
   readonly account: Account;
-  readonly moved: boolean;
+  readonly changed: boolean;
   readonly view: View;
   readonly navigate: Navigate;
 }
 
-function Row({ account, moved, view, navigate }: RowProps) {
-  const { id, name, iban, owner, status, openedAt, closedAt, currency, identifiers } = account;
+function Row({ account, changed, view, navigate }: RowProps) {
+  const { id, name, iban, owner, status, closedAt, currency, identifiers } = account;
   const balance = currentBalance(account);
-  const number = iban ?? identifiers[0]?.account ?? null;
-  // a new key for a new amount: the mark of a change is seen each time
-  const key = moved ? `${balance?.current}` : 'still';
+  const open = view.account === id;
+  // a new key for a new amount, so that each change is seen
+  const key = changed ? `${balance?.current}` : 'still';
   return (
     <tr
       role="row"
-      class={closedAt === null ? '' : 'closed'}
+      class={`${closedAt === null ? '' : 'closed'}${open ? ' chosen' : ''}`}
       onClick={(event) => openByRow(event, () => navigate({ account: id }))}
     >
-      <td role="cell" class="c-name" title={name}>
-        <ViewLink view={view} change={{ account: id }} navigate={navigate} class="open-account">
+      <td role="cell" class="c-name">
+        <ViewLink view={view} change={{ account: id }} navigate={navigate} pressed={open} class="open-account">
           <Text text={name} />
         </ViewLink>
+        {owner.name !== null && (
+          <span class="owner">
+            <Text text={owner.name} />
+          </span>
+        )}
       </td>
       <td role="cell" class="c-iban">
-        <Iban text={number} />
-      </td>
-      <td role="cell" class="c-owner" title={owner.name ?? undefined}>
-        <Text text={owner.name} />
+        <Iban text={iban ?? identifiers[0]?.account ?? null} />
       </td>
       <td role="cell" class="c-status">
-        <span class={status === 'Active' ? 'pill' : 'pill pill-quiet'}>
+        <span class={status === 'Active' ? '' : 'pill'}>
           <Text text={status} />
         </span>
       </td>
-      <td role="cell" class="c-opened">
-        {openedAt ? toWrittenDate(openedAt) : <span class="none">–</span>}
-      </td>
-      <td role="cell" class="c-currency">
-        <Text text={balance?.currency ?? currency} />
+      <td role="cell" class="c-today">
+        <Movement text={balance?.intraDay ?? null} />
       </td>
       <td role="cell" class="c-current">
-        <span key={key} class={moved ? 'moved' : ''}>
+        <span key={key} class={changed ? 'changed' : ''}>
           <Amount text={balance?.current ?? null} />
         </span>
       </td>
-      <td role="cell" class="c-moved">
-        {balance?.lastTransactionAt ? (
-          <time dateTime={balance.lastTransactionAt}>{toMoment(balance.lastTransactionAt)}</time>
-        ) : (
-          <span class="none">–</span>
-        )}
+      <td role="cell" class="c-currency">
+        <Text text={balance?.currency ?? currency} />
       </td>
     </tr>
   );

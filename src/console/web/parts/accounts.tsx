@@ -1,56 +1,70 @@
 import type { ComponentChildren } from 'preact';
 import { widestFraction } from '../amount.js';
+import type { Environment } from '../environment.js';
 import type { AccountList } from '../gateway.js';
-import type { Trouble } from '../picture.js';
-import type { Answer } from '../use-answer.js';
-import type { Live } from '../use-live.js';
+import type { Listing } from '../use-list.js';
 import type { Navigate } from '../use-view.js';
-import { currentBalance } from '../balance.js';
-import { DEFAULT_VIEW, toCsvAddress, toFilters, type View } from '../view.js';
-import { AccountTable } from './account-table.js';
+import { DEFAULT_VIEW, filterShown, toFilters, type View } from '../view.js';
+import { AccountTable, currentBalance } from './account-table.js';
+import { AsOf } from './as-of.js';
+import { CsvLink } from './csv-link.js';
 import { Filters } from './filters.js';
-import { Icon } from './icon.js';
 import { Pages } from './pages.js';
 
 interface Props {
-  readonly answer: Answer<AccountList>;
-  readonly moved: ReadonlySet<string>;
+  readonly listing: Listing;
   readonly view: View;
   readonly navigate: Navigate;
-  readonly live: Live;
-  readonly troubles: readonly Trouble[];
+  /** How many the bank listed, or null. */
+  readonly count: number | null;
+  readonly gone: boolean;
+  readonly environment: Environment;
+  readonly host: string;
+  readonly children: ComponentChildren;
 }
 
-const DOWNLOAD = 'M8 2.5v7.5M4.8 7.2 8 10.4l3.2-3.2M3 13.4h10';
-
-/** The accounts: searched, filtered, sorted, one page. */
-export function Accounts({ answer, moved, view, navigate, live, troubles }: Props) {
-  const { data, problem, pending } = answer;
+/** The accounts: searched, filtered, sorted, one page. An open account is beside them. */
+export function Accounts({ listing, view, navigate, count, gone, environment, host, children }: Props) {
+  const { data, problem, pending, changed } = listing;
   const filtered = Object.keys(toFilters(view)).length > 0;
-  const amounts = (data?.accounts ?? []).map((account) => currentBalance(account)?.current ?? null);
+  // nobody can be asked: a search looks at what is there
+  const local = gone && pending && data !== null;
+  const accounts = local ? filterShown(data.accounts, view) : (data?.accounts ?? null);
+  const failed = problem !== null && !gone && (data === null || (pending && problem.status === 400));
+  const amounts = (accounts ?? []).map((account) => currentBalance(account)?.current ?? null);
+  const printHead = `Accounts gateway · ${environment.name} · ${host} · as of ${data?.snapshot.asOf ?? 'unknown'}`;
   return (
     <section id="accounts" aria-labelledby="accounts-title" tabIndex={-1}>
-      <div class="section-head">
+      <div class="head row">
         <h2 id="accounts-title">Accounts</h2>
-        <p class="count" role="status">
-          {data && !pending ? toCount(data, filtered) : ''}
+        {data && !failed && <AsOf snapshot={data.snapshot} />}
+        <p class="quiet grow" role="status">
+          {local
+            ? `${accounts?.length} of the ${data.accounts.length} accounts shown before; the gateway does not answer`
+            : data && !pending && !failed
+              ? toCount(data, filtered)
+              : ''}
         </p>
-        <a class="button" href={toCsvAddress(view)} download>
-          <Icon path={DOWNLOAD} /> CSV
-        </a>
+        <CsvLink view={view} environment={environment.name} />
       </div>
-      <Filters view={view} navigate={navigate} accounts={live.health?.details.snapshot.accounts ?? null} />
-      <div class="card table-card" style={{ '--fraction': `${Math.min(widestFraction(amounts), 6)}ch` }}>
-        <AccountTable
-          accounts={data?.accounts ?? null}
-          dimmed={pending && data !== null}
-          moved={moved}
-          view={view}
-          navigate={navigate}
-          empty={<Empty answer={answer} filtered={filtered} navigate={navigate} trouble={troubles[0]} />}
-          failed={problem !== null && data === null}
-        />
-        {data && <Pages page={data.page} view={view} navigate={navigate} />}
+      <Filters view={view} navigate={navigate} accounts={count} />
+      <div class="beside stack">
+        <div class="card" style={{ '--fraction': `${Math.min(widestFraction(amounts), 6)}ch` }}>
+          {failed || accounts?.length === 0 ? (
+            <Empty listing={listing} failed={failed} filtered={filtered} navigate={navigate} />
+          ) : (
+            <AccountTable
+              accounts={accounts}
+              dimmed={pending && data !== null && !local}
+              changed={changed}
+              view={view}
+              navigate={navigate}
+              printHead={printHead}
+            />
+          )}
+          {data && !failed && !local && <Pages page={data.page} view={view} navigate={navigate} />}
+        </div>
+        {children}
       </div>
     </section>
   );
@@ -67,66 +81,50 @@ function toCount({ page, accounts }: AccountList, filtered: boolean): string {
 }
 
 interface EmptyProps {
-  readonly answer: Answer<AccountList>;
+  readonly listing: Listing;
+  readonly failed: boolean;
   readonly filtered: boolean;
   readonly navigate: Navigate;
-  readonly trouble: Trouble | undefined;
 }
 
 /** Why there is nothing in the table, and what to do about it. */
-function Empty({ answer: { data, problem }, filtered, navigate, trouble }: EmptyProps) {
-  if (problem && !data) {
-    if (problem.code === 'invalid-request') {
-      return (
-        <Notice
-          title="This search cannot be understood"
-          text={problem.errors.map(({ name, reason }) => `${name} ${reason}`).join('; ')}
-        >
-          <Clear navigate={navigate} />
-        </Notice>
-      );
-    }
-    return <Notice title="No accounts to show" text={trouble?.title ?? problem.message} />;
+function Empty({ listing: { data, problem }, failed, filtered, navigate }: EmptyProps) {
+  if (failed && problem?.code === 'invalid-request') {
+    const text = problem.errors.map(({ name, reason }) => `${name} ${reason}`).join('; ');
+    return <Notice title="This search cannot be understood" text={text} action={<ShowAll navigate={navigate} />} />;
   }
-  if (data && data.page.total > 0) {
-    return (
-      <Notice title="This page is empty" text={`There are ${data.page.total} accounts, on fewer pages.`}>
-        <button type="button" onClick={() => navigate({ pageNumber: 1 })}>
-          To the first page
-        </button>
-      </Notice>
+  if (failed) return <Notice title="No accounts to show" text={problem?.message ?? ''} />;
+  if (data && data.page.total > 0 && data.accounts.length === 0) {
+    const action = (
+      <button type="button" onClick={() => navigate({ pageNumber: 1 })}>
+        To the first page
+      </button>
     );
+    return <Notice title="This page is empty" text={`There are ${data.page.total}, on fewer pages.`} action={action} />;
   }
   if (filtered) {
-    return (
-      <Notice title="No account matches" text="Search looks at names, descriptions, IBANs, numbers and owners.">
-        <Clear navigate={navigate} />
-      </Notice>
-    );
+    const text = 'Search looks at names, descriptions, IBANs, numbers and owners.';
+    return <Notice title="No account matches" text={text} action={<ShowAll navigate={navigate} />} />;
   }
-  return <Notice title="No accounts" text="The bank has granted an empty list." />;
+  return <Notice title="No accounts" text="The bank lists none." />;
 }
 
-const Clear = ({ navigate }: { readonly navigate: Navigate }) => (
+const ShowAll = ({ navigate }: { readonly navigate: Navigate }) => (
   <button type="button" onClick={() => navigate({ ...DEFAULT_VIEW })}>
     Show all accounts
   </button>
 );
 
-function Notice({
-  title,
-  text,
-  children,
-}: {
+interface NoticeProps {
   readonly title: string;
   readonly text: string;
-  readonly children?: ComponentChildren;
-}) {
-  return (
-    <div class="notice">
-      <h3>{title}</h3>
-      <p>{text}</p>
-      {children}
-    </div>
-  );
+  readonly action?: ComponentChildren;
 }
+
+const Notice = ({ title, text, action }: NoticeProps) => (
+  <div class="notice stack">
+    <h3>{title}</h3>
+    <p class="quiet">{text}</p>
+    {action}
+  </div>
+);

@@ -1,77 +1,147 @@
-import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { balancesOf, movedSince, type Balances } from '../balance.js';
-import { client, readProblems, readRecent, type Account } from '../gateway.js';
-import { overall, toTroubles, type Level, type Trouble } from '../picture.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { isSandbox, toEnvironment } from '../environment.js';
+import { client, readProblems, readRecent } from '../gateway.js';
+import { toTroubles } from '../health.js';
+import { toGoneIncident, toIncident, type Incident } from '../incident.js';
+import { toPath } from '../path.js';
+import { serverNow, setZone } from '../time.js';
 import { useAnswer } from '../use-answer.js';
-import { useLive } from '../use-live.js';
-import { useTurns } from '../use-now.js';
+import { useHealth, type Live } from '../use-health.js';
+import { useList } from '../use-list.js';
+import { useSeconds, useTurns } from '../use-now.js';
 import { useView } from '../use-view.js';
-import { toFilters, toListQuery } from '../view.js';
+import { toFilters } from '../view.js';
 import { AccountPanel } from './account-panel.js';
 import { Accounts } from './accounts.js';
-import { Events } from './events.js';
 import { Header } from './header.js';
-import { toFavicon } from './icon.js';
+import { LevelIcon, toFavicon } from './icon.js';
+import { IncidentCard } from './incident-card.js';
 import { LastHour } from './last-hour.js';
+import { PathStrip } from './path-strip.js';
 import { SandboxBar } from './sandbox-bar.js';
-import { Situation } from './situation.js';
 import { Totals } from './totals.js';
-import { Way } from './way.js';
 
-const RECENT_EVERY_MS = 20_000;
+const RECENT_EVERY_MS = 60_000;
+const RECENT_IN_TROUBLE_MS = 10_000;
+const ZONE_KEY = 'local-time';
 
 /** The page: what is asked for, and where it is shown. */
-export function App() {
+export function App({ first }: { readonly first: Live }) {
   const [view, navigate] = useView();
-  const live = useLive();
-  const tick = useTurns(RECENT_EVERY_MS);
-  const problems = useAnswer('problems', 0, readProblems).data ?? [];
-  const recent = useAnswer('recent', tick + live.stateTurn, readRecent);
-  const listQuery = toListQuery(view);
-  const filters = toFilters(view);
-  const list = useAnswer(JSON.stringify(listQuery), live.turn, (signal) => client.listAccounts(listQuery, { signal }));
-  const totals = useAnswer(JSON.stringify(filters), live.turn, (signal) => client.getBalances(filters, { signal }));
+  const [utc, setUtc] = useState(() => localStorage.getItem(ZONE_KEY) === null);
+  const [live, askHealth] = useHealth(first);
+  const [round, setRound] = useState(0);
+  const listing = useList(view, round);
+  const { health, problem, goneSince } = live;
+  setZone(utc);
 
-  const waiting = [list, totals].some(({ data, problem }) => data === null && problem === null);
+  const troubled = problem !== null || health?.status !== 'ok';
+  useSeconds(troubled && problem === null);
+  // it stands still while the gateway is gone
+  const shownAt = useRef(serverNow());
+  if (problem === null) shownAt.current = serverNow();
+  const now = shownAt.current;
+  const problems = useAnswer('problems', health?.version ?? '', readProblems).data ?? [];
+  const tick = useTurns(troubled ? RECENT_IN_TROUBLE_MS : RECENT_EVERY_MS);
+  const recent = useAnswer('recent', `${tick} ${health?.status} ${round}`, readRecent);
+  // the snapshot of the answers: everything of it is asked for again when there is a new one
+  const turn = `${health?.details.snapshot.asOf} ${listing.turn}`;
+  const { currency: _currency, ...filters } = toFilters(view);
+  const totals = useAnswer(JSON.stringify(filters), turn, (signal) => client.getBalances(filters, { signal }));
 
-  const troubles = toTroubles(live, problems);
-  const level = overall(live, troubles);
-  useTabOf(level, troubles[0]);
+  const incident = problem
+    ? toGoneIncident(problem, goneSince ?? '', problems)
+    : health && toIncident(health, now, problems);
+  const level = incident?.level ?? (health?.status === 'error' ? 'warn' : 'ok');
+  useTab(level, incident);
   useShortcuts();
-  // the page says it from its first moment; under `npm run console` it is asked for
-  const mode = document.documentElement.dataset['mode'] ?? live.health?.details.bank.mode;
-  const moved = useMoved(list.data?.accounts ?? null);
+  // a problem of the list, or none after one, is known before /health is asked again
+  useEffect(askHealth, [listing.problem?.code, listing.data?.snapshot.stale, listing.data?.page.total === 0]);
 
+  function changeZone(toUtc: boolean): void {
+    if (toUtc) localStorage.removeItem(ZONE_KEY);
+    else localStorage.setItem(ZONE_KEY, '1');
+    setUtc(toUtc);
+  }
+  /** The gateway asks the bank now. What shows only after a while is looked for again. */
+  function refresh(): void {
+    const show = () => {
+      askHealth();
+      setRound((count) => count + 1);
+    };
+    for (const ms of SHOW_AFTER_MS) window.setTimeout(show, ms);
+    client.getBalances({}, { refresh: true, retry: false }).then(show, show);
+  }
+
+  const environment = toEnvironment(health);
   return (
     <>
       <a class="skip" href="#accounts">
         Skip to the accounts
       </a>
-      {mode === 'sandbox' && <SandboxBar turn={live.stateTurn} />}
-      <Header live={live} />
-      <main>
-        <Situation live={live} level={level} troubles={troubles} snapshot={list.data?.snapshot ?? null} />
-        <Way live={live} troubles={troubles} snapshot={list.data?.snapshot ?? null} />
-        <div class={waiting ? 'columns waiting' : 'columns'}>
-          <div class="main-column">
+      {isSandbox(health) && <SandboxBar turn={round} refresh={refresh} />}
+      <Header live={live} utc={utc} setUtc={changeZone} />
+      <main class={problem ? 'stack gone' : 'stack'}>
+        <p class="hidden" role="status">
+          {incident?.announced ?? 'Operational'}
+        </p>
+        {incident ? (
+          <IncidentCard incident={incident} health={health} requestIds={listing.requestIds} now={now} />
+        ) : (
+          <Operational live={live} />
+        )}
+        <div class="shown stack">
+          {health && <PathStrip hops={toPath(health, recent.data, now)} />}
+          <div class="overview stack">
             <Totals answer={totals} view={view} navigate={navigate} />
-            <Accounts answer={list} moved={moved} view={view} navigate={navigate} live={live} troubles={troubles} />
+            <LastHour
+              answer={recent}
+              problems={problems}
+              current={health ? toTroubles(health).map(({ code }) => code) : []}
+              now={now}
+            />
           </div>
-          <aside class="side-column" aria-label="The last hour">
-            <LastHour answer={recent} />
-            <Events answer={recent} />
-          </aside>
+          <Accounts
+            listing={listing}
+            view={view}
+            navigate={navigate}
+            count={health?.details.snapshot.accounts ?? null}
+            gone={problem !== null}
+            environment={environment}
+            host={health?.details.bank.host ?? ''}
+          >
+            <AccountPanel id={view.account} accounts={listing.data?.accounts ?? []} turn={turn} navigate={navigate} />
+          </Accounts>
         </div>
       </main>
-      <AccountPanel id={view.account} turn={live.turn} navigate={navigate} />
     </>
   );
 }
 
-/** The tab tells how it goes, for those who look at another one. */
-function useTabOf(level: Level, trouble: Trouble | undefined): void {
-  const title =
-    level === 'ok' || level === 'idle' || !trouble ? 'Accounts gateway' : `${trouble.title} · Accounts gateway`;
+/** An answer may be slow, or slow enough to be a problem. */
+const SHOW_AFTER_MS = [300, 1300];
+
+function Operational({ live: { health } }: { readonly live: Live }) {
+  const { asOf, accounts } = health?.details.snapshot ?? {};
+  const { daysLeft } = health?.details.certificate ?? {};
+  const ready = asOf && health?.status !== 'error';
+  return (
+    <section class="card operational row" aria-label="Status">
+      <LevelIcon level={ready ? 'ok' : 'unknown'} size={20} />
+      <h2>{ready ? 'Operational' : 'Reading the accounts for the first time'}</h2>
+      {ready && (
+        <p class="none grow">
+          Your apps get current data: {accounts} {accounts === 1 ? 'account' : 'accounts'}.
+        </p>
+      )}
+      {typeof daysLeft === 'number' && <p class="none">Certificate: {daysLeft} days left</p>}
+    </section>
+  );
+}
+
+/** The tab shows how it is while another one is looked at. */
+function useTab(level: 'ok' | 'warn' | 'bad', incident: Incident | null): void {
+  const title = incident ? `${incident.title} · Accounts gateway` : 'Accounts gateway';
   useEffect(() => {
     document.title = title;
     document.querySelector('link[rel=icon]')?.setAttribute('href', toFavicon(level));
@@ -92,15 +162,4 @@ function useShortcuts(): void {
     document.addEventListener('keydown', onKeyDown);
     return () => document.removeEventListener('keydown', onKeyDown);
   }, []);
-}
-
-/** The ids of the accounts whose balances are others than in the list before. */
-function useMoved(accounts: readonly Account[] | null): ReadonlySet<string> {
-  const before = useRef<Balances>(new Map());
-  return useMemo(() => {
-    const now = balancesOf(accounts ?? []);
-    const moved = movedSince(before.current, now);
-    before.current = now;
-    return moved;
-  }, [accounts]);
 }

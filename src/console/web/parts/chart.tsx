@@ -1,13 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { toClock } from '../time.js';
+import { toClock, toMinute } from '../time.js';
 
-/** A row of values for the times of a chart. */
+/** A series of values for the times of a chart. All series of a chart share one scale. */
 export interface Line {
   readonly name: string;
   readonly tone: 'accent' | 'muted' | 'bad';
-  /** Bars have a scale of their own: counts beside durations. */
-  readonly kind: 'line' | 'bars';
   readonly values: readonly (number | null)[];
 }
 
@@ -21,10 +19,10 @@ interface Props {
   readonly note: string | null;
 }
 
-const HEIGHT = 84;
+const HEIGHT = 76;
 const DARK = '(prefers-color-scheme: dark)';
 
-/** A small plot over the last hour. What it shows is also said in words, for the moment under the pointer or the last one. */
+/** A small plot over the last hour, and its values in words: under the pointer, else the last ones. */
 export function Chart({ title, unit, times, range, lines, note }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -62,30 +60,27 @@ export function Chart({ title, unit, times, range, lines, note }: Props) {
   useEffect(() => plot.current?.setData(toData({ times, lines })), [times.at(-1), times.length, range[1]]);
 
   const index = at !== null && at < times.length ? at : times.length - 1;
-  const words = lines.map(
-    ({ name, kind, values }) => `${name} ${toFigure(values[index], kind === 'bars' ? '' : unit)}`,
-  );
+  const words = lines.map(({ name, values }) => `${name} ${toFigure(values[index], unit)}`);
+  const empty = note ?? (lines.some(({ values }) => values.some((value) => value !== null)) ? null : 'nothing yet');
   return (
-    <figure class="chart">
-      <figcaption>
-        <span class="chart-title">{title}</span>
-        <span class="chart-words">
-          {note ??
+    <figure>
+      <figcaption class="row between quiet">
+        <b>{title}</b>
+        <span class="row">
+          {empty ??
             lines.map(({ name, tone, values }, each) => (
               <span key={name} class={tone === 'bad' && !values[index] ? '' : `tone-${tone}`}>
                 {words[each]}
               </span>
             ))}
-          {at !== null && note === null && times[index] !== undefined && (
-            <time>{toClock(new Date(times[index] * 1000).toISOString())}</time>
-          )}
+          {at !== null && empty === null && times[index] !== undefined && <time>{toClock(times[index] * 1000)}</time>}
         </span>
       </figcaption>
       <div
         ref={place}
-        class={note === null ? 'plot' : 'plot empty'}
+        class={empty === null ? 'plot' : 'plot empty'}
         role="img"
-        aria-label={`${title}, the last hour. ${note ?? words.join(', ')}`}
+        aria-label={`${title}, the last hour. ${empty ?? words.join(', ')}`}
       />
     </figure>
   );
@@ -113,20 +108,27 @@ function toOptions(
   return {
     width: element.clientWidth,
     height: HEIGHT,
-    padding: [6, 6, 0, 0],
+    padding: [6, 12, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 }, sync: { key: 'last-hour' } },
     scales: {
       x: { time: true, range: () => [...range()] as [number, number] },
       y: { range: (_plot, _min, max) => [0, Math.max(1, (max ?? 0) * 1.15)] },
-      bars: { range: (_plot, _min, max) => [0, Math.max(4, (max ?? 0) * 2)] },
     },
     axes: [
-      { ...axis, grid: { show: false }, size: 20, gap: 5, space: 70, values: (_plot, splits) => splits.map(toHour) },
+      {
+        ...axis,
+        grid: { show: false },
+        size: 20,
+        gap: 5,
+        space: 56,
+        values: (_plot, splits) => splits.map((seconds) => toMinute(seconds * 1000)),
+      },
       {
         ...axis,
         grid: { stroke: colour('line'), width: 1 },
-        size: 34,
+        // as wide as its longest label
+        size: (_plot, labels) => 10 + 7 * Math.max(1, ...(labels ?? []).map(({ length }) => length)),
         gap: 4,
         space: 26,
         values: (_plot, splits) => splits.map(toTick),
@@ -134,15 +136,9 @@ function toOptions(
     ],
     series: [
       {},
-      ...lines.map(({ tone, kind }): uPlot.Series => {
-        const stroke = colour(tone);
-        const common = { stroke, points: { show: false } };
-        if (kind === 'bars') {
-          const paths = uPlot.paths.bars?.({ size: [0.9, 6, 2], align: 1 });
-          return { ...common, scale: 'bars', fill: stroke, width: 0, ...(paths && { paths }) };
-        }
-        const line = { stroke, points: { show: false, filter: alone, size: 3 } };
-        return tone === 'accent' ? { ...line, width: 1.5, fill: colour('accent-soft') } : { ...line, width: 0.7 };
+      ...lines.map(({ tone }): uPlot.Series => {
+        const line = { stroke: colour(tone), points: { show: false, filter: alone, size: 3 } };
+        return tone === 'accent' ? { ...line, width: 1.5, fill: colour('accent-soft') } : { ...line, width: 1 };
       }),
     ],
     hooks: { setCursor: [({ cursor }) => onMove(cursor.idx ?? null)] },
@@ -157,5 +153,3 @@ const alone: uPlot.Series.Points.Filter = (plot, series) => {
 };
 
 const toTick = (value: number): string => (value >= 1000 ? `${value / 1000}k` : String(value));
-
-const toHour = (seconds: number): string => toClock(new Date(seconds * 1000).toISOString()).slice(0, 5);

@@ -1,53 +1,47 @@
 import { useState } from 'preact/hooks';
-import type { Recent, RecentEvent } from '../gateway.js';
-import type { Level } from '../picture.js';
-import { toClock } from '../time.js';
-import type { Answer } from '../use-answer.js';
+import type { EventGroup } from '../event-groups.js';
+import type { Level } from '../path.js';
+import { toClock, toMinute } from '../time.js';
 import { LevelIcon } from './icon.js';
 
-const FEW = 8;
+const FEW = 4;
 
-/** The last notable events, the newest first. */
-export function Events({ answer: { data, problem } }: { readonly answer: Answer<Recent> }) {
+/** The last notable events, grouped, the newest first. */
+export function Events({ groups, known }: { readonly groups: readonly EventGroup[]; readonly known: boolean }) {
   const [all, setAll] = useState(false);
-  const events = (data?.events ?? []).toReversed();
-  const shown = all ? events : events.slice(0, FEW);
+  const shown = all ? groups : groups.slice(0, FEW);
   return (
-    <section aria-labelledby="events">
-      <h2 id="events" class="small">
-        Events
-      </h2>
-      {shown.length === 0 ? (
-        <p class="quiet">{data ? 'Nothing notable yet.' : problem ? 'Not known.' : 'Looking…'}</p>
-      ) : (
-        <ol class="events">
-          {shown.map((event, index) => (
-            <li key={events.length - index}>
-              <LevelIcon level={toLevel(event)} size={14} />
-              <span class="event-text">
-                {event.msg}
-                <span class="quiet">
-                  {event.event}
-                  {event.code && <> · {event.code}</>}
-                  {event.owner && <> · {event.owner}</>}
-                </span>
-              </span>
-              <time dateTime={event.at}>{toClock(event.at)}</time>
-            </li>
-          ))}
-        </ol>
-      )}
-      {events.length > FEW && (
-        <button type="button" class="plain" onClick={() => setAll(!all)} aria-expanded={all}>
-          {all ? 'Show fewer' : `Show all ${events.length}`}
+    <>
+      <h3 class="hidden">Events</h3>
+      {known && groups.length === 0 && <p class="quiet">No notable events yet.</p>}
+      <ol class="events">
+        {shown.map((group, index) => (
+          <li key={groups.length - index}>
+            <LevelIcon level={toLevel(group)} size={14} />
+            <span class="quiet">{toTimes(group)}</span>
+            <span>
+              {group.title}
+              {group.count > 1 && <span class="quiet"> ×{group.count}</span>}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {groups.length > FEW && (
+        <button type="button" class="plain" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? 'Show fewer' : `${groups.length - FEW} more`}
         </button>
       )}
-    </section>
+    </>
   );
 }
 
-function toLevel({ level, event }: RecentEvent): Level {
+function toTimes({ from, to, count, open }: EventGroup): string {
+  if (open) return `${toMinute(from)}–now`;
+  return count > 1 && toMinute(from) !== toMinute(to) ? `${toMinute(from)}–${toMinute(to)}` : toClock(from);
+}
+
+function toLevel({ level, title, open }: EventGroup): Level {
   if (level === 'error' || level === 'fatal') return 'bad';
   if (level === 'warn') return 'warn';
-  return event.endsWith('recovered') ? 'ok' : 'idle';
+  return open || /again|recovered/.test(title) ? 'ok' : 'unknown';
 }

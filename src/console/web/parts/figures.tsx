@@ -1,6 +1,6 @@
 import { splitAmount, splitIban } from '../amount.js';
 
-/** So many characters stand in a line. */
+/** Longer amounts take more than a line. */
 const LONG = 28;
 
 /**
@@ -19,6 +19,20 @@ export function Amount({ text }: { readonly text: string | null }) {
         <Groups texts={parts.groups} />
       </span>
       <span class="fraction">{parts.fraction}</span>
+    </span>
+  );
+}
+
+/** What moved today, with its direction. */
+export function Movement({ text }: { readonly text: string | null }) {
+  if (text === null || /^-?0*(\.0*)?$/.test(text)) return <span class="none">–</span>;
+  const down = text.startsWith('-');
+  return (
+    <span
+      class={down ? 'movement down' : 'movement up'}
+      title={down ? 'Less than at the begin of day' : 'More than at the begin of day'}
+    >
+      <Amount text={text} />
     </span>
   );
 }

@@ -2,11 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useChoices } from '../use-choices.js';
 import type { Navigate } from '../use-view.js';
 import { DEFAULT_VIEW, toFilters, toSort, type View } from '../view.js';
-import { Icon } from './icon.js';
 
 const TYPING_MS = 200;
 const MAX_LENGTH = 100;
-const GLASS = 'M7 12a5 5 0 1 0 0-10 5 5 0 0 0 0 10ZM10.7 10.7 14 14';
 
 interface Props {
   readonly view: View;
@@ -25,15 +23,16 @@ const SORT_NAMES: Readonly<Record<string, string>> = {
   '-openedAt': 'Opened, newest first',
 };
 
-/** Search and filters; what is chosen stands in the address bar. */
+/** Search and filters, as they are in the address bar. */
 export function Filters({ view, navigate, accounts }: Props) {
   const choices = useChoices(accounts);
   const active = Object.keys(toFilters(view)).length > 0;
   return (
-    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+    <form class="filters row" role="search" onSubmit={(event) => event.preventDefault()}>
       <Search view={view} navigate={navigate} />
       <Choice
         label="Status"
+        all="All, closed too"
         value={view.status}
         options={(choices?.statuses ?? []).map((value) => [value, value])}
         onChoose={(status) => navigate({ status })}
@@ -94,15 +93,14 @@ function Search({ view: { q }, navigate }: Pick<Props, 'view' | 'navigate'>) {
   }
 
   return (
-    <div class="search">
-      <Icon path={GLASS} />
+    <>
       <label class="hidden" for="search">
         Search
       </label>
       <input
         id="search"
         type="search"
-        placeholder="Name, IBAN, owner"
+        placeholder="Name, IBAN, owner ( / )"
         autocomplete="off"
         spellcheck={false}
         maxLength={MAX_LENGTH}
@@ -113,8 +111,7 @@ function Search({ view: { q }, navigate }: Pick<Props, 'view' | 'navigate'>) {
           if (key === 'Escape') give('', 0);
         }}
       />
-      <kbd aria-hidden="true">/</kbd>
-    </div>
+    </>
   );
 }
 
@@ -124,21 +121,23 @@ interface ChoiceProps {
   readonly options: readonly (readonly [string, string])[];
   readonly onChoose: (value: string) => void;
   readonly className?: string;
+  /** What no choice is called. */
+  readonly all?: string;
 }
 
-function Choice({ label, value, options, onChoose, className = '' }: ChoiceProps) {
+function Choice({ label, value, options, onChoose, className = '', all = 'All' }: ChoiceProps) {
   const isSort = label === 'Sort';
   // case does not matter to the filter, and a value of the address bar may be none of those known
   const known = options.find(([each]) => each.toLowerCase() === value.toLowerCase());
   return (
-    <label class={`choice ${className}`}>
+    <label class={`choice quiet ${className}`}>
       <span>{label}</span>
       <select
         aria-label={label}
         value={known?.[0] ?? value}
         onChange={({ currentTarget }) => onChoose(currentTarget.value)}
       >
-        {!isSort && <option value="">All</option>}
+        {!isSort && <option value="">{all}</option>}
         {value !== '' && !known && <option value={value}>{value}</option>}
         {options.map(([each, text]) => (
           <option key={each} value={each}>

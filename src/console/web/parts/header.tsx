@@ -1,24 +1,46 @@
-import type { Live } from '../use-live.js';
-import { Icon } from './icon.js';
+import { serverNow, toClock } from '../time.js';
+import type { Live } from '../use-health.js';
+import { useSeconds } from '../use-now.js';
+import { toEnvironment } from '../environment.js';
 
-const MARK = 'M2 6.2 8 2.6l6 3.6M3.4 6.6v5.2M6.5 6.6v5.2M9.5 6.6v5.2M12.6 6.6v5.2M2 13.4h12';
+interface Props {
+  readonly live: Live;
+  readonly utc: boolean;
+  readonly setUtc: (utc: boolean) => void;
+}
 
-/** Who this is, whether it is live, and where else to look. */
-export function Header({ live }: { readonly live: Live }) {
+/** Which gateway this is, and what time it is there. */
+export function Header({ live: { health }, utc, setUtc }: Props) {
+  const environment = toEnvironment(health);
+  const { bank } = health?.details ?? {};
+  const facts = [bank?.host, health?.instance && `instance ${health.instance}`, health && `v${health.version}`];
   return (
-    <header class="top">
-      <h1>
-        <span class="mark">
-          <Icon path={MARK} size={18} />
-        </span>
-        Accounts gateway
-      </h1>
-      <nav aria-label="More">
+    <header class={`top row kind-${environment.kind}`}>
+      <h1>Accounts gateway</h1>
+      <span class="environment">{environment.name}</span>
+      <p class="quiet grow">{facts.filter(Boolean).join(' · ')}</p>
+      <nav class="row quiet" aria-label="More">
+        <a href="#accounts">Accounts</a>
         <a href="/docs">API</a>
-        <a href="/health">Health</a>
-        <a href="/problems">Error codes</a>
-        <span class="version">{live.health ? `v${live.health.version}` : ''}</span>
+        <a href="/docs/guide">Runbooks</a>
+        <a href="/problems">Errors</a>
       </nav>
+      <Clock utc={utc} setUtc={setUtc} />
     </header>
+  );
+}
+
+function Clock({ utc, setUtc }: Omit<Props, 'live'>) {
+  useSeconds();
+  const now = serverNow();
+  return (
+    <button
+      type="button"
+      class="clock"
+      title={utc ? 'Show local times' : 'Show times in UTC'}
+      onClick={() => setUtc(!utc)}
+    >
+      {toClock(now)} {utc ? 'UTC' : 'local'}
+    </button>
   );
 }

@@ -1,15 +1,20 @@
-import type { Level } from '../picture.js';
+import type { Level } from '../path.js';
 
 const SHAPES: Readonly<Record<Level, string>> = {
   ok: 'M5 8.4l2.1 2.1L11.2 6',
   warn: 'M8 4.4v4.4M8 11.3v.2',
   bad: 'M5.4 5.4l5.2 5.2M10.6 5.4l-5.2 5.2',
-  idle: 'M5.5 8h5',
+  unknown: '',
 };
 
-const WORDS: Readonly<Record<Level, string>> = { ok: 'well', warn: 'look at this', bad: 'broken', idle: 'not known' };
+const WORDS: Readonly<Record<Level, string>> = {
+  ok: 'healthy',
+  warn: 'degraded',
+  bad: 'broken',
+  unknown: 'not checked',
+};
 
-/** A level as colour and shape, for those who see only one of them; and as a word. */
+/** A level as colour, shape and word. An unknown one is hollow. */
 export function LevelIcon({ level, size = 16 }: { readonly level: Level; readonly size?: number }) {
   return (
     <svg
@@ -20,13 +25,13 @@ export function LevelIcon({ level, size = 16 }: { readonly level: Level; readonl
       role="img"
       aria-label={WORDS[level]}
     >
-      <circle cx="8" cy="8" r="8" />
+      <circle cx="8" cy="8" r="7" />
       <path d={SHAPES[level]} />
     </svg>
   );
 }
 
-/** An icon of lines, which says nothing that the text beside it does not. */
+/** An icon of lines, beside a text that says the same. */
 export function Icon({ path, size = 16 }: { readonly path: string; readonly size?: number }) {
   return (
     <svg class="icon" width={size} height={size} viewBox="0 0 16 16" aria-hidden="true">
@@ -35,7 +40,7 @@ export function Icon({ path, size = 16 }: { readonly path: string; readonly size
   );
 }
 
-const COLOURS: Readonly<Record<Level, string>> = { ok: '#1a7f4b', warn: '#b87400', bad: '#c2352b', idle: '#697586' };
+const COLOURS: Readonly<Record<Level, string>> = { ok: '#1a7f4b', warn: '#b87400', bad: '#c2352b', unknown: '#697586' };
 
 /** The icon of the page in the browser's tab. */
 export function toFavicon(level: Level): string {

@@ -23,8 +23,8 @@ export function Pages({ page: { number, size, total }, view, navigate }: Props) 
       </span>
     );
   return (
-    <nav class="pages" aria-label="Pages">
-      <label>
+    <nav class="pages row between" aria-label="Pages">
+      <label class="row">
         <span class="quiet">On a page</span>
         <select
           value={view.pageSize}
@@ -38,10 +38,10 @@ export function Pages({ page: { number, size, total }, view, navigate }: Props) 
         </select>
       </label>
       {last > 1 && (
-        <div class="page-links">
+        <div class="row">
           {link(1, 'First page', '«', number > 1)}
           {link(number - 1, 'Page before', '‹', number > 1)}
-          <span class="page-now">
+          <span class="quiet">
             Page {number} of {last}
           </span>
           {link(number + 1, 'Next page', '›', number < last)}

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { GatewayProblem, readSwitches, resetSwitches, turnSwitches, type Switches } from '../gateway.js';
+import { GatewayProblem, readSwitches, resetSwitches, setSwitches, type Switches } from '../gateway.js';
 
 /** Within the deadline of a call, and long enough for answers to become stale meanwhile. */
 const SLOW_MS = 8000;
@@ -39,9 +39,9 @@ const SWITCHES: readonly Switch[] = [
     isOn: ({ grantAccess }) => !grantAccess,
   },
   {
-    name: 'Address not white-listed',
+    name: 'Not on the allowlist',
     title: 'The bank refuses the address of this gateway',
-    // one refused token: the gateway asks for another at once, and is told there what is wrong
+    // one refused token: the gateway asks for another at once, and learns there what is wrong
     patch: { allowedIps: [NOBODY], failNext: { endpoint: 'accounts', with: '401' } },
     isOn: ({ allowedIps }) => allowedIps.length === 1 && allowedIps[0] === NOBODY,
   },
@@ -53,50 +53,57 @@ const SWITCHES: readonly Switch[] = [
   },
 ];
 
-/** Says that nothing here is real, and has the switches of the sandbox bank. */
-export function SandboxBar({ turn: stateTurn }: { readonly turn: number }) {
+interface Props {
+  /** Reads the switches again when it changes. */
+  readonly turn: number | string;
+  /** The gateway asks the bank now, and the page shows what comes of it. */
+  readonly refresh: () => void;
+}
+
+/** The switches of the sandbox bank. A refresh follows each. */
+export function SandboxBar({ turn, refresh }: Props) {
   const [state, setState] = useState<Switches | null>(null);
   const [busy, setBusy] = useState(false);
-  const [told, setTold] = useState({ text: '', shown: false });
+  const [result, setResult] = useState('');
 
   useEffect(() => {
     const controller = new AbortController();
     readSwitches(controller.signal).then(setState, () => undefined);
     return () => controller.abort();
-  }, [stateTurn]);
+  }, [turn]);
 
-  /** What a switch says of itself is for who cannot see it: a line that came would move the page. */
-  async function run(said: string, work: () => Promise<Switches>, shown = false): Promise<void> {
+  async function run(done: string, work: () => Promise<Switches>): Promise<void> {
     setBusy(true);
     try {
       setState(await work());
-      setTold({ text: said, shown });
+      setResult(done);
+      refresh();
     } catch (error) {
-      setTold({ text: error instanceof GatewayProblem ? error.message : 'That did not work.', shown: true });
+      setResult(error instanceof GatewayProblem ? error.message : 'That did not work.');
     }
     setBusy(false);
   }
 
-  const turn = (each: Switch) =>
+  const flip = (each: Switch) =>
     state && each.isOn(state)
-      ? run(`${each.name}: off.`, () => turnOff(each))
-      : run(`${each.name}: on.`, () => turnSwitches(each.patch));
+      ? run(`${each.name}: off.`, () => setOff(each))
+      : run(`${each.name}: on.`, () => setSwitches(each.patch));
 
-  /** Off means back, and asking the bank at once; what else is on is turned on again. */
-  async function turnOff(off: Switch): Promise<Switches> {
+  /** Sets all back, which also ends the gateway's back-off; what else was on is set again. */
+  async function setOff(off: Switch): Promise<Switches> {
     const others = SWITCHES.filter((each) => each !== off && state && each.isOn(state));
     let switches = await resetSwitches();
-    // one by one: two may order faults
-    for (const { patch } of others) switches = await turnSwitches(patch);
+    // one by one: two may order errors of the bank
+    for (const { patch } of others) switches = await setSwitches(patch);
     return switches;
   }
 
   return (
-    <section class="sandbox" aria-label="Sandbox">
+    <section class="sandbox row" aria-label="Sandbox">
       <p>
         <strong>Sandbox</strong> Made-up accounts, no real bank.
       </p>
-      <div class="switches" role="group" aria-label="Switches of the sandbox bank" aria-busy={busy}>
+      <div class="switches row" role="group" aria-label="Switches of the sandbox bank" aria-busy={busy}>
         {SWITCHES.map((each) => (
           <button
             key={each.name}
@@ -105,31 +112,26 @@ export function SandboxBar({ turn: stateTurn }: { readonly turn: number }) {
             aria-checked={state !== null && each.isOn(state)}
             title={each.title}
             disabled={state === null}
-            onClick={() => void turn(each)}
+            onClick={() => void flip(each)}
           >
             {each.name}
           </button>
         ))}
         <button
           type="button"
-          class="action"
           title="Every token issued so far is refused from now on"
           onClick={() =>
-            void run(
-              'All tokens are revoked; the gateway gets a new one.',
-              () => turnSwitches({ revokeTokens: true }),
-              true,
-            )
+            void run('All tokens are revoked; the gateway gets a new one.', () => setSwitches({ revokeTokens: true }))
           }
         >
           Revoke tokens
         </button>
-        <button type="button" class="action" onClick={() => void run('All switches are set back.', resetSwitches)}>
-          Set all back
+        <button type="button" onClick={() => void run('All switches are reset.', resetSwitches)}>
+          Reset
         </button>
       </div>
-      <p class={told.shown ? 'told' : 'hidden'} role="status">
-        {told.text}
+      <p class="hidden" role="status">
+        {result}
       </p>
     </section>
   );

@@ -1,9 +1,15 @@
-import type { BalancesAnswer } from '../gateway.js';
-import type { Answer } from '../use-answer.js';
+import { useState } from 'preact/hooks';
+import { widestFraction } from '../amount.js';
+import { client, type BalancesAnswer } from '../gateway.js';
+import { useAnswer, type Answer } from '../use-answer.js';
 import type { Navigate } from '../use-view.js';
 import { toFilters, type View } from '../view.js';
+import { AsOf } from './as-of.js';
+import { CopyButton } from './copy-button.js';
 import { Amount, Text } from './figures.js';
 import { ViewLink } from './view-link.js';
+
+const FEW = 6;
 
 interface Props {
   readonly answer: Answer<BalancesAnswer>;
@@ -11,46 +17,83 @@ interface Props {
   readonly navigate: Navigate;
 }
 
-/** So many characters fit into one place of the grid. */
-const NARROW = 13;
-const PLACEHOLDERS = [0, 1, 2, 3, 4, 5];
-
-/** The current balances summed by currency, of the accounts that match. */
-export function Totals({ answer: { data, problem }, view, navigate }: Props) {
+/** The current balances summed by currency. Each line filters by its currency. */
+export function Totals({ answer: { data }, view, navigate }: Props) {
+  const [all, setAll] = useState(false);
   const totals = data?.totals ?? [];
-  const filtered = Object.keys(toFilters(view)).length > 0;
+  const shown = all ? totals : totals.slice(0, FEW);
+  const notes = useNotes(totals, view);
   return (
-    <section aria-labelledby="totals">
-      <h2 id="totals" class="small">
-        Totals by currency{filtered ? ', of the accounts found' : ''}
-      </h2>
-      {totals.length === 0 && (data || problem) ? (
-        <p class="quiet">Nothing to add up.</p>
-      ) : (
-        <ul class="totals">
-          {data === null
-            ? PLACEHOLDERS.map((each) => <li key={each} class="total placeholder" aria-hidden="true" />)
-            : totals.map(({ currency, accounts, missing, current }) => (
-                <li key={currency ?? ''} class={(current?.length ?? 0) > NARROW ? 'total wide' : 'total'}>
+    <section class="card totals" aria-labelledby="totals">
+      <div class="head row">
+        <h2 id="totals">Totals</h2>
+        <span class="grow">{data && <AsOf snapshot={data.snapshot} />}</span>
+        {totals.length > 0 && (
+          <CopyButton class="plain" name="Copy" label="Copy the totals" text={() => toText(data)} />
+        )}
+      </div>
+      {data && totals.length === 0 && <p class="quiet">No accounts to add up.</p>}
+      {totals.length > 0 && (
+        <table style={{ '--fraction': `${widestFraction(totals.map(({ current }) => current))}ch` }}>
+          <thead>
+            <tr>
+              <th scope="col">Currency</th>
+              <th scope="col">Accounts</th>
+              <th scope="col">Current</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(({ currency, accounts, current }) => (
+              <tr key={currency ?? ''} class={view.currency === currency ? 'chosen' : ''}>
+                <th scope="row">
                   <ViewLink
                     view={view}
                     change={{ currency: view.currency === currency ? '' : (currency ?? '') }}
                     navigate={navigate}
                     pressed={view.currency === currency}
                   >
-                    <span class="currency">
-                      <Text text={currency} />
-                    </span>
-                    <span class="total-note">
-                      {accounts} {accounts === 1 ? 'account' : 'accounts'}
-                      {missing > 0 && `, ${missing} without amount`}
-                    </span>
-                    <Amount text={current} />
+                    <Text text={currency} />
                   </ViewLink>
-                </li>
-              ))}
-        </ul>
+                </th>
+                <td>{accounts}</td>
+                <td>
+                  <Amount text={current} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
       )}
+      <p class="quiet row between">
+        <span>{notes}</span>
+        {totals.length > FEW && (
+          <button type="button" class="plain" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? 'Show fewer' : `${totals.length - FEW} more`}
+          </button>
+        )}
+      </p>
     </section>
   );
+}
+
+/** What the sums include, in words. */
+function useNotes(totals: BalancesAnswer['totals'], view: View): string {
+  const { currency: _currency, ...filters } = toFilters(view);
+  const query = { ...filters, status: 'Closed', pageSize: 1 };
+  // asked again when a sum or a number of accounts changed
+  const closed = useAnswer(JSON.stringify([query, totals]), 0, (signal) =>
+    view.status === '' && totals.length > 0 ? client.listAccounts(query, { signal }) : Promise.resolve(null),
+  ).data?.page.total;
+  const missing = totals.reduce((sum, each) => sum + each.missing, 0);
+  const parts = [
+    closed ? `${closed} closed ${closed === 1 ? 'account' : 'accounts'}` : '',
+    missing > 0 ? `${missing} ${missing === 1 ? 'entry' : 'entries'} without a balance` : '',
+  ].filter(Boolean);
+  return parts.length > 0 ? `Includes ${parts.join(' and ')}. ` : '';
+}
+
+/** For a spreadsheet: tabs, and the amounts as they are. */
+function toText(data: BalancesAnswer | null): string {
+  const rows = (data?.totals ?? []).map(({ currency, accounts, current }) => [currency, accounts, current].join('\t'));
+  return [`Currency\tAccounts\tCurrent (as of ${data?.snapshot.asOf})`, ...rows, ''].join('\n');
 }

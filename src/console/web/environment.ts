@@ -1,0 +1,19 @@
+import type { Health } from './health.js';
+
+/** What the page calls the environment, and how it looks: production must not look like anything else. */
+export interface Environment {
+  readonly name: string;
+  readonly kind: 'sandbox' | 'production' | 'other';
+}
+
+/** The environment, as the operator named it. A sandbox is one whatever its name; a bank without a name may be the real one. */
+export function toEnvironment(health: Health | null): Environment {
+  const name = health?.environment;
+  if (isSandbox(health)) return { name: 'Sandbox', kind: 'sandbox' };
+  if (!name) return { name: 'Live bank', kind: 'production' };
+  return { name, kind: /(^|[^a-z])(prod|production|live|prd)([^a-z]|$)/i.test(name) ? 'production' : 'other' };
+}
+
+/** Known before the first answer: the page's HTML has it. Under `npm run console` it is asked for. */
+export const isSandbox = (health: Health | null): boolean =>
+  (document.documentElement.dataset['mode'] ?? health?.details.bank.mode) === 'sandbox';

@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'preact/hooks';
+
+const SHOWN_MS = 2000;
+
+interface Props {
+  readonly name: string;
+  /** For readers who do not see what is beside it. */
+  readonly label?: string;
+  readonly class?: string;
+  readonly text: () => string;
+}
+
+/** Copies a text, and shows whether that worked. */
+export function CopyButton({ name, label, class: className, text }: Props) {
+  const [result, setResult] = useState('');
+  useEffect(() => {
+    const timer = window.setTimeout(() => setResult(''), SHOWN_MS);
+    return () => window.clearTimeout(timer);
+  }, [result]);
+  return (
+    <button
+      type="button"
+      class={className}
+      aria-label={label}
+      onClick={() => void toClipboard(text()).then((done) => setResult(done ? 'Copied' : 'Not allowed here'))}
+    >
+      <span aria-live="polite">{result || name}</span>
+    </button>
+  );
+}
+
+/** Browsers have the clipboard on https and localhost only. Elsewhere a selected text can still be copied. */
+async function toClipboard(text: string): Promise<boolean> {
+  if (navigator.clipboard) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  }
+  const area = document.createElement('textarea');
+  area.value = text;
+  (document.querySelector('dialog[open]') ?? document.body).append(area);
+  area.select();
+  const done = document.execCommand('copy');
+  area.remove();
+  return done;
+}
