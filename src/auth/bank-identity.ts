@@ -25,7 +25,7 @@ interface BankIdentityOptions {
  * bank ties a token to the certificate it was issued under.
  */
 export class BankIdentity {
-  /** What it was made from: key and password too. */
+  /** Its source: key and password too. */
   readonly material: IdentityMaterial;
   readonly egress: Egress;
   readonly tokens: AccessTokenProvider;

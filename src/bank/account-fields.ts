@@ -19,7 +19,7 @@ type Read<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infe
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A value that cannot be read; gathers the path to it on its way out, and never holds the value. */
+/** A value that cannot be read. It gathers its path on the way out, and never contains the value. */
 class FieldInvalid extends Error {
   path = '';
 
@@ -30,7 +30,7 @@ class FieldInvalid extends Error {
   }
 }
 
-/** What one account may have (docs/bank.md#bounds). */
+/** The bounds of one account (docs/bank.md#bounds). */
 const MAX_TEXT = 4000;
 const MAX_ID = 200;
 const MAX_CURRENCY = 10;
@@ -141,8 +141,8 @@ export type BankBalance = Read<typeof BALANCE_FIELDS>;
 const readAccount = readerOf(ACCOUNT_FIELDS);
 
 /**
- * Only what cannot be read makes an account invalid; what is missing, new or unknown does not.
- * @param path where the account stands in the document, for the message
+ * Reads one account. A field that cannot be read makes it invalid; a missing, new or unknown one does not.
+ * @param path of the account in the document, for the message
  * @throws GatewayError bank-response-invalid, naming the field and never a value
  */
 export function readBankAccount(row: Row, path: string): BankAccount {

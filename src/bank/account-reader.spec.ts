@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { AccountReader } from './account-reader.js';
-import type { AccountList } from './list-reading.js';
+import type { AccountList } from './list-refresh.js';
 import type { BankAccount } from './account-fields.js';
 import { PageReader } from './page-reader.js';
 import type { PageAnswer, PageRequest } from './page-source.js';
@@ -82,7 +82,7 @@ function begin(
     }
     // as the snapshot has them: the later page's version of an account wins
     const inOrder = pages.flatMap(([, onPage]) => onPage);
-    return { ...reading.list, list: [...new Map(inOrder.map((each) => [each.accountId, each])).values()] };
+    return { ...reading.result, list: [...new Map(inOrder.map((each) => [each.accountId, each])).values()] };
   };
   return { read, requests, most, numbers: () => requests.map(({ pageNumber }) => pageNumber) };
 }

@@ -1,5 +1,5 @@
 import type { BankDrift } from './bank-drift.js';
-import { ListReading, type Learned } from './list-reading.js';
+import { ListRefresh, type Learned } from './list-refresh.js';
 import type { PageSource } from './page-source.js';
 
 interface AccountReaderOptions {
@@ -7,7 +7,7 @@ interface AccountReaderOptions {
   readonly maxConcurrentRequests: number;
 }
 
-/** Begins readings of the account list, and keeps what one teaches for the next. */
+/** Begins refreshes of the account list, and remembers from one to the next how the bank pages. */
 export class AccountReader {
   readonly #source: Pick<PageSource, 'get'>;
   readonly #drift: Pick<BankDrift, 'note'>;
@@ -25,9 +25,9 @@ export class AccountReader {
     this.#learned = { pageSize, expectedPages: 1 };
   }
 
-  /** A reading that asks the bank as its pages are iterated; `signal` ends it. */
-  begin(refreshId: string, signal: AbortSignal): ListReading {
-    return new ListReading({
+  /** A refresh that calls the bank while its pages are iterated; `signal` ends it. */
+  begin(refreshId: string, signal: AbortSignal): ListRefresh {
+    return new ListRefresh({
       source: this.#source,
       drift: this.#drift,
       learned: this.#learned,

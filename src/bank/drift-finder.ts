@@ -8,9 +8,9 @@ export interface Drift {
   readonly value?: string;
 }
 
-/** No more is listed, nor looked for. */
+/** The search ends here. */
 export const MAX_DRIFT = 50;
-/** Of one object, and entries of one list: what lies further is not looked at. */
+/** Keys of one object, and entries of one list, that are looked at. */
 const MAX_LOOKED_AT = 200;
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;

@@ -3,14 +3,14 @@ import { readBankAccount, type BankAccount } from './account-fields.js';
 import { DriftFinder, type Drift } from './drift-finder.js';
 import { readPage } from './read-page.js';
 
-/** What paging needs to know of a page, besides its accounts. */
+/** The facts of one page that paging needs. */
 export interface PageFacts {
   readonly accounts: number;
   /** Of them, those that no page read before had. */
   readonly added: number;
-  /** All records, by the bank's own count; null if it gives none. */
+  /** The number of all records by the bank's count; null without one. */
   readonly rowCount: number | null;
-  /** The page size that the bank says it used; null if it does not say. */
+  /** The page size that the bank reports to have used; null if it reports none. */
   readonly echoedSize: number | null;
   /** The same accounts in the same order as on the page before it. */
   readonly repeatsLast: boolean;

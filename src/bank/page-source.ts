@@ -64,7 +64,7 @@ export class PageSource {
   async #getWithRetry(request: PageRequest): Promise<WireAnswer> {
     try {
       const answer = await this.#getOnce(request);
-      // a bank that says when to come back is not asked sooner
+      // after a Retry-After the bank is not asked sooner
       if (!RETRIED.has(answer.status) || answer.retryAfter !== null) return answer;
     } catch (error) {
       if (!isConnectionFailure(error)) throw error;

@@ -18,7 +18,7 @@ const MANY_VALUES = 500_000;
 /** A value with its name is longer than this in any account; `[[],[],…]` would cost a hundred times its length in memory. */
 const MIN_BYTES_PER_VALUE = 8;
 
-/** The text has far more values than a list of accounts of its length can have; parsing it would stall the process. */
+/** Far more values than a list of accounts of this length can have; parsing them would stall the thread. */
 export class TooManyValues extends Error {}
 
 /**
@@ -80,7 +80,7 @@ function endOfDigits(json: Uint8Array, from: number): number {
   return at === from ? -1 : at;
 }
 
-/** Whether what comes next, after white space, is the end of the text, a comma, a bracket or a brace. */
+/** True if the end of the text, a comma, a bracket or a brace comes next, after white space. */
 function endsValue(json: Uint8Array, from: number): boolean {
   let at = from;
   while (isSpace(json[at])) at += 1;

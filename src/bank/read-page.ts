@@ -3,14 +3,14 @@ import { GatewayError } from '../problems/gateway-error.js';
 import { quoteNumbers, TooManyValues } from './quote-numbers.js';
 import { writeOut } from './write-out.js';
 
-/** One page of the bank's list; rows not yet looked at, numbers as texts of their digits. */
+/** One page of the bank's list: rows not checked yet, numbers as texts of their digits. */
 interface BankPage {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** Where the rows stand in the document, for messages: `result`, `accounts`, or "" for a bare array. */
+  /** The path of the rows in the document, for messages: `result`, `accounts`, or "" for a bare array. */
   readonly path: string;
-  /** All records, by the bank's own count; null when it gives none. */
+  /** The number of all records by the bank's count; null without one. */
   readonly rowCount: number | null;
-  /** The page size that the bank says it used; null when it does not say. */
+  /** The page size that the bank reports to have used; null if it reports none. */
   readonly echoedSize: number | null;
 }
 
@@ -21,7 +21,7 @@ const isObject = (value: unknown): value is Row => typeof value === 'object' && 
 const invalid = (detail: string) => new GatewayError('bank-response-invalid', `In the account list, ${detail}.`);
 
 /**
- * Reads a page of the account list as docs/bank.md#envelope-and-paging says: the array is `result`, else the only property that is an
+ * Reads a page of the account list (docs/bank.md#envelope-and-paging): the array is `result`, else the only property that is an
  * array of objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first.
  * @throws GatewayError bank-response-invalid, naming the place and never a value
  */

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { AccountReader } from '../bank/account-reader.js';
 import { BankDrift } from '../bank/bank-drift.js';
 import type { Drift } from '../bank/drift-finder.js';
-import type { AccountList } from '../bank/list-reading.js';
+import type { AccountList } from '../bank/list-refresh.js';
 import { PageReader } from '../bank/page-reader.js';
 import { PageSource } from '../bank/page-source.js';
 import type { Clock } from '../time/clock.js';
@@ -34,14 +34,14 @@ export async function checkAccounts(
     pageSize: settings.BANK_PAGE_SIZE,
     maxConcurrentRequests: settings.BANK_MAX_CONCURRENT_REQUESTS,
   });
-  const reading = reader.begin(requestId, signal);
+  const list = reader.begin(requestId, signal);
   let answered = false;
   try {
     let pages = new PageReader();
-    for await (const page of reading.pages()) {
+    for await (const page of list.pages()) {
       answered = true;
       if (page.number === 1) pages = new PageReader();
-      reading.took(pages.read(page.number, Buffer.concat(page.pieces), () => undefined));
+      list.took(pages.read(page.number, Buffer.concat(page.pieces), () => undefined));
     }
   } catch (thrown) {
     if (signal.aborted) {
@@ -56,7 +56,7 @@ export async function checkAccounts(
     findings.lines.push('an answer came');
     return { drift: drift.found, failure };
   }
-  judge(reading.list, findings);
+  judge(list.result, findings);
   return { drift: drift.found, failure: null };
 }
 

@@ -2,8 +2,7 @@ import type { RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
 
 /**
- * What egress needs to speak TLS as us: a value handed down by auth. Egress never knows where it came from, and shows
- * it to the bank only, never to a proxy.
+ * Our side of TLS with the bank, handed down by auth. It is shown to the bank only, never to a proxy.
  */
 export interface ClientTls {
   /** PEM, PKCS#8, unencrypted. */
@@ -14,7 +13,7 @@ export interface ClientTls {
   readonly ca: string | null;
 }
 
-/** What all connections of one egress have in common. */
+/** Options of all connections of one egress. */
 export interface AgentOptions {
   /** The highest version of TLS spoken with the bank. */
   readonly tlsMaxVersion: '1.2' | '1.3';
@@ -24,7 +23,7 @@ export interface AgentOptions {
   readonly localAddress: string | null;
 }
 
-/** What a call tells the agent beyond what Node knows. */
+/** Options of a call for the agent, beyond Node's. */
 export interface CallOptions extends RequestOptions {
   /** Ends the opening of a connection for this call. Not Node's `signal`, which would stay with a socket others use later. */
   readonly callSignal?: AbortSignal | undefined;

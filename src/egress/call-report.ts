@@ -35,7 +35,7 @@ export class CallReport {
     if (code) this.#emit(null, code);
   }
 
-  /** Nobody waits for it any more: it says nothing about the bank. */
+  /** Nobody waits for it any longer: it is not counted. */
   givenUp(): void {
     endCallSpan(this.#span, { failure: 'given-up' });
     this.#log({ failure: 'given-up' });

@@ -1,18 +1,18 @@
-/** What kept a connection from coming about. */
+/** The stage at which a connection failed. */
 type ConnectStage =
   | 'connect-timeout'
   | 'untrusted'
   | 'proxy-refused'
   | 'proxy-unavailable'
   | 'proxy-timeout'
-  /** The proxy said 200, and the tunnel was closed before a byte came through it. */
+  /** The proxy answered 200, and the tunnel was closed before a byte came through it. */
   | 'tunnel-closed'
-  /** The proxy said 200, and what came through the tunnel is not TLS. */
+  /** The proxy answered 200, and the bytes in the tunnel are not TLS. */
   | 'tunnel-noise'
   /** The call that asked for it has ended. */
   | 'given-up';
 
-/** Why there is no TLS connection to the bank. Internal to egress: wire-failure.ts makes a code of it. */
+/** The reason why there is no TLS connection to the bank. Internal to egress: wire-failure.ts turns it into a code. */
 export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure';
   constructor(
@@ -23,6 +23,6 @@ export class ConnectFailure extends Error {
     super(message, options);
     this.proxyStatus = options.proxyStatus;
   }
-  /** What the proxy answered to CONNECT. */
+  /** The proxy's answer to CONNECT. */
   readonly proxyStatus: number | undefined;
 }

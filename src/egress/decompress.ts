@@ -6,7 +6,7 @@ export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }
 
-/** What `decompress` understands, for Accept-Encoding. */
+/** The encodings of `decompress`, for Accept-Encoding. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 const DECOMPRESSORS = new Map([
@@ -17,8 +17,8 @@ const DECOMPRESSORS = new Map([
 ]);
 
 /**
- * The pieces of a body without its Content-Encoding. Stricter than axios, which gives the beginning of a body that was cut off as if
- * it were whole.
+ * The pieces of a body without its Content-Encoding. Stricter than axios, which returns the beginning of a body that was
+ * cut off as if it were complete.
  * @throws AnswerTooLarge; Error when it is damaged, cut off, or in an encoding that was not asked for
  */
 export async function decompress(

@@ -20,7 +20,7 @@ import { toWireError, type FailureContext } from './wire-failure.js';
 
 export type { WireAnswer, WireRequest } from './wire-client.js';
 
-/** What egress needs of the settings. */
+/** The settings of egress. */
 export type EgressSettings = RouteSettings &
   Pick<
     Settings,

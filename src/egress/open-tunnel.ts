@@ -7,14 +7,14 @@ import { HttpsProxyAgent, type HttpsProxyAgentOptions } from 'https-proxy-agent'
 import { orAborted } from '../time/deadline.js';
 import { ConnectFailure } from './connect-failure.js';
 
-/** What a proxy may send before the tunnel stands. */
+/** The longest answer of a proxy to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
 
-/** What one tunnel needs; `timeoutMs` is for its opening. */
+/** One tunnel to open, within `timeoutMs`. */
 export interface TunnelRequest {
   /** Without credentials. */
   readonly proxy: URL;
-  /** How to reach the proxy, and what to tell it. Nothing that is meant for the bank. */
+  /** Options and headers for the proxy. Nothing that is meant for the bank. */
   readonly proxyOptions: HttpsProxyAgentOptions<string>;
   readonly request: ClientRequest;
   /** Host, port and TLS options of the bank. */
@@ -89,7 +89,7 @@ function toFailure(error: unknown, proxySocket: Socket | undefined): ConnectFail
 }
 
 /**
- * Runs `connect` and gives the socket it opened along. The library opens it before its first await and hands it out only
+ * Runs `connect` and also returns the socket that it opened. The library opens it before its first await and hands it out only
  * at the end, so the runtime's own announcement of new connections, plain and TLS alike, is what leads to it; between
  * subscribing and unsubscribing nothing else can run.
  */

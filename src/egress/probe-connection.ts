@@ -3,7 +3,7 @@ import type { Agent } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { toServerChain, type ServerCertificate } from './server-chain.js';
 
-/** What was learned of a connection until it stood or failed. */
+/** The facts of a connection until it was established or failed. */
 export interface ConnectionFacts {
   /** The connection to the bank, or the tunnel through the proxy, stood. */
   reached: boolean;
@@ -13,7 +13,7 @@ export interface ConnectionFacts {
   /** Where the connection leads: the bank, or the proxy. */
   remoteAddress?: string;
   remotePort?: number;
-  /** What the proxy answered to CONNECT. */
+  /** The proxy's answer to CONNECT. */
   proxyStatus?: number;
   tlsVersion?: string;
   cipher?: string;
@@ -27,7 +27,7 @@ export interface ConnectionFacts {
 
 /** Under TLS 1.3 a server refuses our certificate only after the handshake; what it has to say follows at once. */
 const REFUSAL_WAIT_MS = 400;
-/** A server that let us in gives a ticket; some give it first and look at the certificate then. */
+/** A server that accepted us sends a ticket; some send it first and check the certificate then. */
 const AFTER_TICKET_MS = 100;
 const DISTANT_MAX_MS = 2000;
 
@@ -99,7 +99,7 @@ function keepPeerFacts(socket: TLSSocket, facts: ConnectionFacts): void {
   };
 }
 
-/** Before the server has shown its certificate there is nothing to tell: version and cipher are then no more than our offer. */
+/** Before the server has shown its certificate, version and cipher are only our offer. */
 function describeTls(socket: TLSSocket, facts: ConnectionFacts): void {
   const chain = toServerChain(socket.getPeerCertificate(true));
   if (chain.length === 0) return;

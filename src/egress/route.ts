@@ -18,7 +18,7 @@ export function describeRoutes(settings: RouteSettings & Pick<Settings, 'BANK_BA
   return accounts === tokens ? accounts : `accounts: ${accounts}; tokens: ${tokens}`;
 }
 
-/** Whether `baseUrl` is reached without a proxy. */
+/** True if `baseUrl` is reached without a proxy. */
 export function goesDirect(settings: RouteSettings, baseUrl: string): boolean {
   if (!settings.EGRESS_PROXY_URL) return true;
   const url = new URL(baseUrl);
@@ -26,7 +26,7 @@ export function goesDirect(settings: RouteSettings, baseUrl: string): boolean {
 }
 
 /**
- * Whether `host:port` goes direct by a NO_PROXY list: names match themselves and their subdomains (with or without a
+ * True if a NO_PROXY list sends `host:port` direct: names match themselves and their subdomains (with or without a
  * leading dot or `*.`), `name:port` only that port, addresses and CIDRs by value, `*` everything.
  */
 export function matchesNoProxy(list: string, host: string, port: number): boolean {

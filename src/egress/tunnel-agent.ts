@@ -69,7 +69,7 @@ export class TunnelAgent extends HttpsProxyAgent<string> {
   }
 }
 
-/** What ends a handshake before the bank has said a word of TLS is about the tunnel, not about our certificate. */
+/** An error before the first byte of the bank's TLS is about the tunnel, not about our certificate. */
 function explainTunnel(error: Error, tunnel: Tunnel): Error {
   if (tunnel.bytesThrough() === 0)
     return new ConnectFailure('tunnel-closed', 'the tunnel was closed', { cause: error });

@@ -99,7 +99,7 @@ export class WireClient {
         if (Number(response.headers['content-length']) > this.#maxBytes) opened.destroy(new AnswerTooLarge());
         else onResponse(response);
       });
-      // what happened to the connection; the stream of the answer only tells that it was aborted
+      // the reason; the stream of the answer only knows that it was aborted
       opened.once('error', (error) => (lost = error));
       wire = opened;
       return opened;

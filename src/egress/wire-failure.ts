@@ -3,9 +3,9 @@ import { GatewayError } from '../problems/gateway-error.js';
 import { AnswerTooLarge } from './decompress.js';
 import { ConnectFailure } from './connect-failure.js';
 
-/** What is known about a call that failed below HTTP. */
+/** The circumstances of a call that failed below HTTP. */
 export interface FailureContext {
-  /** Whom we talked to, in words for a message: "the token endpoint", "the account list". */
+  /** The other side in words, for messages: "the token endpoint", "the account list". */
   readonly target: string;
   /** The whole-call deadline had passed. */
   readonly timedOut: boolean;
@@ -14,7 +14,7 @@ export interface FailureContext {
   readonly reusedSocket: boolean;
   /** The status line of an answer had arrived. */
   readonly answered: boolean;
-  /** An answer was had before with this client certificate. */
+  /** The bank has answered before with this client certificate. */
   readonly everAnswered: boolean;
   readonly maxResponseBytes: number;
   /** Host and port of the egress proxy, if there is one. */
@@ -24,10 +24,10 @@ export interface FailureContext {
 /** The proxy was silent until the connect deadline: not worth a retry, as no timeout is (docs/architecture.md#every-retry). */
 export class ProxyTimedOut extends GatewayError {}
 
-/** Whether a code of the runtime says that a server's certificate is not trusted. */
+/** True for a code of the runtime that means a server certificate that is not trusted. */
 export const isTrustFailure = (code: string): boolean => /^(?!ERR_SSL_).*(CERT|SIGNED|ISSUER|VERIFY)/.test(code);
 
-/** TLS alerts by which a server says that it does not like the client's certificate (RFC 8446 §6.2). */
+/** TLS alerts with which a server refuses the client's certificate (RFC 8446 §6.2). */
 const CERTIFICATE_ALERTS = new Set([40, 42, 43, 44, 45, 46, 47, 48, 116]);
 
 /**

@@ -33,19 +33,19 @@ export class SnapshotReader {
 
   /**
    * @param asOfMs time the snapshot shows, where it is not by the clock of this machine
-   * @throws GatewayError as `ListReading.pages`, internal-error; or the signal's reason
+   * @throws GatewayError as `ListRefresh.pages`, internal-error; or the signal's reason
    */
   async read(refreshId: string, signal: AbortSignal, asOfMs?: number): Promise<ReadSnapshot> {
     const askedAt = this.clock.now();
     // started now, it is ready when the first page is there
     let build = this.builder.begin();
     try {
-      const reading = this.accounts.begin(refreshId, signal);
-      for await (const { number, pieces } of reading.pages()) {
+      const list = this.accounts.begin(refreshId, signal);
+      for await (const { number, pieces } of list.pages()) {
         if (number === 1) build = this.builder.begin();
-        reading.took(await orAborted(build.takePage(number, pieces), signal));
+        list.took(await orAborted(build.takePage(number, pieces), signal));
       }
-      const { complete, pages } = reading.list;
+      const { complete, pages } = list.result;
       const asOf = new Date(asOfMs ?? askedAt.wall).toISOString();
       const buffer = await orAborted(build.finish({ asOf, complete }), signal);
       return { snapshot: new Snapshot(buffer, { askedAt, durationMs: this.clock.since(askedAt) }), pages };

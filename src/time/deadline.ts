@@ -1,7 +1,7 @@
-/** Stands for a promise that took too long. */
+/** The outcome of a promise that took too long. */
 export const TIMED_OUT = Symbol('timed out');
 
-/** What `work` gives, or TIMED_OUT when it takes longer than `ms`; `work` goes on. */
+/** The result of `work`, or TIMED_OUT after `ms`; `work` goes on. */
 export async function within<T>(work: Promise<T>, ms: number): Promise<T | typeof TIMED_OUT> {
   const { promise, resolve } = Promise.withResolvers<typeof TIMED_OUT>();
   const timer = setTimeout(resolve, ms, TIMED_OUT);
@@ -12,7 +12,7 @@ export async function within<T>(work: Promise<T>, ms: number): Promise<T | typeo
   }
 }
 
-/** What `work` gives, or a rejection with the signal's reason when that comes first; `work` goes on. */
+/** The result of `work`, or a rejection with the signal's reason if that comes first; `work` goes on. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   // its failure must not become an unhandled rejection
   work.catch(() => undefined);

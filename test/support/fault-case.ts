@@ -24,8 +24,8 @@ interface FaultSeen {
   readonly accountRequests: number;
 }
 
-/** Quick enough for a test; what is waited for in vain ends soon. */
-const ENV = { BANK_REQUEST_TIMEOUT_MS: '400', REQUEST_DEADLINE_MS: '1500' };
+/** For a bank that is silent: the wait in vain ends soon. Any other answer has its time on a busy machine. */
+const SILENT = { BANK_REQUEST_TIMEOUT_MS: '400', REQUEST_DEADLINE_MS: '1500' };
 
 /** The longest that any failure is waited out (docs/bank.md#token-rules). */
 export const LONGEST_WAIT_MS = 361_000;
@@ -43,7 +43,7 @@ export async function runFault(bank: PretendBank, fault: FaultCase): Promise<Fau
   const clock = new MovedClock();
   // a busy machine must not take as long as the wait after the failure
   clock.stop();
-  const gateway = await startGateway(bank, { ...ENV, ...fault.env }, clock);
+  const gateway = await startGateway(bank, { ...(fault.code === 'bank-timeout' && SILENT), ...fault.env }, clock);
 
   const answer = await askInTime(gateway);
   expect({ status: answer.status, ...pick(answer.json) }).toEqual({
@@ -65,7 +65,7 @@ export async function runFault(bank: PretendBank, fault: FaultCase): Promise<Fau
   repair(bank);
   clock.advance(LONGEST_WAIT_MS);
   let last = await askInTime(gateway);
-  await until(async () => (last = await askInTime(gateway)).status === 200);
+  await until(async () => (last = await askInTime(gateway)).status === 200, 20_000);
   expect(last.json.page.total).toBe(3);
   expect((await gateway.get('/health/ready')).status).toBe(200);
   expect(gateway.events('bank.unavailable')).toHaveLength(1);

@@ -11,7 +11,7 @@ export interface ListPage {
   readonly pieces: readonly Buffer[];
 }
 
-/** The outcome of reading the whole list. */
+/** The outcome of a refresh of the whole list. */
 export interface AccountList {
   readonly accounts: number;
   /** True if the bank's row count agrees; null without a count (docs/api.md#freshness). */
@@ -21,7 +21,7 @@ export interface AccountList {
   readonly readAgain: boolean;
 }
 
-/** What earlier readings taught about the bank. */
+/** Experience with the bank, from one refresh to the next. */
 export interface Learned {
   /** The page size that the bank was last found to accept. */
   pageSize: number;
@@ -29,7 +29,7 @@ export interface Learned {
   expectedPages: number;
 }
 
-interface ListReadingOptions {
+interface ListRefreshOptions {
   readonly source: Pick<PageSource, 'get'>;
   readonly drift: Pick<BankDrift, 'note'>;
   readonly learned: Learned;
@@ -38,29 +38,29 @@ interface ListReadingOptions {
   readonly signal: AbortSignal;
 }
 
-/** As many accounts of 3 KB as there may be; pages without end would fill the memory. */
+/** 200 000 accounts of 3 KB; pages without end would fill the memory. */
 const MAX_BYTES = 600_000_000;
 /** Below this, the page size is no longer the likely reason for a refusal. */
 const DEFAULT_PAGE_SIZE = 50;
 
 /**
- * One reading of the whole account list. The bank promises no order, so pages may drift while they are read: a list that
- * disagrees with its own count or has an account twice is read once more. If one page fails, the reading fails.
+ * One refresh of the whole account list. The bank promises no order, so the list may change while it is read: one that
+ * disagrees with its own count or has an account twice is read once more. If one page fails, the refresh fails.
  */
-export class ListReading {
-  readonly #options: ListReadingOptions;
+export class ListRefresh {
+  readonly #options: ListRefreshOptions;
   #facts: PageFacts | null = null;
-  #list: AccountList | null = null;
+  #result: AccountList | null = null;
   #bytes = 0;
 
-  constructor(options: ListReadingOptions) {
+  constructor(options: ListRefreshOptions) {
     this.#options = options;
   }
 
   /** The outcome, once all pages have been iterated. */
-  get list(): AccountList {
-    if (!this.#list) throw new Error('the list has not been read to its end');
-    return this.#list;
+  get result(): AccountList {
+    if (!this.#result) throw new Error('the list has not been read to its end');
+    return this.#result;
   }
 
   /**
@@ -71,7 +71,7 @@ export class ListReading {
   async *pages(): AsyncGenerator<ListPage, void> {
     const first = yield* this.#pass();
     const pass = first.drifted ? yield* this.#pass() : first;
-    this.#list = {
+    this.#result = {
       accounts: pass.accounts,
       complete: pass.drifted ? false : pass.counted ? true : null,
       pages: pass.pages,
