@@ -13,19 +13,6 @@ const STEPS = { failure: { firstMs: 1000, maxMs: 30_000 }, refusal: { firstMs: 3
 const RETRY_AFTER_MAX_MS = 300_000;
 const JITTER = 0.2;
 
-/** The same word for failures that are counted together. */
-export const kindOf = (error: GatewayError): keyof typeof STEPS => (REFUSALS.has(error.code) ? 'refusal' : 'failure');
-
-/** Milliseconds to wait after the last of `failures` of its kind in a row. */
-export function toWaitMs(error: GatewayError, failures: number, random: () => number = Math.random): number {
-  if (error.retryAfterMs !== undefined) {
-    return Math.min(RETRY_AFTER_MAX_MS, Math.max(error.retryAfterMs, STEPS.failure.firstMs));
-  }
-  const { firstMs, maxMs } = STEPS[kindOf(error)];
-  const step = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 20));
-  return Math.min(maxMs, step * (1 + JITTER * random()));
-}
-
 /** A series of failures as health shows it; times are ISO. All null and 0 while there is none. */
 export interface BackOffStatus {
   /** Time of the first failure. */
@@ -58,10 +45,10 @@ export class BackOff {
 
   /** Records a failure. Returns the same error, with the time until the next attempt. */
   failed(error: GatewayError): GatewayError {
-    const kind = kindOf(error);
+    const kind = REFUSALS.has(error.code) ? 'refusal' : 'failure';
     this.#failures = kind === this.#kind ? this.#failures + 1 : 1;
     this.#kind = kind;
-    const waitMs = toWaitMs(error, this.#failures, this.#random);
+    const waitMs = this.#toWaitMs(error);
     this.#last = { error, at: this.#clock.now(), waitMs };
     this.#failingSince ??= this.#last.at;
     this.#attempts += 1;
@@ -78,6 +65,13 @@ export class BackOff {
   /** Ends the back-off: the next attempt may be made at once, for example after a correction by the operator. */
   resetBackOff(): void {
     if (this.#last) this.#last = { ...this.#last, waitMs: 0 };
+  }
+
+  #toWaitMs({ retryAfterMs }: GatewayError): number {
+    if (retryAfterMs !== undefined) return Math.min(RETRY_AFTER_MAX_MS, Math.max(retryAfterMs, STEPS.failure.firstMs));
+    const { firstMs, maxMs } = STEPS[this.#kind];
+    const step = Math.min(maxMs, firstMs * 2 ** Math.min(this.#failures - 1, 20));
+    return Math.min(maxMs, step * (1 + JITTER * this.#random()));
   }
 
   /** The error to answer with while it is too early to ask again, else null. */
