@@ -1,0 +1,110 @@
+import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import type { IdentityMaterial } from '../auth/identity-material.js';
+import { account, snapshotOf } from '../snapshot/sample-account.test-support.js';
+import { toGroup, type Group } from './group.js';
+import { HEADER_BYTES, open, OVERHEAD_BYTES, readHeader, Refused, seal } from './sealing.js';
+
+const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+const KEY = newKey();
+const BANK = { BANK_BASE_URL: 'https://bank.example', BANK_AUTH_URL: 'https://auth.example' };
+const AS_OF_MS = Date.UTC(2026, 10, 21);
+const ASKED_AT = { wall: AS_OF_MS, monotonic: 0 };
+
+const material = (key = KEY, username = 'user') =>
+  ({ certificate: { keyPem: key.export({ format: 'pem', type: 'pkcs8' }) }, username }) as unknown as IdentityMaterial;
+
+const reasonOf = async (work: Promise<unknown>) => {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof Refused ? error.reason : error;
+};
+
+async function scene(group?: Group) {
+  const ours = group ?? (await toGroup(material(), BANK, null));
+  const snapshot = snapshotOf([account()]);
+  return { group: ours, snapshot, sealed: await seal(snapshot, AS_OF_MS, ours) };
+}
+
+describe('a group', () => {
+  it('is the same for one private key in any form', async () => {
+    const sec1 = createPrivateKey(KEY.export({ format: 'pem', type: 'sec1' }));
+    const { group, sealed } = await scene();
+    const same = await toGroup(material(sec1), BANK, null);
+    expect(same.keyId).toBe(group.keyId);
+    expect((await open(sealed, ASKED_AT, same)).size).toBeGreaterThan(0);
+  });
+
+  it.each<[string, () => Promise<Group>]>([
+    ['private key', () => toGroup(material(newKey()), BANK, null)],
+    ['user', () => toGroup(material(KEY, 'other'), BANK, null)],
+    ['address', () => toGroup(material(), { ...BANK, BANK_BASE_URL: 'https://other.example' }, null)],
+    ['token address', () => toGroup(material(), { ...BANK, BANK_AUTH_URL: 'https://other.example' }, null)],
+    ['SNAPSHOT_KEY_FILE', () => toGroup(material(), BANK, randomBytes(32))],
+  ])('is another one with another %s, and cannot open a copy even under the first one’s id', async (_what, toOther) => {
+    const { group, sealed } = await scene();
+    const other = await toOther();
+    expect(other.keyId).not.toBe(group.keyId);
+    expect(await reasonOf(open(sealed, ASKED_AT, other))).toBe('foreign');
+    const disguised = { ...other, keyId: group.keyId, addresses: group.addresses };
+    expect(await reasonOf(open(sealed, ASKED_AT, disguised))).toBe('damaged');
+  });
+
+  it('stays the same with a new certificate and the same SNAPSHOT_KEY_FILE', async () => {
+    const ownKey = randomBytes(32);
+    const { sealed } = await scene(await toGroup(material(), BANK, ownKey));
+    const renewed = await toGroup(material(newKey()), BANK, ownKey);
+    expect(await reasonOf(open(sealed, ASKED_AT, renewed))).toBeNull();
+  });
+});
+
+describe('a sealed snapshot', () => {
+  it('is opened as it was', async () => {
+    const { group, snapshot, sealed } = await scene();
+    const opened = await open(sealed, ASKED_AT, group);
+    expect(Buffer.from(opened.buffer).equals(Buffer.from(snapshot.buffer))).toBe(true);
+    expect(opened).toMatchObject({ asOf: snapshot.asOf, durationMs: snapshot.durationMs, askedAt: ASKED_AT });
+    expect(readHeader(sealed, group)).toEqual({ asOfMs: AS_OF_MS, durationMs: snapshot.durationMs });
+    expect(sealed.length).toBe(snapshot.buffer.byteLength + OVERHEAD_BYTES);
+  });
+
+  it('never has the same IV or bytes twice', async () => {
+    const { group, snapshot, sealed } = await scene();
+    const again = await seal(snapshot, AS_OF_MS, group);
+    expect(again.subarray(0, 60)).toEqual(sealed.subarray(0, 60));
+    expect(again.subarray(60, HEADER_BYTES)).not.toEqual(sealed.subarray(60, HEADER_BYTES));
+    expect(again.subarray(HEADER_BYTES, HEADER_BYTES + 64)).not.toEqual(
+      sealed.subarray(HEADER_BYTES, HEADER_BYTES + 64),
+    );
+  });
+
+  it('is refused with any byte of its header changed, and with some of its content and tag', async () => {
+    const { group, sealed } = await scene();
+    const places = [...Array(HEADER_BYTES + 32).keys(), sealed.length - 17, sealed.length - 16, sealed.length - 1];
+    for (const place of places) {
+      const altered = Buffer.from(sealed);
+      altered[place] = (altered[place] as number) ^ 0x10;
+      expect([place, await reasonOf(open(altered, ASKED_AT, group))]).toEqual([
+        place,
+        expect.stringMatching(/^(damaged|foreign)$/),
+      ]);
+    }
+  });
+
+  it.each([0, 1, HEADER_BYTES - 1, HEADER_BYTES, HEADER_BYTES + 15, -1])(
+    'is refused when only its first bytes are there (%p)',
+    async (length) => {
+      const { group, sealed } = await scene();
+      expect(await reasonOf(open(sealed.subarray(0, length), ASKED_AT, group))).toBe('damaged');
+    },
+  );
+
+  it('shows nothing of its content', async () => {
+    const { snapshot, sealed } = await scene();
+    const json = Buffer.from(snapshot.json(0));
+    expect(Buffer.from(snapshot.buffer).includes(json)).toBe(true);
+    expect(sealed.includes(json.subarray(0, 24))).toBe(false);
+  });
+});
