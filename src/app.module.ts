@@ -18,7 +18,6 @@ import type { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { SnapshotCache } from './snapshot/snapshot-cache.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
-import { Turns } from './turns.js';
 
 /** What comes from outside: made by the command line, or by a test. */
 export interface AppParts {
@@ -61,7 +60,6 @@ export class AppModule {
       { provide: Log, useValue: log },
       { provide: HttpEdge, useValue: edge },
       { provide: Activity, useValue: activity },
-      { provide: Turns, useValue: edge.connections.turns },
     ];
     return {
       module: AppModule,

@@ -29,7 +29,7 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
     body.length === 0 ? done(null, undefined) : void parseJson(request as FastifyRequest, body.toString(), done),
   );
   app.useGlobalPipes(new ValidationPipe());
-  app.useGlobalFilters(new ProblemFilter(log.logger, edge.connections));
+  app.useGlobalFilters(new ProblemFilter(log.logger, edge));
   describeApi(app);
   // not before: a start that fails is reported once, by the command
   edge.fastify.server.once('listening', () => app.useLogger(app.get(Logger)));

@@ -5,17 +5,16 @@ import { ApiProblems, FROM_THE_BANK } from '../openapi/api-problems.js';
 import { refTo } from '../openapi/schemas.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { select } from '../snapshot/select.js';
-import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
-import { sizeOf, toCsvParts, toNdjsonParts, toPageParts } from './account-bodies.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import { ApiNotModified, SNAPSHOT_HEADERS } from './api-responses.js';
-import { CachedResponses } from './cached-responses.js';
-import { MayBeCached } from './cached-routes.js';
 import { chooseJson, chooseListFormat, MEDIA_TYPES, toFormat } from './content-negotiation.js';
-import { CSV_COLUMNS } from './csv.js';
-import { toEntityTag } from './encoded-response.js';
+import { CSV_COLUMNS, toCsv } from './csv.js';
 import { listQuerySchema, noQuerySchema, toSort, type ListQuery } from './list-query.js';
+import { toPageBody } from './page-body.js';
 import { Responder } from './responder.js';
 import { accountAnswerSchema, accountListSchema } from './response-schemas.js';
+
+const LINE_END = Buffer.from('\n');
 
 /** The accounts as internal web apps see them, from one complete snapshot. */
 @ApiTags('accounts')
@@ -23,13 +22,9 @@ import { accountAnswerSchema, accountListSchema } from './response-schemas.js';
 @ApiProblems(...FROM_THE_BANK)
 @Controller('api/v1/accounts')
 export class AccountsController {
-  constructor(
-    private readonly responder: Responder,
-    private readonly responses: CachedResponses,
-  ) {}
+  constructor(private readonly responder: Responder) {}
 
   @Get()
-  @MayBeCached()
   @ApiOperation({
     operationId: 'listAccounts',
     summary: 'The accounts, filtered, sorted, paged',
@@ -52,12 +47,21 @@ export class AccountsController {
   ): Promise<void> {
     const format = query.format ?? toFormat(request.headers.accept, chooseListFormat);
     const served = await this.responder.serve(request);
-    if (format === 'json') await this.#sendPage(query, request, reply, served);
-    else await this.#sendAll(format, query, request, reply, served);
+    if (format === 'json') {
+      const { format: _, separator: __, decimal: ___, ...question } = query;
+      const key = `list ${JSON.stringify(question)}`;
+      await this.responder.sendJson(request, reply, served, key, () => toPageBody(served.snapshot, query));
+    } else {
+      const parts = format === 'csv' ? csvOf(served.snapshot, query) : ndjsonOf(served.snapshot, query);
+      await this.responder.sendDownload(request, reply, served, {
+        format,
+        what: JSON.stringify({ ...query, format }),
+        parts,
+      });
+    }
   }
 
   @Get(':accountId')
-  @MayBeCached()
   @ApiParam({
     name: 'accountId',
     description: 'the `id` of an account',
@@ -86,51 +90,30 @@ export class AccountsController {
     const position = snapshot.positionOf(accountId);
     if (position === -1) {
       throw new GatewayError('account-not-found', 'The accounts last read from the bank have none with this id.', {
-        headers: this.responder.toErrorHeaders(served),
+        headers: { ...this.responder.toHeaders(served), 'cache-control': 'no-store' },
       });
     }
-    const json = snapshot.json(position);
-    await this.responses.send(request, reply, served, {
-      key: `one ${accountId}`,
-      choose: chooseJson,
-      make: async () => ({ parts: [Buffer.from('{"account":'), json], bytes: json.length }),
+    await this.responder.sendJson(request, reply, served, `one ${accountId}`, async () => {
+      const json = snapshot.json(position);
+      return { parts: [Buffer.from('{"account":'), json], bytes: json.length };
     });
   }
+}
 
-  async #sendPage(query: ListQuery, request: FastifyRequest, reply: FastifyReply, served: ServedSnapshot) {
-    const { pageNumber: number, pageSize: size, sort, format, separator: _, decimal: __, ...filters } = query;
-    const { snapshot } = served;
-    await this.responses.send(request, reply, served, {
-      key: `list ${JSON.stringify([filters, sort, number, size])}`,
-      choose: format ? null : chooseListFormat,
-      make: async () => {
-        const selection = await select(snapshot, filters, toSort(sort));
-        const { total } = selection;
-        const start = (number - 1) * size;
-        const positions = selection.slice(start, size);
-        const page = { number, size, total, hasMore: start + size < total };
-        return { parts: toPageParts(snapshot, positions, page), bytes: sizeOf(snapshot, positions) };
-      },
-    });
+async function* ndjsonOf(snapshot: Snapshot, query: ListQuery): AsyncGenerator<Buffer> {
+  const matches = await select(snapshot, query, toSort(query.sort));
+  for (const position of matches.slice(0, matches.total)) {
+    yield snapshot.json(position);
+    yield LINE_END;
   }
+}
 
-  async #sendAll(
-    format: 'csv' | 'ndjson',
-    query: ListQuery,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    served: ServedSnapshot,
-  ): Promise<void> {
-    const { sort, separator, decimal, pageNumber: _, pageSize: __, format: ___, ...filters } = query;
-    const { snapshot, stale } = served;
-    const selection = await select(snapshot, filters, toSort(sort));
-    const positions = selection.slice(0, selection.total);
-    const dialect = { separator, decimal };
-    const what = JSON.stringify([format, filters, sort, dialect, stale, snapshot.complete]);
-    this.responder.sendStream(request, reply, served, {
-      format,
-      etag: toEntityTag([what, snapshot.digest]),
-      parts: format === 'csv' ? toCsvParts(snapshot, positions, dialect) : toNdjsonParts(snapshot, positions),
-    });
-  }
+async function* csvOf(snapshot: Snapshot, query: ListQuery): AsyncGenerator<Buffer> {
+  const matches = await select(snapshot, query, toSort(query.sort));
+  const positions = matches.slice(0, matches.total).values();
+  yield* toCsv(
+    positions.map((position) => snapshot.account(position)),
+    snapshot.asOf,
+    query,
+  );
 }

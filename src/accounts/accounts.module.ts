@@ -1,22 +1,15 @@
-import { Module, type NestModule } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { SnapshotModule } from '../snapshot/snapshot.module.js';
 import { AccountsController } from './accounts.controller.js';
 import { BalancesController } from './balances.controller.js';
-import { CachedResponses } from './cached-responses.js';
-import { CachedRoutes } from './cached-routes.js';
+import { Downloads } from './downloads.js';
+import { EncodedResponses } from './encoded-responses.js';
 import { Responder } from './responder.js';
 
 /** The API for internal web apps, answered from the snapshot. */
 @Module({
   imports: [SnapshotModule],
   controllers: [AccountsController, BalancesController],
-  providers: [CachedResponses, CachedRoutes, Responder],
+  providers: [Downloads, EncodedResponses, Responder],
 })
-export class AccountsModule implements NestModule {
-  constructor(private readonly cachedRoutes: CachedRoutes) {}
-
-  /** Nest calls this before it makes routes. */
-  configure(): void {
-    this.cachedRoutes.watch();
-  }
-}
+export class AccountsModule {}

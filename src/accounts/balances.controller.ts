@@ -5,8 +5,6 @@ import { ApiProblems, FROM_THE_BANK } from '../openapi/api-problems.js';
 import { refTo } from '../openapi/schemas.js';
 import { matchAccounts } from '../snapshot/select.js';
 import { ApiNotModified, SNAPSHOT_HEADERS } from './api-responses.js';
-import { CachedResponses } from './cached-responses.js';
-import { MayBeCached } from './cached-routes.js';
 import { chooseJson, MEDIA_TYPES, toFormat } from './content-negotiation.js';
 import { filtersSchema, type FilterQuery } from './list-query.js';
 import { Responder } from './responder.js';
@@ -19,13 +17,9 @@ import { toTotals } from './totals.js';
 @ApiProblems(...FROM_THE_BANK)
 @Controller('api/v1/balances')
 export class BalancesController {
-  constructor(
-    private readonly responder: Responder,
-    private readonly responses: CachedResponses,
-  ) {}
+  constructor(private readonly responder: Responder) {}
 
   @Get()
-  @MayBeCached()
   @ApiOperation({
     operationId: 'getBalances',
     summary: 'What there is in each currency',
@@ -45,14 +39,10 @@ export class BalancesController {
     toFormat(request.headers.accept, chooseJson);
     const served = await this.responder.serve(request);
     const { snapshot } = served;
-    await this.responses.send(request, reply, served, {
-      key: `balances ${JSON.stringify(filters)}`,
-      choose: chooseJson,
-      make: async () => {
-        const totals = await toTotals(snapshot, await matchAccounts(snapshot, filters));
-        const json = Buffer.from(`{"totals":${JSON.stringify(totals)}`);
-        return { parts: [json], bytes: json.length };
-      },
+    await this.responder.sendJson(request, reply, served, `balances ${JSON.stringify(filters)}`, async () => {
+      const totals = await toTotals(snapshot, await matchAccounts(snapshot, filters));
+      const json = Buffer.from(`{"totals":${JSON.stringify(totals)}`);
+      return { parts: [json], bytes: json.length };
     });
   }
 }

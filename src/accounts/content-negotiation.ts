@@ -3,23 +3,6 @@ import Negotiator from 'negotiator';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Format } from './list-query.js';
 
-export type Encoding = 'br' | 'gzip' | 'identity';
-
-const ENCODINGS: Encoding[] = ['br', 'gzip', 'identity'];
-const PREFERRED_ENCODINGS = ['br', 'gzip'];
-
-/** @types/negotiator is older than negotiator 1, which takes preferences. */
-interface EncodingChoice {
-  encoding(available: string[], options: { preferred: string[] }): string | undefined;
-}
-
-/** The encoding for an Accept-Encoding header: br before gzip where the caller likes both alike. */
-export const toEncoding = remember((header): Encoding => {
-  if (!header) return 'identity';
-  const choice: EncodingChoice = new Negotiator({ headers: { 'accept-encoding': header } });
-  return (choice.encoding(ENCODINGS, { preferred: PREFERRED_ENCODINGS }) as Encoding | undefined) ?? 'identity';
-});
-
 /** The content types of our formats. */
 export const MEDIA_TYPES: Record<Format, string> = {
   json: 'application/json',

@@ -3,17 +3,13 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import type { Account } from '../snapshot/account.js';
 import { account, balance, readings } from '../snapshot/sample-account.test-support.js';
-import { CSV_COLUMNS, csvHead, toCsv, toRows, type CsvDialect } from './csv.js';
+import { CSV_COLUMNS, toCsv, type CsvDialect } from './csv.js';
 
 const AS_OF = '2026-11-21T08:00:00.000Z';
 const PLAIN: CsvDialect = { separator: 'comma', decimal: 'point' };
 const DELIMITERS = { comma: ',', semicolon: ';', tab: '\t' };
 const write = (accounts: readonly Account[], dialect = PLAIN) =>
-  csvHead(dialect) +
-  toCsv(
-    accounts.flatMap((each) => [...toRows(each, AS_OF, dialect)]),
-    dialect,
-  );
+  Buffer.concat([...toCsv(accounts, AS_OF, dialect)]).toString();
 const read = (accounts: readonly Account[], dialect = PLAIN) =>
   parse(write(accounts, dialect), {
     bom: true,
@@ -24,7 +20,7 @@ const read = (accounts: readonly Account[], dialect = PLAIN) =>
 
 describe('CSV', () => {
   it('begins with a byte order mark and the documented columns', () => {
-    expect(csvHead(PLAIN)).toBe(
+    expect(write([])).toBe(
       '\uFEFFid,name,description,status,currency,iban,ownerId,ownerName,ownerNumber,openedAt,closedAt,balanceType,balanceCurrency,beginOfDay,intraDay,current,blocked,financialDate,lastTransactionAt,asOf\r\n',
     );
   });
@@ -39,6 +35,18 @@ describe('CSV', () => {
     ['\u0000=1+1', "'\u0000=1+1"],
     ['\u0001\u001f@x', "'\u0001\u001f@x"],
     ['\u0000x', '\u0000x'],
+    ['＝1+1', "'＝1+1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠SUM(A1)', "'＠SUM(A1)"],
+    [' =1', "' =1"],
+    ['\u00a0\u3000-1', "'\u00a0\u3000-1"],
+    ['\u200b\u202e\ufeff+1', "'\u200b\u202e\ufeff+1"],
+    ['\u2028\n＝1', "'\u2028\n＝1"],
+    ['x =1', 'x =1'],
+    ['–1', '–1'],
+    ['semi; colon', 'semi; colon'],
+    ['tab\tin it', 'tab\tin it'],
     ['say "hi", they said', 'say "hi", they said'],
     ['two\nlines', 'two\nlines'],
     ['two\r\nlines', 'two\r\nlines'],
@@ -50,6 +58,24 @@ describe('CSV', () => {
     ['a=1', 'a=1'],
   ])('the name %j is read back as %j', (name, expected) => {
     expect(read([account({ name })])[0]?.['name']).toBe(expected);
+  });
+
+  it.each(['comma', 'semicolon', 'tab'] as const)(
+    'quotes a text with any separator in it, separated by %s',
+    (separator) => {
+      const names = ['a,b', 'a;b', 'a\tb', 'a"b'];
+      const text = write(
+        names.map((name) => account({ name })),
+        { separator, decimal: 'point' },
+      );
+      for (const name of names) expect(text).toContain(`"${name.replace('"', '""')}"`);
+    },
+  );
+
+  it('quotes an amount only where its comma would separate', () => {
+    const amounts = [account({ balances: [balance({ current: '1.50' })] })];
+    expect(write(amounts, { separator: 'comma', decimal: 'comma' })).toContain(',"1,50",');
+    expect(write(amounts, { separator: 'semicolon', decimal: 'comma' })).toContain(';1,50;');
   });
 
   it('defuses every text and no amount', () => {
@@ -110,7 +136,9 @@ describe('CSV', () => {
         );
         expect(rows).toHaveLength(expected.length);
         expected.forEach(({ of, entry }, index) => {
-          expect(rows[index]?.['name']).toBe(/^[=+\-@\t\r]/.test(of.name) ? `'${of.name}` : of.name);
+          expect(rows[index]?.['name']).toBe(
+            /^(?:[\t\r]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u.test(of.name) ? `'${of.name}` : of.name,
+          );
           expect(rows[index]?.['beginOfDay']).toBe(entry?.beginOfDay ?? '');
           expect(rows[index]?.['current']).toBe(entry?.current ?? '');
           expect(rows[index]?.['asOf']).toBe(AS_OF);

@@ -1,81 +1,87 @@
-import { stringify } from 'csv-stringify/sync';
 import type { Account, Balance } from '../snapshot/account.js';
 
 /** How spreadsheets of a country read CSV. */
 export interface CsvDialect {
   readonly separator: 'comma' | 'semicolon' | 'tab';
-  /** What stands between whole and fraction of an amount. */
+  /** Between whole and fraction of an amount. */
   readonly decimal: 'point' | 'comma';
 }
 
 const SEPARATORS = { comma: ',', semicolon: ';', tab: '\t' } as const;
 
-/** What a row is made of. */
-interface RowParts {
-  readonly account: Account;
-  readonly balance: Balance | null;
-  readonly asOf: string;
-  /** Writes an amount in the dialect. */
-  readonly amount: (text: string | null | undefined) => string | null;
-}
+type Text = string | null;
+type ToAmount = (amount: Text) => string;
 
-/** Each column with what stands in it, in this order (docs/api.md#csv-and-ndjson). */
-const COLUMNS: Readonly<Record<string, (parts: RowParts) => string | null>> = {
-  id: ({ account }) => defuse(account.id),
-  name: ({ account }) => defuse(account.name),
-  description: ({ account }) => defuse(account.description),
-  status: ({ account }) => defuse(account.status),
-  currency: ({ account }) => defuse(account.currency),
-  iban: ({ account }) => defuse(account.iban),
-  ownerId: ({ account }) => defuse(account.owner.id),
-  ownerName: ({ account }) => defuse(account.owner.name),
-  ownerNumber: ({ account }) => defuse(account.owner.number),
-  openedAt: ({ account }) => defuse(account.openedAt),
-  closedAt: ({ account }) => defuse(account.closedAt),
-  balanceType: ({ balance }) => defuse(balance?.type),
-  balanceCurrency: ({ balance }) => defuse(balance?.currency),
-  beginOfDay: ({ balance, amount }) => amount(balance?.beginOfDay),
-  intraDay: ({ balance, amount }) => amount(balance?.intraDay),
-  current: ({ balance, amount }) => amount(balance?.current),
-  blocked: ({ balance, amount }) => amount(balance?.blocked),
-  financialDate: ({ balance }) => defuse(balance?.financialDate),
-  lastTransactionAt: ({ balance }) => defuse(balance?.lastTransactionAt),
-  asOf: ({ asOf }) => asOf,
+/** The columns of an account: the same in each of its rows. */
+const ACCOUNT_COLUMNS: Readonly<Record<string, (account: Account) => Text>> = {
+  id: ({ id }) => id,
+  name: ({ name }) => name,
+  description: ({ description }) => description,
+  status: ({ status }) => status,
+  currency: ({ currency }) => currency,
+  iban: ({ iban }) => iban,
+  ownerId: ({ owner }) => owner.id,
+  ownerName: ({ owner }) => owner.name,
+  ownerNumber: ({ owner }) => owner.number,
+  openedAt: ({ openedAt }) => openedAt,
+  closedAt: ({ closedAt }) => closedAt,
 };
-export const CSV_COLUMNS = Object.keys(COLUMNS);
-const CELLS = Object.values(COLUMNS);
+/** The columns of a balance. */
+const BALANCE_COLUMNS: Readonly<Record<string, (balance: Balance, toAmount: ToAmount) => string>> = {
+  balanceType: ({ type }) => toCell(type),
+  balanceCurrency: ({ currency }) => toCell(currency),
+  beginOfDay: ({ beginOfDay }, toAmount) => toAmount(beginOfDay),
+  intraDay: ({ intraDay }, toAmount) => toAmount(intraDay),
+  current: ({ current }, toAmount) => toAmount(current),
+  blocked: ({ blocked }, toAmount) => toAmount(blocked),
+  financialDate: ({ financialDate }) => toCell(financialDate),
+  lastTransactionAt: ({ lastTransactionAt }) => toCell(lastTransactionAt),
+};
 
-/** The names of the columns; the byte order mark tells Excel that it is UTF-8. */
-export function csvHead({ separator }: CsvDialect): string {
-  return `\uFEFF${CSV_COLUMNS.join(SEPARATORS[separator])}\r\n`;
-}
+export const CSV_COLUMNS = [...Object.keys(ACCOUNT_COLUMNS), ...Object.keys(BALANCE_COLUMNS), 'asOf'];
 
-type Row = readonly (string | null)[];
-
-/** The rows of an account: one for each balance, one for an account without. */
-export function* toRows(account: Account, asOf: string, { decimal }: CsvDialect): Generator<Row> {
-  const amount: RowParts['amount'] = (text = null) => (decimal === 'comma' ? (text?.replace('.', ',') ?? null) : text);
-  const balances = account.balances.length === 0 ? [null] : account.balances;
-  for (const balance of balances) {
-    const parts = { account, balance, asOf, amount };
-    yield CELLS.map((cell) => cell(parts));
+/**
+ * CSV with its header line, in small pieces: a row for each balance of each account, one for an account without. The cells of an
+ * account are escaped once, however many rows have them (docs/api.md#csv-and-ndjson).
+ */
+export function* toCsv(accounts: Iterable<Account>, asOf: string, dialect: CsvDialect): Generator<Buffer> {
+  const separator = SEPARATORS[dialect.separator];
+  const toAmount = createAmountFormat(dialect);
+  const ofAccount = Object.values(ACCOUNT_COLUMNS);
+  const ofBalance = Object.values(BALANCE_COLUMNS);
+  const end = `${separator}${asOf}\r\n`;
+  const withoutBalance = Buffer.from(`${separator.repeat(ofBalance.length - 1)}${end}`);
+  // the byte order mark tells Excel that it is UTF-8
+  yield Buffer.from(`\uFEFF${CSV_COLUMNS.join(separator)}\r\n`);
+  for (const account of accounts) {
+    const start = Buffer.from(ofAccount.map((cell) => toCell(cell(account)) + separator).join(''));
+    if (account.balances.length === 0) yield* [start, withoutBalance];
+    for (const balance of account.balances) {
+      yield start;
+      yield Buffer.from(ofBalance.map((cell) => cell(balance, toAmount)).join(separator) + end);
+    }
   }
 }
 
-/** Rows as lines of CSV. */
-export function toCsv(rows: readonly Row[], { separator }: CsvDialect): string {
-  return stringify([...rows], {
-    delimiter: SEPARATORS[separator],
-    record_delimiter: 'windows',
-    // a lone CR or LF would otherwise stand unquoted, and end the row for many readers
-    quoted_match: /[\r\n]/,
-  });
+/**
+ * What a spreadsheet may take for the beginning of a formula (OWASP, CSV injection): full-width forms count in some
+ * languages, and white space, control and format characters before it hide none.
+ */
+const FORMULA = /^(?:[\t\r]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
+/** A text is quoted whatever the separator is: programs guess it. */
+const QUOTED = /[",;\t\r\n]/;
+
+function toCell(text: Text): string {
+  if (text === null) return '';
+  const harmless = FORMULA.test(text) ? `'${text}` : text;
+  return QUOTED.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-/**
- * A text that a spreadsheet would take for a formula gets a leading quote (OWASP, CSV injection). Control characters
- * before it do not hide one: LibreOffice drops a NUL.
- */
-function defuse(text: string | null = null): string | null {
-  return text !== null && /^(?:\p{Cc}*[=+\-@]|[\t\r])/u.test(text) ? `'${text}` : text;
+function createAmountFormat({ separator, decimal }: CsvDialect): ToAmount {
+  return (amount) => {
+    if (amount === null) return '';
+    if (decimal === 'point' || !amount.includes('.')) return amount;
+    const text = amount.replace('.', ',');
+    return separator === 'comma' ? `"${text}"` : text;
+  };
 }

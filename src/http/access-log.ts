@@ -1,16 +1,15 @@
-import type { IncomingMessage } from 'node:http';
-import type { FastifyReply } from 'fastify';
-import type { Logger } from 'pino';
+import type { FastifyRequest } from 'fastify';
+import type { Level, Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
 import '../logging/request-fields.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import { endRequestSpan, traceIdOf } from '../telemetry/spans.js';
 import { isProbe } from './guard.js';
 
-/** Stands in the log for a caller who left before the answer was out. */
+/** The status in the log of a request whose caller left before the answer was out. */
 export const CALLER_LEFT = 499;
 
-/** Writes the one line of a request (docs/operations.md, Logs), ends its span, and tells those who count. */
+/** Writes the one line of each request (docs/operations.md, Logs), ends its span, and counts it. */
 export class AccessLog {
   readonly #logger: Logger;
   readonly #activity: Activity;
@@ -20,32 +19,33 @@ export class AccessLog {
     this.#activity = activity;
   }
 
-  /** A request that was begun; the line of a probe that went well is for `debug` only. */
-  ended(reply: FastifyReply, status: number): void {
-    const { request, elapsedTime: ms } = reply;
+  /** A request that has its answer, or whose caller has left; the second call for one is ignored. */
+  ended(request: FastifyRequest, status: number): void {
     const { raw, logFields: fields } = request;
+    if (fields.logged) return;
+    fields.logged = true;
+    const ms = performance.now() - fields.startedAt;
     const { origin, 'x-client-name': header } = raw.headers;
     const clientName = header === undefined ? undefined : String(header);
     const method = raw.method ?? null;
     // the router finds routes for addresses that name none
     const route = (raw.url?.startsWith('/') && request.routeOptions.url) || null;
     const { span, cache, refreshId, problem } = fields;
-    const code = problem?.code;
     const left = status === CALLER_LEFT;
-    endRequestSpan(span, { method, route, status: left ? null : status, code, cache, refreshId });
-    const quiet = status < 400 && isProbe(route ?? '');
-    this.#logger[quiet ? 'debug' : 'info'](
+    endRequestSpan(span, { method, route, status: left ? null : status, code: problem?.code, cache, refreshId });
+    this.#logger[toLevel(status, route)](
       {
         event: 'request',
         requestId: request.id,
-        traceId: traceIdOf(span),
+        trace_id: traceIdOf(span),
         method,
         route,
         status,
         ms: toTenths(ms),
         cache,
         refreshId,
-        code,
+        code: problem?.code,
+        owner: problem?.owner,
         client: raw.socket.remoteAddress,
         origin: origin === undefined ? undefined : toLogged(origin),
         clientName: clientName === undefined ? undefined : toLogged(clientName),
@@ -55,30 +55,21 @@ export class AccessLog {
     this.#activity.emit('requestEnded', { method, route, status, ms, cache, problem, clientName });
   }
 
-  /** A request whose caller left before it was begun, since one before it on the connection was not answered. */
-  unbegun(request: IncomingMessage, requestId: string): void {
-    this.#endedAtOnce(requestId, request.method ?? null, CALLER_LEFT, request.socket.remoteAddress);
-  }
-
   /** What never became a request: its connection was answered. `method` is null when it could not be read. */
-  refused(problem: GatewayError, requestId: string, method: string | null, client: string): void {
-    this.#endedAtOnce(requestId, method, problem.status, client, problem);
-  }
-
-  #endedAtOnce(
-    requestId: string,
-    method: string | null,
-    status: number,
-    client: string | undefined,
-    problem?: GatewayError,
-  ): void {
+  refused(problem: GatewayError, requestId: string, method: string | null, client: string | undefined): void {
+    const { status, code, owner } = problem;
     this.#logger.info(
-      { event: 'request', requestId, method, route: null, status, ms: 0, code: problem?.code, client },
+      { event: 'request', requestId, method, route: null, status, ms: 0, code, owner, client },
       'request',
     );
     const nothing = { route: null, ms: 0, cache: undefined, clientName: undefined };
     this.#activity.emit('requestEnded', { method, status, problem, ...nothing });
   }
+}
+
+function toLevel(status: number, route: string | null): Level {
+  if (status >= 500) return 'warn';
+  return status < 400 && isProbe(route ?? '') ? 'debug' : 'info';
 }
 
 const toTenths = (ms: number): number => Math.round(ms * 10) / 10;

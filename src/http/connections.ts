@@ -1,167 +1,186 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import type { FastifyReply } from 'fastify';
-import type { Settings } from '../config/settings.js';
+import type { Logger } from 'pino';
 import { within } from '../time/deadline.js';
-import { Turns } from '../turns.js';
-import { Admission } from './admission.js';
-import { createClientList } from './client-list.js';
-import { Connection } from './connection.js';
-import { isProbe } from './guard.js';
-import { toPath } from './problem-answer.js';
 
-/** Requests that wait for others before them on their connection: of one connection, and of all. */
-const MAX_PIPELINED = 1000;
-const MAX_PIPELINED_OF_ALL = 2000;
-/** Bytes of answers that are not taken, of all connections. */
-const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
-const CHECK_MS = 250;
-const DRAIN_CHECK_MS = 50;
+/** The limits of docs/api.md#limits. */
+const LIMITS = {
+  /** Requests of one connection. No browser, proxy, script or probe pipelines as many. */
+  unanswered: 8,
+  /** How long a client may take no byte of a response: 6 looks in a row, 30 s. */
+  stallLookMs: 5000,
+  stalledLooks: 6,
+  /** Response bytes that wait for all clients together. */
+  waitingBytes: 64 * 1024 * 1024,
+  waitingLookMs: 250,
+};
+const DRAIN_LOOK_MS = 50;
+/** How long a client may go on sending after the last response, so that it can read it (RFC 9112 §9.6). */
+const LINGER_MS = 1000;
 
-/** What is called for each request whose caller left before the answer was out. */
-export interface OnLeft {
-  begun(reply: FastifyReply): void;
-  /** It still waited for others before it. */
-  waiting(request: IncomingMessage): void;
+interface Connection {
+  readonly unanswered: Set<ServerResponse>;
+  lastRequest: IncomingMessage | null;
+  /** Nothing after the present requests is read as one. */
+  closing: boolean;
+  stalledLooks: number;
+  stalledAt: number;
 }
 
-/** The connections of callers: how many, how slow, and how they end when the process stops. */
+/** The rules for connections of callers (docs/api.md#limits), and their end when the process stops. */
 export class Connections {
-  /** In which all requests are begun. */
-  readonly turns = new Turns();
+  readonly #logger: Logger;
+  readonly #limits: typeof LIMITS;
+  readonly #open = new Map<Socket, Connection>();
   readonly #sockets = new Set<Socket>();
-  readonly #connections = new Map<Socket, Connection>();
-  readonly #admission: Admission;
-  readonly #isAllowedClient: (address: string) => boolean;
-  readonly #onLeft: OnLeft;
-  #pipelined = 0;
-  #draining = false;
+  /** The responses that already waited at the last look. */
+  #waited = new Set<ServerResponse>();
 
-  constructor(settings: Pick<Settings, 'MAX_CONNECTIONS' | 'ALLOWED_CLIENTS'>, onLeft: OnLeft) {
-    this.#admission = new Admission(settings.MAX_CONNECTIONS);
-    this.#isAllowedClient = createClientList(settings.ALLOWED_CLIENTS);
-    this.#onLeft = onLeft;
+  constructor(logger: Logger, limits = LIMITS) {
+    this.#logger = logger;
+    this.#limits = limits;
   }
 
-  /** Connections end after their present answer. */
-  get draining(): boolean {
-    return this.#draining;
-  }
-
-  /** The connection of a request; one that did not come through the server (Fastify's `inject`) is taken in now. */
-  of(socket: Socket): Connection {
-    return this.#connections.get(socket) ?? this.#admit(socket);
-  }
-
-  /** Whether a socket has come so far that requests are read from it, which is after the TLS handshake. */
-  has(socket: Socket): boolean {
-    return this.#connections.has(socket);
-  }
-
-  /** Fastify's reply for an open response of Node's. */
-  replyOf(response: ServerResponse): FastifyReply | undefined {
-    for (const reply of this.of(response.req.socket).open) if (reply.raw === response) return reply;
-    return undefined;
-  }
-
-  /**
-   * Makes of a listener one that is handed the requests of a connection one after the other, each when the answer before
-   * it is out; so an unread connection holds one answer. Where too many wait, no more are read from the connection. When
-   * much comes at once on all connections, it is begun in turns; a probe that is alone on its connection goes first.
-   */
-  inTurn(listener: RequestListener): RequestListener {
-    return (request, response) => {
-      const connection = this.of(request.socket);
-      if (connection.broken) return;
-      if (connection.beyondCap) this.#admission.asked(request.socket);
-      const pipelined = connection.busy;
-      if (pipelined) {
-        if (connection.waiting >= MAX_PIPELINED || this.#pipelined >= MAX_PIPELINED_OF_ALL) {
-          connection.stopReading();
-          return;
-        }
-        this.#pipelined += 1;
-      }
-      const begin = () => {
-        if (pipelined) this.#pipelined -= 1;
-        listener(request, response);
-      };
-      connection.enter({ request, response, pipelined, begin }, isProbe(toPath(request.url ?? '')));
-    };
-  }
-
-  watch(server: Server): void {
-    server.on('connection', (socket: Socket) => {
-      this.#admission.enter(socket, this.#isAllowedClient(socket.remoteAddress ?? ''));
-      if (socket.destroyed) return;
+  /** Applies the rules to a server, before it listens. */
+  watch(server: Server, maxConnections: number): void {
+    server.maxConnections = maxConnections;
+    server.setTimeout(this.#limits.stallLookMs);
+    server.on('timeout', (socket: Socket) => this.#onInactive(socket));
+    const track = (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
-    });
-    server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
-      this.#admit(socket);
-    });
+    };
+    server.on('connection', track);
+    if (server instanceof TlsServer) server.on('secureConnection', track);
     server.once('listening', () => {
-      const checks = setInterval(() => this.#check(performance.now()), CHECK_MS).unref();
-      server.once('close', () => clearInterval(checks));
+      const looks = setInterval(() => this.#limitWaitingBytes(), this.#limits.waitingLookMs).unref();
+      server.once('close', () => clearInterval(looks));
     });
   }
 
+  /** Whether a request may be answered; too many on its connection close that. */
+  enter(request: IncomingMessage, response: ServerResponse): boolean {
+    const { socket } = request;
+    const connection = this.#of(socket);
+    if (connection.closing || socket.destroyed) return false;
+    const { unanswered } = connection;
+    if (unanswered.size >= this.#limits.unanswered) {
+      this.#close(socket, `it has more than ${this.#limits.unanswered} unanswered requests`);
+      return false;
+    }
+    connection.lastRequest = request;
+    unanswered.add(response);
+    response.once('close', () => unanswered.delete(response));
+    return true;
+  }
+
+  /** Whether the last request has its response though not all of its body has come. */
+  isAnsweredEarly(socket: Socket): boolean {
+    return this.#of(socket).lastRequest?.complete === false;
+  }
+
+  /** Whether `closeAfterResponses` was called for it. */
+  isClosing(socket: Socket): boolean {
+    return this.#of(socket).closing;
+  }
+
+  /** Reads no more requests from a connection, and closes it with these bytes once the present ones are answered. */
+  closeAfterResponses(socket: Socket, lastBytes: Buffer): void {
+    const connection = this.#of(socket);
+    if (connection.closing) return;
+    connection.closing = true;
+    const end = () => {
+      if (connection.unanswered.size > 0 || socket.destroyed || socket.writableEnded) return;
+      const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+      socket.once('close', () => clearTimeout(timer));
+      socket.end(lastBytes);
+    };
+    for (const response of connection.unanswered) response.once('close', end);
+    end();
+  }
+
   /**
-   * Takes no new connections and closes the idle ones, now and as they become so; calls in flight go on for `graceMs`,
-   * then what is left is cut off.
+   * Takes no new connections and closes the idle ones, now and as they become idle. Requests in flight have `graceMs`,
+   * then what is left is closed.
    */
   async drain(server: Server, graceMs: number): Promise<void> {
     const closed = new Promise((resolve) => server.close(resolve));
-    this.#draining = true;
     const closeIdle = () => {
       server.closeIdleConnections();
-      // Node does not count those as idle that have never sent anything, such as a browser opens ahead of need
+      // Node counts those that never sent a byte, as browsers open them ahead of need, as active
       for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
     };
     closeIdle();
-    const timer = setInterval(closeIdle, DRAIN_CHECK_MS);
+    const looks = setInterval(closeIdle, DRAIN_LOOK_MS);
     await within(closed, graceMs);
-    clearInterval(timer);
+    clearInterval(looks);
+    server.closeAllConnections();
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Ends who does not take their answers; where much is unread in all, those who have taken nothing lately, largest first. */
-  #check(now: number): void {
-    let unread = 0;
-    for (const connection of this.#connections.values()) {
-      connection.check(now);
-      unread += connection.unread;
+  #of(socket: Socket): Connection {
+    let connection = this.#open.get(socket);
+    if (!connection) {
+      connection = { unanswered: new Set(), lastRequest: null, closing: false, stalledLooks: 0, stalledAt: 0 };
+      this.#open.set(socket, connection);
+      socket.once('close', () => this.#open.delete(socket));
+      // Node takes its own listener away with CONNECT; without one, a reset would end the process
+      socket.on('error', () => undefined);
     }
-    if (unread <= MAX_UNREAD_BYTES) return;
-    const stalled = [...this.#connections.values()].filter((connection) => connection.isStalled);
-    for (const connection of stalled.sort((one, other) => other.unread - one.unread)) {
-      if (unread <= MAX_UNREAD_BYTES) return;
-      unread -= connection.unread;
-      connection.socket.destroy();
-    }
-  }
-
-  #admit(socket: Socket): Connection {
-    const allowed = this.#isAllowedClient(socket.remoteAddress ?? '');
-    const connection = new Connection(socket, allowed, this.#admission.isBeyond(socket), this.turns);
-    if (socket.destroyed) return connection;
-    this.#connections.set(socket, connection);
-    // Node takes its own listener away with CONNECT; without any, a reset would end the process
-    socket.on('error', () => undefined);
-    socket.once('close', () => {
-      this.#connections.delete(socket);
-      for (const reply of connection.open) this.#onLeft.begun(reply);
-      connection.open.clear();
-      this.#giveUpWaiting(connection);
-    });
     return connection;
   }
 
-  #giveUpWaiting(connection: Connection): void {
-    for (const { request, pipelined } of connection.drop()) {
-      if (pipelined) this.#pipelined -= 1;
-      this.#onLeft.waiting(request);
+  /** Node's `timeout`: nothing came and nothing was taken for `stallLookMs`, or an idle connection was kept long enough. */
+  #onInactive(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    // nothing was asked yet: headersTimeout has its own answer
+    if (!connection) return;
+    if (connection.unanswered.size === 0) {
+      socket.destroy();
+      return;
     }
+    const { stallLookMs, stalledLooks } = this.#limits;
+    if (socket.writableLength > 0) {
+      const now = performance.now();
+      // Node is silent about looks at which something had been taken
+      const inARow = now - connection.stalledAt < 1.5 * stallLookMs;
+      connection.stalledLooks = inARow ? connection.stalledLooks + 1 : 1;
+      connection.stalledAt = now;
+      if (connection.stalledLooks >= stalledLooks) {
+        this.#close(socket, 'its client takes no byte of a response');
+        return;
+      }
+    }
+    socket.setTimeout(stallLookMs);
+  }
+
+  /** Closes the connections with the most response bytes while too many wait in total. What is on its way is not counted. */
+  #limitWaitingBytes(): void {
+    const waiting = new Set<ServerResponse>();
+    const sizes: { readonly socket: Socket; readonly bytes: number }[] = [];
+    let total = 0;
+    for (const [socket, { unanswered }] of this.#open) {
+      let bytes = 0;
+      for (const response of unanswered) {
+        if (response.writableLength === 0) continue;
+        waiting.add(response);
+        if (this.#waited.has(response)) bytes += response.writableLength;
+      }
+      if (bytes > 0) sizes.push({ socket, bytes });
+      total += bytes;
+    }
+    this.#waited = waiting;
+    if (total <= this.#limits.waitingBytes) return;
+    for (const { socket, bytes } of sizes.sort((one, other) => other.bytes - one.bytes)) {
+      if (total <= this.#limits.waitingBytes) return;
+      total -= bytes;
+      this.#close(socket, 'too many response bytes wait for clients, and most of them here');
+    }
+  }
+
+  #close(socket: Socket, reason: string): void {
+    this.#logger.info({ event: 'connection.closed', client: socket.remoteAddress }, `closing a connection: ${reason}`);
+    socket.destroy();
   }
 }

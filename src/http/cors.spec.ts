@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import { Cors } from './cors.js';
-import { createOriginCheck } from './origins.js';
+import { Cors, createOriginCheck } from './cors.js';
 
 const TREASURY = 'https://treasury.example';
 const cors = new Cors([TREASURY, 'https://other.example']);

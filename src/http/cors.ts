@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../problems/gateway-error.js';
-import { createOriginCheck } from './origins.js';
 
 const REQUEST_HEADERS = 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name, traceparent';
 const EXPOSED_HEADERS =
@@ -47,4 +46,14 @@ export class Cors {
       'access-control-max-age': PREFLIGHT_SECONDS,
     };
   }
+}
+
+/** Tells whether an `Origin` header is one of those listed; `:*` at the end of one means any port or none. */
+export function createOriginCheck(listed: readonly string[]): (origin: string | undefined) => boolean {
+  const exact = new Set(listed);
+  const anyPort = new Set(listed.filter((each) => each.endsWith(':*')).map((each) => each.slice(0, -2)));
+  return (origin) =>
+    origin !== undefined &&
+    !origin.endsWith('*') &&
+    (exact.has(origin) || anyPort.has(origin.replace(/:\d{1,5}$/, '')));
 }

@@ -2,14 +2,12 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import { Turns } from '../turns.js';
-import { Connection } from './connection.js';
 import { createGuard } from './guard.js';
 
 const SETTINGS = {
   ALLOWED_HOSTS: ['localhost', '127.0.0.1', '[::1]', 'accounts.internal'],
   CORS_ORIGINS: ['https://treasury.example'],
-  MAX_CONNECTIONS: 10,
+  ALLOWED_CLIENTS: ['10.0.0.1'],
 };
 
 const guard = createGuard(SETTINGS);
@@ -21,7 +19,6 @@ interface Call {
   readonly httpVersionMajor?: number;
   /** Whether the address of the connection is an allowed one. */
   readonly allowed?: boolean;
-  readonly beyondCap?: boolean;
   /** The address that the connection was accepted on. */
   readonly localAddress?: string;
   /** As they came on the wire: name, value, name, value. */
@@ -32,13 +29,14 @@ function pass(call: Call): void {
   const { path = '/api/v1/accounts', url = path, headers = ['Host', 'localhost'], allowed = true } = call;
   const socket = new Socket();
   Object.defineProperty(socket, 'localAddress', { value: call.localAddress });
+  Object.defineProperty(socket, 'remoteAddress', { value: allowed ? '10.0.0.1' : '10.0.0.2' });
   const request = new IncomingMessage(socket);
   Object.assign(request, { httpVersionMajor: 1, method: 'GET', ...call, url, rawHeaders: headers });
   request.headers = {};
   for (let index = 0; index < headers.length; index += 2) {
     request.headers[headers[index]?.toLowerCase() ?? ''] ??= headers[index + 1];
   }
-  guard(request, path, new Connection(socket, allowed, call.beyondCap ?? false, new Turns()));
+  guard(request, path);
 }
 
 const codeOf = async (call: Call) => (await refusalOf(() => pass(call))).code;
@@ -166,17 +164,6 @@ describe('the address that the connection was accepted on, as Host', () => {
   it('is not accepted on another connection afterwards', async () => {
     pass({ headers: ['Host', '10.1.2.3'], localAddress: '10.1.2.3' });
     expect(await codeOf({ headers: ['Host', '10.1.2.3'], localAddress: '10.9.9.9' })).toBe('host-not-allowed');
-  });
-});
-
-describe('a connection beyond MAX_CONNECTIONS', () => {
-  it('is told that there are too many', async () => {
-    const error = await refusalOf(() => pass({ beyondCap: true }));
-    expect([error.code, error.status, error.retryAfterMs]).toEqual(['overloaded', 503, 1000]);
-  });
-
-  it('may still probe', () => {
-    expect(() => pass({ beyondCap: true, path: '/health/live' })).not.toThrow();
   });
 });
 

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';
-import type { Connection } from './connection.js';
-import { createOriginCheck } from './origins.js';
+import { createClientList } from './client-list.js';
+import { createOriginCheck } from './cors.js';
 
 /** Open to probes of any kind; they tell the status only. */
 const PROBES = new Set(['/health/live', '/health/ready']);
@@ -20,13 +21,14 @@ const MAX_BODY_BYTES = 1024;
  * and not from a page of another site in somebody's browser. Nothing is taken from a forwarding header.
  */
 export function createGuard(
-  settings: Pick<Settings, 'CORS_ORIGINS' | 'ALLOWED_HOSTS' | 'MAX_CONNECTIONS'>,
-): (request: IncomingMessage, path: string, connection: Connection) => void {
+  settings: Pick<Settings, 'ALLOWED_CLIENTS' | 'ALLOWED_HOSTS' | 'CORS_ORIGINS'>,
+): (request: IncomingMessage, path: string) => void {
   const isListed = createOriginCheck(settings.CORS_ORIGINS);
   const isAllowedHost = createHostCheck(settings.ALLOWED_HOSTS);
+  const isAllowedClient = createClientCheck(settings.ALLOWED_CLIENTS);
 
-  /** @throws GatewayError malformed-request, request-too-large, overloaded, host-not-allowed, client-not-allowed */
-  return (request, path, connection) => {
+  /** @throws GatewayError malformed-request, request-too-large, host-not-allowed, client-not-allowed */
+  return (request, path) => {
     assertForm(request);
     if (isProbe(path)) return;
     const { headers } = request;
@@ -37,20 +39,13 @@ export function createGuard(
         'The name in the Host header is not one of ALLOWED_HOSTS, nor the address of this connection.',
       );
     }
-    if (!connection.allowed) {
+    if (!isAllowedClient(request.socket)) {
       throw new GatewayError('client-not-allowed', 'The address of this connection is not in ALLOWED_CLIENTS.');
     }
     if (isCrossSite(headers) && isApi(path) && !isListed(headers.origin)) {
       throw new GatewayError(
         'client-not-allowed',
         'A page of another site made this call, and its origin is not in CORS_ORIGINS.',
-      );
-    }
-    if (connection.beyondCap) {
-      throw new GatewayError(
-        'overloaded',
-        `${settings.MAX_CONNECTIONS} connections are open already (MAX_CONNECTIONS).`,
-        { retryAfterMs: 1000 },
       );
     }
   };
@@ -109,6 +104,17 @@ function createHostCheck(allowedHosts: readonly string[]): (host: string, localA
     if (!allowed.has(name)) return localAddress !== undefined && name === toLiteral(localAddress);
     lastAllowed = host;
     return true;
+  };
+}
+
+/** Tells whether the address of a connection may call; each connection is looked at once. */
+function createClientCheck(allowedClients: readonly string[]): (socket: Socket) => boolean {
+  const isListed = createClientList(allowedClients);
+  const known = new WeakMap<Socket, boolean>();
+  return (socket) => {
+    let allowed = known.get(socket);
+    if (allowed === undefined) known.set(socket, (allowed = isListed(socket.remoteAddress ?? '')));
+    return allowed;
   };
 }
 

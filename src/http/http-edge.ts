@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
@@ -12,13 +12,14 @@ import type { RequestFields } from '../logging/request-fields.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import { startRequestSpan } from '../telemetry/spans.js';
 import { AccessLog, CALLER_LEFT } from './access-log.js';
+import { ClientErrors, type ClientError } from './client-errors.js';
+import { compressResponse } from './compression.js';
 import { Connections } from './connections.js';
 import { Cors } from './cors.js';
+import { createServer } from './create-server.js';
 import { createGuard, isProbe } from './guard.js';
 import { ListenerCertificate } from './listener-certificate.js';
-import { openServer } from './open-server.js';
 import { parseQuery } from './parse-query.js';
-import { ParserErrors, type ParserError } from './parser-errors.js';
 import { sendProblem, toPath } from './problem-answer.js';
 import { RouteMethods } from './route-methods.js';
 import { toSecurityHeaders } from './security-headers.js';
@@ -28,40 +29,40 @@ import { toSecurityHeaders } from './security-headers.js';
  * request an id, the security headers, the guard, CORS and one log line. As a provider it ends gracefully with the app.
  */
 export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  /** What Nest stands on; hooks added to it run for every request that has an address the router can read. */
+  /** The instance that Nest uses; hooks added to it run for every request whose address the router can read. */
   readonly fastify: FastifyInstance;
-  readonly connections: Connections;
   /** Null where plain HTTP is spoken. */
   readonly certificate: ListenerCertificate | null;
   readonly #settings: Settings;
+  readonly #connections: Connections;
   readonly #accessLog: AccessLog;
   readonly #guard: ReturnType<typeof createGuard>;
   readonly #cors: Cors;
   readonly #methods: RouteMethods;
+  readonly #replies = new WeakMap<ServerResponse, FastifyReply>();
   #stopping = false;
+  #draining = false;
 
   constructor(settings: Settings, logger: Logger, clock: Clock, activity: Activity) {
     this.#settings = settings;
-    const accessLog = new AccessLog(logger, activity);
-    this.#accessLog = accessLog;
+    this.#accessLog = new AccessLog(logger, activity);
     const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = settings;
     this.certificate = certFile && keyFile ? new ListenerCertificate({ certFile, keyFile }, clock, logger) : null;
     this.#guard = createGuard(settings);
     this.#cors = new Cors(settings.CORS_ORIGINS);
-    const connections = new Connections(settings, {
-      begun: (reply) => accessLog.ended(reply, CALLER_LEFT),
-      waiting: (request) => accessLog.unbegun(request, toRequestId(request.headers['x-request-id'])),
-    });
-    this.connections = connections;
-    const parserErrors = new ParserErrors(this.connections, accessLog);
+    const connections = new Connections(logger);
+    this.#connections = connections;
+    const clientErrors = new ClientErrors(connections, this.#accessLog);
     this.fastify = createFastify({
       serverFactory: (listener) => {
-        const server = openServer(this.certificate, this.connections.inTurn(listener));
-        this.connections.watch(server);
-        server.on('connect', (request: IncomingMessage, socket: Socket) => parserErrors.refuseTunnel(request, socket));
+        const server = createServer(this.certificate, (request, response) => {
+          if (connections.enter(request, response)) listener(request, response);
+        });
+        connections.watch(server, settings.MAX_CONNECTIONS);
+        server.on('connect', (request: IncomingMessage, socket: Socket) => clientErrors.refuseTunnel(request, socket));
         return server;
       },
-      clientErrorHandler: (error: ParserError, socket: Socket) => parserErrors.answer(error, socket),
+      clientErrorHandler: (error: ClientError, socket: Socket) => clientErrors.answer(error, socket),
       // probes take no parameters: none are parsed
       rewriteUrl: ({ url = '/' }) => (isProbe(toPath(url)) ? toPath(url) : url),
       genReqId: ({ headers }) => toRequestId(headers['x-request-id']),
@@ -72,16 +73,26 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     }) as unknown as FastifyInstance;
     this.fastify.decorateRequest('logFields', null as unknown as RequestFields);
     this.fastify.addHook('onRequest', (request, reply, done) => this.#onRequest(request, reply, done));
-    this.fastify.addHook('onResponse', (_request, reply, done) => {
-      this.#answered(reply);
+    this.fastify.addHook('onResponse', (request, reply, done) => {
+      this.#accessLog.ended(request, reply.statusCode);
       done();
     });
+    this.fastify.addHook('onRequestAbort', (request, done) => {
+      this.#accessLog.ended(request, CALLER_LEFT);
+      done();
+    });
+    this.fastify.addHook('onSend', compressResponse);
     this.#methods = new RouteMethods(this.fastify);
   }
 
-  /** Told to stop: not ready any more, though it may still serve. */
+  /** Told to stop: no longer ready, though it may still serve. */
   get stopping(): boolean {
     return this.#stopping;
+  }
+
+  /** Fastify's reply for a response of Node's, as Nest's middleware has it. */
+  replyOf(response: ServerResponse): FastifyReply | undefined {
+    return this.#replies.get(response);
   }
 
   onApplicationBootstrap(): void {
@@ -90,15 +101,16 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
 
   /**
    * The graceful stop (docs/operations.md): not ready at once, still serving for SHUTDOWN_DELAY_MS; then no new
-   * connections, idle ones closed, calls in flight answered within SHUTDOWN_GRACE_MS, and what is left then is cut off.
+   * connections, idle ones closed, requests in flight answered within SHUTDOWN_GRACE_MS, and what is left then is closed.
    */
   async beforeApplicationShutdown(): Promise<void> {
     this.#stopping = true;
     const { server } = this.fastify;
     if (!server.listening) return;
-    const { SHUTDOWN_DELAY_MS: shutdownDelayMs, SHUTDOWN_GRACE_MS: shutdownGraceMs } = this.#settings;
-    if (shutdownDelayMs > 0) await delay(shutdownDelayMs);
-    await this.connections.drain(server, shutdownGraceMs);
+    const { SHUTDOWN_DELAY_MS, SHUTDOWN_GRACE_MS } = this.#settings;
+    if (SHUTDOWN_DELAY_MS > 0) await delay(SHUTDOWN_DELAY_MS);
+    this.#draining = true;
+    await this.#connections.drain(server, SHUTDOWN_GRACE_MS);
   }
 
   #onRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
@@ -116,13 +128,18 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
   #enter(request: FastifyRequest, reply: FastifyReply): void {
     const { raw } = request;
     const path = toPath(raw.url ?? '/');
-    const connection = this.connections.of(raw.socket);
-    request.logFields = { span: startRequestSpan(raw.headers['traceparent']) };
-    reply.headers(toSecurityHeaders(path)).header('x-request-id', request.id);
-    reply.headers(this.#cors.headersFor(raw.headers.origin));
-    if (this.connections.draining || connection.beyondCap) reply.header('connection', 'close');
-    connection.began(reply);
-    this.#guard(raw, path, connection);
+    request.logFields = {
+      startedAt: performance.now(),
+      span: startRequestSpan(raw.headers['traceparent']),
+    };
+    this.#replies.set(reply.raw, reply);
+    reply.headers({
+      ...toSecurityHeaders(path),
+      ...this.#cors.headersFor(raw.headers.origin),
+      'x-request-id': request.id,
+    });
+    if (this.#draining) reply.header('connection', 'close');
+    this.#guard(raw, path);
   }
 
   /** Preflights are answered whatever the address; `*` asks about the server as a whole (RFC 9110 §9.3.7). */
@@ -136,7 +153,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
 
   /** Addresses that the router cannot read; no hook of the framework runs for them. */
   #answerUnreadableAddress(error: Error & { statusCode?: number }, request: FastifyRequest, reply: FastifyReply): void {
-    reply.raw.once('finish', () => this.#answered(reply));
+    reply.raw.once('finish', () => this.#accessLog.ended(request, reply.statusCode));
     try {
       this.#enter(request, reply);
       throw error.statusCode === 414
@@ -145,11 +162,6 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     } catch (problem) {
       sendProblem(reply, toGatewayError(problem));
     }
-  }
-
-  #answered(reply: FastifyReply): void {
-    // who left before has had a line
-    if (this.connections.of(reply.request.raw.socket).ended(reply)) this.#accessLog.ended(reply, reply.statusCode);
   }
 }
 

@@ -3,6 +3,10 @@ import type { GatewayError } from '../problems/gateway-error.js';
 
 /** What a request gathers on its way for its one log line and for the figures (docs/operations.md, Logs). */
 export interface RequestFields {
+  /** When it came, by `performance.now()`. */
+  readonly startedAt: number;
+  /** Its line has been written. */
+  logged?: boolean;
   /** Its server span. */
   readonly span: Span;
   /** How the answer came: hit, miss, stale or request. */

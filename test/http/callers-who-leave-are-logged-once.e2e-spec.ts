@@ -39,11 +39,11 @@ describe('a caller who leaves before the answer is out', () => {
   it('has one line with 499 for each request, also for those behind another on the connection', async () => {
     const { bank, gateway, letGo } = await startHeldUp();
     const lists = () => bank.requests.filter(({ path }) => path.startsWith(PATH)).length;
-    const requests = ['a', 'b', 'c'].map((id) => get(PATH, id)).join('') + get('/health/live', 'd') + get('/%zz', 'e');
+    const requests = ['a', 'b', 'c'].map((id) => get(PATH, id)).join('') + get('/health/live', 'd');
     const socket = await send(gateway, requests);
     await until(() => lists() === 1);
     socket.resetAndDestroy();
-    const left = ['a 499', 'b 499', 'c 499', 'd 499', 'e 499'];
+    const left = ['a 499', 'b 499', 'c 499', 'd 499'];
     await until(() => gateway.events('request').length >= left.length);
     expect(statuses(gateway)).toEqual(left);
     // what is made for them after all changes nothing

@@ -9,7 +9,7 @@ let gateway: Gateway;
 let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await start();
-  gateway = await startGateway(sandbox);
+  gateway = await startGateway(sandbox, { SNAPSHOT_FRESH_MS: '600000', SNAPSHOT_MAX_AGE_MS: '600000' });
 });
 afterAll(async () => {
   await closeGateways();
@@ -53,11 +53,11 @@ describe('every answer can be traced', () => {
     expect(await line(id)).toMatchObject({ status, level });
   });
 
-  it('a probe that did not go well has its line at info', async () => {
+  it('a 5xx has its line at warn, that of a probe too', async () => {
     const other = await startGateway(sandbox, { BANK_BASE_URL: 'https://127.0.0.1:1' });
     expect((await other.get('/health/ready')).status).toBe(503);
     await until(() => other.events('request').length === 1);
-    expect(other.events('request')[0]).toMatchObject({ status: 503, level: 'info' });
+    expect(other.events('request')[0]).toMatchObject({ status: 503, level: 'warn' });
   });
 
   it('two of them are none', async () => {
@@ -105,6 +105,7 @@ describe('every answer can be traced', () => {
       status: 400,
       ms: expect.any(Number),
       code: 'invalid-request',
+      owner: 'caller',
       client: '127.0.0.1',
       origin: 'https://a.example',
       clientName: 'treasury-ui',

@@ -3,16 +3,17 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { AccessLog } from './access-log.js';
-import type { Connection } from './connection.js';
 import type { Connections } from './connections.js';
-import { MAX_HEADER_BYTES } from './open-server.js';
+import { MAX_HEADER_BYTES } from './create-server.js';
 import { toProblemAnswer } from './problem-answer.js';
 import { SECURITY_HEADERS } from './security-headers.js';
 
-export type ParserError = Error & { readonly code?: string | undefined; readonly rawPacket?: unknown };
+export type ClientError = Error & { readonly code?: string | undefined; readonly rawPacket?: unknown };
 
-/** What Node's HTTP parser refuses never becomes a request: answered on the connection itself, which ends with it. */
-export class ParserErrors {
+const NOTHING = Buffer.alloc(0);
+
+/** Answers on the connection itself for what never becomes a request: invalid HTTP, slow headers, CONNECT. */
+export class ClientErrors {
   readonly #connections: Connections;
   readonly #accessLog: AccessLog;
 
@@ -21,38 +22,36 @@ export class ParserErrors {
     this.#accessLog = accessLog;
   }
 
-  /** Node's `clientError`: faults of the connection, of TLS and of HTTP, and timeouts. */
-  answer(error: ParserError, socket: Socket): void {
-    const connection = this.#connections.has(socket) ? this.#connections.of(socket) : null;
-    if (connection?.broken) return;
+  /** Node's `clientError`: errors of the connection, of TLS and of HTTP, and timeouts. */
+  answer(error: ClientError, socket: Socket): void {
     const isHttp = error.code?.startsWith('HPE_') || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-    if (!connection || !isHttp || !socket.writable) {
+    if (!isHttp || !socket.writable) {
       socket.destroy();
-      return;
+    } else if (this.#connections.isAnsweredEarly(socket)) {
+      // the error is in a body that nobody wanted
+      this.#connections.closeAfterResponses(socket, NOTHING);
+    } else if (!this.#connections.isClosing(socket)) {
+      this.#refuse(socket, toProblem(error), null);
     }
-    // the fault is in a body that was not wanted; its request has its answer, or will have it
-    if (connection.answeredEarly) connection.close(Buffer.alloc(0));
-    else this.#refuse(connection, toProblem(error), null);
   }
 
-  /** Node's `connect`: nobody gets a tunnel here. */
+  /** Node's `connect`. */
   refuseTunnel(request: IncomingMessage, socket: Socket): void {
     const problem = new GatewayError('method-not-allowed', 'CONNECT is not allowed here.', {
       headers: { allow: 'GET, HEAD, OPTIONS' },
     });
-    this.#refuse(this.#connections.of(socket), problem, request.method ?? null);
+    this.#refuse(socket, problem, request.method ?? null);
   }
 
-  /** Ends a connection with a problem document, after the answers that are still to come there. */
-  #refuse(connection: Connection, problem: GatewayError, method: string | null): void {
+  #refuse(socket: Socket, problem: GatewayError, method: string | null): void {
     const requestId = randomUUID();
-    connection.close(toLastAnswer(problem, requestId));
-    this.#accessLog.refused(problem, requestId, method, connection.client);
+    this.#accessLog.refused(problem, requestId, method, socket.remoteAddress);
+    this.#connections.closeAfterResponses(socket, toLastResponse(problem, requestId));
   }
 }
 
-/** The bytes of a whole answer, for a connection where there is no request to answer. */
-function toLastAnswer(error: GatewayError, requestId: string): Buffer {
+/** The bytes of a whole response, for a connection without a request to answer. */
+function toLastResponse(error: GatewayError, requestId: string): Buffer {
   const { status, headers, body } = toProblemAnswer(error, '/', requestId);
   const all = { ...SECURITY_HEADERS, ...headers, 'x-request-id': requestId, connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -60,7 +59,7 @@ function toLastAnswer(error: GatewayError, requestId: string): Buffer {
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-function toProblem({ code, rawPacket }: ParserError): GatewayError {
+function toProblem({ code, rawPacket }: ClientError): GatewayError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new GatewayError('request-timeout', 'The request was not complete in time.');
   }

@@ -1,0 +1,76 @@
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
+import { GatewayError } from '../problems/gateway-error.js';
+import { CallerLeft } from '../snapshot/snapshot-cache.js';
+import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
+
+const MAX_DOWNLOADS = 8;
+const MAX_DURATION_MS = 120_000;
+const RETRY_AFTER_MS = 5000;
+const CHUNK_BYTES = 65_536;
+/** The serving thread is not kept longer in a row; an account may take milliseconds and give few bytes. */
+const SLICE_MS = 10;
+
+/** Downloads of many accounts: at most 8 at once, each of at most 120 s. */
+@Injectable()
+export class Downloads {
+  readonly #slots = pLimit(MAX_DOWNLOADS);
+
+  /**
+   * Waits for a slot, which is taken until the stream is closed. Aborting `signal`, as a caller who leaves does, destroys the
+   * stream.
+   * @throws GatewayError overloaded after `waitMs`; CallerLeft
+   */
+  async open(parts: Iterable<Buffer> | AsyncIterable<Buffer>, signal: AbortSignal, waitMs: number): Promise<Readable> {
+    const { promise: hasSlot, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => end(), { once: true });
+    let hasLeft = false;
+    void this.#slots(() => {
+      if (hasLeft || signal.aborted) return undefined;
+      begin();
+      return ended;
+    });
+    const slot = await within(orAborted(hasSlot, signal), waitMs).catch(() => null);
+    hasLeft = slot !== undefined;
+    if (slot === null) throw new CallerLeft();
+    if (slot === TIMED_OUT) {
+      throw new GatewayError('overloaded', `${MAX_DOWNLOADS} downloads are running already.`, {
+        retryAfterMs: RETRY_AFTER_MS,
+      });
+    }
+    const stream = toStream(parts);
+    const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), MAX_DURATION_MS);
+    stream.once('close', () => {
+      clearTimeout(cutOff);
+      end();
+    });
+    signal.addEventListener('abort', () => stream.destroy(), { once: true });
+    return stream;
+  }
+}
+
+/** A long body, built no faster than it is read, in chunks with everything else having its turn between them. */
+export function toStream(parts: Iterable<Buffer> | AsyncIterable<Buffer>): Readable {
+  return Readable.from(toChunks(parts), { objectMode: false, highWaterMark: CHUNK_BYTES });
+}
+
+async function* toChunks(parts: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let gathered: Buffer[] = [];
+  let bytes = 0;
+  let since = performance.now();
+  for await (const part of parts) {
+    gathered.push(part);
+    bytes += part.length;
+    if (bytes >= CHUNK_BYTES) {
+      yield Buffer.concat(gathered, bytes);
+      gathered = [];
+      bytes = 0;
+    } else if (performance.now() - since < SLICE_MS) continue;
+    await setImmediate();
+    since = performance.now();
+  }
+  if (bytes > 0) yield Buffer.concat(gathered, bytes);
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../http/compression.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
+import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
+
+const compressed = promisify(compress);
+
+/** Memory for the encoded responses of one snapshot. */
+const MAX_BYTES = 32 * 1024 * 1024;
+/** A larger body is neither joined nor kept. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** Built at once: enough that a slow one holds up no other, and few that they keep the thread only briefly. */
+const MAX_BUILDING = 16;
+/** What an entry costs beside its bytes. */
+const OVERHEAD_BYTES = 500;
+
+/** A body in JSON up to, but without, its last property `snapshot` and the closing brace. */
+export interface JsonBody {
+  readonly parts: readonly Buffer[];
+  readonly bytes: number;
+}
+
+export interface EncodedResponse {
+  readonly etag: string;
+  readonly encoding: Encoding;
+  /** A Buffer, or the parts of a body that is too large for one. */
+  readonly body: Buffer | readonly Buffer[];
+}
+
+/** What there is of one snapshot; collected together with it. */
+interface ResponseCache {
+  readonly ready: LRUCache<string, EncodedResponse>;
+  readonly pending: Map<string, Promise<EncodedResponse>>;
+}
+
+/** Encoded responses, each built once per snapshot. */
+@Injectable()
+export class EncodedResponses {
+  readonly #caches = new WeakMap<Snapshot, ResponseCache>();
+  readonly #building = pLimit(MAX_BUILDING);
+  /** At most 2 at once, so that they never take every thread of Node's pool. */
+  readonly #compressing = pLimit(2);
+
+  /** The response for a key, from memory or built now. @param key the same for all requests that ask the same */
+  async get(
+    served: ServedSnapshot,
+    key: string,
+    encoding: Encoding,
+    build: () => Promise<JsonBody>,
+  ): Promise<EncodedResponse> {
+    const { ready, pending } = this.#cacheOf(served.snapshot);
+    const fullKey = `${encoding} ${served.stale} ${key}`;
+    const response = ready.get(fullKey);
+    if (response) return response;
+    let encoded = pending.get(fullKey);
+    if (!encoded) {
+      encoded =
+        encoding === 'identity'
+          ? this.#build(served, key, build)
+          : this.#compress(await this.get(served, key, 'identity', build), encoding);
+      encoded = encoded.finally(() => pending.delete(fullKey));
+      pending.set(fullKey, encoded);
+    }
+    const built = await encoded;
+    if (Buffer.isBuffer(built.body)) ready.set(fullKey, built);
+    return built;
+  }
+
+  #build(served: ServedSnapshot, key: string, build: () => Promise<JsonBody>): Promise<EncodedResponse> {
+    return this.#building(async () => {
+      // many different ones may be asked for at the same moment: everything else has its turn between them
+      await setImmediate();
+      return toResponse(served, key, await build());
+    });
+  }
+
+  async #compress(plain: EncodedResponse, encoding: Compression): Promise<EncodedResponse> {
+    const { etag, body } = plain;
+    if (!Buffer.isBuffer(body) || body.length <= MIN_COMPRESSED_BYTES) return plain;
+    return { etag, encoding, body: await this.#compressing(() => compressed(body, encoding)) };
+  }
+
+  #cacheOf(snapshot: Snapshot): ResponseCache {
+    let cache = this.#caches.get(snapshot);
+    if (!cache) {
+      const sizeCalculation = ({ body }: EncodedResponse, key: string) => body.length + 2 * key.length + OVERHEAD_BYTES;
+      cache = { ready: new LRUCache({ maxSize: MAX_BYTES, sizeCalculation }), pending: new Map() };
+      this.#caches.set(snapshot, cache);
+    }
+    return cache;
+  }
+}
+
+function toResponse({ snapshot, stale }: ServedSnapshot, key: string, { parts, bytes }: JsonBody): EncodedResponse {
+  const { asOf, complete, digest } = snapshot;
+  const all = [...parts, Buffer.from(`,"snapshot":${JSON.stringify({ asOf, stale, complete })}}`)];
+  // not over `asOf`, which changes while the data does not
+  const state = JSON.stringify({ stale, complete });
+  return bytes > MAX_BODY_BYTES
+    ? { etag: toEntityTag([key, digest, state]), encoding: 'identity', body: all }
+    : { etag: toEntityTag([...parts, state]), encoding: 'identity', body: Buffer.concat(all) };
+}
+
+/** A weak entity tag (RFC 9110 §8.8.3): the same for the same data, whichever instance has it. */
+export function toEntityTag(parts: Iterable<string | Uint8Array>): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return `W/"${hash.digest('base64url').slice(0, 27)}"`;
+}
