@@ -8,7 +8,7 @@ import { until } from '../../test/support/until.js';
 import { Connections } from './connections.js';
 
 const MB = 1024 * 1024;
-const LIMITS = { unanswered: 3, stallLookMs: 100, stalledLooks: 3, waitingLookMs: 20 };
+const LIMITS = { unanswered: 3, stallLookMs: 400, stalledLooks: 3, waitingLookMs: 20 };
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 /** More than the system takes for a client that reads nothing. */
 const LARGE = Buffer.alloc(16 * MB);

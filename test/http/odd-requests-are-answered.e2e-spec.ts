@@ -150,7 +150,7 @@ const PATHS: Case[] = [
   ['..', get(`${PATH}/..`), 404, 'account-not-found'],
   ['%2f', get(`${PATH}/a%2fb`), 404, 'account-not-found'],
   ['a back-slash', get(`${PATH}\\..\\x`), 404, 'not-found'],
-  ['files of the docs', get('/docs/../../../../etc/passwd'), 400, 'malformed-request'],
+  ['files of the docs', get('/docs/../../../../etc/passwd'), 404, 'not-found'],
   ['files of the docs, encoded', get('/docs/%2e%2e%2f%2e%2e%2fpackage.json'), 404, 'not-found'],
   ['half a percent', get(`${PATH}/%`), 400, 'malformed-request'],
   ['bad percents', get(`${PATH}/%zz%4`), 400, 'malformed-request'],
