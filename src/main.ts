@@ -1,13 +1,21 @@
-// Nothing is imported before the version is looked at: an older Node cannot even read the rest.
+// Nothing is imported before the signals are handled and the version is known: an older Node cannot even read the rest.
 const OLDEST_NODE = 24;
 
-// a reader that has ended, a full disk: nobody is left to be told, and the service goes on
+// As process 1 of a container, a signal without a handler is lost. The commands replace these by their own.
+for (const [signal, exitCode] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.on(signal, () => process.exit(process.argv[2] === 'doctor' ? exitCode : 0));
+}
+
+// the reader may be gone or the disk full; the service goes on
 process.stderr.on('error', () => undefined);
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
   process.stderr.write(
-    `accounts-gateway needs Node ${OLDEST_NODE} or later (this is ${process.versions.node}): older ones lack what it is built on.\n` +
-      'Start it by its npm scripts (npm start, npm run start:prod), which use the Node that npm ci installed, or install Node 24 LTS.\n',
+    `accounts-gateway needs Node ${OLDEST_NODE} or later (this is ${process.versions.node}): older ones lose digits of amounts.\n` +
+      'Start it with npm (npm start, npm run start:prod), which uses the Node that npm ci installed, or install Node 24 LTS.\n',
   );
   process.exitCode = 1;
 } else {
@@ -18,7 +26,7 @@ if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
     // the message of an unforeseen error may quote data; its place does not
     const { name, stack = '' } = error instanceof Error ? error : { name: typeof error };
     const places = stack.split('\n').filter((line) => /^\s+at /.test(line));
-    process.stderr.write(`accounts-gateway: a fault of its own (${name}); please report it:\n${places.join('\n')}\n`);
+    process.stderr.write(`accounts-gateway: an internal error (${name}); please report it:\n${places.join('\n')}\n`);
     process.exitCode = 1;
   }
 }

@@ -20,13 +20,14 @@ describe('a command line that is wrong', () => {
     [['serve', '--port', '3000'], "Unknown option '--port'"],
     [['start'], 'there is no command "start"'],
     [['doctor', 'all'], 'too many arguments: all'],
+    [['serve', '--json'], 'serve has no option --json'],
   ])('%j: what is wrong in one line, then the usage, and exit code 2', async (args, problem) => {
     expect(await run(args)).toBe(2);
     expect(told.split('\n').slice(0, 2)).toEqual([`accounts-gateway: ${problem}`, '']);
     expect(told).toContain('node dist/main.js doctor');
   });
 
-  it('npm run doctor --offline, which npm keeps for itself, is told how to ask nobody; its twin is not', async () => {
+  it('npm run doctor --offline, which npm keeps for itself, is answered with how to make no connection', async () => {
     await run(['doctor'], { npm_config_offline: 'true' });
     expect(told).toContain('npm run doctor -- --offline');
     told = '';

@@ -1,21 +1,35 @@
 import { parseArgs } from 'node:util';
-import { VERSION } from '../config/version.js';
+import { COMMIT, VERSION } from '../config/version.js';
 import { EXIT } from './exit.js';
 
-const HELP = `accounts-gateway ${VERSION}
+const BUILD = COMMIT === null ? VERSION : `${VERSION} (${COMMIT})`;
 
-  node dist/main.js [serve] [--sandbox] [--fresh]   serve the internal API; with --sandbox against the sandbox bank
-  node dist/main.js doctor [--json] [--offline]     find out why the bank cannot be reached, and who must act
-  node dist/main.js sandbox [--fresh]               run the sandbox bank alone; --fresh makes new certificates
+const HELP = `accounts-gateway ${BUILD}
+
+  node dist/main.js [serve] [--sandbox] [--fresh]   serve the internal API; with --sandbox, against the sandbox bank
+  node dist/main.js doctor [--json] [--offline]     find out why the bank is unreachable, and who must act
+  node dist/main.js sandbox [--fresh]               run the sandbox bank alone
   node dist/main.js sandbox --renew                 write a new client certificate by the same CA, and exit
   node dist/main.js --help | --version
 
-Settings come from the environment and .env; docs/settings.md lists them. Exit codes of serve: 0 stopped, 1 a fault of its own
-or a port that is taken, 2 settings, 3 the PFX; of doctor: 0 all is well, 1 a fault of its own, else the step that failed:
-2 settings, 3 certificate, 4 dns, 5 route, 6 tls, 7 token, 8 accounts, 9 shape, 10 sharing.
+  --fresh     renew all certificates and credentials of the sandbox bank
+  --json      print the report as one JSON object
+  --offline   check settings and certificate only
+
+Settings come from the environment and from .env; docs/settings.md lists them.
+Exit codes of serve: 0 stopped, 1 internal error or port taken, 2 settings, 3 client certificate.
+Exit codes of doctor: 0 no problem, 1 internal error, or the step that failed: 2 settings, 3 certificate, 4 dns, 5 route,
+6 tls, 7 token, 8 accounts, 9 shape, 10 sharing.
 `;
 
-/** Reads the command line and runs what it says; gives the exit code. */
+/** The options of each command. */
+const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  serve: ['sandbox', 'fresh'],
+  doctor: ['sandbox', 'json', 'offline'],
+  sandbox: ['fresh', 'renew'],
+};
+
+/** Runs what the command line asks for; returns the exit code. */
 export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   const usage = (problem: string) => {
     process.stderr.write(`accounts-gateway: ${problem}\n\n${HELP}`);
@@ -47,19 +61,21 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
     return EXIT.stopped;
   }
   if (values.version) {
-    process.stdout.write(`${VERSION}\n`);
+    process.stdout.write(`${BUILD}\n`);
     return EXIT.stopped;
   }
   if (rest.length > 0) return usage(`too many arguments: ${rest.join(' ')}`);
+  const foreign = Object.entries(values).find(([name, given]) => given && !OPTIONS[command]?.includes(name));
+  if (foreign && OPTIONS[command]) return usage(`${command} has no option --${foreign[0]}`);
   // each is loaded when it is asked for: the doctor must work when the gateway does not
   switch (command) {
     case 'serve':
       return (await import('./serve.js')).serve(process, values);
     case 'doctor':
-      // npm keeps what stands before its `--`; it may also be set to work offline itself, which is no matter of the doctor's
+      // npm takes what is before its `--`; it may also be set to work offline itself, which does not concern the doctor
       if (!values.offline && process.env['npm_config_offline'] === 'true') {
         process.stderr.write(
-          'accounts-gateway: npm took --offline for itself; to ask nobody: npm run doctor -- --offline\n',
+          'accounts-gateway: npm took --offline for itself; to make no connection: npm run doctor -- --offline\n',
         );
       }
       return (await import('./doctor.js')).doctor(process, values);

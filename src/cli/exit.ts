@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { SettingsInvalid } from '../config/settings-error.js';
 
 /** Exit codes of `serve` and `sandbox`; those of the doctor are in docs/troubleshooting.md. */
-export const EXIT = { stopped: 0, ownFault: 1, settings: 2, pfx: 3 } as const;
+export const EXIT = { stopped: 0, internalError: 1, settings: 2, certificate: 3 } as const;
 
 /** All errors of the settings for people, one a line: the variable, the reason, an example. */
 export function describeErrors({ errors, warnings }: SettingsInvalid): string {

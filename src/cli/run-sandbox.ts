@@ -33,12 +33,12 @@ export async function runSandbox(
     }
     if (error instanceof SandboxNotStarted) {
       process.stderr.write(`${error.message}\n`);
-      return EXIT.ownFault;
+      return EXIT.internalError;
     }
     throw error;
   }
   process.stdout.write(
-    `${sandboxGreeting(sandbox)}\nA gateway waits after the failures it is shown; SIGHUP ends that: kill -HUP <its pid>\n\n`,
+    `${sandboxGreeting(sandbox)}\nA gateway backs off after failures; SIGHUP ends that: kill -HUP <its pid>\n\nCtrl+C stops it\n`,
   );
   await stop.received;
   await sandbox.close();

@@ -4,23 +4,21 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { AppModule } from '../app.module.js';
 import { createApp } from '../app.setup.js';
-import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
-import { SystemClock } from '../time/clock.js';
+import { forgetSecrets, loadSettings } from '../config/load-settings.js';
+import type { Settings } from '../config/settings.js';
+import { COMMIT, VERSION } from '../config/version.js';
 import { describeRoutes } from '../egress/route.js';
 import { createLogger, Log } from '../logging/logging.js';
-import { SandboxNotStarted } from '../sandbox/listen.js';
 import { sandboxPlaces } from '../sandbox/sandbox-greeting.js';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
-import { forgetSecrets, loadSettings } from '../config/load-settings.js';
-import { SettingsInvalid } from '../config/settings-error.js';
-import type { Settings } from '../config/settings.js';
-import { startTracing, type Tracing } from '../telemetry/tracing.js';
-import { COMMIT, VERSION } from '../config/version.js';
-import { describeErrors, EXIT } from './exit.js';
+import { startTracing } from '../telemetry/tracing.js';
+import { SystemClock } from '../time/clock.js';
+import { EXIT } from './exit.js';
+import { reportFailedStart } from './failed-start.js';
 import { toSandboxBank, toSandboxOptions } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
 
-/** For a collector that answers no more: its next try would keep the process for seconds. */
+/** How long something unfinished may keep a stopped process: a start that was stopped, a collector that does not answer. */
 const LINGER_MS = 200;
 
 interface ServeOptions {
@@ -28,86 +26,91 @@ interface ServeOptions {
   readonly fresh: boolean;
 }
 
-/**
- * The V8 of Node 24 holds what network buffers leave behind against a heap that it measures without them: while a long list
- * is read, its collector ran on the serving thread for every 10 MB of pages. Later ones measure with them, and have no such flag
- * (docs/architecture.md#threads).
- */
-function weighBuffersFairly(version: string): void {
-  if (version.startsWith('24.')) setFlagsFromString('--external-memory-accounted-in-global-limit');
-}
-
-/** Serves the internal API until it is told to stop; gives the exit code. Every failed start ends in one clear message. */
+/** Serves the internal API until a signal to stop; returns the exit code. Every failed start ends in one clear message. */
 export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
   weighBuffersFairly(process.versions.node);
   const stop = listenForStop(process);
-  const reload = (why: string) => {
-    if (app === null) return;
-    logger.info({ event: 'config.reload' }, `${why}: looking at certificate and credentials again`);
-    app.get(AppModule).reload();
-  };
-  // by default it would end the process, even while it starts
-  process.on('SIGHUP', () => reload('SIGHUP'));
-  const forPeople = process.stdout.isTTY === true;
-  let logger = createLogger({ level: 'info', pretty: forPeople });
-  let sandbox: Sandbox | null = null;
+  const pretty = process.stdout.isTTY === true;
+  const opened = new AsyncDisposableStack();
+  let logger = createLogger({ level: 'info', pretty });
   let app: NestFastifyApplication | null = null;
-  let tracing: Tracing | null = null;
-  try {
-    const { common, bank, warnings, openTelemetry } = await loadSettings({ sandbox: options.sandbox });
-    logger = createLogger({ level: common.LOG_LEVEL, pretty: forPeople });
-    Object.assign(process.env, openTelemetry);
-    tracing = await startTracing(openTelemetry, logger);
-    forgetSecrets(process.env);
-    exitOnFault(process, logger);
-    for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
+  const reload = (why: string) => {
+    logger.info({ event: 'config.reload' }, `${why}: reloading certificate and credentials`);
+    app?.get(AppModule).reload();
+  };
+  // by default it would end the process
+  process.on('SIGHUP', () => app && reload('SIGHUP'));
 
-    if (bank === null) {
-      // what was shown by its switches is over: nobody wants to wait out the failures
-      const onReset = () => reload('the switches of the sandbox are set back');
-      sandbox = await startSandbox(toSandboxOptions(common), { fresh: options.fresh, onReset });
-    }
+  const start = async () => {
+    const { common, bank, warnings, openTelemetry } = await loadSettings({ sandbox: options.sandbox });
+    logger = createLogger({ level: common.LOG_LEVEL, pretty });
+    Object.assign(process.env, openTelemetry);
+    const tracing = await startTracing(openTelemetry, logger);
+    opened.defer(async () => void (await tracing?.stop()));
+    forgetSecrets(process.env);
+    exitOnInternalError(process, logger);
+    for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
+    const sandbox = bank
+      ? null
+      : await startSandbox(toSandboxOptions(common), {
+          fresh: options.fresh,
+          // nobody wants to wait for a back-off after failures that the switches made
+          onReset: () => reload('the switches of the sandbox are reset'),
+        });
+    opened.defer(async () => sandbox?.close());
     const settings: Settings = { ...common, ...(bank ?? toSandboxBank(sandbox as Sandbox)) };
-    app = await createApp({
+    const created = await createApp({
       settings,
       clock: new SystemClock(),
       log: new Log(logger),
       readAtStart: true,
       sandbox: sandbox?.control,
     });
-    // told to stop while starting, it never opens
-    if (stop.signal === null) {
-      await app.listen(settings.PORT, toAddress(settings.HOST));
-      announce(process, logger, settings, toUrl(app, settings), sandbox);
-    }
-    const signal = await stop.received;
-    logger.info({ event: 'gateway.stopping', signal }, `stopping on ${signal}`);
-    await app.close();
-    await sandbox?.close();
-    const sent = await tracing?.stop();
-    logger.info({ event: 'gateway.stopped' }, 'stopped');
-    return await end(process, logger, EXIT.stopped, sent);
+    opened.defer(() => created.close());
+    app = created;
+    if (stop.signal !== null) return;
+    await app.listen(settings.PORT, toAddress(settings.HOST));
+    await announce(process, logger, settings, toUrl(app, settings), sandbox);
+  };
+
+  try {
+    await Promise.race([start(), stop.received]);
   } catch (error) {
-    await app?.close().catch(() => undefined);
-    await sandbox?.close();
-    const sent = await tracing?.stop();
-    return end(process, logger, reportFailedStart(process, logger, error), sent);
+    await opened.disposeAsync().catch(() => undefined);
+    return end(process, logger, reportFailedStart(process.stderr, logger, error));
   }
+  const signal = await stop.received;
+  logger.info({ event: 'gateway.stopping', signal }, `stopping on ${signal}`);
+  await opened.disposeAsync();
+  logger.info({ event: 'gateway.stopped' }, 'stopped');
+  return end(process, logger, EXIT.stopped);
 }
 
-function announce(
+/**
+ * The V8 of Node 24 counts network buffers against a heap that it measures without them: while a long list is read, its
+ * collector ran on the serving thread for every 10 MB of pages. Later versions measure with them, and have no such flag
+ * (docs/architecture.md#threads).
+ */
+function weighBuffersFairly(version: string): void {
+  if (version.startsWith('24.')) setFlagsFromString('--external-memory-accounted-in-global-limit');
+}
+
+async function announce(
   process: NodeJS.Process,
   logger: Logger,
   settings: Settings,
   url: string,
   sandbox: Sandbox | null,
-): void {
+): Promise<void> {
+  const { mode, ENVIRONMENT: environment = null } = settings;
   const route = describeRoutes(settings);
   logger.info(
-    { event: 'gateway.started', url, mode: settings.mode, route, version: VERSION, commit: COMMIT },
-    `serving on ${url} (${settings.mode}, ${route})`,
+    { event: 'gateway.started', url, mode, route, version: VERSION, commit: COMMIT, environment },
+    `serving on ${url} (${mode}, ${route})`,
   );
-  if (sandbox) process.stderr.write(`\n${greeting(url)}\n${sandboxPlaces(sandbox)}\n`);
+  if (!sandbox) return;
+  await flush(logger);
+  process.stderr.write(`\n${sandboxPlaces(sandbox)}\n${greeting(url)}`);
 }
 
 /** What a developer of a web app needs first. */
@@ -121,10 +124,12 @@ function greeting(url: string): string {
 
   in a page  await (await fetch('${url}/api/v1/accounts?pageSize=5')).json()
   with Vite  server: { proxy: { '/api': '${url}' } }
+
+  Ctrl+C stops it
 `;
 }
 
-/** One address, since the HTTP edge watches one server: `localhost` may have two. */
+/** One address, since one server is watched: `localhost` may have two. */
 const toAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
 
 /** An address that works from this machine, wherever the server listens. */
@@ -134,61 +139,18 @@ function toUrl(app: NestFastifyApplication, settings: Settings): string {
   return `${settings.TLS_CERT_FILE ? 'https' : 'http'}://${host}:${port}`;
 }
 
-function reportFailedStart(process: NodeJS.Process, logger: Logger, error: unknown): number {
-  if (error instanceof SettingsInvalid) {
-    const { errors, warnings } = error;
-    logger.error({ event: 'config.invalid', errors, warnings }, 'the settings cannot be used');
-    process.stderr.write(describeErrors(error));
-    return EXIT.settings;
-  }
-  if (error instanceof CertificateUnreadable) {
-    logger.fatal({ event: 'certificate.refused', reason: error.reason }, error.message);
-    process.stderr.write(`${error.message}\n`);
-    return EXIT.pfx;
-  }
-  const message = error instanceof SandboxNotStarted ? error.message : listenProblem(error);
-  if (message) {
-    logger.fatal({ event: 'gateway.not-started' }, message);
-    process.stderr.write(`${message}\n`);
-  } else {
-    logger.fatal({ event: 'gateway.not-started', err: error }, 'could not start, by a fault of its own');
-    process.stderr.write(
-      `accounts-gateway could not start, by a fault of its own: ${error instanceof Error ? error.name : 'unknown'}. The log line has its place.\n`,
-    );
-  }
-  return EXIT.ownFault;
-}
-
-function listenProblem(error: unknown): string | null {
-  const failure = error as NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
-  const { code, syscall, hostname, address = hostname, port } = failure;
-  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return null;
-  switch (code) {
-    case 'EADDRINUSE':
-      return `Port ${port} on ${address} is taken (PORT, HOST): stop the program that holds it, or choose another with PORT=3001.`;
-    case 'EACCES':
-      return `Port ${port} may not be opened by this user (PORT): choose one above 1023.`;
-    default:
-      return `HOST names ${address}, which cannot be listened on (${code}): give an address of this machine, e.g. HOST=127.0.0.1.`;
-  }
-}
-
-/** What nobody foresaw ends the process with a line that says so; a supervisor starts it again. */
-function exitOnFault(process: NodeJS.Process, logger: Logger): void {
+/** An unforeseen error ends the process with a line; a supervisor starts it again. */
+function exitOnInternalError(process: NodeJS.Process, logger: Logger): void {
   process.on('uncaughtException', (error) => {
-    logger.fatal({ event: 'gateway.fault', err: error }, 'a fault of its own; the process ends');
-    logger.flush(() => process.exit(EXIT.ownFault));
+    logger.fatal({ event: 'gateway.fault', err: error }, 'an internal error; the process ends');
+    logger.flush(() => process.exit(EXIT.internalError));
   });
 }
 
-/** Once all lines are out; `sent` is false where the exporter of traces would still hold the process. */
-async function end(
-  process: NodeJS.Process,
-  logger: Logger,
-  exitCode: number,
-  sent: boolean | undefined,
-): Promise<number> {
-  await new Promise((resolve) => logger.flush(resolve));
-  if (sent === false) setTimeout(() => process.exit(exitCode), LINGER_MS).unref();
+const flush = (logger: Logger) => new Promise((resolve) => logger.flush(resolve));
+
+async function end(process: NodeJS.Process, logger: Logger, exitCode: number): Promise<number> {
+  await flush(logger);
+  setTimeout(() => process.exit(exitCode), LINGER_MS).unref();
   return exitCode;
 }

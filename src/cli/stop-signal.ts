@@ -7,19 +7,19 @@ interface StopSignal {
   readonly signal: NodeJS.Signals | null;
 }
 
-/**
- * Listens for a signal to stop; a second one ends the process at once, as people who press ^C twice expect. Without a
- * listener a container's first process would not even notice one.
- */
+/** Listens for a signal to stop, instead of main.ts. A second one ends the process at once, as people who press ^C twice expect. */
 export function listenForStop(process: NodeJS.Process): StopSignal {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
   let first: NodeJS.Signals | null = null;
   for (const signal of SIGNALS) {
+    const before = process.listeners(signal);
     process.on(signal, () => {
       if (first !== null) process.exit(1);
       first = signal;
       resolve(signal);
     });
+    // only now: a signal that has arrived is lost when nobody listens for a moment
+    for (const listener of before) process.off(signal, listener);
   }
   return {
     received: promise,

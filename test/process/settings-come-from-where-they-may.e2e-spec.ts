@@ -63,9 +63,7 @@ describe('settings come from where they may', () => {
   });
 
   it('a misspelled name is warned of with the nearest, and its value is not shown', async () => {
-    const program = await serves(
-      programEnvironment(sandbox, { BANK_USERNAM: 'planted-value', SNAPSHOT_FRESH: '5' }),
-    );
+    const program = await serves(programEnvironment(sandbox, { BANK_USERNAM: 'planted-value', SNAPSHOT_FRESH: '5' }));
     const warnings = program.events('config.warning').map(({ msg }) => String(msg));
     expect(warnings).toEqual([
       expect.stringMatching(/BANK_USERNAM .*BANK_USERNAME\b/),

@@ -123,7 +123,11 @@ describe('wrong settings are reported all at once', () => {
     const help = await run({ args: ['--help'] });
     expect(help.code).toBe(0);
     for (const word of ['serve', 'sandbox', '--version']) expect(help.stdout).toContain(word);
-    expect(await run({ args: ['--version'] })).toMatchObject({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+    expect(await run({ args: ['--version'] })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(new RegExp(`^${VERSION}( \\([0-9a-f]{12}\\))?\\n$`)),
+      stderr: '',
+    });
     for (const args of [['--unknown'], ['unknown']]) {
       const { code, stderr } = await run({ args });
       expect(code).toBe(2);
