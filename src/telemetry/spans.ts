@@ -1,13 +1,12 @@
 import {
   context,
   INVALID_TRACEID,
+  propagation,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
   trace,
-  TraceFlags,
   type Attributes,
-  type Context,
   type Span,
   type Tracer,
 } from '@opentelemetry/api';
@@ -17,8 +16,6 @@ import { toKnownMethod } from './known-method.js';
 const SCOPE = 'accounts-gateway';
 /** The bound of the SDK too; those that came later wait for the same thing. */
 const MAX_LINKS = 128;
-/** https://www.w3.org/TR/trace-context/#traceparent-header; a later version may have more behind a dash. */
-const TRACE_PARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
 /**
  * Spans as docs/operations.md#traces has them. Until a tracer is registered (src/telemetry/tracing.ts) all of this does
@@ -28,7 +25,11 @@ const tracer = (): Tracer => trace.getTracer(SCOPE);
 
 /** The server span of a request, a child of the caller's `traceparent` where that is well formed. */
 export function startRequestSpan(traceParent: unknown): Span {
-  return tracer().startSpan('HTTP', { kind: SpanKind.SERVER }, toParent(traceParent));
+  return tracer().startSpan(
+    'HTTP',
+    { kind: SpanKind.SERVER },
+    propagation.extract(ROOT_CONTEXT, { traceparent: traceParent }),
+  );
 }
 
 /** What is known of a request when it is answered. */
@@ -147,12 +148,4 @@ export function endCallSpan(span: Span, { status, failure }: { status?: number; 
 
 function fail(span: Span, type: string): void {
   span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
-}
-
-function toParent(header: unknown): Context {
-  const match = typeof header === 'string' && header.length <= 200 ? TRACE_PARENT.exec(header) : null;
-  if (!match || (match[1] === '00' && match[5] !== undefined)) return ROOT_CONTEXT;
-  const [, , traceId = '', spanId = '', flags = ''] = match;
-  const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { context, diag, DiagLogLevel, trace } from '@opentelemetry/api';
+import { context, diag, DiagLogLevel, propagation, trace } from '@opentelemetry/api';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import type { Environment } from '../config/environment.js';
 import { within } from '../time/deadline.js';
 import { VERSION } from '../config/version.js';
-import { AsyncContextManager } from './async-context.js';
 import { isWanted, toNumber, toSampler, type Warn } from './tracing-variables.js';
 
 /** How long a stop waits for the last spans to be sent. */
@@ -18,26 +17,33 @@ const MAX_VALUE_LENGTH = 200;
 const QUEUE = { default: 2048, max: 65_536 };
 const DELAY_MS = { default: 5000, max: 60_000 };
 
-/** Spans on their way to a collector. */
+/** The export of spans to a collector. */
 export interface Tracing {
-  /** Sends what is left, for a second at most unless told otherwise; false when it was not all sent by then. */
+  /** Sends the remaining spans, by default for at most 1 s; false if some were not sent by then. */
   stop(withinMs?: number): Promise<boolean>;
 }
 
 /**
- * Sends the spans of src/spans.ts to an OTLP collector, when the environment names one (docs/operations.md#traces): else
- * it gives null, and no package of the SDK is loaded. Settings that cannot be used are warned of and left out. The exporter
- * reads its own variables, its headers among them, from the environment of the process, now.
+ * Sends the spans of spans.ts to an OTLP collector if the environment names one (docs/operations.md#traces); else returns null
+ * and loads no package of the SDK. Logs a warning for variables that cannot be used. The exporter reads its own variables, its
+ * headers among them, from the environment of the process, now.
  */
 export async function startTracing(env: Environment, logger: Logger): Promise<Tracing | null> {
   const warn: Warn = (warning) => logger.warn({ event: 'config.warning' }, warning);
   if (!isWanted(env, warn)) return null;
-  const [sdk, { detectResources, envDetector, defaultResource, resourceFromAttributes }, { OTLPTraceExporter }] =
-    await Promise.all([
-      import('@opentelemetry/sdk-trace'),
-      import('@opentelemetry/resources'),
-      import('@opentelemetry/exporter-trace-otlp-proto'),
-    ]);
+  const [
+    sdk,
+    { AsyncLocalStorageContextManager },
+    { W3CTraceContextPropagator },
+    { detectResources, envDetector, defaultResource, resourceFromAttributes },
+    { OTLPTraceExporter },
+  ] = await Promise.all([
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/context-async-hooks'),
+    import('@opentelemetry/core'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/exporter-trace-otlp-proto'),
+  ]);
   const service = {
     'service.name': 'accounts-gateway',
     'service.version': VERSION,
@@ -62,12 +68,14 @@ export async function startTracing(env: Environment, logger: Logger): Promise<Tr
       }),
     ],
   });
-  context.setGlobalContextManager(new AsyncContextManager());
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(provider);
   return {
     stop: async (withinMs = FLUSH_MS) => {
       trace.disable();
       context.disable();
+      propagation.disable();
       const sent = await within(
         provider.shutdown().then(
           () => true,
