@@ -1,5 +1,4 @@
 import { Agent, request } from 'node:http';
-import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
@@ -28,34 +27,6 @@ function decode(body, encoding) {
   return plain.toString('utf8');
 }
 
-/**
- * `count` callers at the same moment, each on a new connection, which is opened first thing. Written on bare
- * sockets, so that the callers' own work does not count as the server's. Milliseconds to the last byte, and the texts.
- */
-export function burst(port, path, count) {
-  const head = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAccept: application/json\r\nConnection: close\r\n\r\n`;
-  const startedAt = performance.now();
-  const one = () =>
-    new Promise((resolve, reject) => {
-      const chunks = [];
-      let lastAt = 0;
-      const socket = connect(port, '127.0.0.1', () => socket.write(head));
-      socket.on('data', (chunk) => {
-        lastAt = performance.now();
-        chunks.push(chunk);
-      });
-      socket.on('error', reject);
-      socket.on('close', () => resolve({ ms: lastAt - startedAt, answer: Buffer.concat(chunks) }));
-    });
-  return Promise.all(Array.from({ length: count }, one)).then((all) =>
-    all.map(({ ms, answer }) => {
-      const text = answer.toString('utf8');
-      const end = text.indexOf('\r\n\r\n');
-      return { ms, status: Number(text.slice(9, 12)), body: text.slice(end + 4) };
-    }),
-  );
-}
-
 /** `count` connections, open and kept. */
 export async function openConnections(url, count, headers = {}) {
   const agent = new Agent({ keepAlive: true, maxSockets: count });
@@ -64,27 +35,17 @@ export async function openConnections(url, count, headers = {}) {
 }
 
 /**
- * Callers who come at even distances whether or not the ones before have their answers, until `count` have come or
- * `signal` says enough; on the connections of `agent`, without one each on a new connection. Each is timed from the moment
- * at which they were due, so that a server that stands still is not spared by callers that wait for it; `lateMs` is how
- * much of that they were late themselves.
+ * Callers who come every `everyMs` until `signal` says enough, whether or not the ones before have their answers. Each is timed from the
+ * moment at which they were due, so that a server that stands still is not spared by callers that wait for it.
  */
-export async function steady(url, { everyMs, count = Infinity, signal, headers = {}, agent = false }) {
-  const results = [];
+export async function steady(url, { everyMs, signal, headers, agent }) {
   const pending = [];
   const startedAt = performance.now();
-  const enough = () => signal?.aborted ?? false;
-  for (let index = 0; index < count && !enough(); index++) {
+  for (let index = 0; !signal.aborted; index++) {
     const due = startedAt + index * everyMs;
     const wait = due - performance.now();
     if (wait > 0) await delay(wait);
-    const lateMs = performance.now() - due;
-    pending.push(
-      get(url, headers, { agent }).then(({ status }) =>
-        results.push({ due, lateMs, ms: performance.now() - due, status }),
-      ),
-    );
+    pending.push(get(url, headers, { agent }).then(({ status }) => ({ ms: performance.now() - due, status })));
   }
-  await Promise.all(pending);
-  return results;
+  return Promise.all(pending);
 }

@@ -5,6 +5,12 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[Math.floor(middle)] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** The middle of the ratios of two servers, start by start; null without the other. */
+export function medianRatio(ours, theirs, figureOf) {
+  if (!ours || !theirs) return null;
+  return median(ours.map((each, start) => figureOf(each) / figureOf(theirs[start])));
+}
+
 /** The value that `share` (0–1) of all do not exceed. */
 export function percentile(values, share) {
   const sorted = [...values].sort((a, b) => a - b);

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { get } from './callers.mjs';
 import { freePort, startLogged, untilReady } from './processes.mjs';
 
-/** A reading younger than this (or than its own duration) counts as made now, so that `no-cache` does not make another. */
+/** A refresh younger than this (or than its own duration) counts as made now, so that `no-cache` does not make another. */
 export const COUNTS_AS_NOW_MS = 1000;
 
 /**
@@ -24,7 +24,7 @@ export async function startGateway({ root, cwd, bank, settings = {}, nodeFlags =
     accountsUrl: `${url}/api/v1/accounts`,
     /** Resolves within a millisecond or two of its opening the port. */
     live: () => untilReady(program, () => get(`${url}/health/live`).then(({ status }) => status === 200), 1),
-    /** Resolves when it holds the list, and the reading that got it no longer counts as made now. */
+    /** Resolves when it holds the list, and the refresh that got it no longer counts as made now. */
     settled: async () => {
       await gateway.live();
       const { status, text } = await get(gateway.accountsUrl);

@@ -4,13 +4,10 @@ import { has, start } from './processes.mjs';
 
 const REPORT = fileURLToPath(new URL('wrk-report.lua', import.meta.url));
 
-/**
- * What makes the load: wrk where it is installed, else autocannon, which is a Node program and slower than some of the
- * servers it should measure.
- */
-export function chooseGenerator(wish, cwd) {
-  const name = wish ?? (has('wrk') ? 'wrk' : 'autocannon');
-  return { name, run: name === 'wrk' ? (url, load) => runWrk(url, { ...load, cwd }) : runAutocannon };
+/** The load generator. @throws Error where wrk is not installed */
+export function createGenerator(cwd) {
+  if (!has('wrk')) throw new Error('the bench needs wrk: apt-get install wrk');
+  return { run: (url, load) => runWrk(url, { ...load, cwd }) };
 }
 
 /**
@@ -39,22 +36,5 @@ async function runWrk(url, { connections, seconds, headers, cwd }) {
     errors,
     p50: p50 / 1000,
     p99: p99 / 1000,
-  };
-}
-
-/** @returns {Promise<Load>} */
-async function runAutocannon(url, { connections, seconds, headers }) {
-  const { default: autocannon } = await import('autocannon');
-  const result = await autocannon({ url, connections, duration: seconds, headers });
-  const { total } = result.requests;
-  const refused = Object.entries(result.statusCodeStats ?? {})
-    .filter(([status]) => Number(status) >= 400)
-    .reduce((sum, [, { count }]) => sum + count, 0);
-  return {
-    perSecond: total / result.duration,
-    bytes: result.throughput.total / total,
-    errors: result.errors + result.timeouts + refused,
-    p50: result.latency.p50,
-    p99: result.latency.p99,
   };
 }

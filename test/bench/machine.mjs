@@ -30,19 +30,6 @@ export function familyOf(root) {
 /** CPU time used so far, in clock ticks (10 ms). */
 export const ticksOf = (pids) => pids.reduce((sum, pid) => sum + (readStat(pid)?.own ?? 0), 0);
 
-/**
- * CPU time that `program` used since, in milliseconds: of all its threads, and of its first one alone (in Node, the one that
- * serves; what a worker did before it ended counts with all). Zero where there is no /proc.
- */
-export function watchCpu({ pid }) {
-  const look = () => [readStat(pid), readStat(`${pid}/task/${pid}`)].map((stat) => (stat?.own ?? 0) * 10);
-  const before = look();
-  return () => {
-    const [all, first] = look().map((ms, index) => ms - before[index]);
-    return { all, first };
-  };
-}
-
 /** A share of the whole machine; what is measured while others use more than this is marked. */
 export const DISTURBING = 0.1;
 

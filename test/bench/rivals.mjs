@@ -1,25 +1,12 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { get } from './callers.mjs';
 import { createSink, freePort, has, start, startLogged, untilReady } from './processes.mjs';
-import { JSON_ONLY, writeAnswers } from './ready-answers.mjs';
+import { assertSameAnswers, JSON_ONLY, writeAnswers } from './ready-answers.mjs';
 
 const PATH = '/api/v1/accounts';
 const place = (name) => fileURLToPath(new URL(`rivals/${name}`, import.meta.url));
-const require = createRequire(import.meta.url);
-
-const installed = (name) => {
-  try {
-    require.resolve(name);
-    return true;
-  } catch (error) {
-    // there, but not for require()
-    return error.code === 'ERR_PACKAGE_PATH_NOT_EXPORTED';
-  }
-};
-
 /**
  * @typedef {object} Rival
  * @property {string} name
@@ -46,42 +33,21 @@ async function startNode(name, { cwd, file, args, log = false, words, toPath = (
   return whenReady(program, { words, toUrl: (question) => `http://127.0.0.1:${port}${toPath(question)}` });
 }
 
-/** Bare node:http, the same with the gateway's log line, and Nest on Fastify with it: all send `answers` as they are. */
-export async function startReady({ cwd, answers }) {
-  const file = join(cwd, 'answers.json');
+/** Nest on Fastify with a guard and bare node:http: both send `answers` and write the gateway's line. Checked to do so. */
+export async function startReady({ cwd, answers, only, nestName = 'Nest on Fastify' }) {
+  const file = join(cwd, `answers-${Date.now()}.json`);
   writeAnswers(file, answers);
-  const ready = { cwd, args: [file], toPath: (question) => `/${question}` };
-  return {
-    bare: await startNode('bare node:http', { ...ready, file: 'bare-node.mjs' }),
-    bareLogged: await startNode('bare node:http, with the log line', {
-      ...ready,
-      file: 'bare-node.mjs',
-      args: [file, 'log'],
-      log: true,
-    }),
-    nestFastify: await startNode('Nest on Fastify, ready bytes', { ...ready, file: 'nest-fastify.mjs', log: true }),
-  };
-}
-
-export async function startNestExpress({ cwd, answers }) {
-  if (!installed('@nestjs/platform-express')) return null;
-  const objects = join(cwd, 'objects.json');
-  writeFileSync(objects, answers.plain.text);
-  return startNode('Nest on Express, objects', { cwd, file: 'nest-express.mjs', args: [objects] });
-}
-
-export async function startHttpProxy({ cwd, bank, token }) {
-  if (!installed('@fastify/http-proxy')) return null;
-  const { ca, pfx, passphrase } = bank.tls;
-  const given = JSON.stringify({ url: bank.url, token, tls: { ca, pfx: pfx.toString('base64'), passphrase } });
-  return startNode('@fastify/http-proxy', { cwd, file: 'fastify-http-proxy.mjs', args: [given], words: 'bank' });
+  const ready = { cwd, args: [file], log: true, toPath: (question) => `/${question}` };
+  const rivals = [await startNode(nestName, { ...ready, file: 'nest-fastify.mjs' })];
+  if (only !== 'nest') rivals.push(await startNode('bare node:http, ready bytes', { ...ready, file: 'bare-node.mjs' }));
+  if (only !== 'nest') for (const rival of rivals) await assertSameAnswers(rival, answers);
+  return rivals;
 }
 
 /** nginx, and the same nginx on a second port with gzip (`gzipUrl`). */
 export async function startNginx({ cwd, bank, token }) {
   if (!has('nginx')) return null;
-  const directory = join(cwd, 'nginx');
-  mkdirSync(directory);
+  const directory = mkdtempSync(join(cwd, 'nginx-'));
   const { certificate, key } = bank.pem();
   const paths = { CERTIFICATE: join(directory, 'client.pem'), KEY: join(directory, 'client-key.pem') };
   writeFileSync(paths.CERTIFICATE, certificate);
@@ -108,23 +74,6 @@ export async function startNginx({ cwd, bank, token }) {
     gzipUrl: `http://127.0.0.1:${gzipPort}${PATH}`,
     stop: () => program.stop().then(sink.lines),
   });
-}
-
-/** Varnish in front of a gateway. */
-export async function startVarnish({ cwd, gateway }) {
-  if (!has('varnishd')) return null;
-  const directory = join(cwd, 'varnish');
-  mkdirSync(directory);
-  const port = await freePort();
-  const file = fill('varnish.vcl.template', join(directory, 'gateway.vcl'), { GATEWAY_PORT: gateway.port });
-  const program = start(
-    'Varnish before the gateway',
-    'varnishd -F -j none -T none -s malloc,64m -p http_gzip_support=off -p thread_pools=1 -p thread_pool_min=50'
-      .split(' ')
-      .concat('-n', join(directory, 'work'), '-f', file, '-a', `127.0.0.1:${port}`),
-    { underTest: true, cwd },
-  );
-  return whenReady(program, { toUrl: () => `http://127.0.0.1:${port}${PATH}` });
 }
 
 /** rivals/bare-client.mjs as a process on the cores that the gateway has. `read` gives the milliseconds of one reading. */

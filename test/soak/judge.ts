@@ -28,7 +28,7 @@ interface Snapshot {
   readonly complete: boolean | null;
 }
 
-/** Between what the bank saw and what the gateway made of it lie some turns of both processes. */
+/** Allowance for the scheduling of both processes. */
 const TURNS_MS = 300;
 
 /** What is wrong with an answer, in words; null when nothing is. `heldMs`: how long one of the processes stood still. */
@@ -43,7 +43,7 @@ export function judge(call: Call, versions: readonly Version[], limits: Limits, 
   const numbers = new Set(accounts.map(({ name }) => Number(/ v(\d+)$/.exec(name)?.[1] ?? Number.NaN)));
   const [number = -1, ...others] = numbers;
   const version = versions[number];
-  if (others.length > 0) return `accounts of ${numbers.size} readings in one answer`;
+  if (others.length > 0) return `accounts of ${numbers.size} refreshes in one answer`;
   if (!version) return 'accounts that the bank never gave';
   for (const account of accounts) {
     const wrong = judgeAccount(account, number);
@@ -61,7 +61,7 @@ export function judge(call: Call, versions: readonly Version[], limits: Limits, 
   const readMeanwhile = version.lastServedAt >= call.sentAt - slackMs;
   const ageMs = call.sentAt - asOf;
   const nowMs = Math.max(1000, version.lastServedAt - asOf);
-  // a reading of the last second counts as one of now (docs/api.md#freshness)
+  // a refresh of the last second counts as one of now (docs/api.md#freshness)
   const freshMs = call.cacheControl === 'no-cache' ? Math.max(limits.freshMs, nowMs) : limits.freshMs;
   if (!snapshot.stale && ageMs > freshMs + slackMs && !readMeanwhile) return `${ageMs} ms old and not marked stale`;
   if (snapshot.stale && call.receivedAt - asOf < limits.freshMs) return 'marked stale while fresh';
@@ -93,29 +93,13 @@ function judgeProblem({ status, headers, text }: Call): string | null {
   return null;
 }
 
-function readAnswer({ text, headers }: Call): { accounts: Account[]; snapshot: Snapshot; total: number | null } {
-  if (headers['content-type']?.startsWith('application/x-ndjson')) {
-    const accounts = text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Account);
-    const complete = String(headers['snapshot-complete']);
-    const snapshot = {
-      asOf: String(headers['snapshot-as-of']),
-      stale: headers['snapshot-stale'] === 'true',
-      complete: complete === 'true' ? true : complete === 'false' ? false : null,
-    };
-    return { accounts, snapshot, total: accounts.length };
-  }
+function readAnswer({ text }: Call): { accounts: Account[]; snapshot: Snapshot; total: number | null } {
   const body = JSON.parse(text) as {
     account?: Account;
     accounts?: Account[];
     page?: { total: number };
     snapshot: Snapshot;
   };
-  return {
-    accounts: body.accounts ?? (body.account ? [body.account] : []),
-    snapshot: body.snapshot,
-    total: body.page?.total ?? null,
-  };
+  const accounts = body.accounts ?? (body.account ? [body.account] : []);
+  return { accounts, snapshot: body.snapshot, total: body.page?.total ?? null };
 }

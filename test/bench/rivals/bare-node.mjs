@@ -1,13 +1,13 @@
 // The runtime's limit: node:http writing ready-made answers, the gateway's own bytes and headers, with nothing decided but a
-// new request id for each. argv: port, file of answers (see ready.mjs), "log" for the gateway's line for each request.
+// new request id for each. argv: port, file of answers (see ready.mjs).
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createLineWriter, readAnswers } from './ready.mjs';
 
-const [port, file, log] = process.argv.slice(2);
+const [port, file] = process.argv.slice(2);
 const { keepAliveMs, answers } = readAnswers(file);
 const ready = new Map([...answers].map(([path, answer]) => [path, { ...answer, headers: answer.headers.flat() }]));
-const writeLine = log === 'log' ? createLineWriter() : null;
+const writeLine = createLineWriter();
 
 const server = createServer((request, response) => {
   const startedAt = performance.now();
@@ -19,7 +19,7 @@ const server = createServer((request, response) => {
   }
   response.writeHead(answer.status, [...answer.headers, 'x-request-id', requestId]);
   response.end(answer.body);
-  if (writeLine) response.on('finish', () => writeLine(answer.line, requestId, performance.now() - startedAt));
+  response.on('finish', () => writeLine(answer.line, requestId, performance.now() - startedAt));
 });
 server.keepAliveTimeout = keepAliveMs;
 server.listen(Number(port), '127.0.0.1');

@@ -1,9 +1,9 @@
 // Nest on Fastify at its best: a controller that sends a ready Buffer by `reply`, with the gateway's headers, and the
-// gateway's line in an onResponse hook. No guard, no cache, no freshness: nothing is decided but a new request id for each.
+// gateway's line in an onResponse hook. One guard looks at the Host header; no interceptor, no cache, no freshness.
 // Decorators are applied by hand, since Node runs this file as it is. argv: port, file of answers (see ready.mjs).
 import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
-import { Controller, Get, Module, Res } from '@nestjs/common';
+import { Controller, Get, Module, Res, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { createLineWriter, readAnswers } from './ready.mjs';
@@ -22,6 +22,14 @@ for (const [path, { status, headers: pairs, body }] of answers) {
   Res()(AccountsController.prototype, path, 0);
   Get(path)(AccountsController.prototype, path, Object.getOwnPropertyDescriptor(AccountsController.prototype, path));
 }
+
+class HostGuard {
+  canActivate(context) {
+    const { host = '' } = context.switchToHttp().getRequest().headers;
+    return host.startsWith('127.0.0.1:');
+  }
+}
+UseGuards(HostGuard)(AccountsController);
 Controller()(AccountsController);
 
 class AppModule {}

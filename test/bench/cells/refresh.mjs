@@ -1,0 +1,130 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { get, openConnections, steady } from '../callers.mjs';
+import { digits, median, percentile, whole } from '../figures.mjs';
+import { COUNTS_AS_NOW_MS, startGateway } from '../gateway.mjs';
+import { memoryOf } from '../machine.mjs';
+import { JSON_ONLY } from '../ready-answers.mjs';
+import { startBareClient } from '../rivals.mjs';
+
+const PAGE_SIZE = 1000;
+const CONNECTIONS = 32;
+const EVERY_MS = 5;
+// only no-cache asks the bank
+const SETTINGS = { SNAPSHOT_FRESH_MS: '300000', REQUEST_DEADLINE_MS: '60000' };
+const SORTS = ['-current', 'name', '-openedAt', 'currency', '-name', 'status', 'openedAt', 'current'];
+
+/** Whole refreshes of 10 000 accounts, bank at 50 ms, beside the bare client. */
+export async function refresh(bench) {
+  const samples = await eachStart({ ...bench, accounts: 10_000, latencyMs: 50 }, async (pair) => ({
+    ratio: await pair(),
+  }));
+  return { goals: [ratioGoal('10 000 accounts: a refresh', samples, 2)], raw: samples };
+}
+
+/** 100 000 accounts: refreshes, memory, other callers meanwhile, and questions that nobody asked before. */
+export async function large(bench) {
+  const samples = await eachStart({ ...bench, accounts: 100_000, latencyMs: 20 }, async (pair, gateway) => {
+    const ratio = await pair();
+    await readNow(gateway, 100_000);
+    const memory = memoryOf(gateway.program.pid).now;
+    await delay(COUNTS_AS_NOW_MS + 100);
+    const others = await othersDuring(gateway, readNow(gateway, 100_000));
+    return { ratio, memory, others, question: median(await newQuestions(gateway, bench.quick ? 15 : 30)) };
+  });
+  const goal = (text, figure, unit, limit) => {
+    const value = median(samples.map((sample) => sample[figure]));
+    return {
+      goal: `100 000 accounts: ${text} ≤ ${limit} ${unit}`,
+      measured: `${digits(value, 1)} ${unit}`,
+      reached: value <= limit,
+    };
+  };
+  return {
+    goals: [
+      ratioGoal('100 000 accounts: a refresh', samples, 4),
+      goal('resident memory after three refreshes', 'memory', 'MB', 520),
+      goal("others' p99 during a refresh", 'others', 'ms', 25),
+      goal('a new question (median)', 'question', 'ms', 15),
+    ],
+    raw: samples,
+  };
+}
+
+/** Runs `work` for each start of the gateway and the bare client; `pair` measures a refresh of each, in turn, thrice. */
+async function eachStart(shared, work) {
+  const bench = { ...shared, onPair: true };
+  const { bank, say, starts, accounts, latencyMs } = bench;
+  await bank.set({ accounts, latencyMs });
+  const samples = [];
+  for (let start = 0; start < starts; start++) {
+    const client = startBareClient(bench);
+    // the sandbox creates accounts when they are first asked for
+    await client.read(PAGE_SIZE);
+    const gateway = await startGateway({ ...bench, settings: SETTINGS });
+    await gateway.settled();
+    const times = [];
+    const pair = async () => {
+      for (let round = 0; round < 3; round++) {
+        const [ours, bare] = [await readNow(gateway, accounts), await client.read(PAGE_SIZE)];
+        times.push({ ours, bare });
+        await delay(COUNTS_AS_NOW_MS + 100);
+      }
+      return median(times.map(({ ours, bare }) => ours / bare));
+    };
+    samples.push({ ...(await work(pair, gateway)), times });
+    say(`  start ${start + 1} of ${starts}: ${JSON.stringify(samples.at(-1))}`);
+    await Promise.all([client.stop(), gateway.stop()]);
+  }
+  await bank.set({ accounts: 120, latencyMs: 0 });
+  return samples;
+}
+
+function ratioGoal(text, samples, limit) {
+  const ratio = median(samples.map((sample) => sample.ratio));
+  const times = samples.flatMap((sample) => sample.times);
+  const middle = (whose) => whole(median(times.map((each) => each[whose])));
+  return {
+    goal: `${text} ≤ ${limit} × the bare client`,
+    measured: `${digits(ratio, 2)} (${middle('ours')} ms : ${middle('bare')} ms)`,
+    reached: ratio <= limit,
+  };
+}
+
+/** The ms in which a caller who wants the bank asked now has an answer made of `accounts` accounts. */
+async function readNow(gateway, accounts) {
+  const { status, text, ms } = await get(gateway.accountsUrl, { ...JSON_ONLY, 'cache-control': 'no-cache' });
+  const total = status === 200 ? JSON.parse(text).page.total : null;
+  if (total !== accounts) throw new Error(`a refresh of ${accounts}: ${status}, ${total} accounts`);
+  return ms;
+}
+
+/** The p99 of callers who come every 5 ms on kept connections while `running` runs. */
+async function othersDuring(gateway, running) {
+  const agent = await openConnections(gateway.accountsUrl, CONNECTIONS, JSON_ONLY);
+  const end = new AbortController();
+  const options = { everyMs: EVERY_MS, agent, signal: end.signal, headers: JSON_ONLY };
+  const [callers] = await Promise.all([steady(gateway.accountsUrl, options), running.finally(() => end.abort())]);
+  agent.destroy();
+  const wrong = callers.find(({ status }) => status !== 200);
+  if (wrong) throw new Error(`a caller during a refresh got ${wrong.status}`);
+  return percentile(
+    callers.map(({ ms }) => ms),
+    0.99,
+  );
+}
+
+/** The ms of questions that no two are alike: a word of a name or some digits of an IBAN, in changing order. */
+async function newQuestions(gateway, count) {
+  const times = [];
+  for (let index = 0; index < count; index++) {
+    const example = await get(`${gateway.accountsUrl}?pageSize=1&pageNumber=${index * 1601 + 7}`, JSON_ONLY);
+    const [{ name, id, ibans }] = JSON.parse(example.text).accounts;
+    const word = index % 2 === 0 ? name.split(/\s/)[0].slice(0, 12) : (ibans[0] ?? id).slice(-5, -1);
+    const status = index % 3 === 0 ? '&status=Active' : '';
+    const query = `q=${encodeURIComponent(word)}&sort=${SORTS[index % SORTS.length]}&pageSize=${50 + index}${status}`;
+    const answer = await get(`${gateway.accountsUrl}?${query}`, JSON_ONLY);
+    if (answer.status !== 200) throw new Error(`${query}: ${answer.status}`);
+    times.push(answer.ms);
+  }
+  return times;
+}
