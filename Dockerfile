@@ -22,7 +22,7 @@ RUN GIT_COMMIT=$GIT_COMMIT npm run build && find dist -exec touch --no-dereferen
 
 FROM ${NODE_IMAGE}
 ARG GIT_COMMIT
-ARG VERSION=0.1.0
+ARG VERSION=1.0.0
 ARG SOURCE=
 LABEL org.opencontainers.image.title="accounts-gateway" \
       org.opencontainers.image.version="${VERSION}" \

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // Nothing is imported before the signals are handled and the version is known: an older Node cannot even read the rest.
 const OLDEST_NODE = 24;
 

@@ -2,7 +2,17 @@
 // renamed, so that a failed build changes nothing and a running gateway keeps what it has loaded.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { watch } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +28,16 @@ const WORKERS = {
   'snapshot-builder': 'src/snapshot/builder.worker.ts',
   'open-certificate': 'src/pfx/open-certificate.worker.ts',
 };
-const SOURCES = ['src', 'client/src', 'docs', 'config/build', 'package.json', 'package-lock.json'];
+const SOURCES = [
+  'src',
+  'client/package.json',
+  'client/README.md',
+  'client/src',
+  'docs',
+  'config/build',
+  'package.json',
+  'package-lock.json',
+];
 
 /** Packages that Nest and terminus only load if an app has installed them; none of them is installed here. */
 const OPTIONAL =
@@ -102,6 +121,7 @@ async function buildInto(directory: string): Promise<void> {
     logLevel: 'warn',
     build: { outDir: join(directory, 'console') },
   });
+  packClient(join(directory, 'client'));
   cpSync(join(ROOT, 'docs'), join(directory, 'guide'), { recursive: true });
   cpSync(join(ROOT, 'src/guide/guide.css'), join(directory, 'guide.css'));
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(modules, ['preact', 'uplot'], ROOT));
@@ -110,6 +130,15 @@ async function buildInto(directory: string): Promise<void> {
     join(directory, 'package.json'),
     `${JSON.stringify({ name: 'accounts-gateway', version, type: 'module' })}\n`,
   );
+}
+
+/** The typed client as a package, which the gateway serves so that web apps can install it by its address. */
+function packClient(directory: string): void {
+  mkdirSync(directory);
+  const run = (file: string, ...args: string[]) =>
+    execFileSync(file, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  run(process.execPath, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'client');
+  run('npm', 'pack', './client', '--pack-destination', directory, '--ignore-scripts', '--silent');
 }
 
 function swap(aside: string): void {

@@ -1,4 +1,8 @@
-import { readdirSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
@@ -23,11 +27,11 @@ const addressOf = (name: string) => (name === 'README.md' ? '/docs/guide' : `/do
 
 describe('the documents of the project are pages of the gateway', () => {
   it.each(names)('%s, with links and pictures that lead somewhere', async (name) => {
-    const { status, headers, text } = await gateway.get(addressOf(name));
+    const { status, headers, text: html } = await gateway.get(addressOf(name));
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(text).toMatch(/<h1 id="[^"]+">/);
-    expect(text).not.toMatch(/<script|\sstyle=/);
-    for (const [, address = ''] of text.matchAll(/(?:href|src)="(\/[^"]*)"/g)) {
+    expect(html).toMatch(/<h1 id="[^"]+">/);
+    expect(html).not.toMatch(/<script|\sstyle=/);
+    for (const [, address = ''] of html.matchAll(/(?:href|src)="(\/[^"]*)"/g)) {
       const [path = '', anchor] = address.split('#');
       const target = await gateway.get(path);
       expect([address, target.status]).toEqual([address, 200]);
@@ -45,10 +49,36 @@ describe('the documents of the project are pages of the gateway', () => {
 });
 
 it('the API reference describes every route of the OpenAPI document and runs no script', async () => {
-  const { text, headers } = await gateway.get('/docs');
+  const { text: html, headers } = await gateway.get('/docs');
   const { paths } = (await gateway.get('/openapi.json')).json as { paths: Record<string, unknown> };
   expect(Object.keys(paths).length).toBeGreaterThan(5);
-  for (const path of Object.keys(paths)) expect(text).toContain(`GET ${path}</h2>`);
-  expect(text).not.toMatch(/<script|\sstyle=/);
+  for (const path of Object.keys(paths)) expect(html).toContain(`GET ${path}</h2>`);
+  expect(html).not.toMatch(/<script|\sstyle=/);
   expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self'; img-src 'self' data:;/);
+});
+
+it('the typed client is installed by its address, and calls this gateway', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  const directory = mkdtempSync(join(tmpdir(), 'app-'));
+  try {
+    const address = `${gateway.url}/client/accounts-gateway-client-${version}.tgz`;
+    writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+    writeFileSync(join(directory, 'package.tgz'), Buffer.from(await (await fetch(address)).arrayBuffer()));
+    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--offline', './package.tgz'], { cwd: directory });
+    const script = `import { createClient } from 'accounts-gateway-client';
+      const { page } = await createClient({ baseUrl: '${gateway.url}' }).listAccounts({});
+      console.log(page.total);`;
+    writeFileSync(join(directory, 'app.js'), script);
+    const app = spawn(process.execPath, ['app.js'], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
+    expect((await text(app.stdout)).trim()).toBe('120');
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
+
+it('a package of another version is not there, and the error names the one that is', async () => {
+  const { json } = await gateway.get('/client/accounts-gateway-client-0.0.0.tgz');
+  expect(json).toMatchObject({ status: 404, detail: expect.stringContaining('accounts-gateway-client-') });
 });
