@@ -34,10 +34,10 @@ describe('a series of failures', () => {
     condition.failed('token', down);
     condition.failed('refresh', down);
     condition.succeeded('token');
-    expect([condition.status().failing, log.lines('bank.recovered').length]).toEqual([true, 0]);
+    expect([condition.status().failures.refresh === null, log.lines('bank.recovered').length]).toEqual([false, 0]);
     condition.succeeded('refresh');
     condition.succeeded('refresh');
-    expect([condition.status().failing, log.lines('bank.recovered').length]).toEqual([false, 1]);
+    expect([condition.status().failures.refresh === null, log.lines('bank.recovered').length]).toEqual([true, 1]);
   });
 
   it('may begin again', () => {
@@ -62,12 +62,11 @@ describe('the state', () => {
   it('says when it last went well and badly', () => {
     const { clock, condition } = begin();
     const none = { token: null, refresh: null };
-    expect(condition.status()).toEqual({ failing: false, failures: none, lastSuccessAt: null, lastError: null });
+    expect(condition.status()).toEqual({ failures: none, lastSuccessAt: null, lastError: null });
     condition.succeeded('token');
     clock.advance(1000);
     condition.failed('refresh', down);
     expect(condition.status()).toEqual({
-      failing: true,
       failures: { token: null, refresh: { error: down, at: '2026-11-21T08:00:01.000Z' } },
       lastSuccessAt: '2026-11-21T08:00:00.000Z',
       lastError: { code: 'bank-unreachable', at: '2026-11-21T08:00:01.000Z' },

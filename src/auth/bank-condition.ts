@@ -59,7 +59,6 @@ export class BankCondition {
   status() {
     const last = this.#lastFailure;
     return {
-      failing: this.#failing.size > 0,
       /** The failures of the current series, by kind of work. */
       failures: { token: this.#failing.get('token') ?? null, refresh: this.#failing.get('refresh') ?? null },
       lastSuccessAt: this.#lastSuccessAt,

@@ -242,7 +242,7 @@ const CASES: readonly Case[] = [
     ...route,
     code: 'proxy-unavailable',
     owner: 'operator',
-    problem: /certificate of the egress proxy is not trusted/,
+    problem: /certificate of the egress proxy \S+ is not trusted/,
     remedy: /EGRESS_PROXY_CA_FILE/,
   },
   {
@@ -252,7 +252,8 @@ const CASES: readonly Case[] = [
       return env;
     },
     ...untrusted,
-    problem: /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE holds no root of it, only: CN=Sandbox Bank Root CA/,
+    problem:
+      /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE holds no root of it, only: CN=Sandbox Bank Root CA/,
     remedy: /the certificate of CN=A bank root.*BANK_CA_FILE.*TLS inspection/,
   },
   {
