@@ -59,9 +59,10 @@ async function eachStart(shared, work) {
   for (let start = 0; start < starts; start++) {
     const client = startBareClient(bench);
     // the sandbox creates accounts when they are first asked for
-    await client.read(PAGE_SIZE);
+    say(`  bare client ${Math.round(await client.read(PAGE_SIZE))} ms`);
     const gateway = await startGateway({ ...bench, settings: SETTINGS });
     await gateway.settled();
+    say('  gateway has the list');
     const times = [];
     const pair = async () => {
       for (let round = 0; round < 3; round++) {
