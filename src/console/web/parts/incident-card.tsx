@@ -134,7 +134,7 @@ function toImpactNote(level: Incident['level'], part: string): string {
 
 function toAttempt({ since, nextAttemptAt, attempts }: Incident, now: number): string {
   const left = nextAttemptAt === null ? null : Date.parse(nextAttemptAt) - now;
-  const next = left === null ? null : left > 0 ? `next attempt in ${toDuration(left)}` : 'trying now';
+  const next = left === null ? null : left >= 1000 ? `next attempt in ${toDuration(left)}` : 'trying now';
   const tried = attempts ? `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}` : null;
   return [`since ${toClock(since ?? '')}`, tried, next].filter(Boolean).join(' · ');
 }
