@@ -1,3 +1,5 @@
+import { toOffsets, writeTexts } from './bytes.js';
+
 /** Numbers and bytes that lie in a snapshot, each under a name. */
 export type Section = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
@@ -5,7 +7,7 @@ const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64
 type KindName = keyof typeof KINDS;
 
 /** Of the layout; what was written by another version is not read. */
-export const MAGIC = 0x41475331;
+export const MAGIC = 0x41475332;
 const PREAMBLE_BYTES = 8;
 const ALIGNMENT = 8;
 
@@ -17,33 +19,39 @@ interface Directory<H> {
 /** Bytes that are no snapshot of this version, or only a part of one. */
 export class LayoutUnreadable extends Error {}
 
-/** A section that is written into its place, so that it need not exist twice. */
-export interface Writable {
-  readonly byteLength: number;
-  /** @param written a section that stands before it */
-  writeInto(place: Uint8Array, written: (name: string) => Uint8Array): void;
-}
-
-/** One buffer: magic, length of the directory, directory as JSON, then the sections, each aligned for its kind. */
-export function pack(header: object, sections: Readonly<Record<string, Section | Writable>>): ArrayBuffer {
+/**
+ * One buffer: magic, length of the directory, directory as JSON, then the sections, each aligned for its kind.
+ * @param texts written as UTF-8 into sections of their names; their offsets go to `…Offsets`
+ */
+export function pack(
+  header: object,
+  sections: Readonly<Record<string, Section>>,
+  texts: Readonly<Record<string, readonly string[]>> = {},
+): ArrayBuffer {
+  const offsets = Object.entries(texts).map(([name, each]) => [name, toOffsets(each)] as const);
   const places: Record<string, readonly [KindName, number, number]> = {};
-  let offset = 0;
-  for (const [name, section] of Object.entries(sections)) {
-    const kind = 'writeInto' in section ? 'u8' : kindOf(section);
-    places[name] = [kind, offset, 'writeInto' in section ? section.byteLength : section.length];
-    offset = aligned(offset + section.byteLength);
+  let end = 0;
+  const place = (name: string, kind: KindName, length: number) => {
+    places[name] = [kind, end, length];
+    end = aligned(end + length * KINDS[kind].BYTES_PER_ELEMENT);
+  };
+  for (const [name, section] of Object.entries(sections)) place(name, kindOf(section), section.length);
+  for (const [name, each] of offsets) {
+    place(`${name}Offsets`, 'u32', each.length);
+    place(name, 'u8', each.at(-1) ?? 0);
   }
   const directory = new TextEncoder().encode(JSON.stringify({ header, sections: places }));
   const start = aligned(PREAMBLE_BYTES + directory.length);
-  const buffer = new ArrayBuffer(start + offset);
+  const buffer = new ArrayBuffer(start + end);
   new Uint32Array(buffer, 0, 2).set([MAGIC, directory.length]);
   new Uint8Array(buffer).set(directory, PREAMBLE_BYTES);
-  const placeOf = (name: string) =>
-    new Uint8Array(buffer, start + (places[name]?.[1] ?? 0), sections[name]?.byteLength ?? 0);
-  for (const [name, section] of Object.entries(sections)) {
-    const place = placeOf(name);
-    if ('writeInto' in section) section.writeInto(place, placeOf);
-    else place.set(new Uint8Array(section.buffer, section.byteOffset, section.byteLength));
+  const at = (name: string) => new Uint8Array(buffer, start + (places[name]?.[1] ?? 0));
+  for (const [name, { buffer: bytes, byteOffset, byteLength }] of Object.entries(sections)) {
+    at(name).set(new Uint8Array(bytes, byteOffset, byteLength));
+  }
+  for (const [name, each] of offsets) {
+    at(`${name}Offsets`).set(new Uint8Array(each.buffer));
+    writeTexts(texts[name] ?? [], each, at(name));
   }
   return buffer;
 }

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Account } from './account.js';
 import { AmountColumnBuilder, type AmountColumn } from './amount-column.js';
-import { TextPile, toByteOrder, toTexts } from './bytes.js';
+import { toByteOrder, toTexts } from './bytes.js';
 import { CodedTextsBuilder, type CodedTexts } from './coded-texts.js';
 import { foldValue, toNumbersText, toSearchText } from './fold-text.js';
 import { compareInstants, parseInstant, type BankInstant } from './instant.js';
-import { pack, type Section } from './layout.js';
+import { pack, unpack, type Section } from './layout.js';
 import {
   AMOUNT_FIELDS,
   COLUMN_FIELDS,
@@ -35,9 +35,9 @@ export class SnapshotBuilder {
   /** By its id, the place of an account in all that follows, which is in the order of coming. */
   readonly #rows = new Map<string, number>();
   readonly #pages: number[] = [];
-  readonly #json = new TextPile();
-  readonly #search = new TextPile();
-  readonly #numbers = new TextPile();
+  readonly #json: string[] = [];
+  readonly #search: string[] = [];
+  readonly #numbers: string[] = [];
   readonly #sortTexts = forEachOf<TextSortField, CodedTextsBuilder>(TEXT_SORT_FIELDS, () => new CodedTextsBuilder());
   readonly #columns = forEachOf<ColumnField, CodedTextsBuilder>(COLUMN_FIELDS, () => new CodedTextsBuilder());
   /** Of every CurrentBalance: what totals are made of. And for each account where its own end. */
@@ -76,21 +76,9 @@ export class SnapshotBuilder {
   /** The snapshot as one buffer. Nothing can be added afterwards. */
   finish({ asOf, complete }: Pick<SnapshotHeader, 'asOf' | 'complete'>): ArrayBuffer {
     const order = this.#orderById();
-    const json = this.#json.take(order);
-    const search = this.#search.take(order);
-    const numbers = this.#numbers.take(order);
     const header: SnapshotHeader = { accounts: order.length, asOf, complete };
-    return pack(header, {
-      json: json.bytes,
-      jsonOffsets: json.offsets,
-      digest: {
-        byteLength: DIGEST_BYTES,
-        writeInto: (place, written) => place.set(createHash('sha256').update(written('json')).digest()),
-      },
-      search: search.bytes,
-      searchOffsets: search.offsets,
-      numbers: numbers.bytes,
-      numbersOffsets: numbers.offsets,
+    const sections = {
+      digest: new Uint8Array(DIGEST_BYTES),
       ...Object.assign(
         {},
         ...COLUMN_FIELDS.map((field) => {
@@ -104,7 +92,16 @@ export class SnapshotBuilder {
         ...TEXT_SORT_FIELDS.map((field) => toOrderSections(field, toOrder(field, this.#sortTexts[field].take(order)))),
       ),
       ...this.#entrySections(order),
+    };
+    const inOrder = (texts: readonly string[]) => Array.from(order, (row) => texts[row] as string);
+    const buffer = pack(header, sections, {
+      json: inOrder(this.#json),
+      search: inOrder(this.#search),
+      numbers: inOrder(this.#numbers),
     });
+    const { digest, json } = unpack(buffer, { digest: 'u8', json: 'u8' } as const).sections;
+    digest.set(createHash('sha256').update(json).digest());
+    return buffer;
   }
 
   #noteCurrency(currency: string | null, path: string): void {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { toTextList } from './bytes.js';
 import { LayoutUnreadable, pack, unpack } from './layout.js';
 import { account, accountsOf, balance, readings, snapshotOf } from './sample-account.test-support.js';
 import { Snapshot } from './snapshot.js';
@@ -100,13 +101,17 @@ describe('a layout', () => {
         none: new Uint32Array(),
         shorts: new Uint16Array([65535]),
       },
+      { texts: ['é', '', 'ab'], noTexts: [] },
     );
-    const { header, sections } = unpack<object, { bytes: 'u8'; floats: 'f64'; none: 'u32'; shorts: 'u16' }>(buffer, {
+    const { header, sections } = unpack(buffer, {
       bytes: 'u8',
       floats: 'f64',
       none: 'u32',
       shorts: 'u16',
-    });
+      texts: 'u8',
+      textsOffsets: 'u32',
+      noTexts: 'u8',
+    } as const);
     expect(header).toEqual({ a: 'é' });
     expect([[...sections.bytes], [...sections.floats], sections.none.length, [...sections.shorts]]).toEqual([
       [1, 2, 3],
@@ -114,6 +119,8 @@ describe('a layout', () => {
       0,
       [65535],
     ]);
+    expect(toTextList({ bytes: sections.texts, offsets: sections.textsOffsets })).toEqual(['é', '', 'ab']);
+    expect(sections.noTexts).toHaveLength(0);
   });
 
   it('lacks a section that was not packed, or as another kind', () => {
