@@ -96,9 +96,7 @@ export class Refresher {
 
   /** Takes a copy of an earlier run. */
   restore(earlier: Snapshot): void {
-    if (!this.#cached.restore(earlier)) return;
-    this.#log.restored(earlier);
-    this.#parts.activity.emit('snapshotTaken', { source: 'file' });
+    if (this.#cached.restore(earlier)) this.#log.restored(earlier);
   }
 
   /** Logs once that the cached snapshot is no longer served because refreshes fail. */
@@ -133,17 +131,12 @@ export class Refresher {
   }
 
   #succeeded(read: ReadSnapshot, id: string): Snapshot {
-    const { snapshot, source = 'bank' } = read;
-    const { activity, condition } = this.#parts;
     this.#failure = null;
     this.#backOff.succeeded();
-    condition.succeeded('refresh');
+    this.#parts.condition.succeeded('refresh');
     const wasEmptied = this.#cached.isEmptied;
-    const cached = this.#cached.replace(snapshot);
-    if (cached === snapshot) {
-      this.#log.refreshed(read, id, wasEmptied);
-      activity.emit('snapshotTaken', { source });
-    }
+    const cached = this.#cached.replace(read.snapshot);
+    if (cached === read.snapshot) this.#log.refreshed(read, id, wasEmptied);
     return cached;
   }
 

@@ -305,7 +305,7 @@ describe('a bank that fails', () => {
   it('is asked at once when an operator ends the wait', async () => {
     const scene = new Scene();
     await scene.beginFailing();
-    scene.snapshots.resetBackOff();
+    scene.snapshots.reload();
     await scene.begin();
     expect(scene.asked).toHaveLength(2);
   });
@@ -414,7 +414,6 @@ describe('a list that became empty', () => {
     await scene.begin(3);
     scene.clock.advance(FRESH_MS + 1);
     await scene.begin(0);
-    scene.snapshots.resetBackOff();
     expect(scene.snapshots.status().emptied).toBe(true);
     scene.snapshots.reload();
     expect(scene.snapshots.status().emptied).toBe(false);

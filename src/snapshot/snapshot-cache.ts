@@ -72,13 +72,11 @@ export class SnapshotCache {
   readonly #clock: Clock;
   readonly #cached: CachedSnapshot;
   readonly #refresher: Refresher;
-  readonly #activity: RefresherParts['activity'];
   #callersWaiting = 0;
 
   constructor(parts: RefresherParts & { readonly settings: CacheSettings }) {
     this.#settings = parts.settings;
     this.#clock = parts.clock;
-    this.#activity = parts.activity;
     this.#cached = new CachedSnapshot(parts.clock, parts.settings);
     this.#refresher = new Refresher(parts, this.#cached);
   }
@@ -128,12 +126,7 @@ export class SnapshotCache {
     this.#refresher.restore(earlier);
   }
 
-  /** Ends the back-off: the next caller may cause a refresh at once. */
-  resetBackOff(): void {
-    this.#refresher.resetBackOff();
-  }
-
-  /** Ends the back-off, and no longer reports an emptied list: for SIGHUP. */
+  /** Ends the back-off, and accepts an empty list: for SIGHUP. */
   reload(): void {
     this.#refresher.resetBackOff();
     this.#cached.acceptEmptied();
@@ -165,19 +158,6 @@ export class SnapshotCache {
       slow,
       ...this.#refresher.status(),
     };
-  }
-
-  // `listen` and `drop` go when src/sharing no longer calls them
-  listen(listener: { onSnapshot?(snapshot: Snapshot): void; onDropped?(): void }): void {
-    this.#activity.on('snapshotTaken', () => {
-      const { snapshot } = this.#cached;
-      if (snapshot) listener.onSnapshot?.(snapshot);
-    });
-    this.#activity.on('refreshEnded', ({ code }) => void (code === 'access-not-granted' && listener.onDropped?.()));
-  }
-
-  drop(): void {
-    this.#cached.drop();
   }
 
   onApplicationShutdown(): void {

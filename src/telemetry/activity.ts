@@ -43,18 +43,11 @@ export interface RefreshEnded {
   readonly code: ProblemCode | null;
 }
 
-/** A newer snapshot is cached. */
-interface SnapshotTaken {
-  /** Refreshed here, by another instance, or before the start. */
-  readonly source: 'bank' | 'shared' | 'file';
-}
-
 interface ActivityEvents {
   requestEnded: [RequestEnded];
   bankCallEnded: [BankCallEnded];
   tokenRequestEnded: [TokenRequestEnded];
   refreshEnded: [RefreshEnded];
-  snapshotTaken: [SnapshotTaken];
 }
 
 /** Events of one app for those that measure it. Listeners run within a request: they must be fast and must not throw. */

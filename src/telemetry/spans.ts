@@ -78,10 +78,6 @@ export class Waiting {
     if (span?.isRecording() && this.#spans.length < MAX_LINKS) this.#spans.push(span);
   }
 
-  addAll(others: Waiting): void {
-    for (const span of others.#spans) this.add(span);
-  }
-
   linkFrom(span: Span): void {
     span.addLinks(this.#spans.map((each) => ({ context: each.spanContext() })));
   }
