@@ -120,7 +120,7 @@ describe('traces', () => {
       });
     }
     expect(calls[1]?.attributes['url.query']).toBe('PageNumber=1&PageSize=1000');
-    expect(gateway.events('request').map(({ traceId }) => traceId)).toEqual([TRACE, TRACE]);
+    expect(gateway.events('request').map((line) => line['trace_id'])).toEqual([TRACE, TRACE]);
     expect(spans[0]?.resource).toMatchObject({
       'service.name': 'accounts-gateway',
       'service.version': expect.any(String),
@@ -147,7 +147,7 @@ describe('traces', () => {
     const spans = await collect(gateway, collector);
     expect(byName(spans, 'GET /api/v1/balances')).toEqual([]);
     expect(gateway.events('request').find(({ route }) => route === '/api/v1/balances')).toMatchObject({
-      traceId: TRACE,
+      trace_id: TRACE,
     });
     const live = byName(spans, 'GET /health/live');
     expect(live).toHaveLength(malformed.length);
