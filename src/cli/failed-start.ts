@@ -39,6 +39,9 @@ function explain({ code, syscall, hostname, address = hostname, port }: SystemEr
   if (code === 'ERR_WORKER_INIT_FAILED' || code === 'ERR_WORKER_OUT_OF_MEMORY') {
     return `A worker thread could not be started (${code}): allow this process more threads, open files or memory (ulimit -u, ulimit -n, the limits of its container).`;
   }
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    return `No more files can be opened (${code}): raise the limit of open files (ulimit -n, RLIMIT_NOFILE) to at least 256.`;
+  }
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return null;
   switch (code) {
     case 'EADDRINUSE':

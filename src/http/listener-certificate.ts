@@ -48,7 +48,7 @@ export class ListenerCertificate {
   #refused: string | null = null;
   #unread = false;
 
-  /** @throws Error when the files cannot be used; the settings were checked before (check-together.ts) */
+  /** @throws Error when the files cannot be used; the settings were checked before (cross-checks.ts) */
   constructor(files: CertificateFiles, clock: Clock, logger: Logger) {
     this.#files = files;
     this.#clock = clock;

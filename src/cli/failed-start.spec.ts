@@ -1,0 +1,41 @@
+import { expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
+import { reportFailedStart } from './failed-start.js';
+
+const systemError = (fields: object) => Object.assign(new Error('secret'), fields);
+
+it.each<[string, Error, number, string]>([
+  [
+    'a port that is taken',
+    systemError({ code: 'EADDRINUSE', syscall: 'listen', address: '127.0.0.1', port: 3000 }),
+    1,
+    'Port 3000 on 127.0.0.1',
+  ],
+  ['a low port', systemError({ code: 'EACCES', syscall: 'listen', port: 80 }), 1, 'choose one above 1023'],
+  [
+    'an unknown host',
+    systemError({ code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'nowhere' }),
+    1,
+    'HOST names nowhere',
+  ],
+  ['too few files', systemError({ code: 'EMFILE', syscall: 'listen' }), 1, 'ulimit -n'],
+  ['no thread', systemError({ code: 'ERR_WORKER_INIT_FAILED' }), 1, 'A worker thread could not be started'],
+  [
+    'a missing file of its own',
+    systemError({ code: 'ENOENT', path: '/dist/index.html' }),
+    1,
+    'internal error: Error ENOENT /dist/index.html',
+  ],
+  ['an unforeseen error', new TypeError('secret'), 1, 'internal error: TypeError.'],
+  ['a wrong passcode', new CertificateUnreadable('passcode', 'The passcode is wrong.'), 3, 'The passcode is wrong.'],
+])('%s ends in one line and an exit code', (_name, error, exitCode, text) => {
+  let [shown, logged] = ['', ''];
+  const stderr = { write: (chunk: string) => (shown += chunk) } as unknown as NodeJS.WritableStream;
+  const logger = pino({ serializers: { err: () => 'an error' } }, { write: (line) => void (logged += line) });
+  expect(reportFailedStart(stderr, logger, error)).toBe(exitCode);
+  expect(shown).toContain(text);
+  expect(shown.trim().split('\n')).toHaveLength(1);
+  expect(shown + logged).not.toContain('secret');
+  expect(logged).toMatch(/"event":"(gateway.not-started|certificate.refused)"/);
+});
