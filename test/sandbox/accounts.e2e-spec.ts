@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { askAccounts, askToken, cleanUp, control, getToken, start } from '../support/sandbox.js';
+import { until } from '../support/until.js';
 
 interface List {
   result: { accountId: string; balances: { intraDayAmount: number }[] | null }[];
@@ -94,8 +94,7 @@ describe('the account list', () => {
     await control(bank, 'PATCH', { tokenLifetimeSeconds: 300 });
     expect(short.expires_in).toBe('1');
     expect((await askAccounts(bank, short.access_token)).status).toBe(200);
-    await sleep(1050);
-    expect((await askAccounts(bank, short.access_token)).status).toBe(401);
+    await until(async () => (await askAccounts(bank, short.access_token)).status === 401);
     expect((await askAccounts(bank, token)).status).toBe(200);
   });
 
@@ -124,9 +123,8 @@ describe('the account list', () => {
     const before = (await askAccounts(bank, token)).text;
     expect((await askAccounts(bank, token)).text).toBe(before);
     await control(bank, 'PATCH', { movement: true });
-    await sleep(1100);
-    const moved = (await askAccounts(bank, token)).text;
-    expect(moved).not.toBe(before);
+    let moved = before;
+    await until(async () => (moved = (await askAccounts(bank, token)).text) !== before);
     const still = (text: string): string => text.replaceAll(/"intraDayAmount":[^,]+/g, '');
     expect(still(moved)).toBe(still(before));
     await control(bank, 'DELETE');
