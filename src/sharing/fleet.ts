@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Acceptable, ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
 import type { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import type { Group, Groups } from './group.js';
 import { RedisFailure, REQUEST_WAIT_MS, type RedisConnection } from './redis-connection.js';
 import type { Look, RedisStore } from './redis-store.js';
 import type { RedisTime } from './redis-time.js';
+import type { SealedFacts } from './sealing.js';
 import { TimeBudget } from './time-budget.js';
 
 const POLL_EVERY_MS = 50;
@@ -84,20 +84,22 @@ export class Fleet {
     // the lock of the last refresh is released first
     if ((await budget.within(this.#afterwards)) === TIMED_OUT) return null;
     try {
-      let canBeOpened = true;
-      let firstAsOfMs: number | undefined;
+      let first: Look | null = null;
+      let mayLoad = true;
       for (let waitedMs = 0; ; waitedMs = performance.now() - began) {
         const { leftMs } = budget;
-        const look = await this.store.lockAndLook(group, budget);
-        const asOfMs = look.facts?.asOfMs ?? -Infinity;
-        firstAsOfMs ??= asOfMs;
-        const isWanted: boolean = canBeOpened && isAcceptable(look, asOfMs > firstAsOfMs, waitedMs, acceptable);
-        const snapshot: Snapshot | null = isWanted ? await this.store.load(group, look, budget) : null;
-        if (isWanted) canBeOpened = snapshot !== null;
-        if (snapshot) {
-          if (look.locked) this.#inBackground(() => this.store.releaseLock(group));
-          this.#lastTakenAt = this.#now();
-          return { snapshot, pages: 0, source: 'shared' };
+        const look: Look = await this.store.lockAndLook(group, budget);
+        first ??= look;
+        const wait = { waitedMs, before: first.facts };
+        if (mayLoad && isAcceptable(look.facts, look.time, wait, acceptable)) {
+          const copy = await this.store.load(group, look, budget);
+          // what was looked at was not authenticated, and may have been replaced
+          if (copy && isAcceptable(copy.facts, look.time, wait, acceptable)) {
+            if (look.locked) this.#inBackground(() => this.store.releaseLock(group));
+            this.#lastTakenAt = this.#now();
+            return { snapshot: copy.snapshot, pages: 0, source: 'shared' };
+          }
+          mayLoad = false;
         }
         if (look.locked || waitedMs >= Math.max(PATIENCE_MS, 2 * this.#durationMs)) return look;
         // but for the last, later looks are part of the wait for the other instance
@@ -147,18 +149,22 @@ export class Fleet {
   }
 }
 
-/**
- * Whether a copy is young enough for those who asked `waitedMs` ago; one stored since, by a refresh that was in flight, may
- * have begun earlier.
- */
+/** What a copy must satisfy: how long the request has waited, ms, and what was stored when it came. */
+interface Wait {
+  readonly waitedMs: number;
+  readonly before: SealedFacts | null;
+}
+
+/** Whether a copy is young enough. One stored since, by a refresh that was in flight, may have begun earlier. */
 function isAcceptable(
-  look: Look,
-  storedSince: boolean,
-  waitedMs: number,
+  facts: SealedFacts | null,
+  time: RedisTime,
+  { waitedMs, before }: Wait,
   { maxAgeMs, maxBegunMs }: Acceptable,
 ): boolean {
-  if (!look.facts) return false;
-  const ageMs = look.time.now() - look.facts.asOfMs;
-  const maxMs = Math.max(maxAgeMs(look.facts.durationMs), storedSince ? maxBegunMs : 0);
+  if (!facts) return false;
+  const ageMs = time.now() - facts.asOfMs;
+  const wasInFlight = waitedMs > 0 && facts.asOfMs > (before?.asOfMs ?? -Infinity);
+  const maxMs = Math.max(maxAgeMs(facts.durationMs), wasInFlight ? maxBegunMs : 0);
   return ageMs >= -CLOCK_MAY_DIFFER_MS && ageMs - waitedMs <= maxMs;
 }

@@ -156,7 +156,7 @@ function createRedisClient({ REDIS_URL: url, REDIS_CA_FILE: caFile }: RedisSetti
     port: port === '' ? 6379 : Number(port),
     connectTimeout: CONNECT_MS,
     // requests give up much sooner; a process that was held up itself must not lose its connection
-    socketTimeout: 3000,
+    socketTimeout: 5000,
     // without one, a socket timeout would be the end of the client
     reconnectStrategy: (retries: number) => Math.min(1000, 50 * 2 ** Math.min(retries, 5)),
   };

@@ -35,8 +35,13 @@ export interface Look {
   readonly locked: boolean;
   /** Size of the sealed copy. */
   readonly bytes: number;
-  /** What the copy says about itself; null for none, or one that this group cannot open. */
+  /** What the copy says about itself, not authenticated; null for none, or one that this group cannot open. */
   readonly facts: SealedFacts | null;
+}
+
+interface LoadedCopy {
+  readonly snapshot: Snapshot;
+  readonly facts: SealedFacts;
 }
 
 /** The one value and the one lock of a group in Redis. Every method may throw RedisFailure. */
@@ -59,16 +64,20 @@ export class RedisStore {
     return this.#look(group, budget, [['SET', this.#lock(group), this.#owner, 'NX', 'PX', String(LOCK_MS)]]);
   }
 
-  /** Loads and opens the copy that was found; null when it cannot be opened, which is logged once. */
-  async load(group: Group, { bytes, facts, time }: Look, { leftMs }: TimeBudget): Promise<Snapshot | null> {
+  /**
+   * Loads and opens the copy; null when it cannot be opened, which is logged once. Its facts are now authenticated, and may
+   * be others than those of the look.
+   */
+  async load(group: Group, { bytes, time }: Look, { leftMs }: TimeBudget): Promise<LoadedCopy | null> {
     try {
       if (bytes > MAX_SHARED_BYTES + OVERHEAD_BYTES) throw new Refused('too-large');
       const command = ['GETRANGE', this.#value(group), '0', String(MAX_SHARED_BYTES + OVERHEAD_BYTES - 1)];
       const [sealed] = await this.#parts.connection.send([command], new TimeBudget(leftMs + toTransferMs(bytes)));
       if (!Buffer.isBuffer(sealed)) throw new Refused('damaged');
-      const snapshot = await open(sealed, time.toInstant(facts?.asOfMs ?? 0), group);
+      const facts = readHeader(sealed, group);
+      const snapshot = await open(sealed, time.toInstant(facts.asOfMs), group);
       this.#reported.clear();
-      return snapshot;
+      return { snapshot, facts };
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       this.#report(error.reason);

@@ -106,6 +106,9 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
     for (const gateway of gateways) expect(await call(gateway)).toBe(200);
     await until(() => !redis.cli('KEYS', '*').includes(':lock'));
 
+    // a busy machine may have made it look slow before
+    const earlier = new Map(gateways.map((gateway) => [gateway, gateway.events('sharing.unavailable').length]));
+    await recovers(gateways);
     breaks(redis, line);
     const began = performance.now();
     while (performance.now() - began < 2000) {
@@ -113,7 +116,7 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
       for (const gateway of gateways) expect(await call(gateway, 300 + 500)).toBe(200);
     }
     for (const gateway of gateways) {
-      const logged = gateway.events('sharing.unavailable');
+      const logged = gateway.events('sharing.unavailable').slice(earlier.get(gateway));
       expect(logged).toMatchObject([{ code: 'sharing-unavailable', owner: 'operator', level: 'warn' }]);
       expect(logged[0]?.['reason']).toMatch(reason);
       const { json } = await gateway.get('/health');

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { FakeClock } from '../../test/support/fake-clock.js';
+import { keepLines } from '../../test/support/log-lines.js';
+import type { IdentityHolder } from '../auth/identity-holder.js';
+import type { SnapshotReader } from '../snapshot/snapshot-reader.js';
+import { account, snapshotOf } from '../snapshot/sample-account.test-support.js';
+import { Fleet } from './fleet.js';
+import { Groups } from './group.js';
+import type { Command, RedisConnection } from './redis-connection.js';
+import { RedisStore } from './redis-store.js';
+import { HEADER_BYTES, seal } from './sealing.js';
+
+const NOW_MS = Date.UTC(2026, 10, 21);
+
+/** A fleet in front of a Redis that shows one copy to those who look, and gives another to those who load. */
+async function scene({ lookedAtMs, loadedMs }: { lookedAtMs: number; loadedMs: number }) {
+  const clock = new FakeClock();
+  const settings = { BANK_BASE_URL: 'https://bank.example', BANK_AUTH_URL: 'https://bank.example' };
+  const identities = { current: { material: { username: 'user' } } } as unknown as IdentityHolder;
+  const groups = new Groups(identities, settings, randomBytes(32));
+  const group = await groups.current();
+  const snapshot = snapshotOf([account()]);
+  const [lookedAt, loaded] = [await seal(snapshot, lookedAtMs, group), await seal(snapshot, loadedMs, group)];
+  const answer = ([name, , , end]: Command): unknown => {
+    if (name === 'SET') return 'OK';
+    if (name === 'TIME') return [String(NOW_MS / 1000), '0'];
+    if (name === 'STRLEN') return loaded.length;
+    if (name !== 'GETRANGE') return 1;
+    return Number(end) < HEADER_BYTES ? lookedAt.subarray(0, HEADER_BYTES) : loaded;
+  };
+  const send = async (commands: readonly Command[]) => commands.map(answer);
+  const connection = { trouble: null, send } as unknown as RedisConnection;
+  const { logger } = keepLines();
+  const store = new RedisStore({ connection, keyPrefix: '', clock, logger, maxAgeMs: 300_000 });
+  const reader = { read: async () => ({ snapshot, pages: 1 }) } as unknown as SnapshotReader;
+  const acceptable = { maxAgeMs: () => 10_000, maxBegunMs: 0 };
+  const fleet = new Fleet(connection, store, groups, clock);
+  return { clock, read: () => fleet.read(reader, 'id', new AbortController().signal, acceptable) };
+}
+
+describe('a copy', () => {
+  it('has the age of what was loaded', async () => {
+    const { clock, read } = await scene({ lookedAtMs: NOW_MS - 9000, loadedMs: NOW_MS - 5000 });
+    const { source, snapshot } = await read();
+    expect(source).toBe('shared');
+    expect(Math.round(clock.since(snapshot.askedAt))).toBe(5000);
+  });
+
+  it('that is swapped for an older one between look and load is not taken', async () => {
+    const { read } = await scene({ lookedAtMs: NOW_MS - 1000, loadedMs: NOW_MS - 60_000 });
+    expect((await read()).source).toBeUndefined();
+  });
+
+  it('from the future is not taken', async () => {
+    const { read } = await scene({ lookedAtMs: NOW_MS + 60_000, loadedMs: NOW_MS + 60_000 });
+    expect((await read()).source).toBeUndefined();
+  });
+});
