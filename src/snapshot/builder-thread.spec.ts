@@ -131,7 +131,7 @@ describe('a thread that', () => {
     const { code, detail } = await refusalOf(() => thread.begin().takePage(1, [page('a')]));
     expect([code, detail]).toEqual([
       'internal-error',
-      'The thread that makes snapshots gave no answer; it is replaced.',
+      'The thread that builds snapshots did not answer; it is replaced.',
     ]);
   });
 

@@ -7,9 +7,9 @@ import { GatewayError } from '../problems/gateway-error.js';
 import type { Order, Reply } from './builder.worker.js';
 import type { SnapshotHeader } from './sections.js';
 
-/** A snapshot in the making. */
+/** A snapshot that is being built. */
 interface Build {
-  /** Takes a page of the bank's, and with it its bytes. @throws GatewayError bank-response-invalid, internal-error */
+  /** Takes a page, and its bytes with it. @throws GatewayError bank-response-invalid, internal-error */
   takePage(pageNumber: number, pieces: readonly Buffer[]): Promise<PageFacts>;
   /** The buffer of a `Snapshot`. @throws GatewayError internal-error */
   finish(header: Pick<SnapshotHeader, 'asOf' | 'complete'>): Promise<ArrayBuffer>;
@@ -18,25 +18,24 @@ interface Build {
 /** Times and limits of the thread; tests set their own. */
 export interface BuilderThreadOptions {
   readonly program?: string;
-  /** A thread that gives no answer for so long hangs, and is replaced. */
+  /** A thread that has not answered by then hangs, and is replaced. */
   readonly answerWithinMs?: number;
-  /** What it may hold besides the bytes of the snapshot, MB. */
+  /** Limit of its heap, MB; the bytes of the snapshot are not in it. */
   readonly maxHeapMb?: number;
 }
 
-/** A page of 32 MB takes a second or two, the end of half a million accounts ten, on a machine that is not busy. */
+/** On an idle machine a page of 32 MB takes up to two seconds, the end of 200 000 accounts four. */
 const ANSWER_WITHIN_MS = 45_000;
-/** For half a million accounts; what needs more is no list of accounts, and ends the thread instead of the process. */
+/** A list that needs more ends the thread, not the process. */
 const MAX_HEAP_MB = 1024;
-/** A thread that has made so much is ended: its heap would stay as large as it grew, and the next is quickly there. */
+/** After a snapshot of so many bytes the thread is ended: its heap would stay as large as it grew. */
 const LARGE_BYTES = 32 * 1024 * 1024;
-/** More saves little time and costs its size. */
+/** A larger one saves little time and costs its size. */
 const MAX_YOUNG_MB = 32;
 
 /**
- * The thread in which snapshots are made: it parses the bank's pages, so that the serving thread never does. It is started
- * when it is first needed; one that dies or hangs fails what it was asked with `internal-error`, and the next build gets
- * another.
+ * The worker thread that parses the bank's pages and builds snapshots of them, so that the serving thread never does. One
+ * that dies or hangs fails its orders with `internal-error`, and the next build starts another.
  */
 export class BuilderThread {
   readonly #program: string;
@@ -106,7 +105,10 @@ export class BuilderThread {
     worker.postMessage({ ...order, id }, transfer);
     const found = await within(answer.promise, this.#answerWithinMs);
     if (found !== TIMED_OUT) return found;
-    const hangs = new GatewayError('internal-error', 'The thread that makes snapshots gave no answer; it is replaced.');
+    const hangs = new GatewayError(
+      'internal-error',
+      'The thread that builds snapshots did not answer; it is replaced.',
+    );
     await this.#end(hangs);
     throw hangs;
   }
@@ -151,12 +153,12 @@ export class BuilderThread {
 
 type DistributiveOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
 
-const dropped = () => new GatewayError('internal-error', 'The reading that this page belongs to has ended.');
+const dropped = () => new GatewayError('internal-error', 'The refresh that this page belongs to has ended.');
 
 const stopping = () => new GatewayError('stopping', 'This instance is stopping.');
 
 const ended = (cause?: unknown) =>
-  new GatewayError('internal-error', 'The thread that makes snapshots ended; the next reading gets another.', {
+  new GatewayError('internal-error', 'The thread that builds snapshots ended; the next refresh starts another.', {
     cause,
   });
 
