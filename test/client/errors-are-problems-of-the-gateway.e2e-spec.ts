@@ -207,7 +207,7 @@ describe('the address of the gateway', () => {
     ['a path', { baseUrl: '/gateway' }],
     ['a name that is no header', { baseUrl: 'http://127.0.0.1', clientName: 'a\nb' }],
   ])('%s is a TypeError at once', (_name, options) => {
-    expect(() => createClient(options)).toThrow(TypeError);
+    expect(() => createClient(options)).toThrow(expect.objectContaining({ name: 'TypeError' }));
   });
 
   it("'' without a page is a clear error at the first call", async () => {

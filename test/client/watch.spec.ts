@@ -1,12 +1,11 @@
-import { mock } from 'node:test';
 import { setImmediate as tick } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Answer } from '../../client/src/answer-reader.js';
 import { GatewayProblem, type AccountList } from '../../client/src/index.js';
 import { watch, type Changes } from '../../client/src/watch.js';
 
-beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-afterEach(() => mock.timers.reset());
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
+afterEach(() => void jest.useRealTimers());
 
 /** The accounts by id, each with its balance. */
 function answer(accounts: Record<string, string>, { maxAgeMs = 10_000, stale = false, etag = '' } = {}) {
@@ -37,7 +36,7 @@ function start(...answers: (Answer<AccountList> | Error)[]) {
 }
 async function pass(ms: number): Promise<void> {
   await tick();
-  mock.timers.tick(ms);
+  jest.advanceTimersByTime(ms);
   await tick();
 }
 const NONE = { added: [], changed: [], removed: [] };

@@ -48,7 +48,7 @@ export function IncidentCard({ incident, health, requestIds, now }: Props) {
         <div>
           <h3>Who acts</h3>
           <p class="main">{who}</p>
-          <p>{note}</p>
+          <p>{trouble.part === 'gateway' ? 'The gateway itself, or the path from here to it.' : note}</p>
         </div>
         <div>
           <h3>Next step</h3>
