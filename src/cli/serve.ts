@@ -109,7 +109,8 @@ async function announce(
     `serving on ${url} (${mode}, ${route})`,
   );
   if (!sandbox) return;
-  await flush(logger);
+  // on a terminal it comes after the log lines so far
+  if (process.stdout.isTTY) await flush(logger);
   process.stderr.write(`\n${sandboxPlaces(sandbox)}\n${greeting(url)}`);
 }
 
