@@ -166,7 +166,8 @@ function refusalByTls(key: string, certificates: readonly string[]): string | nu
     createSecureContext({ key, cert: certificates.join('') });
     return null;
   } catch (error) {
-    return error instanceof Error && 'reason' in error ? String(error.reason) : 'no reason given';
+    const { reason = 'no reason given' } = error as { readonly reason?: string };
+    return reason;
   }
 }
 
