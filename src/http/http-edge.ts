@@ -24,6 +24,10 @@ import { sendProblem, toPath } from './problem-answer.js';
 import { RouteMethods } from './route-methods.js';
 import { toSecurityHeaders } from './security-headers.js';
 
+/** Fastify's reply for a response of Node's. A WeakMap of all of them would cost the collector more than all else here. */
+const REPLY = Symbol('reply');
+type AnsweredResponse = ServerResponse & { [REPLY]?: FastifyReply };
+
 /**
  * Where requests come in (docs/architecture.md): the server with its limits, and Fastify with the hooks that give every
  * request an id, the security headers, the guard, CORS and one log line. As a provider it ends gracefully with the app.
@@ -39,7 +43,6 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
   readonly #guard: ReturnType<typeof createGuard>;
   readonly #cors: Cors;
   readonly #methods: RouteMethods;
-  readonly #replies = new WeakMap<ServerResponse, FastifyReply>();
   #stopping = false;
   #draining = false;
 
@@ -92,7 +95,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
 
   /** Fastify's reply for a response of Node's, as Nest's middleware has it. */
   replyOf(response: ServerResponse): FastifyReply | undefined {
-    return this.#replies.get(response);
+    return (response as AnsweredResponse)[REPLY];
   }
 
   onApplicationBootstrap(): void {
@@ -132,7 +135,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
       startedAt: performance.now(),
       span: startRequestSpan(raw.headers['traceparent']),
     };
-    this.#replies.set(reply.raw, reply);
+    (reply.raw as AnsweredResponse)[REPLY] = reply;
     reply.headers({
       ...toSecurityHeaders(path),
       ...this.#cors.headersFor(raw.headers.origin),
