@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
@@ -20,8 +18,6 @@ interface Service {
   readonly depends_on?: Record<string, { readonly condition: string }>;
   readonly healthcheck?: unknown;
 }
-
-const ROOT = join(import.meta.dirname, '../..');
 
 /** As compose reads it: merge keys, and the defaults of ${NAME:-default}. */
 function readCompose(text: string): Record<string, Service> {
@@ -123,26 +119,9 @@ describe('Dockerfile', () => {
   it('is based on the very version of Node that package-lock.json has, in every step', () => {
     const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version: string }> };
     expect(of('ARG')[0]).toBe(`NODE_IMAGE=node:${lock.packages['node_modules/node']?.version}-bookworm-slim`);
-    expect(of('FROM').map((from) => from.split(' ')[0])).toEqual(['${NODE_IMAGE}', '${NODE_IMAGE}', '${NODE_IMAGE}']);
-  });
-
-  it('runs as a user by number, and takes the commit after the large layers', () => {
-    expect(of('USER')).toEqual(['1000:1000']);
-    const place = (start: string) => lines.findLastIndex((line) => line.startsWith(start));
-    expect(place('ARG GIT_COMMIT')).toBeGreaterThan(place('COPY'));
-    expect(place('USER')).toBeGreaterThan(place('RUN'));
-  });
-
-  it('copies what there is, and .dockerignore lets it through', () => {
-    const copied = of('COPY')
-      .filter((line) => !line.startsWith('--from'))
-      .flatMap((line) => line.split(' ').slice(0, -1));
-    expect(copied.length).toBeGreaterThan(5);
-    const included = read('.dockerignore').split('\n');
-    for (const name of copied) {
-      expect({ name, there: existsSync(join(ROOT, name)) }).toEqual({ name, there: true });
-      expect(included).toContain(`!${name}`.replace('./', ''));
-    }
+    expect(of('FROM').map((from) => from.split(' ')[0])).toEqual(['${NODE_IMAGE}', '${NODE_IMAGE}']);
+    const { version } = JSON.parse(read('package.json')) as { version: string };
+    expect(of('ARG')).toContain(`VERSION=${version}`);
   });
 
   it('its health check reads settings that there are', () => {
