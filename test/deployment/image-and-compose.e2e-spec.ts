@@ -1,9 +1,13 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
 import { readSettings } from '../../src/config/read-settings.js';
 import { SettingsInvalid } from '../../src/config/settings-error.js';
 import { read } from '../support/documents.js';
+
+const ROOT = join(import.meta.dirname, '../..');
 
 interface Service {
   readonly image: string;
