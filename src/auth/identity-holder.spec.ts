@@ -15,7 +15,7 @@ import { IdentityHolder } from './identity-holder.js';
 
 const holders = new Set<IdentityHolder>();
 afterAll(async () => {
-  for (const holder of holders) holder.close();
+  for (const holder of holders) holder.onApplicationShutdown();
   await closePretendBanks();
 });
 
@@ -97,7 +97,7 @@ it('once closed it reads nothing more, and may be closed again', async () => {
   writeFileSync(bank.files.passcode, next.passcode);
   writeFileSync(bank.files.pfx, next.pfx);
   const reloading = holder.reload();
-  holder.close();
+  holder.onApplicationShutdown();
   await reloading;
   holder.onApplicationShutdown();
   expect(log.lines('certificate.replaced')).toEqual([]);

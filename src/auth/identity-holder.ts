@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
 import type { Clock } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import { PROBLEMS, type ProblemCode } from '../problems/problem-table.js';
 import type { Settings } from '../config/settings.js';
 import { FileUnusable } from '../config/small-file.js';
 import type { BankCondition } from './bank-condition.js';
@@ -19,16 +19,8 @@ import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 /** A change is taken up within 5 s, as docs/certificates.md#renew-the-certificate promises. */
 const LOOK_EVERY_MS = 1000;
 
-/** Failures of a proof that say nothing about the new identity: the bank cannot be reached or does not answer properly. */
-const OUT_OF_REACH: ReadonlySet<ProblemCode> = new Set([
-  'bank-unreachable',
-  'bank-error',
-  'bank-timeout',
-  'bank-rate-limited',
-  'bank-response-invalid',
-  'proxy-refused',
-  'proxy-unavailable',
-]);
+/** True for a failed proof that says nothing about the new identity: the network or the bank must act. */
+const isOutOfReach = (code: ProblemCode): boolean => PROBLEMS[code].owner !== 'operator';
 
 interface IdentityHolderOptions {
   readonly settings: Settings;
@@ -112,15 +104,11 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   /** Ends calls in flight too, with `stopping`. */
-  close(): void {
+  onApplicationShutdown(): void {
     clearInterval(this.#timer);
     this.#closing.abort();
     this.#candidate?.close();
     this.#current.close();
-  }
-
-  onApplicationShutdown(): void {
-    this.close();
   }
 
   get #nowMs(): number {
@@ -178,7 +166,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     } catch (thrown) {
       if (this.#closing.signal.aborted) return;
       const { code, detail } = toGatewayError(thrown);
-      if (!OUT_OF_REACH.has(code)) return this.#refuse({ code, detail });
+      if (!isOutOfReach(code)) return this.#refuse({ code, detail });
       if (certificateFault(this.#current.certificate, this.#nowMs)) return this.#take(candidate, false);
       this.#refuse({ code, detail: `${detail} The new certificate could not be proved; the proof is retried.` });
     }

@@ -21,7 +21,13 @@ export class IdentityLog {
     this.#logger.info({ event: 'certificate.loaded', ...describe(certificate) }, 'client certificate loaded');
     this.#warn(certificate);
     const fault = certificateFault(certificate, nowMs);
-    if (fault) this.#logger.error({ event: 'certificate.unusable', ...describe(certificate) }, fault);
+    if (fault) {
+      const code = 'certificate-unusable';
+      this.#logger.error(
+        { event: 'certificate.unusable', code, owner: PROBLEMS[code].owner, ...describe(certificate) },
+        fault,
+      );
+    }
     this.checkExpiry(certificate, nowMs);
   }
 
@@ -31,15 +37,18 @@ export class IdentityLog {
   }
 
   unchanged({ thumbprint }: ClientCertificate): void {
-    this.#logger.info({ event: 'certificate.unchanged', thumbprint }, 'the files have the identity in use');
+    this.#logger.info(
+      { event: 'certificate.unchanged', thumbprint },
+      'the files contain the certificate and credentials already in use',
+    );
   }
 
   replaced(by: ClientCertificate, old: ClientCertificate, proved: boolean): void {
     this.#logger.info(
       { event: 'certificate.replaced', ...describe(by), replaced: old.thumbprint, proved },
       proved
-        ? 'a new identity has taken over, proved by a token'
-        : 'a new identity has taken over unproved: the old certificate has expired and the bank is out of reach',
+        ? 'the new certificate or credentials are in use, proved by a token'
+        : 'the new certificate or credentials are in use unproved: the old certificate has expired and the bank cannot be reached',
     );
     this.#warn(by);
   }
@@ -53,7 +62,7 @@ export class IdentityLog {
     const thumbprints = { thumbprint: candidate?.thumbprint, inUse: inUse.thumbprint };
     this.#logger.error(
       { event: 'certificate.refused', code, owner: PROBLEMS[code].owner, ...thumbprints },
-      `the new certificate or credentials are not taken, the old ones stay: ${detail}`,
+      `the new certificate or credentials are refused, the old ones stay in use: ${detail}`,
     );
   }
 

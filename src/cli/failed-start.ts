@@ -15,7 +15,10 @@ export function reportFailedStart(stderr: NodeJS.WritableStream, logger: Logger,
     return EXIT.settings;
   }
   if (error instanceof CertificateUnreadable) {
-    logger.fatal({ event: 'certificate.refused', reason: error.reason }, error.message);
+    logger.fatal(
+      { event: 'certificate.refused', code: 'certificate-unusable', owner: 'operator', reason: error.reason },
+      error.message,
+    );
     stderr.write(`${error.message}\n`);
     return EXIT.certificate;
   }

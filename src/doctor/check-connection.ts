@@ -1,10 +1,11 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
+import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { Egress } from '../egress/egress.js';
 import type { ConnectionFacts } from '../egress/probe-connection.js';
 import { describeRoute, type RouteSettings } from '../egress/route.js';
-import { toGatewayError, type GatewayError } from '../problems/gateway-error.js';
+import { toGatewayError } from '../problems/gateway-error.js';
 import { parseCertificates } from '../config/pem-file.js';
 import { toRouteFailure, toTlsFailure, type Attempt } from './connection-failure.js';
 import { lineFor, type BankHost } from './hosts.js';
@@ -13,83 +14,57 @@ import type { Findings } from './walk.js';
 
 const LOCAL = 'the local address; behind a NAT or a proxy the bank sees another one';
 
-interface ConnectionCheckOptions {
-  readonly egress: Egress;
-  readonly hosts: readonly BankHost[];
-  readonly settings: RouteSettings;
-  /** Of our certificate. */
-  readonly thumbprint: string;
-  /** PEM of the only roots trusted for the bank, or null for the runtime's own. */
-  readonly ca: string | null;
+/**
+ * Opens one connection to each host as every call does, and reports the route: TCP, or the tunnel through the proxy.
+ * Returns the attempts, whose second half is for `checkTls`.
+ */
+export async function checkRoute(
+  egress: Egress,
+  hosts: readonly BankHost[],
+  settings: RouteSettings,
+  findings: Findings,
+): Promise<readonly Attempt[]> {
+  const attempts = await Promise.all(hosts.map((host) => attempt(egress, host, settings)));
+  // the handshake is part of the same connection, and counted in the next step
+  findings.ms = Math.max(...attempts.map(({ seen }) => seen.transportMs ?? 0));
+  for (const { host, seen, source } of attempts) {
+    const { remoteAddress, remotePort, proxyStatus, transportMs } = seen;
+    findings.facts[host.name] = {
+      route: describeRoute(settings, host.url),
+      ...(remoteAddress && { remoteAddress, remotePort }),
+      ...(source && { sourceAddress: source, sourceAddressIs: LOCAL }),
+      ...(proxyStatus !== undefined && { proxyStatus }),
+      ms: transportMs,
+    };
+    findings.lines.push(lineFor(host, toRouteLine({ host, seen, source })));
+  }
+  if (attempts.some(({ source }) => source)) findings.lines.push(`(${LOCAL})`);
+  failTogether(attempts, toRouteFailure);
+  return attempts;
 }
 
-/** One connection to each host, made as every call makes it; looked at twice, for the route and for TLS. */
-export class ConnectionCheck {
-  readonly #options: ConnectionCheckOptions;
-  #attempts: Attempt[] = [];
-
-  constructor(options: ConnectionCheckOptions) {
-    this.#options = options;
+/** Reports the handshake, the server's certificate, and whether ours was accepted. */
+export function checkTls(
+  attempts: readonly Attempt[],
+  { certificate: { thumbprint }, ca }: IdentityMaterial,
+  findings: Findings,
+): void {
+  const roots = ca === null ? null : subjectsOf(ca);
+  findings.ms = Math.max(...attempts.map(({ seen }) => seen.tlsMs ?? 0));
+  for (const { host, seen } of attempts) {
+    const { tlsVersion, cipher, serverChain, tlsMs: ms } = seen;
+    findings.facts[host.name] = { tlsVersion, cipher, serverChain, ourThumbprint: thumbprint, trustedRoots: roots, ms };
+    findings.lines.push(...toTlsLines(seen).map((line) => lineFor(host, line)));
   }
+  failTogether(attempts, (each) => toTlsFailure(each, { thumbprint, roots }));
+}
 
-  /** TCP, or the tunnel through the proxy. */
-  async checkRoute(findings: Findings): Promise<void> {
-    this.#attempts = await Promise.all(this.#options.hosts.map((host) => this.#attempt(host)));
-    // the handshake is part of the same connection, and counted in the next step
-    findings.ms = Math.max(...this.#attempts.map(({ seen }) => seen.transportMs ?? 0));
-    for (const { host, seen, source } of this.#attempts) {
-      const { remoteAddress, remotePort, proxyStatus, transportMs } = seen;
-      findings.facts[host.name] = {
-        route: describeRoute(this.#options.settings, host.url),
-        ...(remoteAddress && { remoteAddress, remotePort }),
-        ...(source && { sourceAddress: source, sourceAddressIs: LOCAL }),
-        ...(proxyStatus !== undefined && { proxyStatus }),
-        ms: transportMs,
-      };
-      findings.lines.push(lineFor(host, toRouteLine({ host, seen, source })));
-    }
-    const shown = this.#attempts.some(({ source }) => source);
-    if (shown) findings.lines.push(`(${LOCAL})`);
-    failTogether(this.#attempts.map((attempt) => [attempt.host, toRouteFailure(attempt)]));
-  }
-
-  /** The handshake, the server's certificate, and whether ours was accepted. */
-  async checkTls(findings: Findings): Promise<void> {
-    const { thumbprint, ca } = this.#options;
-    const roots = ca === null ? null : subjectsOf(ca);
-    findings.ms = Math.max(...this.#attempts.map(({ seen }) => seen.tlsMs ?? 0));
-    for (const { host, seen } of this.#attempts) {
-      const { tlsVersion, cipher, serverChain, tlsMs } = seen;
-      findings.facts[host.name] = {
-        tlsVersion,
-        cipher,
-        serverChain,
-        ourThumbprint: thumbprint,
-        trustedRoots: roots,
-        ms: tlsMs,
-      };
-      findings.lines.push(...toTlsLines(seen).map((line) => lineFor(host, line)));
-    }
-    failTogether(this.#attempts.map((attempt) => [attempt.host, toTlsFailure(attempt, { thumbprint, roots })]));
-  }
-
-  /** Whether a host speaks TLS 1.3 with us, over which no bank can ask for the certificate late. */
-  get spokeTls13(): boolean {
-    return this.#attempts.some(({ seen }) => seen.tlsVersion === 'TLSv1.3');
-  }
-
-  async #attempt(host: BankHost): Promise<Attempt> {
-    const seen: ConnectionFacts = { reached: false, secured: false };
-    let failure: GatewayError | null = null;
-    try {
-      await this.#options.egress.probe(host.target, host.url, seen);
-    } catch (error) {
-      failure = toGatewayError(error);
-    }
-    const { EGRESS_LOCAL_ADDRESS: localAddress = null } = this.#options.settings;
-    const source = seen.localAddress ?? localAddress ?? (await sourceAddressTowards(host.hostname, host.port));
-    return { host, seen, source, localAddress, failure };
-  }
+async function attempt(egress: Egress, host: BankHost, settings: RouteSettings): Promise<Attempt> {
+  const seen: ConnectionFacts = { reached: false, secured: false };
+  const failure = await egress.probe(host.target, host.url, seen).then(() => null, toGatewayError);
+  const { EGRESS_LOCAL_ADDRESS: localAddress = null } = settings;
+  const source = seen.localAddress ?? localAddress ?? (await sourceAddressTowards(host.hostname, host.port));
+  return { host, seen, source, localAddress, failure };
 }
 
 function toRouteLine({ host, seen, source }: Pick<Attempt, 'host' | 'seen' | 'source'>): string {

@@ -6,38 +6,45 @@ import { failTogether, StepFailed } from './step-failed.js';
 import type { Findings } from './walk.js';
 
 /** All addresses of a name, as the runtime's own connections find them. */
-type Resolve = (hostname: string) => Promise<readonly { readonly address: string }[]>;
+const lookupAll = (hostname: string) => lookup(hostname, { all: true });
 
-const asConnectionsDo: Resolve = (hostname) => lookup(hostname, { all: true });
+interface Lookup {
+  readonly host: BankHost;
+  readonly addresses: readonly string[];
+  /** Why there are none; null when there are. */
+  readonly failure: string | null;
+}
 
 /** Resolves the names that this machine has to: the bank's hosts, or the proxy's where it does that for us. */
 export async function checkDns(
   hosts: readonly BankHost[],
   timeoutMs: number,
   { facts, lines }: Findings,
-  resolve: Resolve = asConnectionsDo,
+  resolve: (hostname: string) => Promise<readonly { readonly address: string }[]> = lookupAll,
 ): Promise<void> {
-  const failures = await Promise.all(
-    hosts.map(async (host): Promise<readonly [BankHost, StepFailed | null]> => {
-      const { name, hostname, proxy } = host;
-      const fact = { host: hostname, ...(proxy && { note: 'the proxy; it resolves the name of the bank itself' }) };
-      facts[name] = fact;
+  const lookups = await Promise.all(
+    hosts.map(async (host): Promise<Lookup> => {
+      if (isIP(host.hostname)) return { host, addresses: [host.hostname], failure: null };
       try {
-        const found = isIP(hostname) ? [{ address: hostname }] : await within(resolve(hostname), timeoutMs);
-        if (found === TIMED_OUT) return [host, toFailure(host, `no answer within ${timeoutMs} ms`)];
-        facts[name] = { ...fact, addresses: found.map(({ address }) => address) };
-        return [host, null];
+        const found = await within(resolve(host.hostname), timeoutMs);
+        if (found === TIMED_OUT) return { host, addresses: [], failure: `no answer within ${timeoutMs} ms` };
+        return { host, addresses: found.map(({ address }) => address), failure: null };
       } catch (error) {
-        return [host, toFailure(host, (error as NodeJS.ErrnoException).code ?? 'unknown')];
+        return { host, addresses: [], failure: (error as NodeJS.ErrnoException).code ?? 'unknown' };
       }
     }),
   );
-  for (const host of hosts) {
-    const { addresses } = facts[host.name] as { addresses?: readonly string[] };
-    const found = isIP(host.hostname) ? 'an address, no name to resolve' : (addresses?.join(', ') ?? 'not found');
-    lines.push(lineFor(host, `${host.hostname}: ${found}${host.proxy ? ' (the proxy)' : ''}`));
+  for (const { host, addresses, failure } of lookups) {
+    const { name, hostname, proxy } = host;
+    facts[name] = {
+      host: hostname,
+      ...(proxy && { note: 'the proxy; it resolves the name of the bank itself' }),
+      ...(failure === null && { addresses }),
+    };
+    const found = isIP(hostname) ? 'an address, no name to resolve' : addresses.join(', ') || 'not found';
+    lines.push(lineFor(host, `${hostname}: ${found}${proxy ? ' (the proxy)' : ''}`));
   }
-  failTogether(failures);
+  failTogether(lookups, ({ host, failure }) => (failure === null ? null : toFailure(host, failure)));
 }
 
 function toFailure({ hostname, proxy, variable }: BankHost, code: string): StepFailed {

@@ -9,7 +9,7 @@ import type { Settings } from '../config/settings.js';
 import { createLogger } from '../logging/logging.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkCertificate } from './check-certificate.js';
-import { ConnectionCheck } from './check-connection.js';
+import { checkRoute, checkTls } from './check-connection.js';
 import { checkDns } from './check-dns.js';
 import { checkSettings, type SettingsSource } from './check-settings.js';
 import { checkSharing } from './check-sharing.js';
@@ -60,13 +60,7 @@ async function examineBank(walk: Walk, parts: Parts): Promise<void> {
   const logged: LoggedLine[] = [];
   const identity = createIdentity(parts, settings, logged);
   const hosts = toHosts(settings);
-  const connection = new ConnectionCheck({
-    egress: identity.egress,
-    hosts,
-    settings,
-    thumbprint,
-    ca: material.ca,
-  });
+  let spokeTls13 = false;
   const call = new AuthorizedCall({ current: identity }, settings, clock);
 
   /** A step that asks the bank for something, with what a refusal means; `askAgain` is the least that shows it gone. */
@@ -86,7 +80,7 @@ async function examineBank(walk: Walk, parts: Parts): Promise<void> {
         throw new StepFailed(code, owner, problem, rejectionRemedy(thumbprint), 'tls');
       }
       const status = logged.findLast(({ event }) => event === 'bank.call')?.status;
-      if ((status !== 401 && status !== 403) || !connection.spokeTls13) throw failure;
+      if ((status !== 401 && status !== 403) || !spokeTls13) throw failure;
       const older = createIdentity(parts, { ...settings, BANK_TLS_MAX_VERSION: '1.2' }, []);
       const accepted = await askAgain(older).then(
         () => true,
@@ -100,8 +94,10 @@ async function examineBank(walk: Walk, parts: Parts): Promise<void> {
 
   try {
     await walk.step('dns', (findings) => checkDns(hosts, settings.BANK_CONNECT_TIMEOUT_MS, findings));
-    await walk.step('route', (findings) => connection.checkRoute(findings));
-    await walk.step('tls', (findings) => connection.checkTls(findings));
+    const attempts = await walk.step('route', (findings) => checkRoute(identity.egress, hosts, settings, findings));
+    await walk.step('tls', async (findings) => checkTls(attempts ?? [], material, findings));
+    // over which no bank can ask for the certificate late
+    spokeTls13 = attempts?.some(({ seen }) => seen.tlsVersion === 'TLSv1.3') ?? false;
     await walk.step('token', (findings) =>
       asking(
         'token',

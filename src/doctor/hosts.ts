@@ -47,3 +47,14 @@ export function toHosts(settings: Settings) {
 /** A line for people; with two hosts it says which one it is about. */
 export const lineFor = ({ name }: BankHost, text: string): string =>
   name === 'bank' ? text : `${name.padEnd(8)}  ${text}`;
+
+/** Two hosts as one, for advice about both. */
+export function joinHosts(a: BankHost, b: BankHost): BankHost {
+  const join = (one: string, other: string) => (one === other ? one : `${one} and ${other}`);
+  return {
+    ...a,
+    address: join(a.address, b.address),
+    variable: join(a.variable, b.variable),
+    hostname: join(a.hostname, b.hostname),
+  };
+}

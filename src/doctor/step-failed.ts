@@ -1,6 +1,6 @@
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Owner } from '../problems/problem-table.js';
-import type { BankHost } from './hosts.js';
+import { joinHosts, type BankHost } from './hosts.js';
 import { remedyFor } from './remedies.js';
 import type { DoctorCode, StepName } from './report.js';
 
@@ -34,37 +34,30 @@ export function toStepFailed(thrown: unknown, step: StepName): StepFailed {
   );
 }
 
-/** With two hosts: fails by the first failure there is, with all problems, and advice that holds for both given once. */
-export function failTogether(outcomes: readonly (readonly [BankHost, StepFailed | null])[]): void {
-  const found = outcomes.flatMap(([host, failure]) => (failure ? [{ host, failure }] : []));
-  const [first] = found;
+/** Fails with the first failure, if there is one. Two hosts are reported together, with one remedy if they differ by name alone. */
+export function failTogether<T extends { readonly host: BankHost }>(
+  attempts: readonly T[],
+  toFailure: (attempt: T) => StepFailed | null,
+): void {
+  const found = attempts.flatMap((attempt) => {
+    const failure = toFailure(attempt);
+    return failure ? [{ attempt, failure }] : [];
+  });
+  const [first, second] = found;
   if (!first) return;
-  const { code, owner } = first.failure;
-  const advice = new Map<string, BankHost[]>();
-  for (const { host, failure } of found) {
-    const open = OWN_WORDS.reduce((text, word, index) => text.replaceAll(word(host), `\0${index}\0`), failure.remedy);
-    advice.set(open, [...(advice.get(open) ?? []), host]);
-  }
-  const named = ([open, hosts]: [string, BankHost[]]) =>
-    OWN_WORDS.reduce(
-      (text, word, index) => text.replaceAll(`\0${index}\0`, [...new Set(hosts.map(word))].join(' and ')),
-      open,
-    );
+  if (!second) throw first.failure;
+  const { code, owner, remedy } = first.failure;
+  const sameHost = toFailure({ ...second.attempt, host: first.attempt.host });
+  const host = joinHosts(first.attempt.host, second.attempt.host);
   throw new StepFailed(
     code,
     owner,
-    [...new Set(found.map(({ failure }) => failure.problem))].join(' '),
-    [...advice].map(named).join(' '),
+    [...new Set([first, second].map(({ failure }) => failure.problem))].join(' '),
+    sameHost?.remedy === remedy
+      ? (toFailure({ ...first.attempt, host })?.remedy ?? remedy)
+      : `${remedy} ${second.failure.remedy}`,
   );
 }
-
-/** What differs between pieces of advice that are the same for two hosts. */
-const OWN_WORDS: readonly ((host: BankHost) => string)[] = [
-  ({ hostname, port }) => `${hostname}:${port}`,
-  ({ address }) => address,
-  ({ hostname }) => `nslookup ${hostname}`,
-  ({ variable }) => variable,
-];
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 

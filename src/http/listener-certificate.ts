@@ -137,7 +137,7 @@ export class ListenerCertificate {
     if (again) return;
     this.#logger.error(
       { event: 'certificate.refused', use: 'listener' },
-      `the new certificate of the internal API is not taken, the old one stays: ${reason}`,
+      `the new certificate of the internal API (TLS_CERT_FILE) is refused, the old one stays in use: ${reason}`,
     );
   }
 

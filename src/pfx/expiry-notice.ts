@@ -52,6 +52,8 @@ export class ExpiryNotice {
     const { use, what, remedy } = this.#wording;
     const fields = {
       event: 'certificate.expiring',
+      code: 'certificate-expiring',
+      owner: 'operator',
       ...(use && { use }),
       subject,
       thumbprint,

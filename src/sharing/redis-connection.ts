@@ -72,6 +72,16 @@ export class RedisConnection {
     }
   }
 
+  /** Sends each kind of command that sharing uses, on a key that it deletes again. @throws RedisFailure */
+  async probe(): Promise<void> {
+    if (this.#trouble !== null) throw new RedisFailure(this.#trouble);
+    try {
+      await this.#probe();
+    } catch (error) {
+      throw this.failed(toReason(error));
+    }
+  }
+
   /** From now on Redis is not used until a probe succeeds. */
   failed(reason: string): RedisFailure {
     if (this.#trouble === null && !this.#closed) {
@@ -128,7 +138,18 @@ export class RedisConnection {
   }
 
   #probeSoon(): void {
-    this.#nextProbe = setTimeout(() => void this.#probe(), PROBE_EVERY_MS).unref();
+    this.#nextProbe = setTimeout(() => void this.#recover(), PROBE_EVERY_MS).unref();
+  }
+
+  async #recover(): Promise<void> {
+    const works = await this.#probe().then(
+      () => true,
+      () => false,
+    );
+    if (this.#closed) return;
+    if (!works) return this.#probeSoon();
+    this.#trouble = null;
+    this.#logger.info({ event: 'sharing.recovered', what: 'redis' }, 'Redis can be used again');
   }
 
   async #probe(): Promise<void> {
@@ -141,11 +162,8 @@ export class RedisConnection {
       ['EVAL', EXPIRE_IF_EQUAL, '1', key, 'x', '0'],
       ['DEL', key],
     ];
-    const replies = await this.#exchange(commands, new TimeBudget(REQUEST_WAIT_MS)).catch(() => null);
-    if (this.#closed) return;
-    if (!Array.isArray(replies?.[1])) return this.#probeSoon();
-    this.#trouble = null;
-    this.#logger.info({ event: 'sharing.recovered', what: 'redis' }, 'Redis can be used again');
+    const replies = await this.#exchange(commands, new TimeBudget(REQUEST_WAIT_MS));
+    if (!Array.isArray(replies[1])) throw new RedisFailure('nonsense');
   }
 }
 

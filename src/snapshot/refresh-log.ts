@@ -43,17 +43,9 @@ export class RefreshLog {
   /** @param retryInMs the back-off */
   failed(error: GatewayError, retryInMs: number, refreshId: string): void {
     const { code, owner, detail, needsSomeone } = error;
-    const isInternal = code === 'internal-error';
-    if (isInternal) {
-      this.#logger.error(
-        { event: 'snapshot.failed', refreshId, err: error },
-        'the refresh failed by an error of the gateway',
-      );
-    }
-    this.#logger[needsSomeone && !isInternal ? 'error' : 'warn'](
-      { event: 'snapshot.failed', refreshId, code, owner, detail, retryInMs: Math.round(retryInMs) },
-      'the accounts could not be refreshed',
-    );
+    const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, retryInMs: Math.round(retryInMs) };
+    const place = code === 'internal-error' && { err: error };
+    this.#logger[needsSomeone ? 'error' : 'warn']({ ...fields, ...place }, 'the accounts could not be refreshed');
   }
 
   /** Logs the end of the cached snapshot, once for each. @param failure why it was not replaced */

@@ -695,12 +695,14 @@ describe('the log', () => {
     expect(scene.log.lines('bank.unavailable')).toHaveLength(1);
   });
 
-  it('reports a fault of the gateway once as an error', async () => {
+  it('reports an internal error once, with its place', async () => {
     const scene = new Scene();
     const getting = refusalOf(() => scene.snapshots.get(PLAIN));
     scene.asked[0]?.reject(new TypeError('boom'));
     expect((await getting).code).toBe('internal-error');
-    expect(scene.log.lines('snapshot.failed').filter(({ level }) => level === 'error')).toHaveLength(1);
+    expect(scene.log.lines('snapshot.failed')).toMatchObject([
+      { level: 'error', code: 'internal-error', owner: 'operator', err: { name: 'GatewayError' } },
+    ]);
   });
 });
 

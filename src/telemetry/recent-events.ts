@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '../time/clock.js';
 import { Log } from '../logging/logging.js';
-import { isProblemCode, OWNERS, PROBLEMS } from '../problems/problem-table.js';
+import { isKnownCode, OWNERS, PROBLEMS } from '../problems/problem-table.js';
 import { NOTABLE_EVENTS } from './notable-events.js';
 import type { RecentEvent } from './recent-schema.js';
 
@@ -17,7 +17,7 @@ export class RecentEvents implements OnModuleDestroy {
     this.onModuleDestroy = log.listen((level, { event, code, owner }) => {
       const msg = NOTABLE_EVENTS.get(event as string);
       if (msg === undefined) return;
-      const known = typeof code === 'string' && isProblemCode(code) ? code : null;
+      const known = typeof code === 'string' && isKnownCode(code) ? code : null;
       this.#events.push({
         at: new Date(clock.now().wall).toISOString(),
         level: level as RecentEvent['level'],

@@ -166,7 +166,7 @@ const CASES: readonly Case[] = [
     code: 'address-not-allowed',
     owner: 'operator',
     problem: /answered 403/,
-    remedy: /our public address to the allowlist/,
+    remedy: /public address.*to the allowlist/,
   },
   {
     name: 'not the token endpoint',
@@ -239,7 +239,7 @@ const CASES: readonly Case[] = [
     code: 'access-not-granted',
     owner: 'bank',
     problem: /answered 404.*BANK_BASE_URL/,
-    remedy: /grant this M2M user access/,
+    remedy: /grant the M2M user access/,
   },
   {
     name: 'an account list that refuses the token',
@@ -248,7 +248,7 @@ const CASES: readonly Case[] = [
     code: 'bank-refused',
     owner: 'operator',
     problem: /401/,
-    remedy: /same environment/,
+    remedy: /Check BANK_BASE_URL and BANK_AUTH_URL/,
   },
   {
     name: 'an account list that hangs',
