@@ -9,6 +9,7 @@ const NOT_NOTABLE = [
   'bank.call',
   'certificate.unchanged',
   'config.invalid',
+  'connection.closed',
   'gateway.not-started',
   'gateway.stopped',
   'request',
