@@ -9,6 +9,7 @@ import { ConnectFailure } from './connect-failure.js';
 
 /** The longest answer of a proxy to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
+const END_OF_HEADERS = '\r\n\r\n';
 
 /** One tunnel to open, within `timeoutMs`. */
 export interface TunnelRequest {
@@ -48,10 +49,13 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Tunnel> {
   // not `within`: what is late must be ended, and leave no socket
   const timer = setTimeout(() => end('proxy-timeout', `no tunnel within ${timeoutMs} ms`), timeoutMs);
 
+  let answer = Buffer.alloc(0);
+  const gather = (bytes: Buffer) => (answer = Buffer.concat([answer, bytes]));
   let proxyStatus: number | undefined;
   request.once('proxyConnect', ({ statusCode }: { statusCode: number }) => {
     // whatever stood where a status belongs
     proxyStatus = statusCode >= 100 && statusCode <= 599 ? statusCode : undefined;
+    proxySocket?.removeListener('data', gather);
   });
   const once = new HttpsProxyAgent(proxy, { ...tunnel.proxyOptions, signal: abort.signal });
   const [connecting, proxySocket] = announced(() => once.connect(request, tunnel.bank));
@@ -60,12 +64,18 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Tunnel> {
     end('proxy-refused', `the answer of the proxy is longer than ${MAX_CONNECT_ANSWER_BYTES} bytes`);
   };
   proxySocket?.on('readable', limit);
+  // the library reads by itself, so that this does not set the socket flowing
+  proxySocket?.on('data', gather);
   proxySocket?.on('error', () => undefined);
   try {
     const socket = await orAborted(connecting, abort.signal);
     abort.signal.throwIfAborted();
     if (!(socket instanceof TLSSocket)) {
       throw new ConnectFailure('proxy-refused', 'the proxy did not open a tunnel', { proxyStatus });
+    }
+    // no TLS server speaks first, and the library drops what came with the answer
+    if (answer.indexOf(END_OF_HEADERS) + END_OF_HEADERS.length < answer.length) {
+      throw new ConnectFailure('tunnel-noise', 'more than an answer came from the proxy');
     }
     const before = proxySocket?.bytesRead ?? 0;
     return { socket, bytesThrough: () => (proxySocket?.bytesRead ?? 0) - before };
@@ -77,6 +87,7 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Tunnel> {
     clearTimeout(timer);
     signal?.removeEventListener('abort', giveUp);
     proxySocket?.removeListener('readable', limit);
+    proxySocket?.removeListener('data', gather);
   }
 }
 

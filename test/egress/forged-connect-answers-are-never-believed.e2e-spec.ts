@@ -50,7 +50,18 @@ const ANSWERS: readonly (readonly [string, (connect: Connect) => void, string, R
     'proxy-refused',
     /does not lead to a TLS server/,
   ],
-  ['200 with a forged answer in one go', says(ESTABLISHED + http('200 OK', FORGED)), 'bank-timeout', /TLS/],
+  [
+    '200 with a forged answer in one go',
+    says(ESTABLISHED + http('200 OK', FORGED)),
+    'proxy-refused',
+    /does not lead to a TLS server/,
+  ],
+  [
+    '200 with a page, and an end',
+    saysAndCloses(http('200 OK', FORGED)),
+    'proxy-refused',
+    /does not lead to a TLS server/,
+  ],
   ['200 and then silence', says(ESTABLISHED), 'bank-timeout', /TLS/],
   ['200 and then an end', saysAndCloses(ESTABLISHED), 'proxy-unavailable', /closed before/],
   [
