@@ -151,7 +151,7 @@ describe('the certificate of the internal API', () => {
     const { gateway } = await startWith(server(20));
     const { status, details } = await health(gateway);
     expect(status).toBe('degraded');
-    expect(details.listener).toMatchObject({ status: 'degraded', daysLeft: 19, code: 'certificate-unusable' });
+    expect(details.listener).toMatchObject({ status: 'degraded', daysLeft: 19, code: 'certificate-expiring' });
   });
 
   it('that ends in 20 days is told once in the log, and again when another ends soon; its twin, one that lasts, is not', async () => {
@@ -160,7 +160,7 @@ describe('the certificate of the internal API', () => {
     expect(expiring()).toEqual([expect.objectContaining({ level: 'warn', daysLeft: 19 })]);
     // it is not the client certificate that ends
     const told = gateway.app.get(RecentEvents).events.filter(({ event }) => event === 'certificate.expiring');
-    expect(told).toMatchObject([{ msg: 'a certificate ends soon, or has ended' }]);
+    expect(told).toMatchObject([{ msg: 'a certificate expires soon, or has expired' }]);
     put(server(100));
     gateway.app.get(AppModule).reload();
     const looked = gateway.events('certificate.replaced').length;
