@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { MAX_DRIFT, type Drift } from './drift-finder.js';
 
-/** Drift found since the start (docs/operations.md#drift): each is logged once, at most 50. It changes no status. */
+/** Drift found since the start (docs/bank.md#drift): each is logged once, at most 50. It changes no status. */
 export class BankDrift {
   readonly #logger: Logger;
   readonly #found = new Map<string, Drift>();

@@ -18,7 +18,7 @@ type Parts = Record<string, Part & { readonly data: object }>;
 
 const SEVERITY: readonly PartStatus[] = ['down', 'degraded', 'unknown', 'up'];
 
-/** The body of /health (docs/operations.md#health). It asks nobody anything. */
+/** The body of /health (docs/health-and-metrics.md#health). It asks nobody anything. */
 @Injectable()
 export class HealthReport {
   constructor(

@@ -16,7 +16,7 @@ const statusOnly = { 'application/json': { schema: refTo(healthStatusSchema) } }
 const ok = headersNamed('Cache-Control');
 const unavailable = headersNamed('Cache-Control', 'Retry-After');
 
-/** Health for load balancers, probes and people (docs/operations.md#health). */
+/** Health for load balancers, probes and people (docs/health-and-metrics.md#health). */
 @ApiTags('health')
 @ApiProblems()
 @Controller('health')

@@ -7,7 +7,7 @@ import { HttpEdge } from '../http/http-edge.js';
 const PROBE_WAITS_MS = 500;
 
 /**
- * Whether a call for accounts would be answered now (docs/operations.md#health): what is held may be served, or the last thing
+ * Whether a call for accounts would be answered now (docs/health-and-metrics.md#health): what is held may be served, or the last thing
  * asked of the bank went well, and accounts have been read at least once.
  */
 @Injectable()

@@ -9,7 +9,7 @@ import { isProbe } from './guard.js';
 /** The status in the log of a request whose caller left before the answer was out. */
 export const CALLER_LEFT = 499;
 
-/** Writes the one line of each request (docs/operations.md, Logs), ends its span, and counts it. */
+/** Writes the one line of each request (docs/logs.md#events), ends its span, and counts it. */
 export class AccessLog {
   readonly #logger: Logger;
   readonly #activity: Activity;

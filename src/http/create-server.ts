@@ -7,7 +7,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_MS = 65_000;
 
-/** The server of the internal API with its limits (docs/operations.md); HTTPS where there is a certificate. */
+/** The server of the internal API with its limits (docs/api.md#limits); HTTPS where there is a certificate. */
 export function createServer(certificate: ListenerCertificate | null, listener: RequestListener): Server {
   const options: ServerOptions = {
     maxHeaderSize: MAX_HEADER_BYTES,

@@ -103,7 +103,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
   }
 
   /**
-   * The graceful stop (docs/operations.md): not ready at once, still serving for SHUTDOWN_DELAY_MS; then no new
+   * The graceful stop (docs/deploy.md#start-signals-and-stop): not ready at once, still serving for SHUTDOWN_DELAY_MS; then no new
    * connections, idle ones closed, requests in flight answered within SHUTDOWN_GRACE_MS, and what is left then is closed.
    */
   async beforeApplicationShutdown(): Promise<void> {

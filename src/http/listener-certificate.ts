@@ -14,7 +14,7 @@ interface CertificateFiles {
   readonly keyFile: string;
 }
 
-/** A change is taken up within 5 s, as docs/operations.md promises. */
+/** A changed file is in use within 5 s (docs/certificates.md#renew-the-certificate). */
 const LOOK_EVERY_MS = 1000;
 interface Pair {
   readonly cert: Buffer;

@@ -32,7 +32,7 @@ export interface LoggingOptions {
 }
 
 /**
- * Logs as docs/operations.md#logs has them. What goes in is chosen field by field where it is logged; an error is reduced to names,
+ * Logs as docs/logs.md#events has them. What goes in is chosen field by field where it is logged; an error is reduced to names,
  * codes and stack, since whatever else hangs on it may hold a secret.
  */
 export function createLogger({ level, pretty: forPeople, destination }: LoggingOptions): Logger {

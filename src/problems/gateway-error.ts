@@ -40,7 +40,7 @@ export class GatewayError extends Error {
     this.headers = options.headers;
   }
 
-  /** True if it stays until someone acts: then it is logged as an error (docs/operations.md#logs). */
+  /** True if it stays until someone acts: then it is logged as an error (docs/logs.md#events). */
   get needsSomeone(): boolean {
     return this.owner === 'operator' || this.code === 'access-not-granted' || this.code === 'proxy-refused';
   }

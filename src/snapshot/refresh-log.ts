@@ -9,7 +9,7 @@ const MESSAGES = {
   shared: 'accounts taken from another instance',
 } as const;
 
-/** Log lines about refreshes (docs/operations.md#logs). */
+/** Log lines about refreshes (docs/logs.md#events). */
 export class RefreshLog {
   readonly #logger: Logger;
   readonly #cached: CachedSnapshot;

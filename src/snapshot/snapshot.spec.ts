@@ -31,6 +31,13 @@ describe('a snapshot', () => {
     for (const id of ['b', 'a"', 'aa', '😁', '\ud801', 'A'.repeat(301)]) expect(snapshot.positionOf(id)).toBe(-1);
   });
 
+  it('may have 500 currencies, and no more', () => {
+    const withCurrencies = (count: number) =>
+      Array.from({ length: count }, (_, index) => account({ id: `${index}`, currency: `C${index}`, balances: [] }));
+    expect(snapshotOf(withCurrencies(500)).size).toBe(500);
+    expect(() => snapshotOf(withCurrencies(501))).toThrow(expect.objectContaining({ code: 'bank-response-invalid' }));
+  });
+
   it('can be stored as its bytes, and is the same when it is made of them again', () => {
     const one = snapshotOf([account({ id: 'b' }), account({ id: 'a', balances: [balance()] })], null);
     const again = new Snapshot(stored(one).buffer, TIMES);

@@ -3,7 +3,7 @@ const NAME = /^[A-Za-z0-9._-]{1,40}$/;
 const MAX_DIGITS = 4;
 
 /**
- * The label for what callers send as X-Client-Name (docs/monitoring.md#labels): the first 50 that look like names of programs;
+ * The label for what callers send as X-Client-Name (docs/health-and-metrics.md#labels): the first 50 that look like names of programs;
  * `other` for the rest, which may hold anything, and `none` without one.
  */
 export class ClientNames {

@@ -21,7 +21,7 @@ const CIRCUIT = ['closed', 'open', 'half-open'];
 
 type Value = readonly [labels: Record<string, string>, value: number | null];
 
-/** The metrics that are read at the moment of a scrape (docs/monitoring.md#metrics). */
+/** The metrics that are read at the moment of a scrape (docs/health-and-metrics.md#metrics). */
 @Injectable()
 export class Gauges {
   constructor(

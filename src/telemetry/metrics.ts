@@ -10,7 +10,7 @@ const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 const BANK_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const REFRESH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 
-/** Counts what happens in one app (docs/monitoring.md#metrics). */
+/** Counts what happens in one app (docs/health-and-metrics.md#metrics). */
 @Injectable()
 export class Metrics {
   /** One per app; the library's own is shared by all apps of a process. */

@@ -26,7 +26,7 @@ function createFigures() {
   return { activity, clock, status, figures, request };
 }
 
-/** As docs/monitoring.md#the-last-hour promises. */
+/** As docs/health-and-metrics.md#the-last-hour promises. */
 function expectWithin1Percent(told: number | null | undefined, ms: number): void {
   expect(Math.abs((told ?? NaN) - ms)).toBeLessThanOrEqual(ms * 0.01);
 }

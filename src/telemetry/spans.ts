@@ -18,7 +18,7 @@ const SCOPE = 'accounts-gateway';
 const MAX_LINKS = 128;
 
 /**
- * Spans as docs/operations.md#traces has them. Until a tracer is registered (src/telemetry/tracing.ts) all of this does
+ * Spans as docs/logs.md#traces has them. Until a tracer is registered (src/telemetry/tracing.ts) all of this does
  * nothing. No attribute holds anything of a caller's or of the bank's but methods, statuses and counts.
  */
 const tracer = (): Tracer => trace.getTracer(SCOPE);

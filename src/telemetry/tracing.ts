@@ -24,7 +24,7 @@ export interface Tracing {
 }
 
 /**
- * Sends the spans of spans.ts to an OTLP collector if the environment names one (docs/operations.md#traces); else returns null
+ * Sends the spans of spans.ts to an OTLP collector if the environment names one (docs/logs.md#traces); else returns null
  * and loads no package of the SDK. Logs a warning for variables that cannot be used. The exporter reads its own variables, its
  * headers among them, from the environment of the process, now.
  */

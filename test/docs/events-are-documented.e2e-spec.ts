@@ -17,9 +17,9 @@ const NOT_NOTABLE = [
   'token.acquired',
 ];
 
-const document = readDocument('docs/operations.md');
+const document = readDocument('docs/logs.md');
 
-const told = (text: string) => rowsUnder(text, 'event', 'level', 'tells').flatMap(([event]) => coded(event));
+const listed = (text: string) => rowsUnder(text, 'event', 'level', 'meaning').flatMap(([event]) => coded(event));
 
 /** Every event that a line of the source logs. */
 function loggedEvents(): string[] {
@@ -32,15 +32,15 @@ function loggedEvents(): string[] {
   return [...new Set(events)].toSorted();
 }
 
-describe('the events in docs/operations.md', () => {
+describe('the events in docs/logs.md', () => {
   it('are those that the program logs, each once', () => {
-    expect(told(document).toSorted()).toEqual(loggedEvents());
+    expect(listed(document).toSorted()).toEqual(loggedEvents());
   });
 
-  it('its twin: an event without its row is found, though the text names it', () => {
+  it('the negative case: an event without its row is found, though the text names it', () => {
     const without = withoutRow(document, '`request`');
     expect(without).toContain('`request`');
-    expect(told(without).toSorted()).not.toEqual(loggedEvents());
+    expect(listed(without).toSorted()).not.toEqual(loggedEvents());
   });
 });
 

@@ -3,7 +3,7 @@ import { PLANTED, sampleAccount } from './sample-accounts.js';
 
 /**
  * In every text value that is made here; wherever it turns up but in an account, a value of the bank's leaks. No word: those are told
- * where a new status may stand (docs/operations.md#drift).
+ * where a new status may stand (docs/bank.md#drift).
  */
 export const MARK = 'ZQ7X';
 

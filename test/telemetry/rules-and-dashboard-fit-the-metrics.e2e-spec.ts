@@ -88,12 +88,12 @@ describe('the metrics that alerts and dashboard name', () => {
     ]);
   });
 
-  it('are all told of in docs/monitoring.md, as what they are, and no others', () => {
+  it('are all in docs/health-and-metrics.md, with their type, and no others', () => {
     const told = (document: string) =>
       rowsUnder(document, 'metric', 'type').map(([name, type]) => `${coded(name).join()} ${type}`);
     const ours = [...seen.text.matchAll(/^# TYPE ((?:accounts_gateway|http)_\S+ \S+)$/gm)].map(([, family]) => family);
     const expected = [...ours, 'accounts_gateway_sharing_up gauge', 'accounts_gateway_shared_snapshots_total counter'];
-    const document = readDocument('docs/monitoring.md');
+    const document = readDocument('docs/health-and-metrics.md');
     expect(told(document).toSorted()).toEqual(expected.toSorted());
     expect(told(withoutRow(document, '`accounts_gateway_ready`')).toSorted()).not.toEqual(expected.toSorted());
   });
@@ -106,9 +106,10 @@ describe('each alert', () => {
       expect(['info', 'warning', 'critical']).toContain(rule.labels?.['severity']);
       expect(Object.keys(rule.annotations ?? {})).toEqual(['summary', 'description', 'runbook_url']);
       const runbook = rule.annotations?.['runbook_url'] ?? '';
-      expect(runbook).toMatch(/^docs\/monitoring\.md#./);
-      expect(brokenLinks('README.md', `[runbook](${runbook})`)).toEqual([]);
-      expect(brokenLinks('README.md', `[runbook](${runbook}-gone)`)).toHaveLength(1);
+      expect(runbook).toMatch(/^https:\/\/accounts-gateway\.example\/docs\/guide\/health-and-metrics#./);
+      const link = runbook.replace(/^.*\/docs\/guide\/(.+)(?=#)/, 'docs/$1.md');
+      expect(brokenLinks('README.md', `[runbook](${link})`)).toEqual([]);
+      expect(brokenLinks('README.md', `[runbook](${link}-gone)`)).toHaveLength(1);
     },
   );
 

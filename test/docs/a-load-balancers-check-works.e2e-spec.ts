@@ -4,7 +4,7 @@ import { closeGateways, startGateway, type Gateway } from '../support/gateway.js
 import { rawCall } from '../support/raw-call.js';
 import { cleanUp, start } from '../support/sandbox.js';
 
-const operations = readDocument('docs/operations.md');
+const page = readDocument('docs/reverse-proxies.md');
 
 let gateway: Gateway;
 /** Its bank is away, and it has read nothing. */
@@ -25,25 +25,25 @@ afterAll(async () => {
 const statusOf = async (lines: readonly string[], { port } = gateway) =>
   (await rawCall(port, [...lines, '', ''].join('\r\n'))).status;
 
-describe('the check of a balancer, as docs/operations.md writes it for haproxy', () => {
+describe('the probe of a load balancer, as docs/reverse-proxies.md has it for haproxy', () => {
   it('by http-check send is answered 200', async () => {
     const [, method, path, version, host] =
-      /http-check send meth (\S+) uri (\S+) ver (\S+) hdr Host (\S+)/.exec(operations) ?? [];
+      /http-check send meth (\S+) uri (\S+) ver (\S+) hdr Host (\S+)/.exec(page) ?? [];
     expect(host).toBeDefined();
     expect(await statusOf([`${method} ${path} ${version}`, `Host: ${host}`])).toBe(200);
   });
 
   it('by the short form, without Host over HTTP/1.0, is answered 200', async () => {
-    const [, method, path] = /`option httpchk (\S+) (\S+)` works/.exec(operations) ?? [];
+    const [, method, path] = /`option httpchk (\S+) (\S+)` works/.exec(page) ?? [];
     expect(await statusOf([`${method} ${path} HTTP/1.0`])).toBe(200);
   });
 
-  it('its twin: the bare form is answered 400, as it says', async () => {
-    expect(operations).toContain('sends `OPTIONS /` over HTTP/1.0 without a `Host`; that is answered 400');
+  it('the negative case: the bare form is answered 400, as the page says', async () => {
+    expect(page).toMatch(/sends `OPTIONS \/` over HTTP\/1\.0 without a\s`Host`, which is answered 400/);
     expect(await statusOf(['OPTIONS / HTTP/1.0'])).toBe(400);
   });
 
-  it('its twin: GET tells that a gateway is not ready, OPTIONS does not, as it says', async () => {
+  it('the negative case: GET shows that a gateway is not ready, OPTIONS does not, as the page says', async () => {
     expect(await statusOf(['GET /health/ready HTTP/1.0'], notReady)).toBe(503);
     expect(await statusOf(['OPTIONS /health/ready HTTP/1.0'], notReady)).toBe(204);
   });
