@@ -19,7 +19,7 @@ interface SnapshotTimes {
 
 /**
  * One complete reading of the bank's accounts: a single buffer, made in a worker, never changed. It holds the finished
- * JSON of each account, and what filters, sorts and totals look at (docs/architecture.md#the-snapshot).
+ * JSON of each account, and what filters, sorts and totals look at (docs/decisions/0005-a-snapshot-of-bytes.md).
  */
 export class Snapshot {
   readonly askedAt: Instant;

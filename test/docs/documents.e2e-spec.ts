@@ -21,9 +21,9 @@ const { scripts, dependencies, devDependencies } = JSON.parse(read('package.json
 >;
 
 /** Settings of earlier versions, which docs/upgrade.md names. */
-const FORMER = ['SNAPSHOT_STALE_MS', 'MAX_EVENT_STREAMS'];
+const FORMER = new Set(['SNAPSHOT_STALE_MS', 'MAX_EVENT_STREAMS']);
 const unknownSettings = (text: string) =>
-  settingsIn(text).filter((name) => !KNOWN_NAMES.includes(name) && !FORMER.includes(name));
+  settingsIn(text).filter((name) => !KNOWN_NAMES.includes(name) && !FORMER.has(name));
 const unknownCommands = (text: string) =>
   [...text.matchAll(/\bnpm (?:run (?:--silent )?([\w:-]+)|(start|test)\b)/g)]
     .map(([, script, short]) => script ?? short ?? '')
