@@ -13,7 +13,7 @@ describe('what Cache-Control asks of us', () => {
     ['only-if-cached', { ...NOTHING, onlyIfCached: true }],
     [' no-cache ,max-age=5,  only-if-cached', { noCache: true, maxAge: 5, onlyIfCached: true }],
     ['no-store, no-cache', { ...NOTHING, noCache: true }],
-    ['max-age=999999999999', { ...NOTHING, maxAge: 999_999_999_999 }],
+    ['max-age=9999999999999999', { ...NOTHING, maxAge: 1e16 }],
   ])('%j', (header, expected) => {
     expect(readCacheDirectives(header)).toEqual(expected);
   });
@@ -25,7 +25,7 @@ describe('what Cache-Control asks of us', () => {
     },
   );
 
-  it.each(['max-age', 'max-age=', 'max-age=-1', 'max-age=1.5', 'max-age=abc', 'max-age=9999999999999'])(
+  it.each(['max-age', 'max-age=', 'max-age=-1', 'max-age=1.5', 'max-age=abc'])(
     '%j is nonsense, and counts as 0',
     (header) => {
       expect(readCacheDirectives(header).maxAge).toBe(0);

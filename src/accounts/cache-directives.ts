@@ -12,7 +12,7 @@ export function readCacheDirectives(header: string | undefined): Freshness {
     const [name = '', value = ''] = part.trim().toLowerCase().split('=', 2);
     if (name === 'no-cache') noCache = true;
     else if (name === 'only-if-cached') onlyIfCached = true;
-    else if (name === 'max-age') maxAge = /^"?\d{1,12}"?$/.test(value) ? Number(value.replaceAll('"', '')) : 0;
+    else if (name === 'max-age') maxAge = /^"?\d+"?$/.test(value) ? Number(value.replaceAll('"', '')) : 0;
   }
   return { noCache, onlyIfCached, maxAge };
 }

@@ -36,6 +36,7 @@ describe('the query of the list', () => {
       separator: 'comma',
       decimal: 'point',
     });
+    expect(listQuerySchema.parse({ pageNumber: '9007199254740991' }).pageNumber).toBe(Number.MAX_SAFE_INTEGER);
     expect(listQuerySchema.parse({ q: '😀'.repeat(100) }).q).toHaveLength(200);
   });
 
@@ -43,6 +44,8 @@ describe('the query of the list', () => {
     [{ q: '' }, ['q']],
     [{ q: 'x'.repeat(101) }, ['q']],
     [{ q: '😀'.repeat(101) }, ['q']],
+    [{ q: ' \u00A0' }, ['q']],
+    [{ q: ' \u0301' }, ['q']],
     [{ q: 'a\u0000' }, ['q']],
     [{ q: 'a\nb' }, ['q']],
     [{ q: 'a\u0085' }, ['q']],
@@ -52,6 +55,7 @@ describe('the query of the list', () => {
     [{ currency: 'x'.repeat(11) }, ['currency']],
     [{ iban: 'x'.repeat(101) }, ['iban']],
     [{ ownerId: 'a\tb' }, ['ownerId']],
+    [{ pageNumber: '9007199254740992' }, ['pageNumber']],
     [{ sort: 'Name' }, ['sort']],
     [{ sort: '--name' }, ['sort']],
     [{ sort: 'id' }, ['sort']],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { foldNumber, foldText } from '../snapshot/fold-text.js';
+import { foldNumber } from '../snapshot/fold-text.js';
 import type { Filters, Sort } from '../snapshot/select.js';
 import { SORT_FIELDS, type SortField } from '../snapshot/sort-order.js';
 
@@ -9,7 +9,7 @@ const error = (issue: { readonly input?: unknown }) =>
 const wholeNumber = (min: number, max: number) =>
   z
     .string({ error })
-    .regex(/^[1-9]\d{0,14}$/, `must be a whole number from ${min} to ${max}`)
+    .regex(/^[1-9]\d{0,15}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
     .pipe(z.number().min(min).max(max, `must be at most ${max}`));
 
@@ -59,7 +59,10 @@ const filters = {
     .describe('the account with this IBAN or identifier; spaces and letter case are ignored'),
   ownerId: text(100).optional().describe('accounts of the owner with this id, in any letter case'),
   q: text(100)
-    .refine((value) => value === '' || foldText(value) !== '', 'has nothing to search for: accents are ignored')
+    .refine(
+      (value) => value === '' || foldNumber(value) !== '',
+      'has nothing to search for: accents are ignored, and spaces alone match nothing',
+    )
     .optional()
     .describe(
       'part of name, description, IBAN, identifier or owner; letter case and accents are ignored, and spaces in IBANs and identifiers',
