@@ -24,9 +24,13 @@ export class ClientErrors {
 
   /** Node's `clientError`: errors of the connection, of TLS and of HTTP, and timeouts. */
   answer(error: ClientError, socket: Socket): void {
-    const isHttp = error.code?.startsWith('HPE_') || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    const isHttp = isTimeout || error.code?.startsWith('HPE_');
     if (!isHttp || !socket.writable) {
       socket.destroy();
+    } else if (isTimeout && this.#connections.abandonUnfinished(socket)) {
+      // a route that reads its body would wait for it for ever
+      this.#refuse(socket, toProblem(error), null);
     } else if (this.#connections.isAnsweredEarly(socket)) {
       // the error is in a body that nobody wanted
       this.#connections.closeAfterResponses(socket, NOTHING);

@@ -21,7 +21,7 @@ const LINGER_MS = 1000;
 
 interface Connection {
   readonly unanswered: Set<ServerResponse>;
-  lastRequest: IncomingMessage | null;
+  last: { readonly request: IncomingMessage; readonly response: ServerResponse } | null;
   /** Nothing after the present requests is read as one. */
   closing: boolean;
   stalledLooks: number;
@@ -69,7 +69,7 @@ export class Connections {
       this.#close(socket, `it has more than ${this.#limits.unanswered} unanswered requests`);
       return false;
     }
-    connection.lastRequest = request;
+    connection.last = { request, response };
     unanswered.add(response);
     response.once('close', () => unanswered.delete(response));
     return true;
@@ -77,7 +77,13 @@ export class Connections {
 
   /** Whether the last request has its response though not all of its body has come. */
   isAnsweredEarly(socket: Socket): boolean {
-    return this.#of(socket).lastRequest?.complete === false;
+    return this.#of(socket).last?.request.complete === false;
+  }
+
+  /** Stops waiting for the response to a request whose body never came in full; false when there is none such. */
+  abandonUnfinished(socket: Socket): boolean {
+    const { last, unanswered } = this.#of(socket);
+    return last?.request.complete === false && unanswered.delete(last.response);
   }
 
   /** Whether `closeAfterResponses` was called for it. */
@@ -122,7 +128,7 @@ export class Connections {
   #of(socket: Socket): Connection {
     let connection = this.#open.get(socket);
     if (!connection) {
-      connection = { unanswered: new Set(), lastRequest: null, closing: false, stalledLooks: 0, stalledAt: 0 };
+      connection = { unanswered: new Set(), last: null, closing: false, stalledLooks: 0, stalledAt: 0 };
       this.#open.set(socket, connection);
       socket.once('close', () => this.#open.delete(socket));
       // Node takes its own listener away with CONNECT; without one, a reset would end the process

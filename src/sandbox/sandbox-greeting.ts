@@ -45,7 +45,7 @@ export function sandboxGreeting(place: Place): string {
     `TOKEN=$(${token} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
     `curl -sS ${certificate} -H 'Accept: application/json' -H "Authorization: Bearer $TOKEN" ${quote(`${url}/api/v1/accounts?PageNumber=1&PageSize=2`)}`,
     ``,
-    `Let the next reading of accounts fail, look at the state, set everything back:`,
+    `Let the next calls of the account list fail, show the state, reset everything:`,
     ``,
     `curl -sS -X PATCH -H 'Content-Type: application/json' -d ${quote(fault)} ${controlUrl}/control`,
     `curl -sS ${controlUrl}/control`,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { SystemClock } from '../../src/time/clock.js';
 import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { codeOf, sendRaw } from '../support/raw-connection.js';
 import { cleanUp, start } from '../support/sandbox.js';
 
 const MAX_PAGE_BYTES = 60_000;
@@ -148,6 +149,14 @@ describe('the switches of the embedded sandbox', () => {
     expect((await call('PATCH', '{"movement":true}', own)).status).toBe(200);
     expect((await call('DELETE', undefined, own)).status).toBe(200);
   });
+
+  it('with a body that never comes in full is 408, and the connection is closed', async () => {
+    const head = ['PATCH /sandbox/control HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
+    const bytes = [...head, 'Content-Length: 10', '', '{"'].join('\r\n');
+    const { answers, end } = await sendRaw(gateway.port, bytes, { waitMs: 20_000, enough: 2 });
+    expect(answers.map((answer) => [answer.status, codeOf(answer)])).toEqual([[408, 'request-timeout']]);
+    expect(end).toBe('closed');
+  }, 25_000);
 
   it('take no other method, and allow none by CORS', async () => {
     const { status, headers } = await call('POST', '{}');
