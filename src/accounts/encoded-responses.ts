@@ -15,7 +15,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** A larger body is neither joined nor kept. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** Built at once: enough that a slow one holds up no other, and few that they keep the thread only briefly. */
-const MAX_BUILDING = 16;
+const MAX_BUILDING = 8;
 /** What an entry costs beside its bytes. */
 const OVERHEAD_BYTES = 500;
 

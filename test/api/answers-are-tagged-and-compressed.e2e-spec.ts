@@ -128,4 +128,25 @@ describe('answers are tagged and compressed', () => {
     });
     expect(missing.body).toHaveLength(0);
   });
+
+  it('every route compresses what is over 1 KB, and says that it depends on what is accepted', async () => {
+    const html = (await fetchRaw('/', { accept: 'text/html' })).body.toString();
+    const assets = [...html.matchAll(/\/assets\/[^"]+\.(?:js|css)/g)].map(([path]) => path);
+    expect(assets.length).toBeGreaterThan(1);
+    const paths = ['/metrics', '/openapi.json', '/problems', '/docs', '/docs/guide', ...assets];
+    for (const path of [...paths, `${PATH}?format=csv`, `${PATH}?format=ndjson`]) {
+      for (const [encoding, decompress] of [['br', brotliDecompressSync] as const, ['gzip', gunzipSync] as const]) {
+        const { headers, body } = await fetchRaw(path, { 'accept-encoding': encoding });
+        const { 'content-encoding': used, vary } = headers;
+        expect({ path, used, vary: /accept-encoding/i.test(String(vary)) }).toEqual({
+          path,
+          used: encoding,
+          vary: true,
+        });
+        expect(decompress(body).length).toBeGreaterThan(body.length);
+      }
+      expect((await fetchRaw(path)).headers['content-encoding']).toBeUndefined();
+    }
+    expect((await fetchRaw('/health/live', { 'accept-encoding': 'br' })).headers['content-encoding']).toBeUndefined();
+  });
 });

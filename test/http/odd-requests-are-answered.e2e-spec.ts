@@ -211,6 +211,38 @@ describe.each([
   });
 });
 
+describe('other methods', () => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s is 405 with Allow', async (method) => {
+    for (const path of [PATH, `${PATH}/some-id`, '/health', '/problems', '/openapi.json', '/']) {
+      const { answers } = await sendRaw(gateway.port, `${method} ${path} HTTP/1.1\r\n${HOST}\r\n`);
+      expect(answers.map((answer) => [path, answer.status, codeOf(answer), answer.headers['allow']])).toEqual([
+        [path, 405, 'method-not-allowed', 'GET, HEAD, OPTIONS'],
+      ]);
+    }
+  });
+
+  it.each(['application/json', 'text/plain', 'multipart/form-data'])('POST of %s is 405 as well', async (type) => {
+    const bytes = `POST ${PATH} HTTP/1.1\r\n${HOST}Content-Type: ${type}\r\nContent-Length: 8\r\n\r\n{"a": 1}`;
+    const { answers } = await sendRaw(gateway.port, bytes);
+    expect(answers.map(codeOf)).toEqual(['method-not-allowed']);
+  });
+});
+
+describe('Accept', () => {
+  it.each(['application/xml', 'application/json;q=0', 'image/*'])('%s is 406', async (accept) => {
+    const { answers } = await sendRaw(gateway.port, get(PATH, `Accept: ${accept}\r\n`));
+    expect(answers.map((answer) => [answer.status, codeOf(answer)])).toEqual([[406, 'not-acceptable']]);
+  });
+
+  it.each(['*/*', 'application/*', 'text/html, */*;q=0.1', 'Application/JSON'])(
+    'its twin: %s is not',
+    async (accept) => {
+      const { answers } = await sendRaw(gateway.port, get(PATH, `Accept: ${accept}\r\n`));
+      expect(answers.map(({ status }) => status)).toEqual([200]);
+    },
+  );
+});
+
 describe('odd connections', () => {
   it('nothing an attacker has sent is left on Object', () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
