@@ -1,5 +1,6 @@
 import { orAborted } from '../time/deadline.js';
-import { TooLateToSend, type WireAnswer, type WireRequest } from '../egress/egress.js';
+import { TooLateToSend } from '../egress/egress.js';
+import type { WireAnswer, WireRequest } from '../egress/wire-client.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';

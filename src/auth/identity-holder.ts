@@ -3,10 +3,8 @@ import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
 import type { Clock } from '../time/clock.js';
-import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import { PROBLEMS, type ProblemCode } from '../problems/problem-table.js';
+import { toGatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';
-import { FileUnusable } from '../config/small-file.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity } from './bank-identity.js';
 import { certificateFault } from './certificate-fault.js';
@@ -14,13 +12,10 @@ import { daysLeft } from '../pfx/expiry-notice.js';
 import { FileWatch } from '../config/file-watch.js';
 import { IdentityLog } from './identity-log.js';
 import { isSame, mayPass, readIdentityMaterial, watchedFiles, type IdentityMaterial } from './identity-material.js';
-import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
+import { isOutOfReach, toRefusal, type Refusal } from './refusal.js';
 
 /** A change is taken up within 5 s, as docs/certificates.md#renew-the-certificate promises. */
 const LOOK_EVERY_MS = 1000;
-
-/** True for a failed proof that says nothing about the new identity: the network or the bank must act. */
-const isOutOfReach = (code: ProblemCode): boolean => PROBLEMS[code].owner !== 'operator';
 
 interface IdentityHolderOptions {
   readonly settings: Settings;
@@ -28,11 +23,6 @@ interface IdentityHolderOptions {
   readonly logger: Logger;
   readonly activity: Activity;
   readonly condition: BankCondition;
-}
-
-interface Refusal {
-  readonly code: ProblemCode;
-  readonly detail: string;
 }
 
 /**
@@ -200,14 +190,4 @@ export class IdentityHolder implements OnApplicationShutdown {
   #create(material: IdentityMaterial): BankIdentity {
     return new BankIdentity({ ...this.#options, material, oneAtATime: this.#oneTokenRequest });
   }
-}
-
-function toRefusal(error: unknown, retried: boolean): Refusal {
-  const known =
-    error instanceof CertificateUnreadable || error instanceof FileUnusable || error instanceof GatewayError;
-  const detail = known ? error.message : 'The files could not be read because of an internal error.';
-  return {
-    code: known ? 'certificate-unusable' : 'internal-error',
-    detail: retried ? `${detail} They are read again every second.` : detail,
-  };
 }

@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
-import { PROBLEMS, type ProblemCode } from '../problems/problem-table.js';
+import { PROBLEMS } from '../problems/problem-table.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { ExpiryNotice } from '../pfx/expiry-notice.js';
 import { certificateFault } from './certificate-fault.js';
+import type { Refusal } from './refusal.js';
 
 /** The log lines about our identity (docs/logs.md#events). */
 export class IdentityLog {
@@ -54,11 +55,7 @@ export class IdentityLog {
   }
 
   /** @param candidate null if it could not even be read */
-  refused(
-    { code, detail }: { readonly code: ProblemCode; readonly detail: string },
-    candidate: ClientCertificate | null,
-    inUse: ClientCertificate,
-  ): void {
+  refused({ code, detail }: Refusal, candidate: ClientCertificate | null, inUse: ClientCertificate): void {
     const thumbprints = { thumbprint: candidate?.thumbprint, inUse: inUse.thumbprint };
     this.#logger.error(
       { event: 'certificate.refused', code, owner: PROBLEMS[code].owner, ...thumbprints },

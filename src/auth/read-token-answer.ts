@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nameOf, toAnswerError } from '../egress/answer-error.js';
 import { toText } from '../egress/answer.js';
-import type { WireAnswer } from '../egress/egress.js';
+import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../problems/gateway-error.js';
 
 const MAX_TOKEN_LENGTH = 16_384;

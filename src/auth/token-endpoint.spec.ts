@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import type { WireRequest } from '../egress/egress.js';
+import type { WireRequest } from '../egress/wire-client.js';
 import { toAccessToken } from './access-token.js';
 import { TokenEndpoint } from './token-endpoint.js';
 

@@ -3,7 +3,7 @@ import { NoToken, type AuthorizedCall } from '../auth/authorized-call.js';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../egress/answer.js';
 import { toAnswerError } from '../egress/answer-error.js';
-import type { WireAnswer } from '../egress/egress.js';
+import type { WireAnswer } from '../egress/wire-client.js';
 import { ProxyTimedOut } from '../egress/wire-failure.js';
 import { GatewayError } from '../problems/gateway-error.js';
 

@@ -1,5 +1,6 @@
 import type { RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
+import type { Settings } from '../config/settings.js';
 
 /**
  * Our side of TLS with the bank, handed down by auth. It is shown to the bank only, never to a proxy.
@@ -13,15 +14,8 @@ export interface ClientTls {
   readonly ca: string | null;
 }
 
-/** Options of all connections of one egress. */
-export interface AgentOptions {
-  /** The highest version of TLS spoken with the bank. */
-  readonly tlsMaxVersion: '1.2' | '1.3';
-  /** For DNS, TCP, proxy and TLS together. */
-  readonly connectTimeoutMs: number;
-  /** The source address, or null for the machine's choice. */
-  readonly localAddress: string | null;
-}
+/** The settings of all connections of one egress. */
+export type AgentSettings = Pick<Settings, 'BANK_TLS_MAX_VERSION' | 'BANK_CONNECT_TIMEOUT_MS' | 'EGRESS_LOCAL_ADDRESS'>;
 
 /** Options of a call for the agent, beyond Node's. */
 export interface CallOptions extends RequestOptions {
@@ -36,16 +30,16 @@ export interface CallOptions extends RequestOptions {
 export const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 } as const;
 
 /**
- * The TLS options of every connection to the bank: our certificate, its roots, TLS 1.2 up to `tlsMaxVersion`, HTTP/1.1,
+ * The TLS options of every connection to the bank: our certificate, its roots, TLS 1.2 up to BANK_TLS_MAX_VERSION, HTTP/1.1,
  * never unverified. Up to TLS 1.2 the bank may ask for the certificate after the handshake, by renegotiation.
  */
-export function bankTlsOptions(tls: ClientTls, { tlsMaxVersion }: Pick<AgentOptions, 'tlsMaxVersion'>) {
+export function bankTlsOptions(tls: ClientTls, { BANK_TLS_MAX_VERSION: maxVersion }: AgentSettings) {
   return {
     key: tls.key,
     cert: tls.cert,
     ...(tls.ca !== null && { ca: tls.ca }),
     minVersion: 'TLSv1.2' as const,
-    maxVersion: `TLSv${tlsMaxVersion}` as const,
+    maxVersion: `TLSv${maxVersion}` as const,
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
   };
@@ -55,9 +49,9 @@ export function bankTlsOptions(tls: ClientTls, { tlsMaxVersion }: Pick<AgentOpti
  * How TCP connections are opened. Of several addresses each but the last gets a quarter of the connect deadline, not
  * Node's 250 ms, which a far one does not answer in. With a source address only addresses of its family are tried.
  */
-export function dialOptions({ connectTimeoutMs, localAddress }: AgentOptions) {
+export function dialOptions({ BANK_CONNECT_TIMEOUT_MS: timeoutMs, EGRESS_LOCAL_ADDRESS: localAddress }: AgentSettings) {
   return {
-    autoSelectFamilyAttemptTimeout: Math.max(10, Math.round(connectTimeoutMs / 4)),
-    ...(localAddress !== null && { localAddress, family: isIP(localAddress) }),
+    autoSelectFamilyAttemptTimeout: Math.max(10, Math.round(timeoutMs / 4)),
+    ...(localAddress !== undefined && { localAddress, family: isIP(localAddress) }),
   };
 }

@@ -1,7 +1,9 @@
 /** The stage at which a connection failed. */
 type ConnectStage =
   | 'connect-timeout'
+  /** The certificate of the server is not trusted. */
   | 'untrusted'
+  /** The proxy's answer to CONNECT is not a tunnel, cannot be read, or has no end. */
   | 'proxy-refused'
   | 'proxy-unavailable'
   | 'proxy-timeout'
@@ -17,12 +19,10 @@ export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure';
   constructor(
     readonly stage: ConnectStage,
-    message: string,
-    options: ErrorOptions & { readonly proxyStatus?: number | undefined } = {},
+    cause?: Error,
+    /** The proxy's answer to CONNECT. */
+    readonly proxyStatus?: number,
   ) {
-    super(message, options);
-    this.proxyStatus = options.proxyStatus;
+    super(stage, { cause });
   }
-  /** The proxy's answer to CONNECT. */
-  readonly proxyStatus: number | undefined;
 }

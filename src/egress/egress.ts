@@ -7,7 +7,7 @@ import type { ProblemCode } from '../problems/problem-table.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import { readSmallFile } from '../config/small-file.js';
-import type { ClientTls } from './agent-options.js';
+import type { AgentSettings, ClientTls } from './agent-options.js';
 import { nameOf, toAnswerError } from './answer-error.js';
 import { CallReport } from './call-report.js';
 import { DirectAgent } from './direct-agent.js';
@@ -18,18 +18,12 @@ import { TunnelAgent } from './tunnel-agent.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError, type FailureContext } from './wire-failure.js';
 
-export type { WireAnswer, WireRequest } from './wire-client.js';
-
 /** The settings of egress. */
 export type EgressSettings = RouteSettings &
+  AgentSettings &
   Pick<
     Settings,
-    | 'BANK_TLS_MAX_VERSION'
-    | 'BANK_CONNECT_TIMEOUT_MS'
-    | 'BANK_REQUEST_TIMEOUT_MS'
-    | 'BANK_MAX_CONCURRENT_REQUESTS'
-    | 'BANK_MAX_RESPONSE_BYTES'
-    | 'EGRESS_PROXY_CA_FILE'
+    'BANK_REQUEST_TIMEOUT_MS' | 'BANK_MAX_CONCURRENT_REQUESTS' | 'BANK_MAX_RESPONSE_BYTES' | 'EGRESS_PROXY_CA_FILE'
   >;
 
 /** A request was not sent, since its `sendBefore` had come. */
@@ -92,13 +86,14 @@ export class Egress {
     return orAborted(work, signal);
   }
 
-  status() {
-    return {
-      /** The bank has answered with this certificate. */
-      everAnswered: this.#everAnswered,
-      /** The end of the bank's server certificate that ends first, ms since 1970; null before the first answer. */
-      serverCertificateEnds: this.#client.serverCertificateEnds,
-    };
+  /** True once the bank has answered with this certificate. */
+  get everAnswered(): boolean {
+    return this.#everAnswered;
+  }
+
+  /** The end of the bank's server certificate that ends first, ms since 1970; null before the first answer. */
+  get serverCertificateEnds(): number | null {
+    return this.#client.serverCertificateEnds;
   }
 
   /**
@@ -173,15 +168,10 @@ export class Egress {
     const route = proxy && !goesDirect(this.#settings, baseUrl) ? 'proxy' : 'direct';
     let agent = this.#agents.get(route);
     if (!agent) {
-      const options = {
-        tlsMaxVersion: this.#settings.BANK_TLS_MAX_VERSION,
-        connectTimeoutMs: this.#settings.BANK_CONNECT_TIMEOUT_MS,
-        localAddress: this.#settings.EGRESS_LOCAL_ADDRESS ?? null,
-      };
       agent =
         proxy && route === 'proxy'
-          ? new TunnelAgent(proxy, this.#tls, { ...options, proxyCa: this.#proxyCa })
-          : new DirectAgent(this.#tls, options);
+          ? new TunnelAgent(proxy, this.#tls, this.#settings, this.#proxyCa)
+          : new DirectAgent(this.#tls, this.#settings);
       if (this.#retired) keepNone(agent);
       this.#agents.set(route, agent);
     }

@@ -2,7 +2,6 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { isNativeError } from 'node:util/types';
 import { HttpsProxyAgent, type HttpsProxyAgentOptions } from 'https-proxy-agent';
 import { orAborted } from '../time/deadline.js';
 import { ConnectFailure } from './connect-failure.js';
@@ -41,13 +40,12 @@ export interface Tunnel {
 export async function openTunnel(tunnel: TunnelRequest): Promise<Tunnel> {
   const { proxy, request, signal, timeoutMs } = tunnel;
   const abort = new AbortController();
-  const end = (...args: ConstructorParameters<typeof ConnectFailure>) => abort.abort(new ConnectFailure(...args));
-  const giveUp = () => end('given-up', 'the call was given up');
+  const giveUp = () => abort.abort(new ConnectFailure('given-up'));
   if (signal?.aborted) giveUp();
   abort.signal.throwIfAborted();
   signal?.addEventListener('abort', giveUp, { once: true });
   // not `within`: what is late must be ended, and leave no socket
-  const timer = setTimeout(() => end('proxy-timeout', `no tunnel within ${timeoutMs} ms`), timeoutMs);
+  const timer = setTimeout(() => abort.abort(new ConnectFailure('proxy-timeout')), timeoutMs);
 
   let answer = Buffer.alloc(0);
   const gather = (bytes: Buffer) => (answer = Buffer.concat([answer, bytes]));
@@ -60,8 +58,7 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Tunnel> {
   const once = new HttpsProxyAgent(proxy, { ...tunnel.proxyOptions, signal: abort.signal });
   const [connecting, proxySocket] = announced(() => once.connect(request, tunnel.bank));
   const limit = () => {
-    if ((proxySocket?.bytesRead ?? 0) <= MAX_CONNECT_ANSWER_BYTES) return;
-    end('proxy-refused', `the answer of the proxy is longer than ${MAX_CONNECT_ANSWER_BYTES} bytes`);
+    if ((proxySocket?.bytesRead ?? 0) > MAX_CONNECT_ANSWER_BYTES) abort.abort(new ConnectFailure('proxy-refused'));
   };
   proxySocket?.on('readable', limit);
   // the library reads by itself, so that this does not set the socket flowing
@@ -70,19 +67,16 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Tunnel> {
   try {
     const socket = await orAborted(connecting, abort.signal);
     abort.signal.throwIfAborted();
-    if (!(socket instanceof TLSSocket)) {
-      throw new ConnectFailure('proxy-refused', 'the proxy did not open a tunnel', { proxyStatus });
-    }
+    if (!(socket instanceof TLSSocket)) throw new ConnectFailure('proxy-refused', undefined, proxyStatus);
     // no TLS server speaks first, and the library drops what came with the answer
-    if (answer.indexOf(END_OF_HEADERS) + END_OF_HEADERS.length < answer.length) {
-      throw new ConnectFailure('tunnel-noise', 'more than an answer came from the proxy');
-    }
+    if (answer.indexOf(END_OF_HEADERS) + END_OF_HEADERS.length < answer.length)
+      throw new ConnectFailure('tunnel-noise');
     const before = proxySocket?.bytesRead ?? 0;
     return { socket, bytesThrough: () => (proxySocket?.bytesRead ?? 0) - before };
   } catch (error) {
     connecting.then((socket) => socket.destroy()).catch(() => undefined);
     proxySocket?.destroy();
-    throw error instanceof ConnectFailure ? error : toFailure(error, proxySocket);
+    throw error instanceof ConnectFailure ? error : toFailure(error as Error, proxySocket);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', giveUp);
@@ -92,11 +86,9 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Tunnel> {
 }
 
 /** An error without code is the library's own about what the proxy answered, unless the proxy just hung up. */
-function toFailure(error: unknown, proxySocket: Socket | undefined): ConnectFailure {
-  const answered = isNativeError(error) && !('code' in error) && proxySocket?.readableEnded !== true;
-  return answered
-    ? new ConnectFailure('proxy-refused', 'the answer of the proxy cannot be read', { cause: error })
-    : new ConnectFailure('proxy-unavailable', 'the connection to the proxy failed', { cause: error });
+function toFailure(error: Error, proxySocket: Socket | undefined): ConnectFailure {
+  const answered = !('code' in error) && proxySocket?.readableEnded !== true;
+  return new ConnectFailure(answered ? 'proxy-refused' : 'proxy-unavailable', error);
 }
 
 /**

@@ -12,9 +12,7 @@ export function secureInTime(
   explain: (error: Error) => Error = (error) => error,
 ): TLSSocket {
   // not `within`: the deadline ends the socket itself, which the agent has handed out long since
-  const timer = setTimeout(() => {
-    socket.destroy(new ConnectFailure('connect-timeout', `no TLS connection within ${deadlineMs} ms`));
-  }, deadlineMs);
+  const timer = setTimeout(() => socket.destroy(new ConnectFailure('connect-timeout')), deadlineMs);
   let settled = false;
   const settle = () => {
     settled = true;
@@ -26,7 +24,7 @@ export function secureInTime(
   socket.destroy = (error?: Error) => {
     if (settled || !error || error instanceof ConnectFailure) return destroy(error);
     if (!socket.authorizationError) return destroy(explain(error));
-    return destroy(new ConnectFailure('untrusted', 'the certificate of the server is not trusted', { cause: error }));
+    return destroy(new ConnectFailure('untrusted', error));
   };
   return socket;
 }

@@ -5,7 +5,7 @@ import {
   bankTlsOptions,
   dialOptions,
   KEEP_ALIVE,
-  type AgentOptions,
+  type AgentSettings,
   type CallOptions,
   type ClientTls,
 } from './agent-options.js';
@@ -23,19 +23,20 @@ export class TunnelAgent extends HttpsProxyAgent<string> {
   readonly #connectTimeoutMs: number;
   readonly #sessions = new Map<string, Buffer>();
 
-  constructor(proxy: URL, clientTls: ClientTls, options: AgentOptions & { readonly proxyCa: string | null }) {
+  /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's own */
+  constructor(proxy: URL, clientTls: ClientTls, settings: AgentSettings, proxyCa: string | null) {
     super(withoutCredentials(proxy), KEEP_ALIVE);
     // the library drops all options of the pool
     this.options.timeout = KEEP_ALIVE.timeout;
-    this.#tls = bankTlsOptions(clientTls, options);
-    this.#connectTimeoutMs = options.connectTimeoutMs;
+    this.#tls = bankTlsOptions(clientTls, settings);
+    this.#connectTimeoutMs = settings.BANK_CONNECT_TIMEOUT_MS;
     this.#proxyOptions = {
       keepAlive: true,
       headers: toAuthorization(proxy),
       minVersion: 'TLSv1.2',
       rejectUnauthorized: true,
-      ...(options.proxyCa !== null && { ca: options.proxyCa }),
-      ...dialOptions(options),
+      ...(proxyCa !== null && { ca: proxyCa }),
+      ...dialOptions(settings),
     };
   }
 
@@ -71,10 +72,9 @@ export class TunnelAgent extends HttpsProxyAgent<string> {
 
 /** An error before the first byte of the bank's TLS is about the tunnel, not about our certificate. */
 function explainTunnel(error: Error, tunnel: Tunnel): Error {
-  if (tunnel.bytesThrough() === 0)
-    return new ConnectFailure('tunnel-closed', 'the tunnel was closed', { cause: error });
+  if (tunnel.bytesThrough() === 0) return new ConnectFailure('tunnel-closed', error);
   return /wrong version number|packet length too long|http request|invalid record|record overflow/i.test(error.message)
-    ? new ConnectFailure('tunnel-noise', 'the tunnel does not lead to a TLS server', { cause: error })
+    ? new ConnectFailure('tunnel-noise', error)
     : error;
 }
 

@@ -135,7 +135,7 @@ export class Gauges {
     const client = this.identities.status();
     const listener = this.edge.certificate?.status();
     const { token, refresh } = this.condition.status().failures;
-    const { serverCertificateEnds: ends } = this.identities.current.egress.status();
+    const { serverCertificateEnds: ends } = this.identities.current.egress;
     const untrusted = [token, refresh].some((failure) => failure?.error.code === 'bank-untrusted');
     return [
       { use: 'client', ends: Date.parse(client.notAfter), refused: client.refused !== null },

@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
@@ -59,17 +58,5 @@ describe('an unusable PFX ends the start', () => {
     const url = await program.started();
     expect((await get(`${url}/health/ready`)).status).toBe(503);
     expect((await get(`${url}/api/v1/accounts`)).json.code).toBe('certificate-unusable');
-  });
-
-  it('a port that is taken: exit code 1, one line that names PORT', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const { port } = other.address() as AddressInfo;
-    const { code, stdout, stderr } = await run({ PORT: String(port) });
-    await new Promise((resolve) => other.close(resolve));
-    expect(code).toBe(1);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
-    expect(stderr).toMatch(new RegExp(`${port}.*PORT`));
-    expect(stdout + stderr).not.toMatch(/\n\s+at /);
   });
 });

@@ -106,8 +106,12 @@ test('a call is not repeated over a fresh connection that dies', async () => {
 test.each(['direct', 'proxy'])('%s: an idle connection is closed in good time', async (route) => {
   const proxy = await startConnectProxy();
   const tls = identityFor(bank);
-  const options = { tlsMaxVersion: '1.3' as const, connectTimeoutMs: 1000, localAddress: null, proxyCa: null };
-  const agent = route === 'proxy' ? new TunnelAgent(proxy.url, tls, options) : new DirectAgent(tls, options);
+  const settings = {
+    BANK_TLS_MAX_VERSION: '1.3' as const,
+    BANK_CONNECT_TIMEOUT_MS: 1000,
+    EGRESS_LOCAL_ADDRESS: undefined,
+  };
+  const agent = route === 'proxy' ? new TunnelAgent(proxy.url, tls, settings, null) : new DirectAgent(tls, settings);
   expect(agent.options.timeout).toBe(30_000);
   agent.options.timeout = 100;
   const client = new WireClient(1_000_000);

@@ -111,7 +111,7 @@ test.each(['before the first answer', 'after an answer'])(
     const url = `https://localhost:${server.port}`;
     if (when === 'after an answer') {
       expect((await egress.get(accountsAt(url))).status).toBe(401);
-      expect(egress.status().everAnswered).toBe(true);
+      expect(egress.everAnswered).toBe(true);
     }
     expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({
       code: when === 'after an answer' ? 'bank-unreachable' : 'certificate-rejected',
