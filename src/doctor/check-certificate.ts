@@ -72,6 +72,7 @@ export async function checkCertificate(
   }
   const soon = left < SOON_DAYS;
   const problems = [...(soon ? [`The certificate ends in ${days(left)}, on ${toDay(to)}.`] : []), ...warnings];
+  if (soon) findings.code = 'certificate-expiring';
   if (problems.length > 0) {
     findings.problem = problems.join(' ');
     findings.remedy = soon

@@ -1,5 +1,5 @@
 import type { Owner } from '../problems/problem-table.js';
-import { STEPS, type StepName, type StepReport } from './report.js';
+import { STEPS, type DoctorCode, type StepName, type StepReport } from './report.js';
 import { toStepFailed } from './step-failed.js';
 
 /** What a step has found so far; a problem without failure is a warning. */
@@ -10,6 +10,8 @@ export interface Findings {
   readonly lines: string[];
   problem?: string;
   remedy?: string;
+  /** Of a warning that /health reports too. */
+  code?: DoctorCode;
   /** Who must act on the problem; the operator when missing. */
   owner?: Owner;
   /** Where it is not the time that the step took. */
@@ -43,10 +45,10 @@ export class Walk {
     const { facts, lines } = findings;
     try {
       const result = await work(findings);
-      const { problem = null, remedy = null } = findings;
+      const { code = null, problem = null, remedy = null } = findings;
       const status = problem === null ? 'ok' : 'warning';
       const owner = problem === null ? null : (findings.owner ?? 'operator');
-      this.#note({ name, status, ms: ms(), facts, code: null, owner, problem, remedy }, lines);
+      this.#note({ name, status, ms: ms(), facts, code, owner, problem, remedy }, lines);
       return result;
     } catch (thrown) {
       const { step, code, owner, problem, remedy } = toStepFailed(thrown, name);

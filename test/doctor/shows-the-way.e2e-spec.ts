@@ -188,7 +188,8 @@ describe('the doctor, where all is well', () => {
         BANK_PFX_PASSCODE_FILE: write('soon-passcode', passcode),
       });
       expectWell(examination, warnedAt('certificate'));
-      const { problem, remedy, owner } = examination.step('certificate');
+      const { code, problem, remedy, owner } = examination.step('certificate');
+      expect(code).toBe('certificate-expiring');
       expect(problem).toMatch(/ends in 29 days, on 20/);
       expect(remedy).toContain(thumbprint);
       expect(owner).toBe('operator');
