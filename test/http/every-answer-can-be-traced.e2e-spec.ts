@@ -127,6 +127,13 @@ describe('every answer can be traced', () => {
     for (const each of gateway.lines) expect(each.trimEnd()).not.toContain('\n');
   });
 
+  it('an IBAN as the name of a client is not logged', async () => {
+    await ask(['X-Request-Id: name-1', 'X-Client-Name: DE89370400440532013000']);
+    expect(await line('name-1')).toMatchObject({ clientName: `DE${'*'.repeat(20)}` });
+    await ask(['X-Request-Id: name-2', 'X-Client-Name: app-2026']);
+    expect(await line('name-2')).toMatchObject({ clientName: 'app-2026' });
+  });
+
   it('what never became a request has its line as well', async () => {
     const unreadable = await ask(['X-Request-Id: r-5'], `${PATH}/%ff`);
     expect(unreadable.headers['x-request-id']).toBe('r-5');
