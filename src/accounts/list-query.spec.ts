@@ -52,6 +52,7 @@ describe('the query of the list', () => {
     [{ q: 'a\uFFFD' }, ['q']],
     [{ q: ['a', 'b'] }, ['q']],
     [{ status: '' }, ['status']],
+    [{ status: ' ', currency: ' ', ownerId: ' ' }, ['status', 'currency', 'ownerId']],
     [{ currency: 'x'.repeat(11) }, ['currency']],
     [{ iban: 'x'.repeat(101) }, ['iban']],
     [{ ownerId: 'a\tb' }, ['ownerId']],

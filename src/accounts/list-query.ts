@@ -32,6 +32,11 @@ const text = (maxLength: number) =>
     .refine((value) => FIT.test(value), 'must be proper UTF-8 without control characters')
     .meta({ minLength: 1, maxLength, pattern: FIT.source });
 
+const filter = (maxLength: number) =>
+  text(maxLength)
+    .refine((value) => value === '' || foldNumber(value) !== '', 'must have more than spaces and accents')
+    .meta({ pattern: `^[^${UNFIT}]*[^${UNFIT}\\s][^${UNFIT}]*$` });
+
 const oneOf = <const T extends string>(values: readonly [T, ...T[]]) =>
   z.enum(values, {
     error: (issue) => (Array.isArray(issue.input) ? 'is given more than once' : `must be one of ${values.join(', ')}`),
@@ -50,19 +55,11 @@ export const toSort = (sort: SortText): Sort => ({
 });
 
 const filters = {
-  status: text(50).optional().describe('accounts with this status, in any letter case'),
-  currency: text(10).optional().describe('accounts in this currency, in any letter case'),
-  iban: text(100)
-    .refine((value) => value === '' || foldNumber(value) !== '', 'has nothing to compare: spaces are ignored')
-    .meta({ pattern: `^[^${UNFIT}]*[^${UNFIT}\\s][^${UNFIT}]*$` })
-    .optional()
-    .describe('the account with this IBAN or identifier; spaces and letter case are ignored'),
-  ownerId: text(100).optional().describe('accounts of the owner with this id, in any letter case'),
-  q: text(100)
-    .refine(
-      (value) => value === '' || foldNumber(value) !== '',
-      'has nothing to search for: accents are ignored, and spaces alone match nothing',
-    )
+  status: filter(50).optional().describe('accounts with this status, in any letter case'),
+  currency: filter(10).optional().describe('accounts in this currency, in any letter case'),
+  iban: filter(100).optional().describe('the account with this IBAN or identifier; spaces and letter case are ignored'),
+  ownerId: filter(100).optional().describe('accounts of the owner with this id, in any letter case'),
+  q: filter(100)
     .optional()
     .describe(
       'part of name, description, IBAN, identifier or owner; letter case and accents are ignored, and spaces in IBANs and identifiers',
