@@ -12,11 +12,11 @@ export class ClientNames {
   toLabel(header: string | undefined): string {
     if (header === undefined || header === '') return 'none';
     if (this.#known.has(header)) return header;
-    if (this.#known.size >= MAX_NAMES || !NAME.test(header) || mayHoldNumber(header)) return 'other';
+    if (this.#known.size >= MAX_NAMES || !NAME.test(header) || countDigits(header) > MAX_DIGITS) return 'other';
     this.#known.add(header);
     return header;
   }
 }
 
-/** True for a name with so many digits that it may be an IBAN or an amount. */
-export const mayHoldNumber = (name: string): boolean => name.replace(/\D/g, '').length > MAX_DIGITS;
+/** A name with more of them may be a number of something. */
+const countDigits = (text: string): number => text.replace(/\D/g, '').length;
