@@ -13,8 +13,9 @@ const FLUSH_WITHIN_MS = 1000;
 let output: StandardOutput | null = null;
 
 /**
- * Standard output, written in the background. When it is gone, so are the log lines: the service goes on without, and
- * ends as ever. (pino's own destination tries forever to get its last lines on a full disk, and so never ends.)
+ * Standard output, written in the background. When it is gone, so are the log lines: the service continues without, and
+ * ends as usual. pino's own destination does not: at exit it retries its last lines for ever, on a full disk (ENOSPC) and
+ * for a reader that no longer reads.
  */
 export function standardOutput(): StandardOutput {
   output ??= new StandardOutput();
@@ -28,7 +29,7 @@ class StandardOutput implements DestinationStream {
   #gathered = '';
   #writing = Buffer.alloc(0);
   #timer: NodeJS.Timeout | null = null;
-  #told = false;
+  #reported = false;
   #lost = 0;
   #onIdle: (() => void)[] = [];
 
@@ -81,13 +82,13 @@ class StandardOutput implements DestinationStream {
   #write(): void {
     write(STDOUT, this.#writing, (error, written) => {
       if (error?.code === 'EAGAIN') {
-        // who reads no more must not hold the end of the process
+        // a reader that no longer reads must not delay the end of the process
         setTimeout(() => this.#write(), GATHER_MS).unref();
         return;
       }
       if (error) {
         this.#lost += countLines(this.#writing);
-        this.#tell(error);
+        this.#report(error);
       }
       this.#writing = error ? Buffer.alloc(0) : this.#writing.subarray(written);
       if (this.#writing.length > 0) this.#write();
@@ -96,9 +97,9 @@ class StandardOutput implements DestinationStream {
     });
   }
 
-  #tell({ code }: NodeJS.ErrnoException): void {
-    if (this.#told) return;
-    this.#told = true;
+  #report({ code }: NodeJS.ErrnoException): void {
+    if (this.#reported) return;
+    this.#reported = true;
     process.stderr.write(`accounts-gateway: standard output cannot be written (${code}); going on without log lines\n`);
   }
 
@@ -108,7 +109,7 @@ class StandardOutput implements DestinationStream {
     try {
       writeSync(STDOUT, this.#gathered);
     } catch {
-      // nobody is left to be told
+      // nobody is left to report it to
     }
   }
 }

@@ -79,8 +79,6 @@ describe('node dist/main.js doctor', () => {
     const report = JSON.parse(stdout) as DoctorReport;
     expectWellFormed(report);
     expect(report).toMatchObject({ ok: true, mode: 'sandbox' });
-    // the time of its own: a busy machine takes longer to start a process
-    expect(report.steps.reduce((sum, { ms }) => sum + ms, 0)).toBeLessThan(2000);
   });
 
   it.each([

@@ -72,16 +72,6 @@ const CASES: readonly Case[] = [
     remedy: /resolver of this machine.*nslookup no-such-bank\.invalid/,
   },
   {
-    name: 'no DNS for the second host',
-    arrange: async () => ({ BANK_BASE_URL: 'https://no-such-list.invalid' }),
-    step: 'dns',
-    code: 'dns-failed',
-    owner: 'network',
-    exit: 4,
-    problem: /no-such-list\.invalid/,
-    remedy: /nslookup no-such-list\.invalid/,
-  },
-  {
     name: 'no DNS for the proxy',
     arrange: async () => ({ EGRESS_PROXY_URL: 'http://user:secret-proxy@no-such-proxy.invalid:3128' }),
     step: 'dns',
@@ -127,15 +117,6 @@ const CASES: readonly Case[] = [
     code: 'config-invalid',
     owner: 'operator',
     problem: /EGRESS_LOCAL_ADDRESS is 192\.0\.2\.77.*no address of this machine/,
-    remedy: /Set EGRESS_LOCAL_ADDRESS/,
-  },
-  {
-    name: 'a source address that is not of this machine, towards a proxy',
-    arrange: async () => ({ ...(await proxy()), EGRESS_LOCAL_ADDRESS: '192.0.2.77' }),
-    ...route,
-    code: 'config-invalid',
-    owner: 'operator',
-    problem: /EGRESS_LOCAL_ADDRESS is 192\.0\.2\.77/,
     remedy: /Set EGRESS_LOCAL_ADDRESS/,
   },
   {
@@ -276,13 +257,6 @@ const CASES: readonly Case[] = [
     ...untrusted,
     problem: /ERR_TLS_CERT_ALTNAME_INVALID/,
     remedy: /Check the name in BANK_BASE_URL/,
-  },
-  {
-    name: 'an untrusted server behind a proxy',
-    arrange: async () => ({ ...(await tlsServer({}, ['other.example'])), ...(await proxy()) }),
-    ...untrusted,
-    problem: /not trusted/,
-    remedy: /Check the name/,
   },
   {
     name: 'a server that looks at our certificate after its ticket, and hangs up',

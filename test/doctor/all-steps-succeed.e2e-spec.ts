@@ -24,6 +24,10 @@ import { hasIpv6, hasOpenssl } from '../support/tools.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { cleanUp, start } from '../support/sandbox.js';
 
+/** With the time that a busy machine needs. */
+const examinePatiently = (env: Record<string, string>, options?: Parameters<typeof examineWith>[1]) =>
+  examineWith({ BANK_CONNECT_TIMEOUT_MS: '10000', BANK_REQUEST_TIMEOUT_MS: '10000', ...env }, options);
+
 const ALL = ['settings', 'certificate', 'dns', 'route', 'tls', 'token', 'accounts', 'shape'];
 const statuses = ({ report }: Examination) => report.steps.map(({ status }) => status);
 const well = ALL.map(() => 'ok');
@@ -63,7 +67,7 @@ describe('the doctor, where all is well', () => {
   it('shows the facts of each step, costs one token and one page, and leaves nothing open', async () => {
     bank.onAccounts = listSample(3);
     const [before, asked] = [openSockets(), bank.requests.length];
-    const examination = await examineWith(toEnvironment(bank));
+    const examination = await examinePatiently(toEnvironment(bank));
     expectWell(examination);
     const { step, text } = examination;
     expect(bank.requests.slice(asked).map(({ path }) => path)).toEqual([
@@ -104,7 +108,7 @@ describe('the doctor, where all is well', () => {
 
   it('looks at both hosts, those too that differ by their port alone', async () => {
     const sandbox = await start({ authPort: 0 });
-    const examination = await examineWith(toEnvironment(sandbox));
+    const examination = await examinePatiently(toEnvironment(sandbox));
     expectWell(examination);
     for (const name of ['dns', 'route', 'tls'] as const) {
       expect(Object.keys(examination.step(name).facts)).toEqual(['tokens', 'accounts']);
@@ -118,7 +122,7 @@ describe('the doctor, where all is well', () => {
   (hasIpv6() ? it : it.skip)('finds an IPv6 literal', async () => {
     const sandbox = await start({ host: '::1', names: ['::1'] });
     expect(sandbox.url).toContain('[::1]');
-    const examination = await examineWith(toEnvironment(sandbox));
+    const examination = await examinePatiently(toEnvironment(sandbox));
     expectWell(examination);
     expect(examination.step('dns').facts).toEqual({ bank: { host: '::1', addresses: ['::1'] } });
     expect(examination.text).toMatch(/from ::1 to \[::1\]:\d+, direct/);
@@ -128,7 +132,7 @@ describe('the doctor, where all is well', () => {
     const authority = createAuthority('A proxy root');
     const tls = scheme === 'https' ? { tls: authority.server(['localhost']) } : {};
     const { url, heads } = await startConnectProxy(tls);
-    const examination = await examineWith({
+    const examination = await examinePatiently({
       ...toEnvironment(bank),
       EGRESS_PROXY_URL: url.href,
       ...(scheme === 'https' && { EGRESS_PROXY_CA_FILE: authority.file }),
@@ -141,7 +145,7 @@ describe('the doctor, where all is well', () => {
   });
 
   it('goes direct where NO_PROXY says so', async () => {
-    const examination = await examineWith({
+    const examination = await examinePatiently({
       ...toEnvironment(bank),
       HTTPS_PROXY: 'http://no-such-proxy.invalid:3128',
       NO_PROXY: '127.0.0.1',
@@ -155,7 +159,7 @@ describe('the doctor, where all is well', () => {
     const note = (message: unknown) => void opened.push(message);
     subscribe('net.client.socket', note);
     try {
-      const examination = await examineWith(
+      const examination = await examinePatiently(
         { ...toEnvironment(bank), BANK_BASE_URL: 'https://no-such-bank.invalid' },
         { offline: true },
       );
@@ -182,7 +186,7 @@ describe('the doctor, where all is well', () => {
         writeFileSync(join(bank.directory, name), content, { mode: 0o600 });
         return join(bank.directory, name);
       };
-      const examination = await examineWith({
+      const examination = await examinePatiently({
         ...toEnvironment(bank),
         BANK_PFX_FILE: write('soon.pfx', pfx),
         BANK_PFX_PASSCODE_FILE: write('soon-passcode', passcode),
@@ -218,7 +222,7 @@ describe('the doctor, where all is well', () => {
         'legacy.pfx',
         ...ciphers,
       );
-      const examination = await examineWith({
+      const examination = await examinePatiently({
         ...toEnvironment(bank),
         BANK_PFX_FILE: join(bank.directory, 'legacy.pfx'),
       });
@@ -228,14 +232,14 @@ describe('the doctor, where all is well', () => {
     });
 
     it('of misspelt settings', async () => {
-      const examination = await examineWith({ ...toEnvironment(bank), BANK_PAGESIZE: '5' });
+      const examination = await examinePatiently({ ...toEnvironment(bank), BANK_PAGESIZE: '5' });
       expectWell(examination, warnedAt('settings'));
       expect(examination.step('settings').problem).toMatch(/BANK_PAGESIZE.*BANK_PAGE_SIZE/);
     });
 
     it('of a token whose life is not told', async () => {
       bank.onToken = issueToken(bank, { expires_in: 'soon' });
-      const examination = await examineWith(toEnvironment(bank));
+      const examination = await examinePatiently(toEnvironment(bank));
       expectWell(examination, warnedAt('token'));
       expect(examination.step('token')).toMatchObject({ owner: 'bank', facts: { lifetimeSeconds: 60 } });
     });
@@ -243,14 +247,14 @@ describe('the doctor, where all is well', () => {
     it('of a list that does not agree with its count', async () => {
       bank.onAccounts = (_request, response) =>
         json(response, 200, { result: [sampleAccount(1)], pageInfo: { rowCount: 2, pageSize: 1000 } });
-      const examination = await examineWith(toEnvironment(bank));
+      const examination = await examinePatiently(toEnvironment(bank));
       expectWell(examination, warnedAt('accounts'));
       expect(examination.step('accounts')).toMatchObject({ owner: 'bank', facts: { accounts: 1, complete: false } });
     });
 
     it('of an empty list', async () => {
       bank.onAccounts = listAccounts([]);
-      const examination = await examineWith(toEnvironment(bank));
+      const examination = await examinePatiently(toEnvironment(bank));
       expectWell(examination, warnedAt('accounts'));
       expect(examination.step('accounts')).toMatchObject({ owner: 'bank', facts: { accounts: 0 } });
     });
@@ -261,7 +265,7 @@ describe('the doctor, where all is well', () => {
       (account['balances'] as Record<string, unknown>[])[0]!['availableAmount'] = 12;
       bank.onAccounts = (_request, response) =>
         json(response, 200, { result: [account], links: [], pageInfo: { rowCount: 1, totalPages: 1 } });
-      const examination = await examineWith(toEnvironment(bank));
+      const examination = await examinePatiently(toEnvironment(bank));
       expectWell(examination, warnedAt('shape'));
       expect(examination.step('shape').facts['drift']).toEqual([
         { path: 'status', value: 'Frozen' },
