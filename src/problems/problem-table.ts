@@ -155,10 +155,10 @@ export const PROBLEMS = {
   'bank-error': {
     status: 503,
     owner: 'bank',
-    title: 'The bank reports an error of its own',
+    title: 'The bank answers with a server error',
     when: 'The bank answered with a 5xx status.',
     remedy:
-      'The gateway retries. If it continues for more than a few minutes, ask the bank about the state of its service, with the time and the status in `detail`.',
+      'The gateway retries. If it continues for more than a few minutes, ask the bank about the state of its service. Give the time and the status of its answer.',
   },
   'bank-rate-limited': {
     status: 503,
