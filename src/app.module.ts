@@ -19,7 +19,7 @@ import { SnapshotCache } from './snapshot/snapshot-cache.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 
-/** What comes from outside: made by the command line, or by a test. */
+/** Parts built by the command line or by a test. */
 export interface AppParts {
   readonly settings: Settings;
   readonly clock: Clock;

@@ -6,7 +6,7 @@ interface CachedAnswer {
 }
 
 const MAX_ANSWERS = 100;
-/** Of all answers together. A page of 1000 accounts has about 700 000. */
+/** Limit for all answers together. A page of 1000 accounts has about 700 000 characters. */
 const MAX_CHARACTERS = 10_000_000;
 
 /** The last answers by address. The least recently used go first. */

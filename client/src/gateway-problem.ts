@@ -6,7 +6,7 @@ type ClientCode = 'network-error' | 'deadline-exceeded' | 'unexpected-answer' | 
 /** A code of docs/errors.md or of the client; a newer gateway may have others. */
 export type GatewayProblemCode = Problem['code'] | ClientCode | (string & {});
 
-/** Who must act; a newer gateway may name others. */
+/** The party who must act; a newer gateway may name others. */
 export type GatewayProblemOwner = Problem['owner'] | (string & {});
 
 interface ProblemParts {
@@ -20,7 +20,7 @@ interface ProblemParts {
   readonly cause?: unknown;
 }
 
-/** What every call of the client fails with, but for an abort by its own caller. Decide by `code`; the rest is for people. */
+/** The error of every call of the client, except an abort by its own caller. Decide by `code`; the rest is for people. */
 export class GatewayProblem extends Error {
   override readonly name = 'GatewayProblem';
   readonly code: GatewayProblemCode;

@@ -66,7 +66,7 @@ async function run(poll: Poll, handlers: WatchHandlers, ended: AbortSignal): Pro
 const isFinal = ({ status }: GatewayProblem): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 
-/** What a later answer is compared with. */
+/** The state that a later answer is compared with. */
 interface State {
   readonly etag: string | null;
   /** All but `asOf`, which changes without a change of the data. */
@@ -90,7 +90,7 @@ function toChanges(previous: State | null, { accounts }: State): Changes {
   };
 }
 
-/** What a page has and Node has not. */
+/** Globals of a page that Node lacks. */
 interface Page {
   readonly document?: EventTarget & { readonly visibilityState: string };
   readonly addEventListener?: EventTarget['addEventListener'];

@@ -1,7 +1,7 @@
 import { ApiResponse } from '@nestjs/swagger';
 import { headersNamed } from '../openapi/response-headers.js';
 
-/** What stands on every answer that was made of a snapshot. */
+/** Headers of every response built from a snapshot. */
 export const SNAPSHOT_HEADERS = headersNamed(
   'Age',
   'Cache-Control',

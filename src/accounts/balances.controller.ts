@@ -11,7 +11,7 @@ import { Responder } from './responder.js';
 import { balancesAnswerSchema } from './response-schemas.js';
 import { toTotals } from './totals.js';
 
-/** What there is in each currency, over the accounts that match. */
+/** Totals by currency of the accounts that match. */
 @ApiTags('accounts')
 @ApiNotModified()
 @ApiProblems(...FROM_THE_BANK)

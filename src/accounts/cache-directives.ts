@@ -1,7 +1,7 @@
 import type { Freshness } from '../snapshot/freshness.js';
 
 /**
- * What a caller's Cache-Control asks of us (RFC 9111 §5.2.1): no-cache, max-age and only-if-cached; what else it says is
+ * Reads a caller's Cache-Control (RFC 9111 §5.2.1): no-cache, max-age and only-if-cached; everything else is
  * left aside. A max-age that is no number counts as 0, as the RFC asks for nonsense.
  */
 export function readCacheDirectives(header: string | undefined): Freshness {

@@ -13,9 +13,9 @@ export const MEDIA_TYPES: Record<Format, string> = {
 /** The format for an Accept header out of those that a route offers, or `none` when it excludes them all. */
 export type ChooseFormat = (accept: string | undefined) => Format | 'none';
 
-/** What the account list offers, JSON where all are liked alike. */
+/** Formats of the account list; JSON if the caller has no preference. */
 export const chooseListFormat = createChooser(['json', 'csv', 'ndjson']);
-/** What all other routes offer. */
+/** Formats of all other routes. */
 export const chooseJson = createChooser(['json']);
 
 /** @throws GatewayError not-acceptable */
@@ -36,7 +36,7 @@ function createChooser(offered: readonly [Format, ...Format[]]): ChooseFormat {
   });
 }
 
-/** Of a longer header only the beginning is read, since the work on it grows with the square of its length. */
+/** Characters of the header that are read: the work grows with the square of its length. */
 const MAX_HEADER_LENGTH = 1000;
 
 /** The same function of a header, with its results for those seen most often kept. */

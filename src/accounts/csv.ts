@@ -64,7 +64,7 @@ export function* toCsv(accounts: Iterable<Account>, asOf: string, dialect: CsvDi
 }
 
 /**
- * What a spreadsheet may take for the beginning of a formula (OWASP, CSV injection): full-width forms count in some
+ * Matches texts that a spreadsheet may read as a formula (OWASP, CSV injection): full-width forms count in some
  * languages, and white space, control and format characters before it hide none.
  */
 const FORMULA = /^(?:[\t\r]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;

@@ -16,7 +16,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** Built at once: enough that a slow one holds up no other, and few that they keep the thread only briefly. */
 const MAX_BUILDING = 8;
-/** What an entry costs beside its bytes. */
+/** Cost of an entry beside its bytes. */
 const OVERHEAD_BYTES = 500;
 
 /** A body in JSON up to, but without, its last property `snapshot` and the closing brace. */
@@ -32,7 +32,7 @@ export interface EncodedResponse {
   readonly body: Buffer | readonly Buffer[];
 }
 
-/** What there is of one snapshot; collected together with it. */
+/** Encoded responses of one snapshot; freed together with it. */
 interface ResponseCache {
   readonly ready: LRUCache<string, EncodedResponse>;
   readonly pending: Map<string, Promise<EncodedResponse>>;

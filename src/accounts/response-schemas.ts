@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { accountSchema } from './account-schema.js';
 import { totalSchema } from './totals.js';
 
-/** What an answer tells of the snapshot that it was made of. */
+/** Schema of the snapshot's state in a response. */
 export const snapshotSchema = z
   .object({
     asOf: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }).describe('when the bank was asked'),

@@ -4,7 +4,7 @@ import { ACCOUNT_FIELDS, type Fields } from './account-fields.js';
 export interface Drift {
   /** From the account on, for example `balances[].availableAmount`. */
   readonly path: string;
-  /** Of `status`, `protectionType` or the `type` of a balance, if it is a word of at most 40 letters. */
+  /** The unknown word of `status`, `protectionType` or a balance's `type`, if it has at most 40 letters. */
   readonly value?: string;
 }
 

@@ -6,7 +6,7 @@ import { readPage } from './read-page.js';
 /** The facts of one page that paging needs. */
 export interface PageFacts {
   readonly accounts: number;
-  /** Of them, those that no page read before had. */
+  /** Accounts among them that no earlier page had. */
   readonly added: number;
   /** The number of all records by the bank's count; null without one. */
   readonly rowCount: number | null;

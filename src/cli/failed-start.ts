@@ -37,7 +37,7 @@ export function reportFailedStart(stderr: NodeJS.WritableStream, logger: Logger,
   return EXIT.internalError;
 }
 
-/** What an operator can do about an error of the system; null for any other error. */
+/** The operator's remedy for an error of the system; null for any other error. */
 function explain({ code, syscall, hostname, address = hostname, port }: SystemError): string | null {
   if (code === 'ERR_WORKER_INIT_FAILED' || code === 'ERR_WORKER_OUT_OF_MEMORY') {
     return `A worker thread could not be started (${code}): allow this process more threads, open files or memory (ulimit -u, ulimit -n, the limits of its container).`;

@@ -114,7 +114,7 @@ async function announce(
   process.stderr.write(`\n${sandboxPlaces(sandbox)}\n${greeting(url)}`);
 }
 
-/** What a developer of a web app needs first. */
+/** The first addresses that a developer of a web app needs. */
 function greeting(url: string): string {
   return `accounts-gateway ${VERSION} with the SANDBOX bank (made-up accounts, no real bank)
 

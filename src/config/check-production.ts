@@ -9,7 +9,7 @@ export interface Runtime {
   readonly inspectorUrl?: string | undefined;
 }
 
-/** What NODE_ENV=production forbids: it opens or prints secrets, or pretends to be a bank. */
+/** Checks what NODE_ENV=production forbids: options that open or print secrets, or pretend to be a bank. */
 export function checkProduction(env: Environment, runtime: Runtime, embeddedSandbox: boolean): SettingsError[] {
   if (env['NODE_ENV'] !== 'production') return [];
   const flags = [...(runtime.runtimeFlags ?? []).map(normal), ...flagsOf(env['NODE_OPTIONS'])];

@@ -5,7 +5,7 @@ import type { Clock, Instant } from '../time/clock.js';
 const UNSTABLE_AFTER_MS = 3500;
 
 /**
- * Tells whether files have changed, by looking at them: written, replaced by rename, or their link led elsewhere (as
+ * Reports changes of files that it polls: written, replaced by rename, or their link changed (as
  * Kubernetes does with secrets).
  */
 export class FileWatch {
@@ -45,7 +45,7 @@ export class FileWatch {
   }
 }
 
-/** What the file system says of the files, through links, as one text. A missing file has a signature too. */
+/** The state of the files in the file system, through links, as one text. A missing file has a signature too. */
 function toSignature(paths: readonly string[]): string {
   return paths.map(signatureOf).join('\n');
 }

@@ -60,7 +60,7 @@ function listOf(item: z.ZodType<string, string>) {
     .pipe(z.array(item).min(1, 'must name at least one'));
 }
 
-/** What `read` makes of the text, or the problem that it is refused with. */
+/** The value of the text, or the problem that it is refused with. */
 function readBy<T>(read: (text: string, refuse: (problem: string) => never) => T) {
   return z.string().transform((text, context) =>
     read(text, (message) => {

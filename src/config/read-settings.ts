@@ -13,7 +13,7 @@ export interface ReadOptions extends Runtime {
   readonly sandbox: boolean;
   /** The sandbox bank runs alone, as it may in production. */
   readonly sandboxAlone?: boolean;
-  /** What is known of the environment before it is read. */
+  /** Facts about the environment before it is read. */
   readonly warnings?: readonly string[];
 }
 

@@ -9,7 +9,7 @@ interface About {
   readonly changeWhen?: string;
   /** As it would be in `.env`. Default: the default. */
   readonly example?: string;
-  /** What happens without a value, where there is no default. */
+  /** The behaviour without a value, where there is no default. */
   readonly unset?: string;
   /** A bank cannot be called without it. */
   readonly required?: true;
@@ -354,7 +354,7 @@ export const RENAMED: Readonly<Record<string, SettingName>> = { SNAPSHOT_STALE_M
 
 interface Description extends About {
   readonly example: string;
-  /** What is allowed, in words. */
+  /** The accepted values, in words. */
   readonly allowed: string;
   /** Text as an operator would write it. */
   readonly default: string | undefined;

@@ -4,7 +4,7 @@ import type { settingsSchema } from './settings-schema.js';
 
 export type Values = z.output<typeof settingsSchema>;
 
-/** What is not simply the value of its variable. */
+/** Settings that are derived from several variables. */
 interface Derived {
   /** `sandbox`: the bank is the embedded sandbox. */
   readonly mode: 'live' | 'sandbox';
@@ -53,5 +53,5 @@ export type BankSettings = Pick<
   | 'BANK_CA_FILE'
 >;
 
-/** What every command needs, whichever bank it calls. */
+/** Settings of every command, whichever bank it calls. */
 export type CommonSettings = Omit<Settings, keyof BankSettings>;

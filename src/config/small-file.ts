@@ -21,7 +21,7 @@ const REASONS: Record<string, string> = {
   ENAMETOOLONG: 'has too long a name',
 };
 
-/** What an error of the file system means for the file that was to be read; reads on after the file's name. */
+/** The reason why a file cannot be read; reads on after the file's name. */
 export function whyUnreadable(error: unknown): string {
   const { code = 'unknown error' } = error as NodeJS.ErrnoException;
   return REASONS[code] ?? `cannot be read (${code})`;

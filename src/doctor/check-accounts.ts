@@ -12,7 +12,7 @@ import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';
 import type { Findings } from './walk.js';
 
-/** What is known of the list's shape, and why it cannot be read, if it cannot. */
+/** The list's shape, and the reason if it cannot be read. */
 interface Listed {
   readonly drift: readonly Drift[];
   readonly failure: GatewayError | null;

@@ -55,9 +55,9 @@ function toAuthenticationFailure(proxy: URL, address: string, status: number): S
   return new StepFailed('proxy-refused', 'operator', `${address}: The egress proxy ${problem}.`, remedy);
 }
 
-/** What we bring into the handshake. */
+/** Our side of the handshake. */
 interface OwnTrust {
-  /** Of our certificate. */
+  /** SHA-1 of our certificate. */
   readonly thumbprint: string;
   /** Subjects of the roots in BANK_CA_FILE, or null when it is not set. */
   readonly roots: readonly string[] | null;
@@ -147,7 +147,7 @@ function tlsRemedy({ host, seen, source }: Attempt, failure: GatewayError, thumb
   return `Ask the bank whether its service on ${address} is up; ask the network team whether something on the way changes or cuts off TLS.`;
 }
 
-/** What to do when the bank does not take our certificate. */
+/** Remedy when the bank rejects our certificate. */
 export const rejectionRemedy = (thumbprint: string): string =>
   `Ask the bank whether the certificate with thumbprint ${thumbprint} is registered for our M2M user in this environment and not revoked, and whether our public address is on the allowlist; check that the PFX contains the intermediates.`;
 

@@ -9,7 +9,7 @@ const MARKS = {
   skipped: () => styleText('dim', '·'),
 } as const;
 const WIDTH = 110;
-/** Of mark, name and time. */
+/** Width of mark, name and time. */
 const MARGIN = 26;
 const NAME_WIDTH = 17;
 const RULE = '-'.repeat(WIDTH);

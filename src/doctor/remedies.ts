@@ -9,7 +9,7 @@ const ASKED: Partial<Record<StepName, readonly [service: string, setting: string
 };
 
 /**
- * What the owner of a failed step can do about it: the remedy of the problem table, except where that one counts on the
+ * Remedy for the owner of a failed step: that of the problem table, except where that one counts on the
  * gateway to retry, or sends the reader to the doctor.
  */
 export function remedyFor(step: StepName, code: ProblemCode): string {

@@ -32,7 +32,7 @@ export interface StepReport {
   readonly remedy: string | null;
 }
 
-/** What `--json` prints (docs/troubleshooting.md). */
+/** Output of `--json` (docs/troubleshooting.md). */
 export interface DoctorReport {
   readonly ok: boolean;
   readonly mode: 'live' | 'sandbox';

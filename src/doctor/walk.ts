@@ -2,7 +2,7 @@ import type { Owner } from '../problems/problem-table.js';
 import { STEPS, type DoctorCode, type StepName, type StepReport } from './report.js';
 import { toStepFailed } from './step-failed.js';
 
-/** What a step has found so far; a problem without failure is a warning. */
+/** Findings of a step so far; a problem without failure is a warning. */
 export interface Findings {
   /** For machines. */
   readonly facts: Record<string, unknown>;
@@ -12,7 +12,7 @@ export interface Findings {
   remedy?: string;
   /** Of a warning that /health reports too. */
   code?: DoctorCode;
-  /** Who must act on the problem; the operator when missing. */
+  /** Owner of the problem; the operator when missing. */
   owner?: Owner;
   /** Where it is not the time that the step took. */
   ms?: number;

@@ -7,7 +7,7 @@ export interface ServerCertificate {
   /** ISO. */
   readonly validFrom: string;
   readonly validTo: string;
-  /** What it is valid for, as in subjectAltName: "DNS:bank.example, IP Address:192.0.2.1". */
+  /** Its names, as in subjectAltName: "DNS:bank.example, IP Address:192.0.2.1". */
   readonly names?: string;
 }
 

@@ -146,7 +146,7 @@ export class WireClient {
   }
 }
 
-/** So many pieces in a row that are smaller than 4 KB on average are joined: each costs memory and time beside its bytes. */
+/** Pieces in a row that are joined if they are smaller than 4 KB on average: each costs memory and time beside its bytes. */
 const ROW = 64;
 const SMALL_ROW_BYTES = ROW * 4096;
 

@@ -18,7 +18,7 @@ interface Problem {
   readonly remedy: string;
 }
 
-/** What the health of the path to the bank depends on, at one moment. */
+/** Inputs of the health of the path to the bank, at one moment. */
 export interface PathFacts {
   readonly ready: boolean;
   readonly certificate: {

@@ -55,7 +55,7 @@ export class AccessLog {
     this.#activity.emit('requestEnded', { method, route, status, ms, cache, problem, clientName });
   }
 
-  /** What never became a request: its connection was answered. `method` is null when it could not be read. */
+  /** Logs input that never became a request: its connection was answered. `method` is null when it could not be read. */
   refused(problem: GatewayError, requestId: string, method: string | null, client: string | undefined): void {
     const { status, code, owner } = problem;
     this.#logger.info(

@@ -7,7 +7,7 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
   any: ['0.0.0.0/0', '::/0'],
 };
 
-/** Tells whether an address is in a list of addresses, CIDRs, `loopback`, `private` (loopback included) or `any`. */
+/** Creates a check for a list of addresses, CIDRs, `loopback`, `private` (loopback included) or `any`. */
 export function createClientList(entries: readonly string[]): (address: string) => boolean {
   const texts = entries.flatMap((entry) => NAMED[entry] ?? [entry]);
   const cidrs = texts.map(toCidr).filter((cidr) => cidr !== null);

@@ -18,7 +18,7 @@ export class Cors {
     this.#isListed = createOriginCheck(origins);
   }
 
-  /** What belongs on every answer to a caller with this origin. */
+  /** Headers of every response to a caller with this origin. */
   headersFor(origin: string | undefined): Headers {
     if (origin === undefined || !this.#isListed(origin)) return this.#others;
     return {
@@ -33,7 +33,7 @@ export class Cors {
   }
 
   /**
-   * What to answer a preflight with, besides `headersFor`.
+   * Headers of a preflight response, besides `headersFor`.
    * @throws GatewayError client-not-allowed for one from elsewhere
    */
   preflightHeaders({ origin = '' }: IncomingHttpHeaders): Headers {
@@ -48,7 +48,7 @@ export class Cors {
   }
 }
 
-/** Tells whether an `Origin` header is one of those listed; `:*` at the end of one means any port or none. */
+/** Creates a check for listed origins; `:*` at the end of one means any port or none. */
 export function createOriginCheck(listed: readonly string[]): (origin: string | undefined) => boolean {
   const exact = new Set(listed);
   const anyPort = new Set(listed.filter((each) => each.endsWith(':*')).map((each) => each.slice(0, -2)));

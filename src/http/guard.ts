@@ -90,7 +90,7 @@ function countHosts(rawHeaders: readonly string[]): number {
 }
 
 /**
- * Tells whether a Host header is one of the allowed names, with or without a port, or the IP address that the connection
+ * Creates a check for a Host header: one of the allowed names, with or without a port, or the IP address that the connection
  * was accepted on: balancers and kubelets send that, and no page under a name that was pointed here can.
  */
 function createHostCheck(allowedHosts: readonly string[]): (host: string, localAddress?: string) => boolean {
@@ -107,7 +107,7 @@ function createHostCheck(allowedHosts: readonly string[]): (host: string, localA
   };
 }
 
-/** Tells whether the address of a connection may call; each connection is looked at once. */
+/** Creates a check for the address of a connection; each connection is checked once. */
 function createClientCheck(allowedClients: readonly string[]): (socket: Socket) => boolean {
   const isListed = createClientList(allowedClients);
   const known = new WeakMap<Socket, boolean>();

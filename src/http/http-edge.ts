@@ -88,7 +88,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     this.#methods = new RouteMethods(this.fastify);
   }
 
-  /** Told to stop: no longer ready, though it may still serve. */
+  /** True after a signal to stop: no longer ready, though it may still serve. */
   get stopping(): boolean {
     return this.#stopping;
   }

@@ -62,7 +62,7 @@ export class ListenerCertificate {
     this.#pair = this.#read();
   }
 
-  /** What the TLS server is made with, and its context renewed with. */
+  /** Options of the TLS server, and of its renewed context. */
   get options() {
     const { cert, key } = this.#pair;
     return { cert, key, minVersion: 'TLSv1.2' as const };
@@ -96,7 +96,7 @@ export class ListenerCertificate {
     }
   }
 
-  /** What health shows of it. `refused`: why a newer one is not taken, or null. */
+  /** State for health. `refused`: the reason why a newer one was not taken, or null. */
   status() {
     const { certificate } = this.#pair;
     const notAfter = certificate.validToDate;

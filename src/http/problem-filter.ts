@@ -55,7 +55,7 @@ function toProblem(thrown: unknown, unrouted = false): GatewayError {
   return new GatewayError(CODES[status] ?? 'invalid-request', (thrown as HttpException).message, { status });
 }
 
-/** What an exception of Nest's means, by its status; any other of 4xx is an `invalid-request`. */
+/** Code of Nest's exceptions by status; any other 4xx is an `invalid-request`. */
 const CODES: Readonly<Record<number, ProblemCode>> = {
   401: 'client-not-allowed',
   403: 'client-not-allowed',

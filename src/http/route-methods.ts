@@ -2,10 +2,10 @@ import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError } from '../problems/gateway-error.js';
 
-/** What Node parses; CONNECT never becomes a request. */
+/** Methods that Node parses; CONNECT never becomes a request. */
 const ALL = METHODS.filter((method) => method !== 'CONNECT');
 
-/** Says for each address that can be read which methods it takes: 405 for the others (RFC 9110 §15.5.6), 204 for OPTIONS. */
+/** Answers the methods that a route does not take: 405 (RFC 9110 §15.5.6), and 204 for OPTIONS. */
 export class RouteMethods {
   readonly #fastify: FastifyInstance;
   readonly #byUrl = new Map<string, Set<string>>();

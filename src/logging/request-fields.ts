@@ -1,7 +1,7 @@
 import type { Span } from '@opentelemetry/api';
 import type { GatewayError } from '../problems/gateway-error.js';
 
-/** What a request gathers on its way for its one log line and for the figures (docs/logs.md#events). */
+/** Fields of a request for its log line and metrics (docs/logs.md#events). */
 export interface RequestFields {
   /** When it came, by `performance.now()`. */
   readonly startedAt: number;

@@ -5,7 +5,7 @@ const STDOUT = 1;
 /** Lines wait this long for others, to be written together: one at a time costs as much as a small answer. */
 const GATHER_MS = 20;
 const GATHER_CHARACTERS = 16_000;
-/** What may wait for a reader that does not read; beyond it lines are lost, not the process. */
+/** Characters that may wait for a reader; beyond it lines are dropped. */
 const MAX_WAITING_CHARACTERS = 16_000_000;
 const LINE_END = 10;
 const FLUSH_WITHIN_MS = 1000;

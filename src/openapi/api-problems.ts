@@ -7,12 +7,12 @@ import { refTo } from './schemas.js';
 
 const content = { 'application/problem+json': { schema: refTo(problemSchema) } };
 
-/** What a route that is answered without the bank may answer beside its own. */
+/** Statuses of a route that never calls the bank, beside its own. */
 export const GUARDED = [400, 403, 406, 421, 500, 503] as const;
 /** The same, for a route that waits for the bank. */
 export const FROM_THE_BANK = [...GUARDED, 502, 504] as const;
 
-/** What a route may answer beside its own: these statuses by their codes, and all others that any route may answer. */
+/** Documents the problems of a route: these statuses, and those of every route. */
 export const ApiProblems = (...statuses: readonly number[]) =>
   applyDecorators(
     ...statuses.map((status) =>

@@ -17,7 +17,7 @@ interface Wording {
   /** Its field `use` in the log; the client certificate has none. */
   readonly use?: string;
   readonly what: string;
-  /** What someone must do. */
+  /** The required action. */
   readonly remedy: string;
 }
 
@@ -26,7 +26,7 @@ export function daysLeft(certificate: Pick<Certificate, 'notAfter'>, nowMs: numb
   return Math.floor((certificate.notAfter.getTime() - nowMs) / DAY_MS);
 }
 
-/** Says once each, 60, 30, 14, 7 and 1 days before the end of a certificate and at its end, that it runs out. */
+/** Logs the end of a certificate once each 60, 30, 14, 7 and 1 days before, and at its end. */
 export class ExpiryNotice {
   readonly #logger: Logger;
   readonly #wording: Wording;

@@ -61,7 +61,7 @@ function startsLikePfx(bytes: Buffer): boolean {
   return header !== null && bytes.subarray(header, header + VERSION.length).equals(VERSION);
 }
 
-/** Of a SEQUENCE of at least 128 bytes (no PFX is shorter); 2 stands for an open length (BER). */
+/** Length of the header of a SEQUENCE of at least 128 bytes (no PFX is shorter); 2 for an open length (BER); null if it is none. */
 function headerLength(bytes: Buffer): number | null {
   const [tag, length] = bytes;
   if (tag !== 0x30 || length === undefined || length < 0x80 || length > 0x84) return null;

@@ -12,7 +12,7 @@ const MAX_ROUNDS = 10_000_000;
 /** Longer than any cipher's key. */
 const MAX_KEY_BYTES = 64;
 
-/** What a key is derived for (RFC 7292, B.3). */
+/** Purposes of a derived key (RFC 7292, B.3). */
 const PURPOSE = { key: 1, iv: 2, mac: 3 } as const;
 
 export interface Pkcs12Derivation {

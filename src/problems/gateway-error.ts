@@ -1,6 +1,6 @@
 import { PROBLEMS, type Owner, type ProblemCode } from './problem-table.js';
 
-/** What an error has beyond its code and detail. */
+/** Optional properties of an error. */
 export interface GatewayErrorOptions {
   readonly cause?: unknown;
   /** Where the owner differs from the table's: a proxy whose certificate is not trusted needs the operator. */

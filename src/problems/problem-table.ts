@@ -2,9 +2,9 @@ export const OWNERS = ['caller', 'operator', 'network', 'bank'] as const;
 export type Owner = (typeof OWNERS)[number];
 
 interface Problem {
-  /** Of the response; null for a state that only /health reports. */
+  /** HTTP status; null for a state that only /health reports. */
   readonly status: number | null;
-  /** Who must act. */
+  /** The party who must act. */
   readonly owner: Owner;
   readonly title: string;
   readonly when: string;

@@ -2,7 +2,7 @@
 export const ENDPOINTS = ['authorize', 'accounts'] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
-/** What `failNext` can order in place of the answer (docs/sandbox.md#its-switches). */
+/** Failures that `failNext` can order in place of the answer (docs/sandbox.md#its-switches). */
 export const FAULTS = ['401', '404', '429', '500', '503', 'html', 'truncate', 'reset', 'hang', 'malformed'] as const;
 export type Fault = (typeof FAULTS)[number];
 
@@ -34,7 +34,7 @@ export class FaultQueue {
     this.#orders = [];
   }
 
-  /** What is still to come, with the times left. */
+  /** Failures still to come, with the times left. */
   pending(): readonly FaultOrder[] {
     return [...this.#orders];
   }

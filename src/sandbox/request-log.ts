@@ -13,7 +13,7 @@ export interface SeenRequest {
   readonly path: string;
   /** Null until it is answered, and for good if it never is (reset, hang, the client left). */
   readonly status: number | null;
-  /** What `failNext` did to it. */
+  /** The failure that `failNext` ordered for it. */
   readonly fault: Fault | null;
   /** SHA-1 of the client certificate it came with, upper-case hex. */
   readonly thumbprint: string | null;

@@ -15,7 +15,7 @@ export function sandboxPlaces({ url, authUrl, controlUrl, directory }: Place): s
   ].join('\n');
 }
 
-/** What a person at the terminal needs: the places, settings and commands to paste. Secrets only by their path. */
+/** Greeting for a terminal: addresses, settings and commands to paste. Secrets only by their path. */
 export function sandboxGreeting(place: Place): string {
   const { url, authUrl, controlUrl, files } = place;
   const certificate =

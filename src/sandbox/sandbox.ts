@@ -47,7 +47,7 @@ export interface Sandbox {
   readonly files: SandboxFiles;
   /** The server of the account list. */
   readonly server: Server;
-  /** What was asked of it, oldest first; grows while it runs. */
+  /** Requests it got, oldest first; grows while it runs. */
   readonly requests: ReadonlyArray<SeenRequest>;
   /** Ends everything at once, hanging calls too. May be called twice. */
   close(): Promise<void>;

@@ -17,7 +17,7 @@ const PATIENCE_MS = 5000;
 const CLOCK_MAY_DIFFER_MS = 1000;
 const CLOSE_WITHIN_MS = 1000;
 
-/** What `/health` says about sharing. */
+/** State of sharing for `/health`. */
 export interface FleetStatus {
   readonly state: 'fleet' | 'unavailable';
   /** When this instance last stored a copy, ISO 8601; null for never. */
@@ -39,9 +39,9 @@ interface Turn {
 export class Fleet {
   #lastStoredAt: string | null = null;
   #lastTakenAt: string | null = null;
-  /** Of the last refresh, whichever instance made it, ms. */
+  /** Duration of the last refresh, whichever instance made it, ms. */
   #durationMs = 0;
-  /** What follows a refresh in the background: storing or deleting, then releasing the lock. */
+  /** Background work after a refresh: storing or deleting, then releasing the lock. */
   #afterwards: Promise<void> = Promise.resolve();
 
   constructor(
@@ -149,7 +149,7 @@ export class Fleet {
   }
 }
 
-/** What a copy must satisfy: how long the request has waited, ms, and what was stored when it came. */
+/** Conditions for a copy: how long the request has waited, ms, and what was stored when it came. */
 interface Wait {
   readonly waitedMs: number;
   readonly before: SealedFacts | null;

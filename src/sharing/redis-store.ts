@@ -10,7 +10,7 @@ import { HEADER_BYTES, open, OVERHEAD_BYTES, readHeader, Refused, seal, type Sea
 
 /** A holder that dies costs the others this, ms. It renews its lock three times as often. */
 const LOCK_MS = 3000;
-/** Who waits for a copy finds it though it is too old for others. */
+/** Time beyond the maximum age that a copy stays in Redis, for callers who already wait, ms. */
 const KEEP_LONGER_MS = 10_000;
 /** For what no request waits for. */
 const BACKGROUND_MS = 1000;
@@ -28,14 +28,14 @@ interface Parts {
   readonly maxAgeMs: number;
 }
 
-/** What is in Redis, as one look finds it. */
+/** The state of Redis at one look. */
 export interface Look {
   readonly time: RedisTime;
   /** Whether the lock was free: this instance has it now, and must release it. */
   readonly locked: boolean;
   /** Size of the sealed copy. */
   readonly bytes: number;
-  /** What the copy says about itself, not authenticated; null for none, or one that this group cannot open. */
+  /** Header of the copy, not authenticated; null for none, or one that this group cannot open. */
   readonly facts: SealedFacts | null;
 }
 
@@ -47,9 +47,9 @@ interface LoadedCopy {
 /** The one value and the one lock of a group in Redis. Every method may throw RedisFailure. */
 export class RedisStore {
   readonly #parts: Parts;
-  /** Of this instance: the value of its locks. */
+  /** Value of this instance's locks. */
   readonly #owner = randomUUID();
-  /** What was logged; a copy that can be opened ends it. */
+  /** Reasons already logged; a copy that can be opened clears them. */
   readonly #reported = new Set<Refused['reason']>();
 
   constructor(parts: Parts) {

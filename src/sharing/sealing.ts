@@ -9,10 +9,10 @@ const TAG_BYTES = 16;
 const MAGIC = Buffer.from('AGS\u0001', 'latin1');
 
 export const HEADER_BYTES = FACTS_BYTES + IV_BYTES;
-/** What sealing adds to the size of a snapshot. */
+/** Bytes that sealing adds to a snapshot. */
 export const OVERHEAD_BYTES = HEADER_BYTES + TAG_BYTES;
 
-/** What a header says in the clear; true only once the whole has been opened. */
+/** Facts of a header in the clear; trusted only once the whole has been opened. */
 export interface SealedFacts {
   /** When the bank was asked, ms since 1970: by Redis' clock, or in a file by that of the machine. */
   readonly asOfMs: number;

@@ -7,7 +7,7 @@ import type { Groups } from './group.js';
 import { open, readHeader, Refused, seal } from './sealing.js';
 
 const WRITE_EVERY_MS = 10_000;
-/** Of the largest list, and more. */
+/** Limit of the file, bytes: more than the largest list needs. */
 const MAX_FILE_BYTES = 512 * 1_048_576;
 /** If the clock was set back by more, the age of a copy is unknown. */
 const CLOCK_MAY_DIFFER_MS = 10_000;

@@ -86,7 +86,7 @@ export class BuilderThread {
     };
   }
 
-  /** Gives back the memory of what was begun. */
+  /** Frees the memory of an unfinished build. */
   drop(): void {
     this.#lastBuild += 1;
     this.#worker?.postMessage({ kind: 'begin' } satisfies Order, []);

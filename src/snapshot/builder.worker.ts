@@ -7,7 +7,7 @@ import { SnapshotBuilder } from './snapshot-builder.js';
 import type { SnapshotHeader } from './sections.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 
-/** What the serving thread asks of this one. `begin` drops all that was gathered before. */
+/** Requests of the serving thread. `begin` drops everything gathered before. */
 export type Order =
   | { readonly kind: 'begin' }
   | { readonly kind: 'page'; readonly id: number; readonly pageNumber: number; readonly pieces: readonly Uint8Array[] }

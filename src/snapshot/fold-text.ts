@@ -20,7 +20,7 @@ export function foldValue(text: string): string {
 /** Stands between and around texts; no value that is searched for has one. */
 const BETWEEN = '\n';
 
-/** What `q` searches as it stands: name, description and owner, folded. */
+/** Text that `q` searches: name, description and owner, folded. */
 export function toSearchText({ name, description, owner }: Account): string {
   const lines = toLine(name) + toLine(description) + toLine(owner.id) + toLine(owner.name) + toLine(owner.number);
   return foldText(BETWEEN + lines);

@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.js';
 import type { Acceptable } from './snapshot-reader.js';
 
-/** What a caller asks for through Cache-Control (RFC 9111 §5.2.1, docs/api.md#freshness). */
+/** Freshness that a caller asks for through Cache-Control (RFC 9111 §5.2.1, docs/api.md#freshness). */
 export interface Freshness {
   readonly noCache: boolean;
   /** Seconds. */
@@ -41,7 +41,7 @@ export function satisfies(wanted: Freshness, leadMs: number, durationMs: number,
   return leadMs <= (wanted.maxAge === null ? Math.max(limits.SNAPSHOT_MAX_AGE_MS, durationMs) : maxLeadMs(wanted));
 }
 
-/** What another instance may have instead of a refresh of our own. */
+/** Copies of another instance that are accepted instead of an own refresh. */
 export const toAcceptable = (wanted: Freshness, limits: FreshnessLimits): Acceptable => ({
   maxAgeMs: (durationMs) => maxCachedAgeMs(wanted, durationMs, limits),
   maxBegunMs: maxLeadMs(wanted),

@@ -6,7 +6,7 @@ export type Section = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } as const;
 type KindName = keyof typeof KINDS;
 
-/** Of the layout; what was written by another version is not read. */
+/** Version of the layout; a buffer of another version is not read. */
 export const MAGIC = 0x41475332;
 const PREAMBLE_BYTES = 8;
 const ALIGNMENT = 8;

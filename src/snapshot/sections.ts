@@ -1,7 +1,7 @@
 import type { Account } from './account.js';
 import { SORT_FIELDS } from './sort-order.js';
 
-/** What a snapshot says of itself, beside its accounts. */
+/** Header of a snapshot. */
 export interface SnapshotHeader {
   readonly accounts: number;
   /** When the bank was asked, ISO 8601. */
@@ -23,11 +23,11 @@ export const COLUMN_FIELDS = Object.keys(COLUMNS) as ColumnField[];
 export const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
 export type AmountField = (typeof AMOUNT_FIELDS)[number];
 
-/** What lies in a snapshot. Accounts are in the order of their ids; a position is a place in that order. */
+/** Sections of a snapshot. Accounts are in the order of their ids; a position is an index in that order. */
 export const SECTIONS = {
   json: 'u8',
   jsonOffsets: 'u32',
-  /** Of `json`: stands for the content of all accounts. */
+  /** Digest of `json`, which stands for the content of all accounts. */
   digest: 'u8',
   search: 'u8',
   searchOffsets: 'u32',

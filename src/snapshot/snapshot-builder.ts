@@ -27,7 +27,7 @@ import { toColumn } from './value-column.js';
 
 /** SHA-256. */
 const DIGEST_BYTES = 32;
-/** Of accounts and balances, in one list (docs/bank.md#bounds). */
+/** Limit for the currencies of accounts and balances in one list (docs/bank.md#bounds). */
 const MAX_CURRENCIES = 500;
 
 /** Takes accounts in any order and makes the bytes of a snapshot of them. Knows no threads. */
@@ -40,7 +40,7 @@ export class SnapshotBuilder {
   readonly #numbers: string[] = [];
   readonly #sortTexts = forEachOf<TextSortField, CodedTextsBuilder>(TEXT_SORT_FIELDS, () => new CodedTextsBuilder());
   readonly #columns = forEachOf<ColumnField, CodedTextsBuilder>(COLUMN_FIELDS, () => new CodedTextsBuilder());
-  /** Of every CurrentBalance: what totals are made of. And for each account where its own end. */
+  /** Currency of every CurrentBalance, for totals; other columns have its amounts, and the end of each account's own. */
   readonly #entryCurrencies = new CodedTextsBuilder();
   readonly #entryDates = new CodedTextsBuilder();
   readonly #amounts = forEachOf<AmountField, AmountColumnBuilder>(AMOUNT_FIELDS, () => new AmountColumnBuilder());

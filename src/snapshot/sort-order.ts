@@ -10,9 +10,9 @@ export type TextSortField = (typeof TEXT_SORT_FIELDS)[number];
 export const SORT_FIELDS = [...TEXT_SORT_FIELDS, 'current'] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 
-/** What accounts are sorted by as a text (docs/api.md#query): its order is that of what the text stands for. */
+/** Key of a text sort field (docs/api.md#query): accounts are sorted by what the text stands for. */
 interface SortKey<K> {
-  /** What a text stands for; null comes last. */
+  /** Value of a text; null comes last. */
   readonly read: (text: string) => K | null;
   readonly compare: (a: K, b: K) => number;
 }
@@ -65,7 +65,7 @@ export function toAmountOrder(entries: Int32Array, amounts: AmountColumn, curren
   return toBothWays(rank(entries.length, sorted.sort(order), order));
 }
 
-/** Of things by their places: where each stands among all that differ; `count`, the number of these, for null. */
+/** Ranks among the distinct values, by place; `count`, the number of values, for null. */
 interface Ranks {
   readonly ranks: Uint32Array;
   readonly count: number;

@@ -81,12 +81,12 @@ export class RecentFigures implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-/** Of microseconds, within 1 %. */
+/** Histogram of microseconds, within 1 %. */
 const createLatencies = (): RecordableHistogram => createHistogram({ figures: 2 });
 
 /** The histogram takes whole numbers from 1. */
 const toMicros = (ms: number): number => Math.max(1, Math.round(ms * 1000));
 
-/** What so many per cent took at most, ms; null when there were none. */
+/** Percentile of durations, ms; null without any. */
 const toMs = (latencies: RecordableHistogram, percent: number): number | null =>
   latencies.count === 0 ? null : Math.round(latencies.percentile(percent) / 10) / 100;

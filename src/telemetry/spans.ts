@@ -32,7 +32,7 @@ export function startRequestSpan(traceParent: unknown): Span {
   );
 }
 
-/** What is known of a request when it is answered. */
+/** Attributes of a request, known when it is answered. */
 interface RequestEnd {
   readonly method: string | null;
   /** The template; null without one. */

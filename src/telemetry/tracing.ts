@@ -88,7 +88,7 @@ export async function startTracing(env: Environment, logger: Logger): Promise<Tr
   };
 }
 
-/** What is made, with a warning for each variable that the SDK leaves out; its own words may quote values. */
+/** Calls `make`, with a warning for each variable that the SDK ignores; the SDK's own messages may quote values. */
 function explained<T>(make: () => T, warn: Warn): T {
   const quiet = () => undefined;
   const onWarning = (message: string) => {

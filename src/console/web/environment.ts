@@ -1,6 +1,6 @@
 import type { Health } from './health.js';
 
-/** What the page calls the environment, and how it looks: production must not look like anything else. */
+/** Name and look of the environment: production must not look like anything else. */
 export interface Environment {
   readonly name: string;
   readonly kind: 'sandbox' | 'production' | 'other';

@@ -27,7 +27,7 @@ export const readHealth = (signal?: AbortSignal): Promise<Health> => call('/heal
 /** The last hour. @throws GatewayProblem */
 export const readRecent = (signal: AbortSignal): Promise<Recent> => call('/health/recent', { signal });
 
-/** What each error means. @throws GatewayProblem */
+/** The explanation of each error. @throws GatewayProblem */
 export const readProblems = (signal: AbortSignal): Promise<ProblemEntry[]> => call('/problems', { signal });
 
 /** The switches of the sandbox bank. @throws GatewayProblem */

@@ -3,7 +3,7 @@ import type { Health } from '../../../client/src/index.js';
 export type { Health };
 export type Status = Health['details']['bank']['status'];
 
-/** What is wrong with a part. */
+/** A problem of a component. */
 export interface Trouble {
   readonly part: string;
   readonly level: 'warn' | 'bad';
@@ -13,7 +13,7 @@ export interface Trouble {
   readonly remedy: string;
 }
 
-/** What is wrong, most important first as /health has it; a cause that shows in several parts once. */
+/** The problems, most important first as /health has them; a cause that shows in several components once. */
 export function toTroubles({ details }: Health): Trouble[] {
   const troubles: Trouble[] = [];
   for (const [part, found] of Object.entries(details)) {

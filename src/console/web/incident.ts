@@ -2,10 +2,10 @@ import type { GatewayProblem, ProblemEntry } from './gateway.js';
 import { toTroubles, type Health, type Trouble } from './health.js';
 import { toAgeInWords, toClock } from './time.js';
 
-/** What the incident card says. */
+/** Content of the incident card. */
 export interface Incident {
   readonly level: 'warn' | 'bad';
-  /** What apps get, in a sentence. */
+  /** The impact on apps, in a sentence. */
   readonly impact: string;
   /** The same without times that change each second. */
   readonly announced: string;
@@ -79,7 +79,7 @@ export function toGoneIncident(problem: GatewayProblem, since: string, problems:
 
 export type Served = 'fresh' | 'stale' | 'empty' | 'none';
 
-/** What apps get at this moment. The end of a copy is known before /health is asked again. */
+/** The impact on apps now. The end of a copy is known before /health is asked again. */
 export function toServed({ status, details: { snapshot } }: Health, now: number): Served {
   const expired = snapshot.expiresAt ? Date.parse(snapshot.expiresAt) <= now : false;
   if (status === 'error' || (snapshot.stale && expired)) return 'none';

@@ -1,6 +1,6 @@
 import type { Recent } from './gateway.js';
 
-/** What apps got in a minute, the worst of it; `none` without calls. */
+/** The worst response that apps got in a minute; `none` without calls. */
 export interface Minute {
   /** Its start, in ms. */
   readonly at: number;

@@ -10,7 +10,7 @@ export interface Hop {
   readonly name: string;
   readonly level: Level;
   readonly value: string;
-  /** What is worth a look, but not a place on the screen. */
+  /** Details for a tooltip. */
   readonly title?: string;
 }
 

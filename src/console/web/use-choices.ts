@@ -2,10 +2,10 @@ import { client } from './gateway.js';
 import { useAnswer } from './use-answer.js';
 
 const PAGE_SIZE = 1000;
-/** Of so many accounts the values are gathered; with more than that you can still click a value in the list. */
+/** Pages of accounts whose values are offered as choices. */
 const MAX_PAGES = 3;
 
-/** What there is to filter by. */
+/** The choices of each filter. */
 export interface Choices {
   readonly statuses: readonly string[];
   readonly currencies: readonly string[];

@@ -1,6 +1,6 @@
 import type { Account } from './gateway.js';
 
-/** What is shown, as it stands in the address bar: the names are those of the API's query (docs/api.md#query). */
+/** The view in the address bar; its names are those of the API's query (docs/api.md#query). */
 export interface View {
   readonly q: string;
   readonly status: string;

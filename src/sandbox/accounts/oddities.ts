@@ -13,7 +13,7 @@ const withFields =
     Object.assign(account, fields);
   };
 
-/** What the real service is known to send beyond the plain case; each comes once in every hundred accounts, from the second on. */
+/** Oddities of the real service; each comes once in every hundred accounts, from the second on. */
 const ODDITIES: readonly Oddity[] = [
   (account) => setAmounts(account, '19435.50', '-0.01'),
   (account) => setAmounts(account, '12345678901234567.89', '0.01'),

@@ -10,7 +10,7 @@ const faultOrder = z.strictObject({
 
 const address = z.string().refine(isAllowlistEntry, 'must be an IP address or a CIDR, such as 127.0.0.1 or 10.0.0.0/8');
 
-/** What PATCH /control may set (docs/sandbox.md#its-switches). */
+/** Body of PATCH /control (docs/sandbox.md#its-switches). */
 const controlPatch = z.strictObject({
   latencyMs: z.int().min(0).max(600_000).optional(),
   tokenLifetimeSeconds: z.int().min(1).max(86_400).optional(),

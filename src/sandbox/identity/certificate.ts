@@ -6,7 +6,7 @@ import type { KeyPair } from './key-pair.js';
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 
-/** Who signs. */
+/** The issuer of a certificate. */
 export interface Issuer {
   readonly certificate: forge.pki.Certificate;
   readonly key: KeyPair;

@@ -39,7 +39,7 @@ export function toSandboxFiles(directory: string): SandboxFiles {
   };
 }
 
-/** What is there; a file that is missing or cannot be read is left out. One trailing line end is dropped from a text. */
+/** Reads the files; a missing or unreadable one is left out. One trailing line end is dropped from a text. */
 export async function readIdentityFiles(directory: string): Promise<Partial<IdentityContent>> {
   const parts = Object.keys(NAMES) as Part[];
   const read = await Promise.all(

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 
-/** What goes back to the client. */
+/** A response. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Of the token that it issued or was asked with, for the request log. */
+  /** Id of the token that was issued or used, for the request log. */
   readonly tokenNumber?: number | null;
 }
 

@@ -23,7 +23,7 @@ export function Amount({ text }: { readonly text: string | null }) {
   );
 }
 
-/** What moved today, with its direction. */
+/** Today's change, with its direction. */
 export function Movement({ text }: { readonly text: string | null }) {
   if (text === null || /^-?0*(\.0*)?$/.test(text)) return <span class="none">–</span>;
   const down = text.startsWith('-');

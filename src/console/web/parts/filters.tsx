@@ -121,7 +121,7 @@ interface ChoiceProps {
   readonly options: readonly (readonly [string, string])[];
   readonly onChoose: (value: string) => void;
   readonly className?: string;
-  /** What no choice is called. */
+  /** Label of no choice. */
   readonly all?: string;
 }
 

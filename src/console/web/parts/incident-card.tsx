@@ -21,7 +21,7 @@ interface Props {
   readonly now: number;
 }
 
-/** What is wrong: what apps get, who acts, what to do. */
+/** The incident: impact, who acts, next step. */
 export function IncidentCard({ incident, health, requestIds, now }: Props) {
   const { level, impact, title, trouble, also, since } = incident;
   const [who, note] = WHO[trouble.owner] ?? [trouble.owner, ''];

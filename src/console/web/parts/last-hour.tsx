@@ -16,7 +16,7 @@ interface Props {
   readonly now: number;
 }
 
-/** What apps got in the last hour, how fast, and what happened. */
+/** The last hour: responses, latency, events. */
 export function LastHour({ answer: { data, problem }, problems, current, now }: Props) {
   const minutes = toMinutes(data ?? { points: [] }, now);
   const points = data?.points ?? [];

@@ -76,7 +76,7 @@ export function Totals({ answer: { data }, view, navigate }: Props) {
   );
 }
 
-/** What the sums include, in words. */
+/** Description of the accounts in the sums. */
 function useNotes(totals: BalancesAnswer['totals'], view: View): string {
   const { currency: _currency, ...filters } = toFilters(view);
   const query = { ...filters, status: 'Closed', pageSize: 1 };
