@@ -62,7 +62,7 @@ export const toUnexpectedAnswer = (response: Response, message: string, cause?: 
     cause,
   });
 
-/** The problem that an answer other than 2xx and 304 tells of. Reads its body. */
+/** The problem in an answer other than 2xx and 304. Reads its body. */
 export async function readProblem(response: Response): Promise<GatewayProblem> {
   const { status, headers } = response;
   if (!headers.get('Content-Type')?.startsWith('application/problem+json')) {

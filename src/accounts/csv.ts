@@ -51,7 +51,7 @@ export function* toCsv(accounts: Iterable<Account>, asOf: string, dialect: CsvDi
   const ofBalance = Object.values(BALANCE_COLUMNS);
   const end = `${separator}${asOf}\r\n`;
   const withoutBalance = Buffer.from(`${separator.repeat(ofBalance.length - 1)}${end}`);
-  // the byte order mark tells Excel that it is UTF-8
+  // with the byte order mark, Excel reads UTF-8
   yield Buffer.from(`\uFEFF${CSV_COLUMNS.join(separator)}\r\n`);
   for (const account of accounts) {
     const start = Buffer.from(ofAccount.map((cell) => toCell(cell(account)) + separator).join(''));

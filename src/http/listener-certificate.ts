@@ -91,7 +91,7 @@ export class ListenerCertificate {
     } catch (error) {
       this.#unread = !(error instanceof PairUnusable) || error.mayPass;
       this.#refuse(
-        error instanceof PairUnusable ? error.message : 'The files could not be read, by an internal fault.',
+        error instanceof PairUnusable ? error.message : 'The files could not be read, because of an internal error.',
       );
     }
   }

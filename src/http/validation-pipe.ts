@@ -5,7 +5,7 @@ import { GatewayError } from '../problems/gateway-error.js';
 
 const SHOWN_LENGTH = 60;
 
-/** Checks what callers send by the schema of the route; what it refuses is an `invalid-request` that names each fault. */
+/** Checks parameters against the schema of the route. @throws GatewayError invalid-request, naming each wrong one */
 export class ValidationPipe extends StandardSchemaValidationPipe {
   /** @throws GatewayError invalid-request */
   protected override async validate<T = unknown>(

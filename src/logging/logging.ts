@@ -41,7 +41,7 @@ export function createLogger({ level, pretty: forPeople, destination }: LoggingO
   const leastWritten = pino.levels.values[level] ?? Infinity;
   const logger = pino(
     {
-      // pino tells its hook of nothing below its level
+      // pino calls its hook for nothing below its level
       level: leastWritten > INFO ? 'info' : level,
       base: null,
       timestamp: toTimeField(),

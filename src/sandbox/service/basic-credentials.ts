@@ -18,7 +18,7 @@ export function parseBasic(header: string | undefined): Credentials | null {
   }
 }
 
-/** Compares in a time that tells nothing about the right ones. */
+/** Compares in constant time. */
 export function areSame(given: Credentials, right: Credentials): boolean {
   const user = isSame(given.username, right.username);
   const password = isSame(given.password, right.password);
