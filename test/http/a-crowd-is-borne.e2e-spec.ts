@@ -145,7 +145,7 @@ describe('a crowd', () => {
     await until(() => sockets.every(({ connecting }) => !connecting));
     const prober = startProber(`${url}/health/live`);
     for (const socket of sockets) socket.write(GET.repeat(1500));
-    await until(() => program.events('connection.closed').length === 60);
+    await until(() => program.events('connection.closed').length === 60, 30_000);
     await delay(500);
     const { failed } = await prober.stop();
     expect(failed).toBe(0);
