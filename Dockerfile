@@ -18,7 +18,7 @@ COPY client ./client
 COPY src ./src
 ARG GIT_COMMIT
 # One time for all files, so that two builds of one commit give the same layer.
-RUN GIT_COMMIT=$GIT_COMMIT npm run build && find dist -exec touch --no-dereference --date=@0 {} +
+RUN GIT_COMMIT=$GIT_COMMIT npm run build -- --sbom && find dist -exec touch --no-dereference --date=@0 {} +
 
 FROM ${NODE_IMAGE}
 ARG GIT_COMMIT

@@ -44,7 +44,11 @@ const OPTIONAL =
   /^(@nestjs\/(axios|microservices|mongoose|platform-express|sequelize|typeorm|websockets)|@fastify\/(multipart|view)|@grpc\/.*|@mikro-orm\/.*|@prisma\/.*|class-transformer|class-validator|mongoose|sequelize|typeorm)(\/|$)/;
 
 const { values: flags } = parseArgs({
-  options: { 'if-needed': { type: 'boolean', default: false }, watch: { type: 'boolean', default: false } },
+  options: {
+    'if-needed': { type: 'boolean', default: false },
+    watch: { type: 'boolean', default: false },
+    sbom: { type: 'boolean', default: false },
+  },
 });
 
 if (flags.watch) await serveAndWatch();
@@ -122,6 +126,7 @@ async function buildInto(directory: string): Promise<void> {
     build: { outDir: join(directory, 'console') },
   });
   packClient(join(directory, 'client'));
+  if (flags.sbom) writeFileSync(join(directory, 'sbom.cdx.json'), createSbom());
   cpSync(join(ROOT, 'docs'), join(directory, 'guide'), { recursive: true });
   cpSync(join(ROOT, 'src/guide/guide.css'), join(directory, 'guide.css'));
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(modules, ['preact', 'uplot'], ROOT));
@@ -139,6 +144,19 @@ function packClient(directory: string): void {
     execFileSync(file, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   run(process.execPath, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'client');
   run('npm', 'pack', './client', '--pack-destination', directory, '--ignore-scripts', '--silent');
+}
+
+/** The packages that dist/ is built from, as CycloneDX; without time and serial number, so that equal builds are equal. */
+function createSbom(): string {
+  const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'];
+  const sbom = JSON.parse(execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })) as {
+    serialNumber?: string;
+    metadata: { timestamp?: string; component: { name: string } };
+  };
+  delete sbom.serialNumber;
+  delete sbom.metadata.timestamp;
+  sbom.metadata.component.name = 'accounts-gateway';
+  return `${JSON.stringify(sbom, null, 2)}\n`;
 }
 
 function swap(aside: string): void {
