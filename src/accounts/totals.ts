@@ -80,7 +80,7 @@ class RunningTotal {
   readonly sums: (ExactSum | null)[];
   accounts = 0;
   missing = 0;
-  /** Places of dates; the first one met stands for all of the same instant. */
+  /** Indexes of dates; of equal instants, the first one found. */
   earliest: number | null = null;
   latest: number | null = null;
   readonly #columns: readonly AmountColumn[];

@@ -50,7 +50,7 @@ describe('a series of failures', () => {
 });
 
 describe('where nothing fails', () => {
-  it('nothing is told', () => {
+  it('nothing is logged', () => {
     const { log, condition } = begin();
     condition.succeeded('token');
     condition.succeeded('refresh');
