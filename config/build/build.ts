@@ -41,7 +41,7 @@ const SOURCES = [
 
 /** Packages that Nest and terminus only load if an app has installed them; none of them is installed here. */
 const OPTIONAL =
-  /^(@nestjs\/(axios|microservices|mongoose|platform-express|sequelize|typeorm|websockets)|@fastify\/(multipart|view)|@grpc\/.*|@mikro-orm\/.*|@prisma\/.*|class-transformer|class-validator|mongoose|sequelize|typeorm)(\/|$)/;
+  /^(@nestjs\/(axios|microservices|mongoose|platform-express|sequelize|typeorm|websockets)|@fastify\/(multipart|static|view)|@grpc\/.*|@mikro-orm\/.*|@prisma\/.*|class-transformer|class-validator|mongoose|sequelize|typeorm)(\/|$)/;
 
 const { values: flags } = parseArgs({
   options: {
