@@ -22,8 +22,7 @@ afterAll(async () => {
 /** A holder whose password file can be made unreadable without a trace in the file system, as EMFILE does. */
 async function startHolder() {
   const bank = await startPretendBank();
-  const { common, bank: settings } = readSettings({ ...toEnvironment(bank), PORT: '0' }, { sandbox: false });
-  if (!settings) throw new Error('no bank in the settings');
+  const { settings } = readSettings({ ...toEnvironment(bank), PORT: '0' }, { sandbox: false });
   const fault = { code: null as string | null, reads: 0 };
   const password = settings.BANK_PASSWORD;
   const unsteady: SecretSource = {
@@ -39,7 +38,7 @@ async function startHolder() {
   const log = keepLines();
   const holder = await IdentityHolder.start({
     activity: new Activity(),
-    settings: { ...common, ...settings, BANK_PASSWORD: unsteady },
+    settings: { ...settings, BANK_PASSWORD: unsteady },
     clock,
     logger: log.logger,
     condition: new BankCondition(clock, log.logger),

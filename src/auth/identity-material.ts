@@ -1,12 +1,9 @@
-import type { BankSettings, Settings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import { parseCertificates } from '../config/pem-file.js';
 import { FileUnusable, readSmallFile } from '../config/small-file.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { openCertificate, type CertificateRequest } from '../pfx/open-certificate.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
-
-/** The settings that say who we are, and whom we trust. */
-export type IdentitySettings = BankSettings & Pick<Settings, 'EGRESS_PROXY_CA_FILE'>;
 
 /** Everything that identifies us to the bank, read and checked together. */
 export interface IdentityMaterial {
@@ -25,7 +22,7 @@ export interface IdentityMaterial {
  * @throws CertificateUnreadable for the certificate; FileUnusable for the other files
  */
 export async function readIdentityMaterial(
-  settings: IdentitySettings,
+  settings: Settings,
   now: Date,
   signal?: AbortSignal,
 ): Promise<IdentityMaterial> {
@@ -45,7 +42,7 @@ export async function readIdentityMaterial(
 }
 
 /** The files whose change means a new identity. */
-export function watchedFiles(settings: IdentitySettings): string[] {
+export function watchedFiles(settings: Settings): string[] {
   const { BANK_PFX_BASE64, BANK_PFX_PASSCODE, BANK_KEY_PASSPHRASE, BANK_USERNAME, BANK_PASSWORD } = settings;
   return [
     settings.BANK_PFX_FILE,
@@ -88,7 +85,7 @@ function readRoots(file: string): { readonly pem: string; readonly certificates:
   return { pem, certificates: parseCertificates(pem, file).map(String) };
 }
 
-function readSource(settings: IdentitySettings): CertificateRequest['source'] {
+function readSource(settings: Settings): CertificateRequest['source'] {
   const { BANK_PFX_FILE, BANK_PFX_BASE64, BANK_PFX_PASSCODE, BANK_CERT_FILE, BANK_KEY_FILE } = settings;
   if (BANK_CERT_FILE && BANK_KEY_FILE) {
     return {

@@ -7,7 +7,7 @@ import { SandboxNotStarted } from '../sandbox/listen.js';
 import type { Sandbox, SandboxSettings } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
 import { VERSION } from '../config/version.js';
-import { toSandboxBank, toSandboxOptions } from './sandbox-bank.js';
+import { toSandboxOptions, withSandboxBank } from './sandbox-bank.js';
 
 interface DoctorOptions {
   readonly json: boolean;
@@ -30,10 +30,10 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
       offline,
       clock: new SystemClock(),
       settings: async () => {
-        const { common, bank, warnings } = await loadSettings({ sandbox: options.sandbox });
-        if (bank) return { settings: { ...common, ...bank }, warnings };
-        sandbox = await startOwnSandbox(toSandboxOptions(common));
-        return { settings: { ...common, ...toSandboxBank(sandbox) }, warnings };
+        const { settings, warnings } = await loadSettings({ sandbox: options.sandbox });
+        if (!options.sandbox) return { settings, warnings };
+        sandbox = await startOwnSandbox(toSandboxOptions(settings));
+        return { settings: withSandboxBank(settings, sandbox), warnings };
       },
       onStep: (step, lines) => say(printStep(step, lines)),
     });

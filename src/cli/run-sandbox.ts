@@ -17,15 +17,15 @@ export async function runSandbox(
   let sandbox: Sandbox;
   try {
     // no bank is needed to run one
-    const { common, warnings } = await loadSettings({ sandbox: true, sandboxAlone: true });
+    const { settings, warnings } = await loadSettings({ sandbox: true, sandboxAlone: true });
     for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
     if (options.renew) {
-      const { SANDBOX_DIRECTORY: directory, SANDBOX_NAMES: names } = common;
+      const { SANDBOX_DIRECTORY: directory, SANDBOX_NAMES: names } = settings;
       await renewClientFile(directory, names);
       process.stdout.write(`A new client certificate is in ${directory}/client.pfx\n`);
       return EXIT.stopped;
     }
-    sandbox = await startSandbox(toSandboxOptions(common), options);
+    sandbox = await startSandbox(toSandboxOptions(settings), options);
   } catch (error) {
     if (error instanceof SettingsInvalid) {
       process.stderr.write(describeErrors(error));

@@ -1,24 +1,23 @@
+import { fileSecret } from '../config/secret-source.js';
+import type { Settings } from '../config/settings.js';
 import type { Sandbox, SandboxSettings } from '../sandbox/sandbox.js';
-import { fileSecret, textSecret } from '../config/secret-source.js';
-import type { BankSettings, CommonSettings } from '../config/settings.js';
 
-/** The embedded sandbox as the bank to talk to: the same files that an operator would point the settings at. */
-export function toSandboxBank({ url, authUrl, files }: Sandbox): BankSettings {
+/** The settings with this sandbox as the bank: the same files that an operator would point them at. */
+export function withSandboxBank(settings: Settings, { url, authUrl, files }: Sandbox): Settings {
   return {
-    mode: 'sandbox',
+    ...settings,
     BANK_BASE_URL: url,
     BANK_AUTH_URL: authUrl,
     BANK_USERNAME: fileSecret('BANK_USERNAME', files.username),
     BANK_PASSWORD: fileSecret('BANK_PASSWORD', files.password),
     BANK_PFX_FILE: files.pfx,
     BANK_PFX_PASSCODE: fileSecret('BANK_PFX_PASSCODE', files.passcode),
-    BANK_KEY_PASSPHRASE: textSecret('BANK_KEY_PASSPHRASE', ''),
     BANK_CA_FILE: files.ca,
   };
 }
 
 /** The SANDBOX_* settings as the sandbox takes them, which knows nothing of the gateway. */
-export function toSandboxOptions(settings: CommonSettings): SandboxSettings {
+export function toSandboxOptions(settings: Settings): SandboxSettings {
   const { SANDBOX_PORT: port, SANDBOX_AUTH_PORT: authPort } = settings;
   return {
     host: settings.SANDBOX_HOST,

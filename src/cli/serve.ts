@@ -15,7 +15,7 @@ import { startTracing } from '../telemetry/tracing.js';
 import { SystemClock } from '../time/clock.js';
 import { EXIT } from './exit.js';
 import { reportFailedStart } from './failed-start.js';
-import { toSandboxBank, toSandboxOptions } from './sandbox-bank.js';
+import { toSandboxOptions, withSandboxBank } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
 
 /** How long something unfinished may keep a stopped process: a start that was stopped, a collector that does not answer. */
@@ -42,23 +42,23 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   process.on('SIGHUP', () => app && reload('SIGHUP'));
 
   const start = async () => {
-    const { common, bank, warnings, openTelemetry } = await loadSettings({ sandbox: options.sandbox });
-    logger = createLogger({ level: common.LOG_LEVEL, pretty });
+    const { settings: read, warnings, openTelemetry } = await loadSettings({ sandbox: options.sandbox });
+    logger = createLogger({ level: read.LOG_LEVEL, pretty });
     Object.assign(process.env, openTelemetry);
     const tracing = await startTracing(openTelemetry, logger);
     opened.defer(async () => void (await tracing?.stop()));
     forgetSecrets(process.env);
     exitOnInternalError(process, logger);
     for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
-    const sandbox = bank
-      ? null
-      : await startSandbox(toSandboxOptions(common), {
+    const sandbox = options.sandbox
+      ? await startSandbox(toSandboxOptions(read), {
           fresh: options.fresh,
           // nobody wants to wait for a back-off after failures that the switches made
           onReset: () => reload('the switches of the sandbox are reset'),
-        });
+        })
+      : null;
     opened.defer(async () => sandbox?.close());
-    const settings: Settings = { ...common, ...(bank ?? toSandboxBank(sandbox as Sandbox)) };
+    const settings = sandbox ? withSandboxBank(read, sandbox) : read;
     const created = await createApp({
       settings,
       clock: new SystemClock(),

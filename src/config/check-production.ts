@@ -12,38 +12,29 @@ export interface Runtime {
 /** Checks what NODE_ENV=production forbids: options that open or print secrets, or pretend to be a bank. */
 export function checkProduction(env: Environment, runtime: Runtime, embeddedSandbox: boolean): SettingsError[] {
   if (env['NODE_ENV'] !== 'production') return [];
-  const flags = [...(runtime.runtimeFlags ?? []).map(normal), ...flagsOf(env['NODE_OPTIONS'])];
+  const errors: SettingsError[] = [];
+  const forbid = (variable: string, problem: string, value = '') =>
+    errors.push({ variable, problem, example: `${variable}=${value}` });
+  const forbidFlag = (flag: string, why: string) =>
+    forbid('NODE_ENV', `is production, which forbids ${flag}: ${why}`, 'development');
+
+  const flags = [...(runtime.runtimeFlags ?? []), ...flagsOf(env['NODE_OPTIONS'])].map(normal);
   const inspect = flags.find((flag) => flag.startsWith('--inspect')) ?? (runtime.inspectorUrl && 'an open inspector');
-  const forbidden = (what: string, why: string): SettingsError => ({
-    variable: 'NODE_ENV',
-    problem: `is production, which forbids ${what}: ${why}`,
-    example: 'NODE_ENV=development',
-  });
-  return [
-    ...(embeddedSandbox ? [forbidden('--sandbox', 'set the bank settings and start without it')] : []),
-    ...(inspect ? [forbidden(inspect, 'it opens every secret in memory')] : []),
-    ...(flags.some((flag) => /^--tls-keylog\b/.test(flag))
-      ? [forbidden('--tls-keylog', 'with it, recorded connections can be read')]
-      : []),
-    ...(isSet(env['NODE_DEBUG'])
-      ? [{ variable: 'NODE_DEBUG', problem: 'prints secrets, which production forbids', example: 'NODE_DEBUG=' }]
-      : []),
-    ...(env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0'
-      ? [
-          {
-            variable: 'NODE_TLS_REJECT_UNAUTHORIZED',
-            problem: "is 0, which production forbids: it trusts any server; give the bank's roots as BANK_CA_FILE",
-            example: 'NODE_TLS_REJECT_UNAUTHORIZED=',
-          },
-        ]
-      : []),
-  ];
+  if (embeddedSandbox) forbidFlag('--sandbox', 'set the bank settings and start without it');
+  if (inspect) forbidFlag(inspect, 'it opens every secret in memory');
+  if (flags.some((flag) => /^--tls-keylog\b/.test(flag))) {
+    forbidFlag('--tls-keylog', 'with it, recorded connections can be read');
+  }
+  if (isSet(env['NODE_DEBUG'])) forbid('NODE_DEBUG', 'prints secrets, which production forbids');
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
+    const problem = "is 0, which production forbids: it trusts any server; set BANK_CA_FILE to the bank's roots";
+    forbid('NODE_TLS_REJECT_UNAUTHORIZED', problem);
+  }
+  return errors;
 }
 
-/** NODE_OPTIONS as flags; Node takes double quotes and backslashes there, and _ in place of -. */
-const flagsOf = (options = ''): string[] => options.replace(/["\\]/g, '').split(/\s+/).map(normal);
+/** The flags in NODE_OPTIONS, where Node takes double quotes and backslashes. */
+const flagsOf = (options = ''): string[] => options.replace(/["\\]/g, '').split(/\s+/);
 
-const normal = (flag: string): string => {
-  const [name = '', ...value] = flag.split('=');
-  return [name.replaceAll('_', '-'), ...value].join('=');
-};
+/** Node takes _ in place of - in the name of a flag. */
+const normal = (flag: string): string => flag.replace(/^[^=]*/, (name) => name.replaceAll('_', '-'));

@@ -1,39 +1,72 @@
+import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import { toCidr } from './cidr.js';
+import { parseCertificates } from './pem-file.js';
+import { FileUnusable, readSmallFile } from './small-file.js';
 
 /**
  * The kinds of values that settings have. Each takes the text of a variable. Its messages read on after the variable's name;
  * its description is what is allowed.
  */
 
-export const wholeNumber = (min: number, max: number) =>
-  z
+export function wholeNumber(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z
     .string()
-    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
+    .regex(/^\d{1,15}$/, error)
     .transform(Number)
-    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
+    .pipe(z.number().min(min, error).max(max, error))
     .describe(`${min}–${max}`);
+}
 
 export const port = wholeNumber(0, 65_535);
 
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` }).describe(words.join(', '));
 
-export const path = z
-  .string()
-  .refine((text) => !text.includes('\0'), 'must be the path of a file')
-  .describe('path');
-
-export const pemFile = path.describe('path of a PEM file');
-
 export const anyText = (description: string) => z.string().describe(description);
+
+export const path = anyText('path');
+
+export const pemFile = anyText('path of a PEM file');
+
+/** The path of a file that `use` takes. @param use throws FileUnusable */
+export const usableFile = (use: (file: string) => unknown) =>
+  z.string().superRefine((file, context) => {
+    try {
+      use(file);
+    } catch (error) {
+      if (!(error instanceof FileUnusable)) throw error;
+      context.addIssue(`names ${file}, which ${error.reason}`);
+    }
+  });
+
+/** The path of a file with PEM certificates. */
+export const certificatesFile = usableFile((file) =>
+  parseCertificates(readSmallFile(file).toString('latin1'), file),
+).describe('path of a PEM file');
+
+/** The path of a file that can be written and replaced, as far as can be known before. */
+export const writableFile = usableFile((file) => {
+  try {
+    accessSync(dirname(file), constants.W_OK | constants.X_OK);
+  } catch {
+    throw new FileUnusable(file, 'is in a directory that does not exist, or that this process may not write to');
+  }
+  // a rename would replace a device or a pipe that others use
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
+    throw new FileUnusable(file, 'is not a regular file');
+  }
+}).describe('path');
 
 const oneLine = z
   .string()
+  .min(1, 'is empty')
   // eslint-disable-next-line no-control-regex -- and the byte order mark that Windows editors write
   .refine((text) => !/[\u0000-\u001f\u007f\ufeff]/.test(text), 'must not contain control characters or line ends')
-  // reading bytes that are no UTF-8 leaves a replacement character; a wrong password may lock the account
+  // reading bytes that are not UTF-8 leaves a replacement character; a wrong password may lock the account
   .refine((text) => !text.includes('\ufffd'), 'is not UTF-8');
 
 export const shortText = (max: number) =>
@@ -45,11 +78,9 @@ export const userName = oneLine
   .refine((text) => !text.includes(':'), 'must not contain ":" (HTTP Basic cannot carry it)')
   .describe('text without `:`');
 
-/** A value that is refused, for its message; what stands before an @ may be a password. */
-const shown = (input: unknown): string => `"${String(input).replace(/^.*@/s, '…@')}"`;
-
-function listOf(item: z.ZodType<string, string>) {
-  return z
+/** A list with commas, each item checked by `isGood`. In a message, what is before an @ may be a password. */
+const listOf = (isGood: (item: string) => boolean, expected: string) =>
+  z
     .string()
     .transform((text) =>
       text
@@ -57,64 +88,42 @@ function listOf(item: z.ZodType<string, string>) {
         .map((part) => part.trim())
         .filter((part) => part !== ''),
     )
-    .pipe(z.array(item).min(1, 'must name at least one'));
-}
-
-/** The value of the text, or the problem that it is refused with. */
-function readBy<T>(read: (text: string, refuse: (problem: string) => never) => T) {
-  return z.string().transform((text, context) =>
-    read(text, (message) => {
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    }),
-  );
-}
-
-/** Without slashes, what looks like a scheme may be a user name, which is not shown. */
-const schemeOf = (url: URL, text: string): string => (text.includes('://') ? ` (it begins with ${url.protocol})` : '');
-
-/** An https address without credentials, query or fragment; given back without trailing slash. */
-export const httpsAddress = readBy((text, refuse) => {
-  const url = URL.parse(text.trim());
-  if (!url) return refuse('is not an address of the form https://host');
-  if (url.protocol !== 'https:') {
-    return refuse(`must begin with https://${schemeOf(url, text)}; the certificate is only sent over TLS`);
-  }
-  if (url.username || url.password) return refuse('must not hold credentials; use BANK_USERNAME and BANK_PASSWORD');
-  if (text.includes('?')) return refuse('must not have a query');
-  if (text.includes('#')) return refuse('must not have a fragment');
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-}).describe('https://; no credentials, query or fragment');
+    .pipe(
+      z
+        .array(
+          z.string().refine(isGood, {
+            error: ({ input }) => `has "${String(input).replace(/^.*@/s, '…@')}", which is not ${expected}`,
+          }),
+        )
+        .min(1, 'must name at least one'),
+    );
 
 const isCidr = (text: string): boolean => toCidr(text) !== null;
 
-const cidr = z.string().refine(isCidr, { error: (issue) => `has ${shown(issue.input)}, which is no address or CIDR` });
-
-export const cidrs = listOf(cidr).describe('addresses and CIDRs');
+export const cidrs = listOf(isCidr, 'an address or CIDR').describe('addresses and CIDRs');
 
 export const clients = listOf(
-  z.string().refine((text) => ['loopback', 'private', 'any'].includes(text) || isCidr(text), {
-    error: (issue) => `has ${shown(issue.input)}, which is no CIDR, nor loopback, private or any`,
-  }),
+  (text) => ['loopback', 'private', 'any'].includes(text) || isCidr(text),
+  'an address, a CIDR, loopback, private or any',
 ).describe('CIDRs, `loopback`, `private`, `any`');
 
-/** Names as they stand in a Host header, lower-case and without port. */
-export const hostNames = listOf(
-  z
-    .string()
-    .toLowerCase()
-    .refine((text) => /^(\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?)$/.test(text), {
-      error: (issue) => `has ${shown(issue.input)}, which is no host name (without port; IPv6 in brackets)`,
-    }),
-).describe('names without port');
+/** Names as they are in a Host header, lower-case and without port. */
+export const hostNames = z
+  .string()
+  .toLowerCase()
+  .pipe(
+    listOf(
+      (text) => /^(\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?)$/.test(text),
+      'a host name (without port; IPv6 in brackets)',
+    ),
+  )
+  .describe('names without port');
 
-export const names = listOf(z.string()).describe('names and addresses');
+export const names = listOf(() => true, 'a name').describe('names and addresses');
 
 export const origins = listOf(
-  z.string().refine((text) => /^https?:/.test(text) && URL.parse(text)?.origin === text, {
-    error: (issue) =>
-      `has ${shown(issue.input)}, which is no origin (scheme, host and port only, lower-case, no slash at the end)`,
-  }),
+  (text) => /^https?:/.test(text) && URL.parse(text)?.origin === text,
+  'an origin (scheme, host and port only, in lower case, without a slash at the end)',
 ).describe('origins without a slash at the end');
 
 export const ipAddress = z
@@ -124,56 +133,72 @@ export const ipAddress = z
 
 export const listenHost = z
   .string()
-  .regex(/^[A-Za-z0-9.:_-]+$/, 'must be an IP address or a host name to listen on')
+  .regex(/^[A-Za-z0-9.:_-]+$/, 'must be an IP address or a host name')
   .describe('address or host name');
-
-const BAD_ENCODING = 'has user or password with a bad percent-encoding (write % as %25)';
-
-const encodingHint = (text: string): string =>
-  text.includes('@')
-    ? '; user and password must be percent-encoded (@ as %40, / as %2F, # as %23, ? as %3F, % as %25)'
-    : '';
-
-/** `direct`, or the address of a CONNECT proxy; a bare host:port means http://, as with HTTPS_PROXY elsewhere. */
-export const proxyAddress = readBy((text, refuse) => {
-  if (text.toLowerCase() === 'direct') return null;
-  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
-  // what follows the / or # of a password looks like a path
-  if (!url?.hostname || `${url.pathname}${url.search}${url.hash}`.includes('@')) {
-    return refuse(`is not the address of a proxy${encodingHint(text)}`);
-  }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return refuse(`must begin with http:// or https:// (it begins with ${url.protocol})`);
-  }
-  return canDecodeCredentials(url) ? url : refuse(BAD_ENCODING);
-}).describe('http://, https:// or `direct`');
-
-/** The address of a Redis server: user and password may stand in it, a database number behind it. */
-export const redisAddress = readBy((text, refuse) => {
-  const url = URL.parse(text.trim());
-  if (!url?.hostname || /[?#]/.test(text)) {
-    return refuse(`is not the address of a Redis server, which begins with redis:// or rediss://${encodingHint(text)}`);
-  }
-  if (url.protocol !== 'redis:' && url.protocol !== 'rediss:') {
-    return refuse(`must begin with redis:// or rediss://${schemeOf(url, text)}`);
-  }
-  if (!/^(\/\d{0,4})?$/.test(url.pathname)) {
-    return refuse(`has a path that is no number of a database${encodingHint(text)}`);
-  }
-  return canDecodeCredentials(url) ? url : refuse(BAD_ENCODING);
-}).describe('redis:// or rediss://');
 
 export const keyPrefix = z
   .string()
   .regex(/^[A-Za-z0-9:_.{}-]{1,100}$/, 'must be 1 to 100 letters, digits and : _ . - { }')
   .describe('letters, digits and : _ . - { }');
 
-function canDecodeCredentials({ username, password }: URL): boolean {
+/** Why an address is refused; the message reads on after the variable's name. */
+class Refused extends Error {}
+
+/** @param read gives the value, or throws Refused */
+const readBy = <T>(read: (text: string) => T) =>
+  z.string().transform((text, context) => {
+    try {
+      return read(text.trim());
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      context.addIssue(error.message);
+      return z.NEVER;
+    }
+  });
+
+const BAD_CREDENTIALS =
+  'is not an address; percent-encode user and password: @ as %40, / as %2F, # as %23, ? as %3F, % as %25';
+
+function parseAddress(text: string, schemes: readonly string[]): URL {
+  const url = URL.parse(text);
+  if (!url && text.includes('@')) throw new Refused(BAD_CREDENTIALS);
+  if (!url?.hostname || !schemes.includes(url.protocol)) {
+    throw new Refused(`must be an address that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`);
+  }
+  if (!hasGoodCredentials(url)) throw new Refused(BAD_CREDENTIALS);
+  return url;
+}
+
+/** True if user and password can be decoded, and no @ is behind the host: the / or # of a password would have ended them. */
+function hasGoodCredentials({ username, password, pathname, search, hash }: URL): boolean {
   try {
-    decodeURIComponent(username);
-    decodeURIComponent(password);
-    return true;
+    decodeURIComponent(`${username}${password}`);
+    return !`${pathname}${search}${hash}`.includes('@');
   } catch {
     return false;
   }
 }
+
+/** Without trailing slash. */
+export const httpsAddress = readBy((text) => {
+  const url = parseAddress(text, ['https:']);
+  if (url.username || url.password)
+    throw new Refused('must not contain credentials; use BANK_USERNAME and BANK_PASSWORD');
+  if (/[?#]/.test(url.href)) throw new Refused('must not have a query or fragment');
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}).describe('https://; no credentials, query or fragment');
+
+/** `direct` (null), or the address of a CONNECT proxy; a bare host:port means http://, as with HTTPS_PROXY elsewhere. */
+export const proxyAddress = readBy((text) => {
+  if (text.toLowerCase() === 'direct') return null;
+  return parseAddress(text.includes('://') ? text : `http://${text}`, ['http:', 'https:']);
+}).describe('http://, https:// or `direct`');
+
+/** The address of a Redis server, with user, password and the number of a database where needed. */
+export const redisAddress = readBy((text) => {
+  const url = parseAddress(text, ['redis:', 'rediss:']);
+  if (!/^(\/\d{0,4})?$/.test(url.pathname) || /[?#]/.test(url.href)) {
+    throw new Refused('may have the number of a database after the host, and nothing else');
+  }
+  return url;
+}).describe('redis:// or rediss://');

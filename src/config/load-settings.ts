@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import inspector from 'node:inspector';
-import { ConfigModule, type ConfigModuleOptions } from '@nestjs/config';
+import { ConfigModule } from '@nestjs/config';
 import type { Environment } from './environment.js';
 import { readSettings, type ReadOptions, type SettingsRead } from './read-settings.js';
 import { SettingsInvalid } from './settings-error.js';
@@ -16,37 +16,30 @@ interface SettingsLoaded extends SettingsRead {
   readonly openTelemetry: Environment;
 }
 
-/**
- * Settings from the environment and, where a variable is not set there, from `.env` in the working directory.
- * `validate` returns nothing, so no value of the file (a secret, perhaps) is copied into `process.env`.
- * @throws SettingsInvalid
- */
+/** Settings from the environment and, where it does not set a variable, from `.env`. @throws SettingsInvalid */
 export async function loadSettings(options: ReadOptions): Promise<SettingsLoaded> {
-  let loaded: SettingsLoaded | undefined;
-  await loadEnvironment({
-    envFilePath: ENV_FILE,
-    validate: (env: Environment) => {
-      const runtime = { runtimeFlags: process.execArgv, inspectorUrl: inspector.url() };
-      const text = existsSync(ENV_FILE) ? readFileSync(ENV_FILE, 'utf8') : '';
-      const warnings = [...duplicateNames(text), ...fewFiles(openFilesLimit())];
-      const openTelemetry = Object.entries(env).filter(([name]) => name.startsWith('OTEL_'));
-      loaded = {
-        ...readSettings(env, { ...runtime, warnings, ...options }),
-        openTelemetry: Object.fromEntries(openTelemetry),
-      };
-      return {};
-    },
-  });
-  if (!loaded) throw new Error('@nestjs/config did not call validate');
-  return loaded;
+  const env = await readEnvironment();
+  const envText = existsSync(ENV_FILE) ? readFileSync(ENV_FILE, 'utf8') : '';
+  const warnings = [...duplicateNames(envText), ...fewFiles(openFilesLimit())];
+  const runtime = { runtimeFlags: process.execArgv, inspectorUrl: inspector.url() };
+  const openTelemetry = Object.entries(env).filter(([name]) => name.startsWith('OTEL_'));
+  return {
+    ...readSettings(env, { ...runtime, warnings, ...options }),
+    openTelemetry: Object.fromEntries(openTelemetry),
+  };
 }
 
-/** @nestjs/config skips an `.env` that is not there; one that it cannot read ends in the error of the file system. */
-async function loadEnvironment(options: ConfigModuleOptions): Promise<void> {
+/** `validate` returns nothing, so no value of the file (a secret, perhaps) is copied into `process.env`. */
+async function readEnvironment(): Promise<Environment> {
+  let env: Environment = {};
+  const validate = (merged: Environment) => {
+    env = merged;
+    return {};
+  };
   try {
-    await ConfigModule.forRoot(options);
+    await ConfigModule.forRoot({ envFilePath: ENV_FILE, validate });
+    return env;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     const problem = `in ${process.cwd()} ${whyUnreadable(error)}`;
     throw new SettingsInvalid([{ variable: ENV_FILE, problem, example: `chmod 600 ${ENV_FILE}` }]);
   }

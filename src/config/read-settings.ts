@@ -1,15 +1,17 @@
+import type { z } from 'zod';
 import { checkProduction, type Runtime } from './check-production.js';
-import { checkCertificateFiles, crossCheck } from './cross-checks.js';
+import { crossCheck } from './cross-checks.js';
 import { isGiven, isSet, type Environment } from './environment.js';
-import { fileSecret, readSecret, textSecret, type SecretSource } from './secret-source.js';
+import { usableFile } from './kinds.js';
+import { fileSecret, textSecret, type SecretSource } from './secret-source.js';
 import { SettingsInvalid, toError, type SettingsError } from './settings-error.js';
 import { describeSetting, RENAMED, SETTING_NAMES, settingsSchema, type SettingName } from './settings-schema.js';
-import type { BankSettings, CommonSettings, Values } from './settings.js';
-import { FileUnusable } from './small-file.js';
+import type { Settings, Values } from './settings.js';
+import { FileUnusable, readSmallFile } from './small-file.js';
 import { ignoredNames, unknownNames } from './warnings.js';
 
 export interface ReadOptions extends Runtime {
-  /** The embedded sandbox is the bank. */
+  /** The sandbox is the bank. */
   readonly sandbox: boolean;
   /** The sandbox bank runs alone, as it may in production. */
   readonly sandboxAlone?: boolean;
@@ -18,12 +20,13 @@ export interface ReadOptions extends Runtime {
 }
 
 export interface SettingsRead {
-  readonly common: CommonSettings;
-  /** null when the embedded sandbox is the bank. */
-  readonly bank: BankSettings | null;
+  readonly settings: Settings;
   /** A sentence each. */
   readonly warnings: readonly string[];
 }
+
+/** Every port of this machine, where dev servers run; `*` is for this default alone, not for operators. */
+const LOCAL_ORIGINS = ['http://localhost:*', 'http://127.0.0.1:*'];
 
 /**
  * All settings (docs/settings.md), checked and frozen. An empty variable counts as not set. With `sandbox`, the settings of
@@ -32,41 +35,45 @@ export interface SettingsRead {
  */
 export function readSettings(env: Environment, options: ReadOptions): SettingsRead {
   const { sandbox, sandboxAlone = false } = options;
+  const embedded = sandbox && !sandboxAlone;
   const ignored = sandbox ? ignoredNames(env) : [];
   const used = Object.fromEntries(Object.entries(env).filter(([name]) => !ignored.includes(name)));
   const warnings = [...(options.warnings ?? []), ...unknownNames(env)];
-  if (ignored.length > 0 && !sandboxAlone) {
-    warnings.push(`with --sandbox these settings are ignored: ${ignored.join(', ')}`);
-  }
+  if (ignored.length > 0 && embedded) warnings.push(`--sandbox ignores these settings: ${ignored.join(', ')}`);
+
   const { values, errors } = readValues(used, sandbox);
-  const proxy = sandbox ? { url: null, errors: [] } : readProxy(used, values);
-  errors.push(
-    ...renamed(env),
-    ...proxy.errors,
-    ...crossCheck(used, values, sandbox),
-    ...checkProduction(env, options, sandbox && !sandboxAlone),
-  );
+  const proxy = sandbox ? null : readProxy(used, values, errors);
+  errors.push(...renamed(env), ...crossCheck(used, values, sandbox), ...checkProduction(env, options, embedded));
   if (errors.length > 0) throw new SettingsInvalid([...errors, ...checkCertificateFiles(values)], warnings);
-  // without an error each value is there
+
+  // without an error, each value is there
   const complete = values as Values;
-  const port = (name: 'SANDBOX_PORT' | 'SANDBOX_CONTROL_PORT') =>
-    sandbox && !sandboxAlone && !isSet(env[name]) ? 0 : complete[name];
-  const common: CommonSettings = {
+  const secret = (name: SettingName): SecretSource =>
+    isSet(used[`${name}_FILE`]) ? fileSecret(name, used[`${name}_FILE`] ?? '') : textSecret(name, used[name] ?? '');
+  const secretIfGiven = (name: SettingName) => (isGiven(used, name) ? secret(name) : undefined);
+  const port = (name: 'SANDBOX_PORT' | 'SANDBOX_CONTROL_PORT') => (embedded && !isSet(env[name]) ? 0 : complete[name]);
+  const baseUrl = complete.BANK_BASE_URL ?? '';
+  const settings: Settings = {
     ...complete,
+    mode: sandbox ? 'sandbox' : 'live',
     production: env['NODE_ENV'] === 'production',
-    EGRESS_PROXY_URL: proxy.url,
+    BANK_BASE_URL: baseUrl,
+    BANK_AUTH_URL: complete.BANK_AUTH_URL ?? baseUrl,
+    BANK_USERNAME: secret('BANK_USERNAME'),
+    BANK_PASSWORD: secret('BANK_PASSWORD'),
+    BANK_PFX_BASE64: secretIfGiven('BANK_PFX_BASE64'),
+    BANK_PFX_PASSCODE: secret('BANK_PFX_PASSCODE'),
+    BANK_KEY_PASSPHRASE: secret('BANK_KEY_PASSPHRASE'),
+    EGRESS_PROXY_URL: proxy,
     EGRESS_NO_PROXY: complete.EGRESS_NO_PROXY ?? (env['no_proxy'] || env['NO_PROXY'] || ''),
     EGRESS_LOCAL_ADDRESS: sandbox ? undefined : complete.EGRESS_LOCAL_ADDRESS,
-    REDIS_URL: isGiven(env, 'REDIS_URL') ? toSecret(env, 'REDIS_URL') : undefined,
+    REDIS_URL: secretIfGiven('REDIS_URL'),
     CORS_ORIGINS: complete.CORS_ORIGINS ?? (sandbox ? LOCAL_ORIGINS : []),
     SANDBOX_PORT: port('SANDBOX_PORT'),
     SANDBOX_CONTROL_PORT: port('SANDBOX_CONTROL_PORT'),
   };
-  return deepFreeze({ common, bank: sandbox ? null : toBankSettings(used, complete), warnings });
+  return { settings: Object.freeze(settings), warnings };
 }
-
-/** Every port of this machine, where dev servers run; `*` is for this default alone, not for operators. */
-const LOCAL_ORIGINS = ['http://localhost:*', 'http://127.0.0.1:*'];
 
 /** Each variable by itself; one that is wrong has no value. */
 function readValues(env: Environment, sandbox: boolean): { values: Partial<Values>; errors: SettingsError[] } {
@@ -81,30 +88,32 @@ function readValues(env: Environment, sandbox: boolean): { values: Partial<Value
       continue;
     }
     try {
-      const text = isSet(file) ? readSecret(name, file) : env[name] || undefined;
+      const text = isSet(file) ? fileSecret(name, file).read() : env[name] || undefined;
       const result = settingsSchema.shape[name].safeParse(text);
       if (text === undefined && required && !sandbox) errors.push(toError(name, 'is missing'));
       else if (result.success) values[name] = result.data;
-      else errors.push(toError(name, result.error.issues[0]?.message ?? 'is wrong'));
+      else errors.push(toError(name, toProblem(result.error)));
     } catch (error) {
       if (!(error instanceof FileUnusable)) throw error;
-      const variable = `${name}_FILE`;
-      errors.push({ ...toError(name, `names ${error.path}, which ${error.reason}`), variable });
+      errors.push({ ...toError(name, `names ${error.path}, which ${error.reason}`), variable: `${name}_FILE` });
     }
   }
   return { values: values as Partial<Values>, errors };
 }
 
 /** The proxy to use; without a setting the one that the environment names for every program, the lower-case name first. */
-function readProxy(env: Environment, values: Partial<Values>): { url: URL | null; errors: SettingsError[] } {
+function readProxy(env: Environment, values: Partial<Values>, errors: SettingsError[]): URL | null {
   const variable = isSet(env['https_proxy']) ? 'https_proxy' : 'HTTPS_PROXY';
   const text = env[variable];
-  if (isGiven(env, 'EGRESS_PROXY_URL') || !isSet(text)) return { url: values.EGRESS_PROXY_URL ?? null, errors: [] };
-  const { success, data, error } = settingsSchema.shape.EGRESS_PROXY_URL.safeParse(text);
-  if (success) return { url: data ?? null, errors: [] };
-  const problem = `${error.issues[0]?.message ?? 'is wrong'}; EGRESS_PROXY_URL overrides it`;
-  return { url: null, errors: [{ ...toError('EGRESS_PROXY_URL', problem), variable }] };
+  if (isGiven(env, 'EGRESS_PROXY_URL') || !isSet(text)) return values.EGRESS_PROXY_URL ?? null;
+  const { data, error } = settingsSchema.shape.EGRESS_PROXY_URL.safeParse(text);
+  if (error) {
+    errors.push({ ...toError('EGRESS_PROXY_URL', `${toProblem(error)} (EGRESS_PROXY_URL overrides it)`), variable });
+  }
+  return data ?? null;
 }
+
+const toProblem = ({ issues }: z.ZodError): string => issues[0]?.message ?? 'is wrong';
 
 /** Old names. Ignored, they would silently fall back to a default. */
 function renamed(env: Environment): SettingsError[] {
@@ -113,32 +122,13 @@ function renamed(env: Environment): SettingsError[] {
     .map(([old, name]) => ({ ...toError(name, `is now ${name}`), variable: old }));
 }
 
-/** A secret in a file is read again when it is needed. */
-function toBankSettings(env: Environment, values: Values): BankSettings {
-  const baseUrl = values.BANK_BASE_URL as string;
-  return {
-    mode: 'live',
-    BANK_BASE_URL: baseUrl,
-    BANK_AUTH_URL: values.BANK_AUTH_URL ?? baseUrl,
-    BANK_USERNAME: toSecret(env, 'BANK_USERNAME'),
-    BANK_PASSWORD: toSecret(env, 'BANK_PASSWORD'),
-    BANK_PFX_FILE: values.BANK_PFX_FILE,
-    BANK_PFX_BASE64: isGiven(env, 'BANK_PFX_BASE64') ? toSecret(env, 'BANK_PFX_BASE64') : undefined,
-    BANK_PFX_PASSCODE: toSecret(env, 'BANK_PFX_PASSCODE'),
-    BANK_CERT_FILE: values.BANK_CERT_FILE,
-    BANK_KEY_FILE: values.BANK_KEY_FILE,
-    BANK_KEY_PASSPHRASE: toSecret(env, 'BANK_KEY_PASSPHRASE'),
-    BANK_CA_FILE: values.BANK_CA_FILE,
-  };
-}
-
-function toSecret(env: Environment, name: SettingName): SecretSource {
-  const file = env[`${name}_FILE`];
-  return isSet(file) ? fileSecret(name, file) : textSecret(name, env[name] ?? '');
-}
-
-function deepFreeze<T extends object>(value: T): T {
-  for (const inner of Object.values(value))
-    if (typeof inner === 'object' && inner !== null) deepFreeze(inner as object);
-  return Object.freeze(value);
+/**
+ * Client certificates that cannot be read, to be reported with other errors. Alone they are no error of the settings:
+ * opening the certificate reports them, with its own exit code.
+ */
+function checkCertificateFiles(values: Partial<Values>): SettingsError[] {
+  return (['BANK_PFX_FILE', 'BANK_CERT_FILE', 'BANK_KEY_FILE'] as const).flatMap((name) => {
+    const { error } = usableFile(readSmallFile).optional().safeParse(values[name]);
+    return error ? [toError(name, toProblem(error))] : [];
+  });
 }

@@ -1,7 +1,7 @@
 import { FileUnusable, readSecretFile } from './small-file.js';
 import { settingsSchema, type SettingName } from './settings-schema.js';
 
-/** A secret and where it comes from; `read` looks again, so that a changed file is seen. */
+/** A secret and where it comes from. `read` reads a file again, so that a change is seen. */
 export interface SecretSource {
   /** The variable that gives it, for messages. */
   readonly variable: string;
@@ -21,22 +21,10 @@ export function fileSecret(name: SettingName, file: string): SecretSource {
     variable: `${name}_FILE`,
     file,
     read: () => {
-      const text = readSecret(name, file);
-      const result = settingsSchema.shape[name].safeParse(text);
-      if (!result.success) throw new FileUnusable(file, result.error.issues[0]?.message ?? 'is wrong');
+      const text = readSecretFile(file);
+      const { error } = settingsSchema.shape[name].safeParse(text);
+      if (error) throw new FileUnusable(file, error.issues[0]?.message ?? 'is wrong');
       return text;
     },
   };
-}
-
-const MAY_BE_EMPTY = new Set<SettingName>(['BANK_PFX_PASSCODE', 'BANK_KEY_PASSPHRASE']);
-
-/** The text of a file with a secret. @throws FileUnusable */
-export function readSecret(name: SettingName, file: string): string {
-  try {
-    return readSecretFile(file);
-  } catch (error) {
-    if (MAY_BE_EMPTY.has(name) && error instanceof FileUnusable && error.reason === 'is empty') return '';
-    throw error;
-  }
 }

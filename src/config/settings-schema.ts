@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import * as kinds from './kinds.js';
+import { readSmallFile } from './small-file.js';
+import { readSnapshotKey } from './snapshot-key.js';
 
 /** A setting for operators: docs/settings.md and config/*.env.example are generated from it. */
 interface About {
@@ -89,7 +91,7 @@ const bank = {
     unset: 'empty',
     secret: true,
   }),
-  BANK_CA_FILE: optional(kinds.pemFile, {
+  BANK_CA_FILE: optional(kinds.certificatesFile, {
     meaning: "The only roots trusted for the bank's servers.",
     changeWhen: 'the bank uses its own CA',
     example: '/etc/accounts-gateway/bank-ca.pem',
@@ -138,7 +140,7 @@ const egress = {
     example: '.internal.example',
     unset: 'the value of `NO_PROXY`',
   }),
-  EGRESS_PROXY_CA_FILE: optional(kinds.pemFile, {
+  EGRESS_PROXY_CA_FILE: optional(kinds.certificatesFile, {
     meaning: 'The only roots trusted for an https:// proxy.',
     changeWhen: 'the proxy has a certificate of an internal CA',
     example: '/etc/accounts-gateway/proxy-ca.pem',
@@ -183,7 +185,7 @@ const sharing = {
     unset: 'none: every instance works alone',
     secret: true,
   }),
-  REDIS_CA_FILE: optional(kinds.pemFile, {
+  REDIS_CA_FILE: optional(kinds.certificatesFile, {
     meaning: 'The only roots trusted for `rediss://`.',
     changeWhen: 'Redis has a certificate of an internal CA',
     example: '/etc/accounts-gateway/redis-ca.pem',
@@ -193,13 +195,13 @@ const sharing = {
     meaning: 'All keys and channels begin with it.',
     changeWhen: 'an ACL demands it, or several fleets use one Redis',
   }),
-  SNAPSHOT_FILE: optional(kinds.path, {
+  SNAPSHOT_FILE: optional(kinds.writableFile, {
     meaning: 'Keeps the last good snapshot over restarts, encrypted.',
     changeWhen: 'a restarted instance must answer while the bank is down',
     example: '/var/lib/accounts-gateway/snapshot',
     unset: 'none: after a restart the bank is asked first',
   }),
-  SNAPSHOT_KEY_FILE: optional(kinds.path, {
+  SNAPSHOT_KEY_FILE: optional(kinds.usableFile(readSnapshotKey).describe('path'), {
     meaning: 'Key for the shared and the kept snapshot: 32 bytes as base64 or hex (`openssl rand -base64 32`).',
     changeWhen: 'instances have different private keys, or a copy must survive a new certificate',
     example: '/run/secrets/snapshot-key',
@@ -226,13 +228,13 @@ const http = {
     changeWhen: 'other machines call it',
     example: '10.1.0.0/16,loopback',
   }),
-  TLS_CERT_FILE: optional(kinds.pemFile, {
+  TLS_CERT_FILE: optional(kinds.certificatesFile, {
     meaning: 'Certificate of the internal API, which then speaks HTTPS. Needs `TLS_KEY_FILE`.',
     changeWhen: 'calls cross a network',
     example: '/etc/accounts-gateway/server.pem',
     unset: 'none: plain HTTP',
   }),
-  TLS_KEY_FILE: optional(kinds.pemFile, {
+  TLS_KEY_FILE: optional(kinds.usableFile(readSmallFile).describe('path of a PEM file'), {
     meaning: 'Its private key, not encrypted.',
     example: '/etc/accounts-gateway/server-key.pem',
     unset: 'none',

@@ -4,21 +4,21 @@ import type { settingsSchema } from './settings-schema.js';
 
 export type Values = z.output<typeof settingsSchema>;
 
-/** Settings that are derived from several variables. */
+/** Settings that are more than the value of one variable. */
 interface Derived {
-  /** `sandbox`: the bank is the embedded sandbox. */
+  /** `sandbox`: the bank is the sandbox. Its address and credentials are known once it runs. */
   readonly mode: 'live' | 'sandbox';
   /** NODE_ENV is `production`. */
   readonly production: boolean;
   readonly BANK_BASE_URL: string;
-  /** That of `BANK_BASE_URL` where no other is set. */
+  /** `BANK_BASE_URL` where no other is set. */
   readonly BANK_AUTH_URL: string;
   readonly BANK_USERNAME: SecretSource;
   readonly BANK_PASSWORD: SecretSource;
   readonly BANK_PFX_BASE64?: SecretSource | undefined;
   readonly BANK_PFX_PASSCODE: SecretSource;
   readonly BANK_KEY_PASSPHRASE: SecretSource;
-  /** The proxy to use, be it from here or from HTTPS_PROXY; null: direct. */
+  /** The proxy to use, from here or from HTTPS_PROXY; null: direct. */
   readonly EGRESS_PROXY_URL: URL | null;
   /** Empty: none. */
   readonly EGRESS_NO_PROXY: string;
@@ -35,23 +35,3 @@ interface Derived {
 export interface Settings extends Readonly<Omit<Values, keyof Derived>>, Derived {}
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging
 export abstract class Settings {}
-
-/** Which bank is called, and as whom. With the embedded sandbox it is known once that runs. */
-export type BankSettings = Pick<
-  Settings,
-  | 'mode'
-  | 'BANK_BASE_URL'
-  | 'BANK_AUTH_URL'
-  | 'BANK_USERNAME'
-  | 'BANK_PASSWORD'
-  | 'BANK_PFX_FILE'
-  | 'BANK_PFX_BASE64'
-  | 'BANK_PFX_PASSCODE'
-  | 'BANK_CERT_FILE'
-  | 'BANK_KEY_FILE'
-  | 'BANK_KEY_PASSPHRASE'
-  | 'BANK_CA_FILE'
->;
-
-/** Settings of every command, whichever bank it calls. */
-export type CommonSettings = Omit<Settings, keyof BankSettings>;

@@ -13,12 +13,9 @@ export class FileUnusable extends Error {
 
 const REASONS: Record<string, string> = {
   ENOENT: 'does not exist',
-  ENOTDIR: 'does not exist (a part of its path is no directory)',
+  ENOTDIR: 'does not exist (a part of its path is not a directory)',
   EACCES: 'may not be read by this process (check owner and mode)',
-  EPERM: 'may not be read by this process',
   EISDIR: 'is a directory, not a file',
-  ELOOP: 'is a circle of symbolic links',
-  ENAMETOOLONG: 'has too long a name',
 };
 
 /** The reason why a file cannot be read; reads on after the file's name. */
@@ -42,10 +39,7 @@ export function readSmallFile(path: string, maxBytes = MAX_BYTES): Buffer {
     const stat = fstatSync(descriptor);
     if (stat.isDirectory()) throw new FileUnusable(path, 'is a directory, not a file');
     if (!stat.isFile()) throw new FileUnusable(path, 'is not a regular file');
-    if (stat.size > maxBytes) {
-      throw new FileUnusable(path, `is too large (${stat.size} bytes, at most ${maxBytes} are expected)`);
-    }
-    if (stat.size === 0) throw new FileUnusable(path, 'is empty');
+    if (stat.size > maxBytes) throw new FileUnusable(path, `is too large (${stat.size} bytes, at most ${maxBytes})`);
     return readFileSync(descriptor);
   } catch (error) {
     throw error instanceof FileUnusable ? error : new FileUnusable(path, whyUnreadable(error), { cause: error });
@@ -54,11 +48,9 @@ export function readSmallFile(path: string, maxBytes = MAX_BYTES): Buffer {
   }
 }
 
-/** The text of a small file without its last line end, as secrets are kept in files. @throws FileUnusable */
-export function readSecretFile(path: string, maxBytes = MAX_BYTES): string {
-  const secret = readSmallFile(path, maxBytes)
+/** The text of a small file without its last line end. @throws FileUnusable */
+export function readSecretFile(path: string): string {
+  return readSmallFile(path)
     .toString('utf8')
     .replace(/\r?\n$/, '');
-  if (secret === '') throw new FileUnusable(path, 'is empty');
-  return secret;
 }

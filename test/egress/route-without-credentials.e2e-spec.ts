@@ -23,8 +23,8 @@ test.each([
   [{ EGRESS_PROXY_URL: PROXY, no_proxy: '127.0.0.0/8' }, 'direct'],
   [{ EGRESS_PROXY_URL: PROXY, NO_PROXY: '*', EGRESS_NO_PROXY: 'elsewhere.example' }, 'proxy http://proxy.example:3128'],
 ])('%j is told as %s', (env, route) => {
-  const { common } = readSettings({ ...toEnvironment(bank), ...env }, { sandbox: false });
-  expect(describeRoute(common, bank.url)).toBe(route);
+  const { settings } = readSettings({ ...toEnvironment(bank), ...env }, { sandbox: false });
+  expect(describeRoute(settings, bank.url)).toBe(route);
 });
 
 test('health shows the route that calls take, and neither it nor a log line shows credentials', async () => {

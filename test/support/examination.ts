@@ -40,11 +40,7 @@ export async function examineWith(
     mode: 'live',
     offline,
     clock,
-    settings: async () => {
-      const { common, bank, warnings } = readSettings({ ...ENV, ...env }, { sandbox: false });
-      if (!bank) throw new Error('no bank in the settings');
-      return { settings: { ...common, ...bank }, warnings };
-    },
+    settings: async () => readSettings({ ...ENV, ...env }, { sandbox: false }),
     onStep: (step, lines) => void printed.push(printStep(step, lines)),
   });
   const ms = performance.now() - started;

@@ -90,8 +90,7 @@ export async function prepareGateway(
     { ...toEnvironment(bank), PORT: '0', LOG_LEVEL: 'trace', SHUTDOWN_GRACE_MS: '2000', ...env },
     { sandbox: false },
   );
-  if (!read.bank) throw new Error('no bank in the settings');
-  const settings: Settings = { ...read.common, ...read.bank, mode: sandbox ? 'sandbox' : 'live' };
+  const settings: Settings = { ...read.settings, mode: sandbox ? 'sandbox' : 'live' };
   const filesBefore = countOpenFiles();
   const lines: string[] = [];
   const logger = createLogger({
