@@ -66,15 +66,18 @@ function judge({ accounts, pages, complete }: AccountList, findings: Findings): 
   const known = complete === null ? ', no count by the bank to check by' : complete ? ', complete' : ', not complete';
   findings.lines.push(`${count(accounts, 'account')} on ${count(pages, 'page')}${known}`);
   if (complete === false) {
-    findings.problem =
-      "The list does not agree with the bank's own count, or has an account twice, after a second reading.";
-    findings.remedy =
-      'Run the doctor again: the list may just have changed. If it stays, report the time and the number of accounts above to the bank.';
-    findings.owner = 'bank';
+    findings.warning = {
+      problem: "The list does not agree with the bank's own count, or has an account twice, after a second reading.",
+      remedy:
+        'Run the doctor again: the list may just have changed. If it stays, report the time and the number of accounts above to the bank.',
+      owner: 'bank',
+    };
   } else if (accounts === 0) {
-    findings.problem = 'The list is empty.';
-    findings.remedy = 'If there should be accounts, ask the bank which ones are granted to this M2M user.';
-    findings.owner = 'bank';
+    findings.warning = {
+      problem: 'The list is empty.',
+      remedy: 'If there should be accounts, ask the bank which ones are granted to this M2M user.',
+      owner: 'bank',
+    };
   }
 }
 
@@ -87,7 +90,9 @@ export async function checkShape({ drift, failure }: Listed, findings: Findings)
     return;
   }
   const unknown = drift.map(({ path, value }) => (value === undefined ? path : `${path} (${value})`));
-  findings.problem = `The bank sends what the gateway does not know: ${unknown.join(', ')}.`;
-  findings.remedy =
-    'Nothing is broken: new fields are left out of the answers, new words are passed on. Report them to those who maintain the gateway.';
+  findings.warning = {
+    problem: `The bank sends what the gateway does not know: ${unknown.join(', ')}.`,
+    remedy:
+      'Nothing is broken: new fields are left out of the answers, new words are passed on. Report them to those who maintain the gateway.',
+  };
 }

@@ -72,12 +72,14 @@ export async function checkCertificate(
   }
   const soon = left < SOON_DAYS;
   const problems = [...(soon ? [`The certificate ends in ${days(left)}, on ${toDay(to)}.`] : []), ...warnings];
-  if (soon) findings.code = 'certificate-expiring';
   if (problems.length > 0) {
-    findings.problem = problems.join(' ');
-    findings.remedy = soon
-      ? `Ask the bank now for a new certificate in place of the one with thumbprint ${thumbprint}; the gateway takes it without a restart.`
-      : 'It works for now; do as said above before it does not.';
+    findings.warning = {
+      problem: problems.join(' '),
+      remedy: soon
+        ? `Ask the bank now for a new certificate in place of the one with thumbprint ${thumbprint}; the gateway takes it without a restart.`
+        : 'It works for now; do as said above before it does not.',
+      ...(soon && { code: 'certificate-expiring' }),
+    };
   }
   return material;
 }

@@ -3,77 +3,68 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { Egress } from '../egress/egress.js';
-import type { ConnectionFacts } from '../egress/probe-connection.js';
 import { describeRoute, type RouteSettings } from '../egress/route.js';
-import { toGatewayError } from '../problems/gateway-error.js';
 import { parseCertificates } from '../config/pem-file.js';
-import { toRouteFailure, toTlsFailure, type Attempt } from './connection-failure.js';
-import { lineFor, type BankHost } from './hosts.js';
-import { failTogether } from './step-failed.js';
+import { toRouteFailure, toTlsFailure } from './connection-failure.js';
+import { failTogether, lineFor, type BankHost } from './hosts.js';
+import { probeConnection, type Connection } from './probe-connection.js';
 import type { Findings } from './walk.js';
 
 const LOCAL = 'the local address; behind a NAT or a proxy the bank sees another one';
 
 /**
  * Opens one connection to each host as every call does, and reports the route: TCP, or the tunnel through the proxy.
- * Returns the attempts, whose second half is for `checkTls`.
+ * Returns the connections, whose second half is for `checkTls`.
  */
 export async function checkRoute(
   egress: Egress,
   hosts: readonly BankHost[],
   settings: RouteSettings,
   findings: Findings,
-): Promise<readonly Attempt[]> {
-  const attempts = await Promise.all(hosts.map((host) => attempt(egress, host, settings)));
+): Promise<readonly Connection[]> {
+  const connections = await Promise.all(hosts.map((host) => probeConnection(egress, host)));
   // the handshake is part of the same connection, and counted in the next step
-  findings.ms = Math.max(...attempts.map(({ seen }) => seen.transportMs ?? 0));
-  for (const { host, seen, source } of attempts) {
-    const { remoteAddress, remotePort, proxyStatus, transportMs } = seen;
+  findings.ms = Math.max(...connections.map(({ transportMs }) => transportMs));
+  for (const connection of connections) {
+    const { host, remoteAddress, remotePort, proxyStatus, transportMs: ms } = connection;
+    connection.localAddress ??= settings.EGRESS_LOCAL_ADDRESS ?? (await sourceAddressTowards(host));
+    const { localAddress } = connection;
     findings.facts[host.name] = {
       route: describeRoute(settings, host.url),
       ...(remoteAddress && { remoteAddress, remotePort }),
-      ...(source && { sourceAddress: source, sourceAddressIs: LOCAL }),
+      ...(localAddress && { sourceAddress: localAddress, sourceAddressIs: LOCAL }),
       ...(proxyStatus !== undefined && { proxyStatus }),
-      ms: transportMs,
+      ms,
     };
-    findings.lines.push(lineFor(host, toRouteLine({ host, seen, source })));
+    findings.lines.push(lineFor(host, toRouteLine(connection)));
   }
-  if (attempts.some(({ source }) => source)) findings.lines.push(`(${LOCAL})`);
-  failTogether(attempts, toRouteFailure);
-  return attempts;
+  if (connections.some(({ localAddress }) => localAddress)) findings.lines.push(`(${LOCAL})`);
+  failTogether(connections.map((connection) => toRouteFailure(connection, settings)));
+  return connections;
 }
 
 /** Reports the handshake, the server's certificate, and whether ours was accepted. */
 export function checkTls(
-  attempts: readonly Attempt[],
+  connections: readonly Connection[],
   { certificate: { thumbprint }, ca }: IdentityMaterial,
   findings: Findings,
 ): void {
   const roots = ca === null ? null : subjectsOf(ca);
-  findings.ms = Math.max(...attempts.map(({ seen }) => seen.tlsMs ?? 0));
-  for (const { host, seen } of attempts) {
-    const { tlsVersion, cipher, serverChain, tlsMs: ms } = seen;
+  findings.ms = Math.max(...connections.map(({ tlsMs }) => tlsMs));
+  for (const connection of connections) {
+    const { host, tlsVersion, cipher, serverChain, tlsMs: ms } = connection;
     findings.facts[host.name] = { tlsVersion, cipher, serverChain, ourThumbprint: thumbprint, trustedRoots: roots, ms };
-    findings.lines.push(...toTlsLines(seen).map((line) => lineFor(host, line)));
+    findings.lines.push(...toTlsLines(connection).map((line) => lineFor(host, line)));
   }
-  failTogether(attempts, (each) => toTlsFailure(each, { thumbprint, roots }));
+  failTogether(connections.map((connection) => toTlsFailure(connection, { thumbprint, roots })));
 }
 
-async function attempt(egress: Egress, host: BankHost, settings: RouteSettings): Promise<Attempt> {
-  const seen: ConnectionFacts = { reached: false, secured: false };
-  const failure = await egress.probe(host.target, host.url, seen).then(() => null, toGatewayError);
-  const { EGRESS_LOCAL_ADDRESS: localAddress = null } = settings;
-  const source = seen.localAddress ?? localAddress ?? (await sourceAddressTowards(host.hostname, host.port));
-  return { host, seen, source, localAddress, failure };
-}
-
-function toRouteLine({ host, seen, source }: Pick<Attempt, 'host' | 'seen' | 'source'>): string {
-  const { remoteAddress, remotePort, proxyStatus } = seen;
+function toRouteLine({ host, localAddress, remoteAddress, remotePort, proxyStatus }: Connection): string {
   const { proxy, address } = host;
   const to = proxy
     ? `proxy ${proxy.protocol}//${proxy.host}${proxyStatus === undefined ? '' : `, which answered ${proxyStatus} to CONNECT ${address}`}`
     : `${remoteAddress ? toAddress(remoteAddress, remotePort) : address}, direct`;
-  return source ? `from ${source} to ${to}` : `to ${to}`;
+  return localAddress ? `from ${localAddress} to ${to}` : `to ${to}`;
 }
 
 const subjectsOf = (pem: string): string[] =>
@@ -82,11 +73,11 @@ const subjectsOf = (pem: string): string[] =>
 const toAddress = (address: string, port: number | undefined) =>
   `${address.includes(':') ? `[${address}]` : address}:${port}`;
 
-function toTlsLines({ tlsVersion, cipher, serverChain = [] }: ConnectionFacts): string[] {
+function toTlsLines({ tlsVersion, cipher, serverChain }: Connection): string[] {
   const [leaf] = serverChain;
   if (!leaf) return ['the server showed no certificate'];
   return [
-    `${tlsVersion}, ${cipher}`,
+    ...(tlsVersion ? [`${tlsVersion}, ${cipher}`] : []),
     ...serverChain.map(
       ({ subject, validFrom, validTo }, index) =>
         `${index === 0 ? 'server' : '  by  '}  ${subject}, ${validFrom.slice(0, 10)} to ${validTo.slice(0, 10)}`,
@@ -101,17 +92,17 @@ function shortened(names: string): string {
 }
 
 /**
- * The local address that this machine would leave by towards a host, by its routing table; null when it has none.
+ * The local address that this machine would leave by towards a host, by its routing table; undefined when it has none.
  * A UDP socket is pointed there and asked: nothing is sent.
  */
-async function sourceAddressTowards(host: string, port: number): Promise<string | null> {
-  const socket = createSocket(isIP(host) === 6 ? 'udp6' : 'udp4');
+async function sourceAddressTowards({ hostname, port }: BankHost): Promise<string | undefined> {
+  const socket = createSocket(isIP(hostname) === 6 ? 'udp6' : 'udp4');
   try {
-    socket.connect(port, host);
+    socket.connect(port, hostname);
     await once(socket, 'connect');
     return socket.address().address;
   } catch {
-    return null;
+    return undefined;
   } finally {
     socket.close();
   }

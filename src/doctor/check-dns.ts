@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { TIMED_OUT, within } from '../time/deadline.js';
-import { lineFor, type BankHost } from './hosts.js';
-import { failTogether, StepFailed } from './step-failed.js';
+import { failTogether, lineFor, type BankHost } from './hosts.js';
+import { StepFailed } from './step-failed.js';
 import type { Findings } from './walk.js';
 
 /** All addresses of a name, as the runtime's own connections find them. */
@@ -44,7 +44,7 @@ export async function checkDns(
     const found = isIP(hostname) ? 'an address, no name to resolve' : addresses.join(', ') || 'not found';
     lines.push(lineFor(host, `${hostname}: ${found}${proxy ? ' (the proxy)' : ''}`));
   }
-  failTogether(lookups, ({ host, failure }) => (failure === null ? null : toFailure(host, failure)));
+  failTogether(lookups.map(({ host, failure }) => (failure === null ? null : toFailure(host, failure))));
 }
 
 function toFailure({ hostname, proxy, variable }: BankHost, code: string): StepFailed {

@@ -16,8 +16,7 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
     Object.assign(findings.facts, { baseUrl, authUrl, route });
     findings.lines.push(...(baseUrl === authUrl ? [baseUrl] : [`tokens    ${authUrl}`, `accounts  ${baseUrl}`]));
     if (warnings.length > 0) {
-      findings.problem = toSentence(warnings);
-      findings.remedy = 'Correct these settings, or leave them out.';
+      findings.warning = { problem: toSentence(warnings), remedy: 'Correct these settings, or leave them out.' };
     }
     return settings;
   } catch (error) {

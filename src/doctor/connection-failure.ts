@@ -1,28 +1,18 @@
-import type { ConnectionFacts } from '../egress/probe-connection.js';
+import type { RouteSettings } from '../egress/route.js';
 import { isTrustFailure } from '../egress/wire-failure.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import type { BankHost } from './hosts.js';
-import { remedyFor } from './remedies.js';
-import { capital, StepFailed } from './step-failed.js';
-
-/** One connection to one host, and what came of it. */
-export interface Attempt {
-  readonly host: BankHost;
-  readonly seen: ConnectionFacts;
-  /** The local address we leave by, where it is known. */
-  readonly source: string | null;
-  /** EGRESS_LOCAL_ADDRESS. */
-  readonly localAddress: string | null;
-  readonly failure: GatewayError | null;
-}
+import type { Connection } from './probe-connection.js';
+import { remedyFor, StepFailed } from './step-failed.js';
 
 /** Why there is no way to the host, TCP or tunnel; null when there is. */
-export function toRouteFailure(attempt: Attempt): StepFailed | null {
-  const { failure, seen, host, localAddress } = attempt;
+export function toRouteFailure(connection: Connection, settings: RouteSettings): StepFailed | null {
+  const { failure, reached, host, proxyStatus } = connection;
   // a tunnel that stood for a moment and led nowhere is still the proxy's
-  if (!failure || (seen.reached && !failure.code.startsWith('proxy-'))) return null;
+  if (!failure || (reached && !failure.code.startsWith('proxy-'))) return null;
   const cause = causeOf(failure);
-  if (localAddress !== null && (cause === 'EADDRNOTAVAIL' || cause === 'EINVAL')) {
+  const { EGRESS_LOCAL_ADDRESS: localAddress } = settings;
+  if (localAddress !== undefined && (cause === 'EADDRNOTAVAIL' || cause === 'EINVAL')) {
     return new StepFailed(
       'config-invalid',
       'operator',
@@ -30,29 +20,16 @@ export function toRouteFailure(attempt: Attempt): StepFailed | null {
       'Set EGRESS_LOCAL_ADDRESS to an address of this machine (ip address show), or leave it out.',
     );
   }
-  const { proxy, address } = host;
-  if (proxy && failure.code === 'proxy-refused' && (seen.proxyStatus === 407 || seen.proxyStatus === 401)) {
-    return toAuthenticationFailure(proxy, address, seen.proxyStatus);
+  if (failure.code === 'proxy-refused' && (proxyStatus === 407 || proxyStatus === 401)) {
+    const given = host.proxy?.username || host.proxy?.password;
+    return new StepFailed(
+      'proxy-refused',
+      'operator',
+      `${host.address}: The egress proxy ${given ? 'does not accept the user and password in EGRESS_PROXY_URL' : 'asks for a user and password, and EGRESS_PROXY_URL has none'} (it answered ${proxyStatus}).`,
+      'Set user and password in EGRESS_PROXY_URL=http://user:password@host:port, percent-encoded but for letters, digits and -._~ (@ as %40, : as %3A, / as %2F, # as %23, % as %25). If they are right, ask the network team about this account.',
+    );
   }
-  return toFailed(attempt, failure, routeRemedy(attempt, failure.code, cause));
-}
-
-const PERCENT_ENCODING =
-  'percent-encoded but for letters, digits and -._~ (@ as %40, : as %3A, / as %2F, # as %23, % as %25)';
-
-/** A matter of EGRESS_PROXY_URL, and so of the operator, whether it has credentials or none. */
-function toAuthenticationFailure(proxy: URL, address: string, status: number): StepFailed {
-  const [problem, remedy] =
-    proxy.username === '' && proxy.password === ''
-      ? [
-          `asks for a user and password, and EGRESS_PROXY_URL has none (it answered ${status})`,
-          `Set user and password of the proxy in EGRESS_PROXY_URL=http://user:password@host:port, ${PERCENT_ENCODING}; the network team gives out accounts.`,
-        ]
-      : [
-          `does not accept the user and password in EGRESS_PROXY_URL (it answered ${status})`,
-          `Check user and password in EGRESS_PROXY_URL (or HTTPS_PROXY): they must be ${PERCENT_ENCODING}. If they are right, ask the network team about this account.`,
-        ];
-  return new StepFailed('proxy-refused', 'operator', `${address}: The egress proxy ${problem}.`, remedy);
+  return toFailed(connection, failure, routeRemedy(connection, failure.code, cause));
 }
 
 /** Our side of the handshake. */
@@ -64,10 +41,10 @@ interface OwnTrust {
 }
 
 /** Why the two sides did not come to trust each other; null when they did. */
-export function toTlsFailure(attempt: Attempt, own: OwnTrust): StepFailed | null {
-  const { failure } = attempt;
+export function toTlsFailure(connection: Connection, own: OwnTrust): StepFailed | null {
+  const { failure } = connection;
   if (!failure) return null;
-  const failed = toFailed(attempt, failure, tlsRemedy(attempt, failure, own.thumbprint));
+  const failed = toFailed(connection, failure, tlsRemedy(connection, failure, own.thumbprint));
   if (failure.code !== 'bank-untrusted' || OTHER_DISTRUST.has(causeOf(failure))) return failed;
   const { code, owner, problem, remedy } = failed;
   return new StepFailed(code, owner, `${problem} ${describeRoots(own.roots)}`, remedy);
@@ -82,61 +59,45 @@ function describeRoots(roots: OwnTrust['roots']): string {
 /** Codes of a server certificate whose root is not what is wrong. */
 const OTHER_DISTRUST = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_TLS_CERT_ALTNAME_INVALID']);
 
-function toFailed({ host }: Attempt, { code, owner, detail }: GatewayError, remedy: string): StepFailed {
-  return new StepFailed(code, owner, `${host.address}: ${capital(detail)}`, remedy);
+function toFailed({ host }: Connection, { code, owner, detail }: GatewayError, remedy: string): StepFailed {
+  return new StepFailed(code, owner, `${host.address}: ${detail}`, remedy);
 }
 
 /** The runtime's own code of what happened, which egress keeps as the cause. */
 const causeOf = ({ cause }: GatewayError): string => (cause instanceof Error ? cause.message : 'unknown');
 
-function routeRemedy({ host, source, seen }: Attempt, code: GatewayError['code'], cause: string): string {
+function routeRemedy(connection: Connection, code: GatewayError['code'], cause: string): string {
+  const { host, localAddress: from = 'this machine', proxyStatus = 0 } = connection;
   const { address, proxy, variable, hostname, port } = host;
-  const from = source ?? 'this machine';
-  if (code === 'proxy-refused') return refusalRemedy(address, seen.proxyStatus);
-  if (code === 'proxy-unavailable') {
-    if (isTrustFailure(cause)) {
-      return 'Give the root of the certificate of the proxy as EGRESS_PROXY_CA_FILE (ask the network team for it), and check that EGRESS_PROXY_URL names the proxy as its certificate does.';
-    }
-    return `Check EGRESS_PROXY_URL (or HTTPS_PROXY); if it is right, ask the network team whether ${from} may connect to ${hostname}:${port}, and whether the proxy reaches ${address}.`;
-  }
-  if (code === 'bank-timeout' || code === 'bank-unreachable') {
-    const ask = `ask the network team whether the firewall lets ${from} connect to ${address} by TCP`;
-    return cause === 'ECONNREFUSED'
-      ? `Check host and port in ${variable}; then ${ask}, and the bank whether its service is up.`
-      : `${capital(ask)}${proxy ? '' : ', or whether a proxy must be used (EGRESS_PROXY_URL)'}; then ask the bank whether its service is up.`;
-  }
-  return remedyFor('route', code);
-}
-
-function refusalRemedy(address: string, status: number | undefined): string {
-  switch (status) {
-    case 403:
-    case 404:
-    case 405:
-      return `Ask the network team to allow CONNECT to ${address} on the proxy for this machine.`;
-    case 502:
-    case 503:
-    case 504:
-      return `Ask the network team why the proxy cannot reach ${address} (its DNS, its firewall, or the bank itself).`;
+  switch (code) {
+    case 'proxy-refused':
+      return proxyStatus >= 500
+        ? `Ask the network team why the proxy cannot reach ${address} (its DNS, its firewall, or the bank itself).`
+        : `Check that EGRESS_PROXY_URL names a CONNECT proxy. Ask the network team to allow CONNECT to ${address} on the proxy for this machine.`;
+    case 'proxy-unavailable':
+      return isTrustFailure(cause)
+        ? 'Give the root of the certificate of the proxy as EGRESS_PROXY_CA_FILE (ask the network team for it), and check that EGRESS_PROXY_URL names the proxy as its certificate does.'
+        : `Check EGRESS_PROXY_URL (or HTTPS_PROXY); if it is right, ask the network team whether ${from} may connect to ${hostname}:${port}, and whether the proxy reaches ${address}.`;
+    case 'bank-timeout':
+    case 'bank-unreachable':
+      return `Check host and port in ${variable}. Ask the network team whether the firewall lets ${from} connect to ${address} by TCP${proxy ? '' : ', or whether a proxy must be used (EGRESS_PROXY_URL)'}; then ask the bank whether its service is up.`;
     default:
-      return `Check that EGRESS_PROXY_URL names a CONNECT proxy; then ask the network team what it does with CONNECT to ${address}.`;
+      return remedyFor('route', code);
   }
 }
 
-function tlsRemedy({ host, seen, source }: Attempt, failure: GatewayError, thumbprint: string): string {
+function tlsRemedy(connection: Connection, failure: GatewayError, thumbprint: string): string {
+  const { host, serverChain, localAddress: from = 'this machine' } = connection;
   const { address, variable } = host;
   const { code } = failure;
   const cause = causeOf(failure);
-  const [leaf] = seen.serverChain ?? [];
   if (code === 'certificate-rejected') {
-    if (!leaf) {
-      return `The connection ended before the server showed its certificate, so ours may not be the reason. Ask the bank whether its service is up and our public address is on the allowlist, and the network team whether a firewall cuts the connection to ${address} off.`;
-    }
-    return rejectionRemedy(thumbprint);
+    const early = `The connection ended within the handshake, so ours may not be the reason: ask the network team too whether a firewall cuts the connection to ${address} off.`;
+    return `${rejectionRemedy(thumbprint)}${serverChain.length > 0 || /alert/.test(failure.detail) ? '' : ` ${early}`}`;
   }
-  if (code === 'bank-untrusted') return trustRemedy(host, cause, leaf?.issuer ?? 'its issuer');
+  if (code === 'bank-untrusted') return trustRemedy(host, cause, serverChain[0]?.issuer ?? 'its issuer');
   if (code === 'bank-timeout') {
-    return `Ask the network team whether something between ${source ?? 'this machine'} and ${address} swallows TLS (inspection, MTU): the connection stands, but the server says nothing. Then ask the bank whether its service is up.`;
+    return `Ask the network team whether something between ${from} and ${address} swallows TLS (inspection, MTU): the connection stands, but the server says nothing. Then ask the bank whether its service is up.`;
   }
   if (/PROTOCOL|UNSUPPORTED|alert 70/.test(`${cause} ${failure.detail}`)) {
     return `Ask the bank to enable TLS 1.2 or 1.3 on ${address}: its server offers only what is outdated.`;

@@ -1,5 +1,6 @@
 import { goesDirect } from '../egress/route.js';
 import type { Settings } from '../config/settings.js';
+import { StepFailed } from './step-failed.js';
 
 /** A host of the bank, as the doctor speaks of it. */
 export interface BankHost {
@@ -48,13 +49,13 @@ export function toHosts(settings: Settings) {
 export const lineFor = ({ name }: BankHost, text: string): string =>
   name === 'bank' ? text : `${name.padEnd(8)}  ${text}`;
 
-/** Two hosts as one, for advice about both. */
-export function joinHosts(a: BankHost, b: BankHost): BankHost {
-  const join = (one: string, other: string) => (one === other ? one : `${one} and ${other}`);
-  return {
-    ...a,
-    address: join(a.address, b.address),
-    variable: join(a.variable, b.variable),
-    hostname: join(a.hostname, b.hostname),
-  };
+/** Two hosts fail as one step: with the code of the first, and what is to be said about each. @throws StepFailed */
+export function failTogether(failures: readonly (StepFailed | null)[]): void {
+  const found = failures.filter((failure) => failure !== null);
+  const [first] = found;
+  if (!first) return;
+  const [problem, remedy] = (['problem', 'remedy'] as const).map((key) =>
+    [...new Set(found.map((failure) => failure[key]))].join(' '),
+  );
+  throw new StepFailed(first.code, first.owner, String(problem), String(remedy));
 }

@@ -1,7 +1,5 @@
 import { GatewayError } from '../problems/gateway-error.js';
-import type { Owner } from '../problems/problem-table.js';
-import { joinHosts, type BankHost } from './hosts.js';
-import { remedyFor } from './remedies.js';
+import { PROBLEMS, type Owner, type ProblemCode } from '../problems/problem-table.js';
 import type { DoctorCode, StepName } from './report.js';
 
 /** Why a step of the doctor failed: who must act, and what to do about it. */
@@ -19,51 +17,42 @@ export class StepFailed extends Error {
   }
 }
 
-/** The failure of `step` as the doctor reports it. An unexpected error is reported without its message. */
+/** The failure of `step` as the doctor reports it. An unexpected error is reported without its message, which may quote data. */
 export function toStepFailed(thrown: unknown, step: StepName): StepFailed {
   if (thrown instanceof StepFailed) return thrown;
   if (thrown instanceof GatewayError && thrown.code !== 'internal-error') {
-    return new StepFailed(thrown.code, thrown.owner, capital(thrown.detail), remedyFor(step, thrown.code));
+    return new StepFailed(thrown.code, thrown.owner, thrown.detail, remedyFor(step, thrown.code));
   }
-  const fault = thrown instanceof GatewayError ? thrown.cause : thrown;
+  const cause = thrown instanceof GatewayError ? thrown.cause : thrown;
+  const error = cause instanceof Error ? cause : new Error();
+  const place = error.stack?.split('\n').find((line) => /^\s+at /.test(line)) ?? '';
   return new StepFailed(
     'internal-error',
     'operator',
-    `An internal error of the gateway: ${placeOf(fault)}.`,
+    `An internal error of the gateway: ${error.name}${place.replace(/\s+/, ' ')}.`,
     'Report this text and the version to the maintainers of the gateway.',
   );
 }
 
-/** Fails with the first failure, if there is one. Two hosts are reported together, with one remedy if they differ by name alone. */
-export function failTogether<T extends { readonly host: BankHost }>(
-  attempts: readonly T[],
-  toFailure: (attempt: T) => StepFailed | null,
-): void {
-  const found = attempts.flatMap((attempt) => {
-    const failure = toFailure(attempt);
-    return failure ? [{ attempt, failure }] : [];
-  });
-  const [first, second] = found;
-  if (!first) return;
-  if (!second) throw first.failure;
-  const { code, owner, remedy } = first.failure;
-  const sameHost = toFailure({ ...second.attempt, host: first.attempt.host });
-  const host = joinHosts(first.attempt.host, second.attempt.host);
-  throw new StepFailed(
-    code,
-    owner,
-    [...new Set([first, second].map(({ failure }) => failure.problem))].join(' '),
-    sameHost?.remedy === remedy
-      ? (toFailure({ ...first.attempt, host })?.remedy ?? remedy)
-      : `${remedy} ${second.failure.remedy}`,
-  );
-}
-
-export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** The message of an unforeseen error may quote data; its name and place do not. */
-function placeOf(fault: unknown): string {
-  if (!(fault instanceof Error)) return typeof fault;
-  const place = fault.stack?.split('\n').find((line) => /^\s+at /.test(line));
-  return `${fault.name}${place ? ` ${place.trim()}` : ''}`;
+/**
+ * Remedy for the owner of a failed step: that of the problem table, except where that one counts on the
+ * gateway to retry, or sends the reader to the doctor.
+ */
+export function remedyFor(step: StepName, code: ProblemCode): string {
+  const service = step === 'token' ? 'token service' : 'account service';
+  switch (code) {
+    case 'bank-error':
+      return `Ask the bank whether its ${service} is up, with the time and the problem above. Name, connection, TLS and certificate are fine.`;
+    case 'bank-timeout':
+      return `Ask the bank whether its ${service} is slow or down, with the time; the connection to it is fine. If it is only slow, raise BANK_REQUEST_TIMEOUT_MS, or request less at once with BANK_PAGE_SIZE.`;
+    case 'bank-response-invalid':
+      return `Check that ${step === 'token' ? 'BANK_AUTH_URL (when it is not set, BANK_BASE_URL)' : 'BANK_BASE_URL'} leads to the ${service} itself: a portal or a proxy may answer in its place. If it does, report the time and the problem above to the bank, and ask what has changed. If the answer is too large, lower BANK_PAGE_SIZE or raise BANK_MAX_RESPONSE_BYTES.`;
+    case 'bank-rate-limited':
+      return 'Wait some minutes and run the doctor again. Ask the bank for its limit, and look for other programs that use the same M2M user.';
+    case 'proxy-refused':
+    case 'proxy-unavailable':
+      return 'Ask the network team about the state of the proxy: a moment ago it opened the tunnel.';
+    default:
+      return PROBLEMS[code].remedy;
+  }
 }

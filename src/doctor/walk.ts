@@ -2,18 +2,21 @@ import type { Owner } from '../problems/problem-table.js';
 import { STEPS, type DoctorCode, type StepName, type StepReport } from './report.js';
 import { toStepFailed } from './step-failed.js';
 
-/** Findings of a step so far; a problem without failure is a warning. */
+/** Findings of a step so far. */
 export interface Findings {
   /** For machines. */
   readonly facts: Record<string, unknown>;
   /** The same for people, a line each. */
   readonly lines: string[];
-  problem?: string;
-  remedy?: string;
-  /** Of a warning that /health reports too. */
-  code?: DoctorCode;
-  /** Owner of the problem; the operator when missing. */
-  owner?: Owner;
+  /** A problem without a failure. */
+  warning?: {
+    readonly problem: string;
+    readonly remedy: string;
+    /** The operator when missing. */
+    readonly owner?: Owner;
+    /** Of a problem that /health reports too. */
+    readonly code?: DoctorCode;
+  };
   /** Where it is not the time that the step took. */
   ms?: number;
 }
@@ -21,14 +24,11 @@ export interface Findings {
 /** Called with each step as it ends, and its lines for people. */
 export type OnStep = (report: StepReport, lines: readonly string[]) => void;
 
-interface Taken {
-  readonly report: StepReport;
-  readonly lines: readonly string[];
-}
+const NO_PROBLEM = { code: null, owner: null, problem: null, remedy: null };
 
 /** Takes the steps one after the other and notes how each went; after the first that fails all others are skipped. */
 export class Walk {
-  readonly #taken = new Map<StepName, Taken>();
+  readonly #reports = new Map<StepName, StepReport>();
   readonly #onStep: OnStep;
   #failed = false;
 
@@ -36,30 +36,27 @@ export class Walk {
     this.#onStep = onStep;
   }
 
-  /** Takes a step, unless one has failed; gives what it gives, or null. What it found is kept when it fails. */
+  /** Takes a step, unless one has failed. Returns its result, or null. Its findings are kept when it fails. */
   async step<T>(name: StepName, work: (findings: Findings) => Promise<T>): Promise<T | null> {
     if (this.#failed) return null;
     const findings: Findings = { facts: {}, lines: [] };
+    const { facts, lines } = findings;
     const started = performance.now();
     const ms = () => findings.ms ?? Math.round(performance.now() - started);
-    const { facts, lines } = findings;
     try {
       const result = await work(findings);
-      const { code = null, problem = null, remedy = null } = findings;
-      const status = problem === null ? 'ok' : 'warning';
-      const owner = problem === null ? null : (findings.owner ?? 'operator');
-      this.#note({ name, status, ms: ms(), facts, code, owner, problem, remedy }, lines);
+      const { warning } = findings;
+      if (!warning) this.#note({ name, status: 'ok', ms: ms(), facts, ...NO_PROBLEM }, lines);
+      else this.#note({ name, status: 'warning', ms: ms(), facts, code: null, owner: 'operator', ...warning }, lines);
       return result;
     } catch (thrown) {
       const { step, code, owner, problem, remedy } = toStepFailed(thrown, name);
       this.#failed = true;
       const failed = { status: 'failed', code, owner, problem, remedy } as const;
-      const earlier = step === null ? undefined : this.#taken.get(step);
+      const earlier = step && this.#reports.get(step);
       if (earlier) {
-        const { report } = earlier;
-        this.#note({ ...report, ...failed, facts: { ...report.facts, seenDuring: name } }, [
-          `found out by the step "${name}"`,
-        ]);
+        const found = { ...earlier, ...failed, facts: { ...earlier.facts, seenDuring: name } };
+        this.#note(found, [`found out by the step "${name}"`]);
       } else this.#note({ name, ms: ms(), facts, ...failed }, lines);
       return null;
     }
@@ -67,12 +64,11 @@ export class Walk {
 
   /** All steps in their order, those not taken as skipped. */
   get reports(): StepReport[] {
-    const nothing = { ms: 0, facts: {}, code: null, owner: null, problem: null, remedy: null };
-    return STEPS.map((name) => this.#taken.get(name)?.report ?? { name, status: 'skipped', ...nothing });
+    return STEPS.map((name) => this.#reports.get(name) ?? { name, status: 'skipped', ms: 0, facts: {}, ...NO_PROBLEM });
   }
 
   #note(report: StepReport, lines: readonly string[]): void {
-    this.#taken.set(report.name, { report, lines });
+    this.#reports.set(report.name, report);
     this.#onStep(report, lines);
   }
 }

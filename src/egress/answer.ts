@@ -11,6 +11,10 @@ export function startOf({ pieces }: Pick<WireAnswer, 'pieces'>, bytes: number): 
   return text;
 }
 
+/** False for a body that cannot be JSON with something in it: empty, HTML, noise. Whether it is JSON, parsing shows. */
+export const startsLikeJson = (answer: Pick<WireAnswer, 'pieces'>): boolean =>
+  /^(\xef\xbb\xbf)?\s*[[{]/.test(startOf(answer, 1024));
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The text of a body, which must be UTF-8; a byte order mark is dropped. @throws GatewayError bank-response-invalid */

@@ -1,9 +1,11 @@
 import type { Logger } from 'pino';
-import { GatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import { isProblemCode, type ProblemCode } from '../problems/problem-table.js';
 import type { Activity } from '../telemetry/activity.js';
 import { endCallSpan, startCallSpan } from '../telemetry/spans.js';
 import type { WireRequest } from './wire-client.js';
+
+/** Why a call brought nothing: a problem's code, or its caller left, or its token had become too old. */
+type CallFailure = ProblemCode | 'given-up' | 'not-sent';
 
 /** Reports one call to the bank, from when it has its slot: as a span, a log line and an event for metrics. */
 export class CallReport {
@@ -20,53 +22,19 @@ export class CallReport {
     this.#span = startCallSpan(request);
   }
 
-  /** @param code of the problem that the answer stands for, or null */
-  answered(status: number, code: ProblemCode | null): void {
-    endCallSpan(this.#span, { status });
-    this.#log({ status });
-    this.#emit(status, code);
-  }
-
-  failed(error: unknown): void {
-    const code = error instanceof GatewayError ? error.code : null;
-    const failure = code ?? 'not-sent';
-    endCallSpan(this.#span, { failure });
-    this.#log({ failure });
-    if (code) this.#emit(null, code);
-  }
-
-  /** Nobody waits for it any longer: it is not counted. */
-  givenUp(): void {
-    endCallSpan(this.#span, { failure: 'given-up' });
-    this.#log({ failure: 'given-up' });
-  }
-
-  get #ms(): number {
-    return performance.now() - this.#started;
-  }
-
-  #emit(status: number | null, code: ProblemCode | null): void {
-    const { target, baseUrl } = this.#request;
-    const { hostname, port } = new URL(baseUrl);
-    const server = { serverAddress: hostname, serverPort: Number(port || 443) };
-    this.#activity.emit('bankCallEnded', { target, method: 'GET', ...server, status, ms: this.#ms, code });
-  }
-
-  #log(outcome: Record<string, unknown>): void {
+  /** @param status null without a status line; a call that was given up or not sent is no event for metrics */
+  end(status: number | null, failure: CallFailure | null): void {
     const { target, baseUrl, path, query, headers } = this.#request;
-    const refreshId = headers['X-Request-Id'];
-    this.#logger.debug(
-      {
-        event: 'bank.call',
-        target,
-        host: new URL(baseUrl).host,
-        path,
-        ...query,
-        refreshId,
-        ms: Math.round(this.#ms),
-        ...outcome,
-      },
-      'call to the bank',
-    );
+    const { host, hostname, port } = new URL(baseUrl);
+    const ms = performance.now() - this.#started;
+    // another status than 200 names the failure itself
+    const unnamed = failure !== null && (status ?? 200) === 200;
+    const outcome = { ...(status !== null && { status }), ...(unnamed && { failure }) };
+    endCallSpan(this.#span, outcome);
+    const fields = { target, host, path, ...query, refreshId: headers['X-Request-Id'], ms: Math.round(ms), ...outcome };
+    this.#logger.debug({ event: 'bank.call', ...fields }, 'call to the bank');
+    if (failure !== null && !isProblemCode(failure)) return;
+    const server = { serverAddress: hostname, serverPort: Number(port || 443) };
+    this.#activity.emit('bankCallEnded', { target, method: 'GET', ...server, status, ms, code: failure });
   }
 }

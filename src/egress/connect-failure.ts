@@ -1,3 +1,5 @@
+import type { X509Certificate } from 'node:crypto';
+
 /** The stage at which a connection failed. */
 type ConnectStage =
   | 'connect-timeout'
@@ -22,6 +24,8 @@ export class ConnectFailure extends Error {
     cause?: Error,
     /** The proxy's answer to CONNECT. */
     readonly proxyStatus?: number,
+    /** The certificate that is not trusted; its socket is gone when this arrives. */
+    readonly server?: X509Certificate,
   ) {
     super(stage, { cause });
   }

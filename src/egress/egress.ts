@@ -8,15 +8,15 @@ import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import { readSmallFile } from '../config/small-file.js';
 import type { AgentSettings, ClientTls } from './agent-options.js';
+import { startsLikeJson } from './answer.js';
 import { nameOf, toAnswerError } from './answer-error.js';
 import { CallReport } from './call-report.js';
 import { DirectAgent } from './direct-agent.js';
-import { probeConnection, type ConnectionFacts } from './probe-connection.js';
 import { orAborted } from '../time/deadline.js';
 import { goesDirect, type RouteSettings } from './route.js';
 import { TunnelAgent } from './tunnel-agent.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
-import { toWireError, type FailureContext } from './wire-failure.js';
+import { toWireError } from './wire-failure.js';
 
 /** The settings of egress. */
 export type EgressSettings = RouteSettings &
@@ -70,20 +70,10 @@ export class Egress {
   async get(request: WireRequest): Promise<WireAnswer> {
     const signal = request.signal ? AbortSignal.any([request.signal, this.#closing.signal]) : this.#closing.signal;
     signal.throwIfAborted();
-    const work = this.#limit(async () => {
-      signal.throwIfAborted();
-      const report = new CallReport(request, this.#parts);
-      try {
-        const answer = await this.#call(request, signal);
-        report.answered(answer.status, this.#codeOf(answer, request));
-        return answer;
-      } catch (error) {
-        if (signal.aborted) report.givenUp();
-        else report.failed(error);
-        throw error;
-      }
-    });
-    return orAborted(work, signal);
+    return orAborted(
+      this.#limit(() => this.#send(request, signal)),
+      signal,
+    );
   }
 
   /** True once the bank has answered with this certificate. */
@@ -94,20 +84,6 @@ export class Egress {
   /** The end of the bank's server certificate that ends first, ms since 1970; null before the first answer. */
   get serverCertificateEnds(): number | null {
     return this.#client.serverCertificateEnds;
-  }
-
-  /**
-   * Opens one connection to `baseUrl` as a call would and closes it, for the doctor; `facts` are filled on the way.
-   * @param name whom it leads to, in words
-   * @throws GatewayError as `get`
-   */
-  async probe(name: string, baseUrl: string, facts: ConnectionFacts): Promise<void> {
-    try {
-      await probeConnection(this.#agentFor(baseUrl), baseUrl, facts);
-    } catch (error) {
-      const timeoutMs = this.#settings.BANK_CONNECT_TIMEOUT_MS;
-      throw this.#toError(error, { target: name, timedOut: false, timeoutMs, reusedSocket: false, answered: false });
-    }
   }
 
   /** Closes idle connections now and the others as soon as their call is done; calls that come later keep none. */
@@ -125,45 +101,13 @@ export class Egress {
     this.#closing.abort(reason);
   }
 
-  async #call(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
-    const agent = this.#agentFor(request.baseUrl);
-    const timeoutMs = this.#settings.BANK_REQUEST_TIMEOUT_MS;
-    const deadline = AbortSignal.timeout(timeoutMs);
-    const signal = AbortSignal.any([deadline, givenUp]);
-    for (;;) {
-      if (request.sendBefore && this.#parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
-      try {
-        const answer = await this.#client.get(request, agent, signal);
-        this.#everAnswered = true;
-        return answer;
-      } catch (error) {
-        if (!(error instanceof CallFailed)) throw error;
-        // a kept connection that died is no failure as long as a fresh one works; each uses one up, so that this ends
-        if (error.diedIdle && !signal.aborted) {
-          closeIdle(agent);
-          continue;
-        }
-        const { answered, reusedSocket } = error;
-        const target = nameOf(request.target);
-        const timedOut = deadline.aborted;
-        const failure = this.#toError(error.cause, { target, timedOut, timeoutMs, reusedSocket, answered });
-        if (answered) this.#everAnswered = true;
-        throw failure;
-      }
-    }
+  /** The error that a failed call, or a failed connection, stands for. @param target the other side in words */
+  toError(failure: CallFailed, target: string, timedOut = false): GatewayError {
+    return toWireError(failure, { target, timedOut, everAnswered: this.#everAnswered, settings: this.#settings });
   }
 
-  #toError(cause: unknown, context: Omit<FailureContext, 'everAnswered' | 'maxResponseBytes' | 'proxy'>): GatewayError {
-    const { BANK_MAX_RESPONSE_BYTES: maxResponseBytes, EGRESS_PROXY_URL: proxy } = this.#settings;
-    return toWireError(cause, {
-      ...context,
-      everAnswered: this.#everAnswered,
-      maxResponseBytes,
-      proxy: proxy && toAddress(proxy),
-    });
-  }
-
-  #agentFor(baseUrl: string): Agent {
+  /** The agent that opens, keeps and reuses the connections to `baseUrl`. */
+  agentFor(baseUrl: string): Agent {
     const { EGRESS_PROXY_URL: proxy } = this.#settings;
     const route = proxy && !goesDirect(this.#settings, baseUrl) ? 'proxy' : 'direct';
     let agent = this.#agents.get(route);
@@ -178,8 +122,44 @@ export class Egress {
     return agent;
   }
 
+  async #send(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
+    givenUp.throwIfAborted();
+    const report = new CallReport(request, this.#parts);
+    const deadline = AbortSignal.timeout(this.#settings.BANK_REQUEST_TIMEOUT_MS);
+    try {
+      const answer = await this.#getOverLiveSocket(request, AbortSignal.any([deadline, givenUp]));
+      this.#everAnswered = true;
+      report.end(answer.status, this.#codeOf(answer, request));
+      return answer;
+    } catch (error) {
+      if (!(error instanceof CallFailed) || givenUp.aborted) {
+        report.end(null, givenUp.aborted ? 'given-up' : 'not-sent');
+        throw error;
+      }
+      const failure = this.toError(error, nameOf(request.target), deadline.aborted);
+      if (error.status !== null) this.#everAnswered = true;
+      report.end(error.status, failure.code);
+      throw failure;
+    }
+  }
+
+  /** A kept connection that died is no failure as long as a fresh one works; each uses one up, so that this ends. */
+  async #getOverLiveSocket(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
+    const agent = this.agentFor(request.baseUrl);
+    for (;;) {
+      if (request.sendBefore && this.#parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
+      try {
+        return await this.#client.get(request, agent, signal);
+      } catch (error) {
+        if (!(error instanceof CallFailed && error.diedIdle) || signal.aborted) throw error;
+        closeIdle(agent);
+      }
+    }
+  }
+
   #codeOf(answer: WireAnswer, { target, expected = [] }: WireRequest): ProblemCode | null {
     if (expected.includes(answer.status)) return null;
+    if (answer.status === 200 && !startsLikeJson(answer)) return 'bank-response-invalid';
     return toAnswerError(answer, target, this.#parts.clock.now().wall)?.code ?? null;
   }
 }
@@ -190,9 +170,4 @@ function keepNone(agent: Agent): void {
 
 function closeIdle(agent: Agent): void {
   for (const sockets of Object.values(agent.freeSockets)) sockets?.forEach((socket) => socket.destroy());
-}
-
-/** Host and port, without credentials. */
-function toAddress({ protocol, hostname, port }: URL): string {
-  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }

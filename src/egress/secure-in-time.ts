@@ -24,7 +24,7 @@ export function secureInTime(
   socket.destroy = (error?: Error) => {
     if (settled || !error || error instanceof ConnectFailure) return destroy(error);
     if (!socket.authorizationError) return destroy(explain(error));
-    return destroy(new ConnectFailure('untrusted', error));
+    return destroy(new ConnectFailure('untrusted', error, undefined, socket.getPeerX509Certificate()));
   };
   return socket;
 }

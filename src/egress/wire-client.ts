@@ -39,20 +39,20 @@ export interface WireAnswer {
 /** A call that failed below HTTP, and how far it had come. Egress-internal: its cause may be an AxiosError, full of secrets. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
-  /** The status line of an answer had arrived. */
-  readonly answered: boolean;
-  /** The connection had served a call before. */
-  readonly reusedSocket: boolean;
 
-  constructor(cause: unknown, { answered, reusedSocket }: { answered: boolean; reusedSocket: boolean }) {
+  constructor(
+    cause: unknown,
+    /** Of the answer, once its status line had arrived; else null. */
+    readonly status: number | null = null,
+    /** The connection had served a call before. */
+    readonly reusedSocket = false,
+  ) {
     super('the call failed', { cause });
-    this.answered = answered;
-    this.reusedSocket = reusedSocket;
   }
 
   /** The bank, or someone on the way, had closed the kept connection just as it was used again. */
   get diedIdle(): boolean {
-    if (!this.reusedSocket || this.answered || !isNativeError(this.cause)) return false;
+    if (!this.reusedSocket || this.status !== null || !isNativeError(this.cause)) return false;
     const { code } = this.cause as NodeJS.ErrnoException;
     return code === 'ECONNRESET' || code === 'EPIPE';
   }
@@ -90,11 +90,11 @@ export class WireClient {
   /** Returns any status. @throws CallFailed */
   async get(request: WireRequest, agent: Agent, signal: AbortSignal): Promise<WireAnswer> {
     let wire: ClientRequest | undefined;
-    let answered = false;
+    let status: number | null = null;
     let lost: Error | undefined;
     const open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
       const opened = openRequest({ ...options, callSignal: signal } as CallOptions, (response) => {
-        answered = true;
+        status = response.statusCode ?? 0;
         if (!opened.reusedSocket) this.#noteServer(response.socket as TLSSocket);
         if (Number(response.headers['content-length']) > this.#maxBytes) opened.destroy(new AnswerTooLarge());
         else onResponse(response);
@@ -120,8 +120,7 @@ export class WireClient {
       });
       return await this.#toAnswer(response);
     } catch (error) {
-      const cause = answered ? (lost ?? error) : error;
-      throw new CallFailed(cause, { answered, reusedSocket: wire?.reusedSocket === true });
+      throw new CallFailed(status === null ? error : (lost ?? error), status, wire?.reusedSocket);
     }
   }
 

@@ -1,21 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConnectFailure } from './connect-failure.js';
+import { CallFailed } from './wire-client.js';
 import { toWireError, type FailureContext } from './wire-failure.js';
 
+const SETTINGS = { BANK_REQUEST_TIMEOUT_MS: 10_000, BANK_MAX_RESPONSE_BYTES: 1000, EGRESS_PROXY_URL: null };
 /** A call on a fresh connection to a bank that has answered before. */
-const CONTEXT: FailureContext = {
-  target: 'the account list',
-  timedOut: false,
-  timeoutMs: 10_000,
-  reusedSocket: false,
-  answered: false,
-  everAnswered: true,
-  maxResponseBytes: 1000,
-  proxy: null,
-};
+const CONTEXT = { target: 'the account list', timedOut: false, everAnswered: true, settings: SETTINGS };
 
-const failure = (thrown: unknown, change: Partial<FailureContext> = {}) =>
-  toWireError(thrown, { ...CONTEXT, ...change });
+const failure = (
+  thrown: unknown,
+  { status = null, reusedSocket = false, ...change }: Partial<FailureContext & CallFailed> = {},
+) => toWireError(new CallFailed(thrown, status, reusedSocket), { ...CONTEXT, ...change });
 const withCode = (code: string, rest: object = {}) => Object.assign(new Error(`hunter2 ${code}`), { code, ...rest });
 /** As axios wraps what happened: with its own code, and all of the call hanging on it. */
 const wrapped = (cause: Error, code = 'ERR_NETWORK') =>
@@ -36,7 +31,9 @@ describe('a TLS alert', () => {
 describe('a proxy that cannot be reached', () => {
   it('is named by host and port', () => {
     const refused = new ConnectFailure('proxy-unavailable', withCode('ECONNREFUSED'));
-    const error = failure(refused, { proxy: 'proxy.example:3128' });
+    const error = failure(refused, {
+      settings: { ...SETTINGS, EGRESS_PROXY_URL: new URL('http://user:hunter2@proxy.example:3128') },
+    });
     expect([error.code, error.detail]).toEqual([
       'proxy-unavailable',
       'The egress proxy proxy.example:3128 cannot be reached (ECONNREFUSED).',
@@ -115,13 +112,13 @@ describe('a connection that does not come about', () => {
 
 describe('an answer that does not come whole', () => {
   it('in time is a timeout of the bank', () => {
-    const error = failure(withCode('ERR_CANCELED'), { timedOut: true, answered: true });
+    const error = failure(withCode('ERR_CANCELED'), { timedOut: true, status: 200 });
     expect([error.code, error.owner, error.status]).toEqual(['bank-timeout', 'bank', 504]);
     expect(error.detail).toContain('10000 ms');
   });
 
   it('because the connection was reset is an unavailable bank, which is asked again', () => {
-    expect(failure(withCode('ECONNRESET', { syscall: 'read' }), { answered: true }).code).toBe('bank-unreachable');
+    expect(failure(withCode('ECONNRESET', { syscall: 'read' }), { status: 200 }).code).toBe('bank-unreachable');
   });
 });
 

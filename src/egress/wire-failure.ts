@@ -1,7 +1,9 @@
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../problems/gateway-error.js';
+import type { Settings } from '../config/settings.js';
 import { AnswerTooLarge } from './decompress.js';
 import { ConnectFailure } from './connect-failure.js';
+import type { CallFailed } from './wire-client.js';
 
 /** The circumstances of a call that failed below HTTP. */
 export interface FailureContext {
@@ -9,16 +11,9 @@ export interface FailureContext {
   readonly target: string;
   /** The whole-call deadline had passed. */
   readonly timedOut: boolean;
-  readonly timeoutMs: number;
-  /** The connection had served a call before. */
-  readonly reusedSocket: boolean;
-  /** The status line of an answer had arrived. */
-  readonly answered: boolean;
   /** The bank has answered before with this client certificate. */
   readonly everAnswered: boolean;
-  readonly maxResponseBytes: number;
-  /** Host and port of the egress proxy, if there is one. */
-  readonly proxy: string | null;
+  readonly settings: Pick<Settings, 'BANK_REQUEST_TIMEOUT_MS' | 'BANK_MAX_RESPONSE_BYTES' | 'EGRESS_PROXY_URL'>;
 }
 
 /** The proxy was silent until the connect deadline: not worth a retry, as no timeout is (docs/architecture.md#every-retry). */
@@ -35,8 +30,10 @@ const CERTIFICATE_ALERTS = new Set([40, 42, 43, 44, 45, 46, 47, 48, 116]);
  * since the names of such errors differ between versions of Node. The cause is replaced by its bare code: an AxiosError
  * carries password, token and body along.
  */
-export function toWireError(thrown: unknown, context: FailureContext): GatewayError {
-  const chain = causesOf(thrown);
+export function toWireError(failure: CallFailed, context: FailureContext): GatewayError {
+  const { target, timedOut, everAnswered, settings } = context;
+  const answered = failure.status !== null;
+  const chain = causesOf(failure.cause);
   const connect = chain.find((error) => error instanceof ConnectFailure);
   const code = chain
     .map((error) => (error as NodeJS.ErrnoException).code)
@@ -50,63 +47,59 @@ export function toWireError(thrown: unknown, context: FailureContext): GatewayEr
     .map((error) => /SSL alert number (\d+)/.exec(error.message)?.[1])
     .find((number) => number !== undefined);
   if (alert !== undefined && CERTIFICATE_ALERTS.has(Number(alert))) {
-    return fail('certificate-rejected', `${context.target} refused our client certificate (TLS alert ${alert}).`);
+    return fail('certificate-rejected', `${target} refused our client certificate (TLS alert ${alert}).`);
   }
-  if (context.timedOut) {
-    return fail('bank-timeout', `${context.target} gave no complete answer within ${context.timeoutMs} ms.`);
+  if (timedOut) {
+    return fail('bank-timeout', `${target} gave no complete answer within ${settings.BANK_REQUEST_TIMEOUT_MS} ms.`);
   }
   if (chain.some((error) => error instanceof AnswerTooLarge)) {
     return fail(
       'bank-response-invalid',
-      `The answer of ${context.target} is larger than ${context.maxResponseBytes} bytes (BANK_MAX_RESPONSE_BYTES).`,
+      `The answer of ${target} is larger than ${settings.BANK_MAX_RESPONSE_BYTES} bytes (BANK_MAX_RESPONSE_BYTES).`,
     );
   }
   if (code?.startsWith('HPE_')) {
-    return fail('bank-response-invalid', `The answer of ${context.target} is not proper HTTP (${code}).`);
+    return fail('bank-response-invalid', `The answer of ${target} is not proper HTTP (${code}).`);
   }
   const reset = chain.some(
     (error) =>
       (error as NodeJS.ErrnoException).syscall === 'read' && (error as NodeJS.ErrnoException).code === 'ECONNRESET',
   );
-  if (context.answered && !reset) {
+  if (answered && !reset) {
     return fail(
       'bank-response-invalid',
-      `The answer of ${context.target} was cut off or could not be decompressed${code ? ` (${code})` : ''}.`,
+      `The answer of ${target} was cut off or could not be decompressed${code ? ` (${code})` : ''}.`,
     );
   }
-  if (
-    (code === 'ECONNRESET' || code === 'EPIPE') &&
-    !context.answered &&
-    !context.reusedSocket &&
-    !context.everAnswered
-  ) {
+  if ((code === 'ECONNRESET' || code === 'EPIPE') && !answered && !failure.reusedSocket && !everAnswered) {
     return fail(
       'certificate-rejected',
-      `${context.target} closed the connection before its first answer; most likely it refused our client certificate: unknown, expired, or its chain is missing in the PFX. An address that is not on the allowlist of the bank can look the same.`,
+      `${target} closed the connection before its first answer; most likely it refused our client certificate: unknown, expired, or its chain is missing in the PFX. An address that is not on the allowlist of the bank can look the same.`,
     );
   }
   if (alert !== undefined || code === 'EPROTO' || code?.startsWith('ERR_SSL')) {
     return fail(
       'bank-unreachable',
-      `The TLS handshake with ${context.target} failed${alert ? ` (TLS alert ${alert})` : code ? ` (${code})` : ''}.`,
+      `The TLS handshake with ${target} failed${alert ? ` (TLS alert ${alert})` : code ? ` (${code})` : ''}.`,
     );
   }
-  return fail('bank-unreachable', `${reasonOf(code)} (${context.target}${code ? `, ${code}` : ''}).`);
+  return fail('bank-unreachable', `${reasonOf(code)} (${target}${code ? `, ${code}` : ''}).`);
 }
 
 type Fail = (...args: ConstructorParameters<typeof GatewayError>) => GatewayError;
 
-function toConnectError(failure: ConnectFailure, context: FailureContext, fail: Fail): GatewayError {
-  const at = context.proxy === null ? '' : ` ${context.proxy}`;
+function toConnectError(failure: ConnectFailure, { target, settings }: FailureContext, fail: Fail): GatewayError {
+  const { EGRESS_PROXY_URL: proxy } = settings;
+  const at = proxy ? ` ${proxy.hostname}:${proxy.port || (proxy.protocol === 'https:' ? 443 : 80)}` : '';
   switch (failure.stage) {
     case 'untrusted': {
       const code = (failure.cause as NodeJS.ErrnoException | undefined)?.code;
-      return fail('bank-untrusted', `The certificate of ${context.target} is not trusted${code ? ` (${code})` : ''}.`);
+      return fail('bank-untrusted', `The certificate of ${target} is not trusted${code ? ` (${code})` : ''}.`);
     }
     case 'proxy-refused':
       return fail(
         'proxy-refused',
-        `The egress proxy${at} did not open a tunnel to ${context.target}${failure.proxyStatus ? ` (it answered ${failure.proxyStatus})` : ''}.`,
+        `The egress proxy${at} did not open a tunnel to ${target}${failure.proxyStatus ? ` (it answered ${failure.proxyStatus})` : ''}.`,
       );
     case 'proxy-unavailable': {
       const code = causesOf(failure)
@@ -123,23 +116,20 @@ function toConnectError(failure: ConnectFailure, context: FailureContext, fail: 
     case 'proxy-timeout':
       return new ProxyTimedOut(
         'proxy-unavailable',
-        `The egress proxy${at} opened no tunnel to ${context.target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`,
+        `The egress proxy${at} opened no tunnel to ${target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`,
         { cause: new Error(failure.stage) },
       );
     case 'tunnel-closed':
       return fail(
         'proxy-unavailable',
-        `The tunnel of the egress proxy${at} to ${context.target} was closed before a word came through it; either the proxy closed it, or the bank does not accept the address of the proxy.`,
+        `The tunnel of the egress proxy${at} to ${target} was closed before a word came through it; either the proxy closed it, or the bank does not accept the address of the proxy.`,
       );
     case 'tunnel-noise':
-      return fail(
-        'proxy-refused',
-        `The tunnel of the egress proxy${at} to ${context.target} does not lead to a TLS server.`,
-      );
+      return fail('proxy-refused', `The tunnel of the egress proxy${at} to ${target} does not lead to a TLS server.`);
     case 'given-up':
-      return fail('bank-timeout', `The call to ${context.target} was given up.`);
+      return fail('bank-timeout', `The call to ${target} was given up.`);
     case 'connect-timeout':
-      return fail('bank-timeout', `No TLS connection to ${context.target} within BANK_CONNECT_TIMEOUT_MS.`);
+      return fail('bank-timeout', `No TLS connection to ${target} within BANK_CONNECT_TIMEOUT_MS.`);
   }
 }
 

@@ -12,7 +12,7 @@ test('each call is reported once, with its server, status and code; one that was
   const activity = new Activity();
   const calls: BankCallEnded[] = [];
   activity.on('bankCallEnded', (call) => calls.push(call));
-  const egress = createEgress(identityFor(bank), {}, [], activity);
+  const egress = createEgress(identityFor(bank), { BANK_MAX_RESPONSE_BYTES: 1000 }, [], activity);
   const request = accountsAt(bank.url);
 
   bank.onAccounts = (_request, response) => json(response, 200, []);
@@ -20,6 +20,15 @@ test('each call is reported once, with its server, status and code; one that was
   bank.onAccounts = (_request, response) => json(response, 404, {});
   await egress.get(request);
   await egress.get({ ...request, expected: [404] });
+  const bodies: [string, Record<string, string>][] = [
+    ['<html>down</html>', {}],
+    ['x'.repeat(1001), {}],
+    ['no gzip', { 'Content-Encoding': 'gzip' }],
+  ];
+  for (const [body, headers] of bodies) {
+    bank.onAccounts = (_request, response) => void response.writeHead(200, headers).end(body);
+    await egress.get(request).catch(() => undefined);
+  }
   const gone = accountsAt('https://localhost:1');
   await failureOf(egress.get(gone));
   bank.onAccounts = () => undefined;
@@ -32,6 +41,7 @@ test('each call is reported once, with its server, status and code; one that was
     { ...here, status: 200, code: null },
     { ...here, status: 404, code: 'access-not-granted' },
     { ...here, status: 404, code: null },
+    ...bodies.map(() => ({ ...here, status: 200, code: 'bank-response-invalid' })),
     { ...here, serverAddress: 'localhost', serverPort: 1, status: null, code: 'bank-unreachable' },
   ]);
 });
