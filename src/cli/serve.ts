@@ -8,7 +8,8 @@ import { forgetSecrets, loadSettings } from '../config/load-settings.js';
 import type { Settings } from '../config/settings.js';
 import { COMMIT, VERSION } from '../config/version.js';
 import { describeRoutes } from '../egress/route.js';
-import { createLogger, Log } from '../logging/logging.js';
+import { Log } from '../logging/logging.js';
+import { openStandardOutput } from '../logging/standard-output.js';
 import { sandboxPlaces } from '../sandbox/sandbox-greeting.js';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { startTracing } from '../telemetry/tracing.js';
@@ -17,9 +18,6 @@ import { EXIT } from './exit.js';
 import { reportFailedStart } from './failed-start.js';
 import { toSandboxOptions, withSandboxBank } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
-
-/** How long something unfinished may keep a stopped process: a start that was stopped, a collector that does not answer. */
-const LINGER_MS = 200;
 
 interface ServeOptions {
   readonly sandbox: boolean;
@@ -32,7 +30,8 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   const stop = listenForStop(process);
   const pretty = process.stdout.isTTY === true;
   const opened = new AsyncDisposableStack();
-  let logger = createLogger({ level: 'info', pretty });
+  const destination = openStandardOutput();
+  let { logger } = new Log({ level: 'info', pretty, destination });
   let app: NestFastifyApplication | null = null;
   const reload = (why: string) => {
     logger.info({ event: 'config.reload' }, `${why}: reloading certificate and credentials`);
@@ -43,7 +42,8 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
 
   const start = async () => {
     const { settings: read, warnings, openTelemetry } = await loadSettings({ sandbox: options.sandbox });
-    logger = createLogger({ level: read.LOG_LEVEL, pretty });
+    const log = new Log({ level: read.LOG_LEVEL, pretty, destination });
+    logger = log.logger;
     Object.assign(process.env, openTelemetry);
     const tracing = await startTracing(openTelemetry, logger);
     opened.defer(async () => void (await tracing?.stop()));
@@ -62,7 +62,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     const created = await createApp({
       settings,
       clock: new SystemClock(),
-      log: new Log(logger),
+      log,
       readAtStart: true,
       sandbox: sandbox?.control,
     });
@@ -150,8 +150,8 @@ function exitOnInternalError(process: NodeJS.Process, logger: Logger): void {
 
 const flush = (logger: Logger) => new Promise((resolve) => logger.flush(resolve));
 
-async function end(process: NodeJS.Process, logger: Logger, exitCode: number): Promise<number> {
+/** Not when nothing is left to do: a start that was stopped, or a collector that does not answer, would hold the process. */
+async function end(process: NodeJS.Process, logger: Logger, exitCode: number): Promise<never> {
   await flush(logger);
-  setTimeout(() => process.exit(exitCode), LINGER_MS).unref();
-  return exitCode;
+  process.exit(exitCode);
 }

@@ -1,68 +1,72 @@
-import { pino, type DestinationStream, type Logger } from 'pino';
-import { standardOutput } from './standard-output.js';
+import { pino, type Logger } from 'pino';
 import { toTerminalLine } from './terminal-lines.js';
 
-/** The process's logger as it is injected; rooms take `logger`, pino's own. */
-export class Log {
-  constructor(readonly logger: Logger) {}
+/** Where lines go. */
+export interface LogDestination {
+  write(line: string): void;
+  /** Calls back when everything is written, or cannot be. */
+  flush?(done: () => void): void;
+}
 
-  /**
-   * Calls `listener` with the level and the fields of each line of `info` and graver from now on, whether or not LOG_LEVEL
-   * has it written, and of others that are written; gives what ends that.
-   */
-  listen(listener: LineListener): () => void {
-    const listeners = listenersOf.get(this.logger);
-    listeners?.add(listener);
-    return () => void listeners?.delete(listener);
-  }
+interface LogOptions {
+  readonly level: string;
+  /** For people on a terminal, else one JSON object a line. */
+  readonly pretty: boolean;
+  readonly destination: LogDestination;
 }
 
 type LineListener = (level: string, fields: Readonly<Record<string, unknown>>) => void;
 
-const INFO = 30;
-
-const listenersOf = new WeakMap<Logger, Set<LineListener>>();
-
-export interface LoggingOptions {
-  readonly level: string;
-  /** For people on a terminal, else one JSON object a line. */
-  readonly pretty: boolean;
-  /** Where lines go; standard output when missing. */
-  readonly destination?: DestinationStream;
-}
+const INFO = pino.levels.values['info'] as number;
 
 /**
  * Logs as docs/logs.md#events has them. What goes in is chosen field by field where it is logged; an error is reduced to names,
  * codes and stack, since whatever else hangs on it may hold a secret.
  */
-export function createLogger({ level, pretty: forPeople, destination }: LoggingOptions): Logger {
-  const listeners = new Set<LineListener>();
-  const output = destination ?? standardOutput();
-  const leastWritten = pino.levels.values[level] ?? Infinity;
-  const logger = pino(
-    {
-      // pino calls its hook for nothing below its level
-      level: leastWritten > INFO ? 'info' : level,
-      base: null,
-      timestamp: toTimeField(),
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: toLoggedError },
-      hooks: {
-        logMethod(args, method, level) {
-          const [first, ...rest]: unknown[] = args;
-          if (isFields(first)) for (const listener of listeners) listener(pino.levels.labels[level] ?? '', first);
-          if (level < leastWritten) return;
-          // where no message is given, pino takes that of the error, which may quote data
-          const line = rest.length === 0 && carriesError(first) ? [first, 'an error'] : args;
-          method.apply(this, line as typeof args);
+export class Log {
+  readonly logger: Logger;
+  readonly #listeners = new Set<LineListener>();
+
+  constructor({ level, pretty, destination }: LogOptions) {
+    const leastWritten = pino.levels.values[level] ?? Infinity;
+    const listeners = this.#listeners;
+    this.logger = pino(
+      {
+        // pino calls its hook for nothing below its level
+        level: leastWritten > INFO ? 'info' : level,
+        base: null,
+        timestamp: toTimeField(),
+        formatters: { level: (label) => ({ level: label }) },
+        serializers: { err: toLoggedError },
+        hooks: {
+          logMethod(args, method, level) {
+            const [first, ...rest]: unknown[] = args;
+            if (isFields(first)) for (const listener of listeners) listener(pino.levels.labels[level] ?? '', first);
+            if (level < leastWritten) return;
+            // where no message is given, pino takes that of the error, which may quote data
+            const line = rest.length === 0 && carriesError(first) ? [first, 'an error'] : args;
+            method.apply(this, line as typeof args);
+          },
         },
       },
-    },
-    forPeople ? { write: (line) => output.write(toTerminalLine(line)) } : output,
-  );
-  listenersOf.set(logger, listeners);
-  return logger;
+      pretty ? toTerminal(destination) : destination,
+    );
+  }
+
+  /**
+   * Calls `listener` with the level and the fields of each line from `info` up, whatever LOG_LEVEL is, and of others that are
+   * written. Returns what ends that.
+   */
+  listen(listener: LineListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
 }
+
+const toTerminal = (destination: LogDestination): LogDestination => ({
+  ...destination,
+  write: (line) => destination.write(toTerminalLine(line)),
+});
 
 /** The time of a line; many lines have the same. */
 function toTimeField(): () => string {

@@ -14,8 +14,8 @@ function start(steps: string): Child {
   const url = new URL('standard-output.ts', import.meta.url);
   const script = `
     import { setTimeout as delay } from 'node:timers/promises';
-    import { standardOutput } from ${JSON.stringify(url)};
-    const output = standardOutput();
+    import { openStandardOutput } from ${JSON.stringify(url)};
+    const output = openStandardOutput();
     setInterval(() => {}, 1000);
     ${steps}`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {

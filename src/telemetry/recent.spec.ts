@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { Activity } from './activity.js';
-import { createLogger, Log } from '../logging/logging.js';
+import { Log } from '../logging/logging.js';
 import type { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import { RecentEvents } from './recent-events.js';
 import { RecentFigures } from './recent-figures.js';
@@ -110,9 +110,8 @@ describe('durations', () => {
 
 describe('the last events', () => {
   function createEvents() {
-    const { logger } = keepLines();
+    const { log, logger } = keepLines();
     const clock = new FakeClock();
-    const log = new Log(logger);
     return { logger, clock, events: new RecentEvents(log, clock) };
   }
 
@@ -146,8 +145,9 @@ describe('the last events', () => {
 
   it.each(['error', 'fatal', 'silent'])('are kept whatever is written, here with LOG_LEVEL=%s', (level) => {
     const written: string[] = [];
-    const logger = createLogger({ level, pretty: false, destination: { write: (line) => void written.push(line) } });
-    const events = new RecentEvents(new Log(logger), new FakeClock());
+    const log = new Log({ level, pretty: false, destination: { write: (line) => void written.push(line) } });
+    const events = new RecentEvents(log, new FakeClock());
+    const { logger } = log;
     logger.warn({ event: 'bank.unavailable' }, 'the bank cannot be used');
     logger.info({ event: 'bank.recovered' }, 'the bank can be used again');
     expect(events.events.map(({ event }) => event)).toEqual(['bank.unavailable', 'bank.recovered']);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from '../../src/app.setup.js';
 import { SystemClock, type Clock } from '../../src/time/clock.js';
-import { createLogger, Log } from '../../src/logging/logging.js';
+import { Log } from '../../src/logging/logging.js';
 import { readSettings } from '../../src/config/read-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { SandboxControl } from '../../src/sandbox/control/sandbox-control.js';
@@ -93,12 +93,12 @@ export async function prepareGateway(
   const settings: Settings = { ...read.settings, mode: sandbox ? 'sandbox' : 'live' };
   const filesBefore = countOpenFiles();
   const lines: string[] = [];
-  const logger = createLogger({
+  const log = new Log({
     level: settings.LOG_LEVEL,
     pretty: false,
     destination: { write: (line) => void lines.push(line) },
   });
-  const app = await createApp({ settings, clock, log: new Log(logger), readAtStart: false, sandbox });
+  const app = await createApp({ settings, clock, log, readAtStart: false, sandbox });
   return { app, listen };
 
   async function listen(): Promise<Gateway> {

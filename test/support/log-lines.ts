@@ -1,22 +1,24 @@
 import type { Logger } from 'pino';
-import { createLogger } from '../../src/logging/logging.js';
+import { Log } from '../../src/logging/logging.js';
 
 type LoggedLine = Readonly<Record<string, unknown>>;
 
 /** The real logger, with what it writes kept for looking at. */
 export function keepLines(): {
+  readonly log: Log;
   readonly logger: Logger;
   readonly written: string[];
   lines(event?: string): LoggedLine[];
 } {
   const written: string[] = [];
-  const logger = createLogger({
+  const log = new Log({
     level: 'trace',
     pretty: false,
     destination: { write: (line) => void written.push(line) },
   });
   return {
-    logger,
+    log,
+    logger: log.logger,
     written,
     lines: (event) =>
       written
