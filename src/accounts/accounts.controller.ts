@@ -40,25 +40,21 @@ export class AccountsController {
       [MEDIA_TYPES.ndjson]: { schema: { type: 'string', description: 'an Account on each line' } },
     },
   })
-  async list(
+  list(
     @Query({ schema: listQuerySchema }) query: ListQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const format = query.format ?? toFormat(request.headers.accept, chooseListFormat);
-    const served = await this.responder.serve(request);
     if (format === 'json') {
       const { format: _, separator: __, decimal: ___, ...question } = query;
       const key = `list ${JSON.stringify(question)}`;
-      await this.responder.sendJson(request, reply, served, key, () => toPageBody(served.snapshot, query));
-    } else {
-      const parts = format === 'csv' ? csvOf(served.snapshot, query) : ndjsonOf(served.snapshot, query);
-      await this.responder.sendDownload(request, reply, served, {
-        format,
-        what: JSON.stringify({ ...query, format }),
-        parts,
-      });
+      return this.responder.sendJson(request, reply, key, ({ snapshot }) => toPageBody(snapshot, query));
     }
+    const toParts = format === 'csv' ? csvOf : ndjsonOf;
+    return this.responder.sendDownload(request, reply, JSON.stringify(query), format, (snapshot) =>
+      toParts(snapshot, query),
+    );
   }
 
   @Get(':accountId')
@@ -78,22 +74,21 @@ export class AccountsController {
     headers: SNAPSHOT_HEADERS,
     content: { [MEDIA_TYPES.json]: { schema: refTo(accountAnswerSchema) } },
   })
-  async one(
+  one(
     @Param('accountId') accountId: string,
     @Query({ schema: noQuerySchema }) _query: object,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     toFormat(request.headers.accept, chooseJson);
-    const served = await this.responder.serve(request);
-    const { snapshot } = served;
-    const position = snapshot.positionOf(accountId);
-    if (position === -1) {
-      throw new GatewayError('account-not-found', 'The accounts last read from the bank have none with this id.', {
-        headers: { ...this.responder.toHeaders(served), 'cache-control': 'no-store' },
-      });
-    }
-    await this.responder.sendJson(request, reply, served, `one ${accountId}`, async () => {
+    return this.responder.sendJson(request, reply, `one ${accountId}`, async (served) => {
+      const { snapshot } = served;
+      const position = snapshot.positionOf(accountId);
+      if (position === -1) {
+        throw new GatewayError('account-not-found', 'The accounts last read from the bank have none with this id.', {
+          headers: { ...this.responder.toHeaders(served), 'cache-control': 'no-store' },
+        });
+      }
       const json = snapshot.json(position);
       return { parts: [Buffer.from('{"account":'), json], bytes: json.length };
     });

@@ -31,15 +31,13 @@ export class BalancesController {
     headers: SNAPSHOT_HEADERS,
     content: { [MEDIA_TYPES.json]: { schema: refTo(balancesAnswerSchema) } },
   })
-  async totals(
+  totals(
     @Query({ schema: filtersSchema }) filters: FilterQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     toFormat(request.headers.accept, chooseJson);
-    const served = await this.responder.serve(request);
-    const { snapshot } = served;
-    await this.responder.sendJson(request, reply, served, `balances ${JSON.stringify(filters)}`, async () => {
+    return this.responder.sendJson(request, reply, `balances ${JSON.stringify(filters)}`, async ({ snapshot }) => {
       const totals = await toTotals(snapshot, await matchAccounts(snapshot, filters));
       const json = Buffer.from(`{"totals":${JSON.stringify(totals)}`);
       return { parts: [json], bytes: json.length };

@@ -25,6 +25,9 @@ export interface JsonBody {
   readonly bytes: number;
 }
 
+/** Builds the body of a response from the snapshot that is served. */
+export type BuildJson = (served: ServedSnapshot) => Promise<JsonBody>;
+
 export interface EncodedResponse {
   readonly etag: string;
   readonly encoding: Encoding;
@@ -46,40 +49,48 @@ export class EncodedResponses {
   /** At most 2 at once, so that they never take every thread of Node's pool. */
   readonly #compressing = pLimit(2);
 
-  /** The response for a key, from memory or built now. @param key the same for all requests that ask the same */
-  async get(
-    served: ServedSnapshot,
-    key: string,
-    encoding: Encoding,
-    build: () => Promise<JsonBody>,
-  ): Promise<EncodedResponse> {
-    const { ready, pending } = this.#cacheOf(served.snapshot);
-    const fullKey = `${encoding} ${served.stale} ${key}`;
-    const response = ready.get(fullKey);
-    if (response) return response;
-    let encoded = pending.get(fullKey);
-    if (!encoded) {
-      encoded =
-        encoding === 'identity'
-          ? this.#build(served, key, build)
-          : this.#compress(await this.get(served, key, 'identity', build), encoding);
-      encoded = encoded.finally(() => pending.delete(fullKey));
-      pending.set(fullKey, encoded);
-    }
-    const built = await encoded;
-    if (Buffer.isBuffer(built.body)) ready.set(fullKey, built);
-    return built;
+  /** The response for a key, where it has been built. */
+  find({ snapshot, stale }: ServedSnapshot, key: string, encoding: Encoding): EncodedResponse | undefined {
+    return this.#caches.get(snapshot)?.ready.get(`${encoding} ${stale} ${key}`);
   }
 
-  #build(served: ServedSnapshot, key: string, build: () => Promise<JsonBody>): Promise<EncodedResponse> {
+  /**
+   * Builds the response for a key, once for all that ask for it meanwhile.
+   * @param key the same for all requests that ask the same
+   */
+  build(served: ServedSnapshot, key: string, encoding: Encoding, build: BuildJson): Promise<EncodedResponse> {
+    const { ready, pending } = this.#cacheOf(served.snapshot);
+    const fullKey = `${encoding} ${served.stale} ${key}`;
+    let encoded = pending.get(fullKey);
+    if (!encoded) {
+      encoded = (
+        encoding === 'identity' ? this.#encode(served, key, build) : this.#compress(served, key, encoding, build)
+      )
+        .then((response) => {
+          if (Buffer.isBuffer(response.body)) ready.set(fullKey, response);
+          return response;
+        })
+        .finally(() => pending.delete(fullKey));
+      pending.set(fullKey, encoded);
+    }
+    return encoded;
+  }
+
+  #encode(served: ServedSnapshot, key: string, build: BuildJson): Promise<EncodedResponse> {
     return this.#building(async () => {
       // many different ones may be asked for at the same moment: everything else has its turn between them
       await setImmediate();
-      return toResponse(served, key, await build());
+      return toResponse(served, key, await build(served));
     });
   }
 
-  async #compress(plain: EncodedResponse, encoding: Compression): Promise<EncodedResponse> {
+  async #compress(
+    served: ServedSnapshot,
+    key: string,
+    encoding: Compression,
+    build: BuildJson,
+  ): Promise<EncodedResponse> {
+    const plain = this.find(served, key, 'identity') ?? (await this.build(served, key, 'identity', build));
     const { etag, body } = plain;
     if (!Buffer.isBuffer(body) || body.length <= MIN_COMPRESSED_BYTES) return plain;
     return { etag, encoding, body: await this.#compressing(() => compressed(body, encoding)) };

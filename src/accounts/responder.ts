@@ -5,10 +5,11 @@ import { Settings } from '../config/settings.js';
 import { toEncoding } from '../http/compression.js';
 import '../logging/request-fields.js';
 import { SnapshotCache, type ServedSnapshot } from '../snapshot/snapshot-cache.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import { readCacheDirectives } from './cache-directives.js';
 import { MEDIA_TYPES } from './content-negotiation.js';
 import { Downloads, toStream } from './downloads.js';
-import { EncodedResponses, toEntityTag, type JsonBody } from './encoded-responses.js';
+import { EncodedResponses, toEntityTag, type BuildJson } from './encoded-responses.js';
 
 /** Gets the snapshot that a request asks for, and sends responses built from one, with the headers that show its age. */
 @Injectable()
@@ -26,33 +27,17 @@ export class Responder {
     this.#deadlineMs = settings.REQUEST_DEADLINE_MS;
   }
 
-  /** @throws GatewayError as `SnapshotCache.get` */
-  async serve(request: FastifyRequest): Promise<ServedSnapshot> {
-    const wanted = readCacheDirectives(request.headers['cache-control']);
-    const served =
-      this.snapshots.getCached(wanted) ??
-      (await this.snapshots.get(wanted, {
-        signal: request.signal,
-        span: request.logFields.span,
-        onRefresh: (refreshId) => {
-          request.logFields.refreshId = refreshId;
-        },
-      }));
-    request.logFields.cache = served.stale ? 'stale' : served.cache;
-    if (served.refreshId) request.logFields.refreshId = served.refreshId;
-    return served;
-  }
-
-  /** Sends JSON, from memory where the same was asked before. @param key the same for all requests that ask the same */
-  async sendJson(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    served: ServedSnapshot,
-    key: string,
-    build: () => Promise<JsonBody>,
-  ): Promise<void> {
+  /**
+   * Sends JSON, out of memory where the same was asked before.
+   * @param key the same for all requests that ask the same
+   * @throws GatewayError as `SnapshotCache.get`, and what `build` throws
+   */
+  async sendJson(request: FastifyRequest, reply: FastifyReply, key: string, build: BuildJson): Promise<void> {
+    // a warm request awaits nothing
+    const served = this.#serveCached(request) ?? (await this.#serveRefreshed(request));
     const encoding = toEncoding(request.headers['accept-encoding']);
-    const response = await this.responses.get(served, key, encoding, build);
+    const response =
+      this.responses.find(served, key, encoding) ?? (await this.responses.build(served, key, encoding, build));
     const headers = this.toHeaders(served);
     headers['etag'] = response.etag;
     if (matchesTag(request.headers['if-none-match'], response.etag)) {
@@ -64,22 +49,29 @@ export class Responder {
     reply.headers(headers).send(Buffer.isBuffer(response.body) ? response.body : toStream(response.body));
   }
 
-  /** Sends every match as a file. @param what stands for the question that it answers */
+  /**
+   * Sends every match as a file.
+   * @param key the same for all requests that ask the same
+   * @throws GatewayError as `SnapshotCache.get`; overloaded
+   */
   async sendDownload(
     request: FastifyRequest,
     reply: FastifyReply,
-    served: ServedSnapshot,
-    { format, what, parts }: { format: 'csv' | 'ndjson'; what: string; parts: AsyncIterable<Buffer> },
+    key: string,
+    format: 'csv' | 'ndjson',
+    build: (snapshot: Snapshot) => AsyncIterable<Buffer>,
   ): Promise<void> {
+    const served = this.#serveCached(request) ?? (await this.#serveRefreshed(request));
     const { snapshot, stale } = served;
-    const etag = toEntityTag([what, snapshot.digest, JSON.stringify([stale, snapshot.complete])]);
+    const etag = toEntityTag([format, key, snapshot.digest, JSON.stringify([stale, snapshot.complete])]);
     if (matchesTag(request.headers['if-none-match'], etag)) {
       sendNotModified(request, reply, { ...this.toHeaders(served), etag });
       return;
     }
     const waitedFrom = performance.now();
     const waitMs = this.#deadlineMs - (waitedFrom - request.logFields.startedAt);
-    const stream = request.method === 'HEAD' ? NOTHING() : await this.downloads.open(parts, request.signal, waitMs);
+    const stream =
+      request.method === 'HEAD' ? NOTHING() : await this.downloads.open(build(snapshot), request.signal, waitMs);
     const ageMs = served.ageMs + performance.now() - waitedFrom;
     reply
       .headers({
@@ -105,6 +97,30 @@ export class Responder {
       vary: 'Accept, Accept-Encoding, Origin',
     };
   }
+
+  /** @throws GatewayError not-cached */
+  #serveCached(request: FastifyRequest): ServedSnapshot | null {
+    const served = this.snapshots.getCached(readCacheDirectives(request.headers['cache-control']));
+    if (served) noteCache(request, served);
+    return served;
+  }
+
+  async #serveRefreshed(request: FastifyRequest): Promise<ServedSnapshot> {
+    const served = await this.snapshots.get(readCacheDirectives(request.headers['cache-control']), {
+      signal: request.signal,
+      span: request.logFields.span,
+      onRefresh: (refreshId) => {
+        request.logFields.refreshId = refreshId;
+      },
+    });
+    noteCache(request, served);
+    return served;
+  }
+}
+
+function noteCache({ logFields }: FastifyRequest, { cache, stale, refreshId }: ServedSnapshot): void {
+  logFields.cache = stale ? 'stale' : cache;
+  if (refreshId) logFields.refreshId = refreshId;
 }
 
 const NOTHING = (): Readable => Readable.from([]);

@@ -8,14 +8,17 @@ const SHOWN_LENGTH = 60;
 /** Checks parameters against the schema of the route. @throws GatewayError invalid-request, naming each wrong one */
 export class ValidationPipe extends StandardSchemaValidationPipe {
   /** @throws GatewayError invalid-request */
-  protected override async validate<T = unknown>(
+  protected override validate<T = unknown>(
     value: unknown,
     schema: StandardSchemaV1,
     options?: Record<string, unknown>,
-  ): Promise<StandardSchemaV1.Result<T>> {
-    const result = await super.validate<T>(value, schema, options);
-    if (result.issues) throw toInvalidRequest(result.issues, namesOf(schema));
-    return result;
+  ): Promise<StandardSchemaV1.Result<T>> | StandardSchemaV1.Result<T> {
+    const assertValid = (result: StandardSchemaV1.Result<T>) => {
+      if (result.issues) throw toInvalidRequest(result.issues, namesOf(schema));
+      return result;
+    };
+    const result = super.validate<T>(value, schema, options);
+    return result instanceof Promise ? result.then(assertValid) : assertValid(result);
   }
 
   /** Nest drops `__proto__`, `constructor` and `prototype` silently; here they are refused by name like any unknown parameter. */

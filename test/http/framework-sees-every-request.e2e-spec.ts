@@ -200,7 +200,7 @@ describe('a guard and an interceptor on the controllers', () => {
 describe('the controller', () => {
   it('runs for every request, also when its answer is in memory', async () => {
     const gateway = await startGateway(bank);
-    const serve = jest.spyOn(gateway.app.get(Responder), 'serve');
+    const serve = jest.spyOn(gateway.app.get(Responder), 'sendJson');
     for (let nth = 0; nth < 3; nth++) expect((await gateway.get(PATH)).status).toBe(200);
     expect(serve).toHaveBeenCalledTimes(3);
   });
