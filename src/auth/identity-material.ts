@@ -37,7 +37,7 @@ export async function readIdentityMaterial(
   } catch (error) {
     if (!(error instanceof CertificateUnreadable) || source.kind === 'pem') throw error;
     const place = settings.BANK_PFX_FILE ? `BANK_PFX_FILE ${settings.BANK_PFX_FILE}` : 'BANK_PFX_BASE64';
-    throw new CertificateUnreadable(error.reason, `${place}: ${error.message}`);
+    throw new CertificateUnreadable(error.reason, `${place}: ${error.problem}`, error.remedy);
   }
 }
 
@@ -111,7 +111,8 @@ function readCertificateFile(variable: string, file: string): Buffer {
     if (!(error instanceof FileUnusable)) throw error;
     throw new CertificateUnreadable(
       'file',
-      `${variable} names ${error.path}, which ${error.reason}. Correct the path, and make the file readable for the gateway's user.`,
+      `${variable} names ${error.path}, which ${error.reason}.`,
+      `Correct the path, and make the file readable for the gateway's user.`,
       { cause: error },
     );
   }
@@ -120,7 +121,11 @@ function readCertificateFile(variable: string, file: string): Buffer {
 function fromBase64(text: string, variable: string): Buffer {
   const compact = text.replace(/\s+/g, '');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) {
-    throw new CertificateUnreadable('not-pfx', `${variable} is not base64 text. Make it with: base64 -w0 client.pfx`);
+    throw new CertificateUnreadable(
+      'not-pfx',
+      `${variable} is not base64 text.`,
+      'Make it with: base64 -w0 client.pfx.',
+    );
   }
   return Buffer.from(compact, 'base64');
 }

@@ -28,7 +28,12 @@ it.each<[string, Error, number, string]>([
     'internal error: Error ENOENT /dist/index.html',
   ],
   ['an unforeseen error', new TypeError('secret'), 1, 'internal error: TypeError.'],
-  ['a wrong passcode', new CertificateUnreadable('passcode', 'The passcode is wrong.'), 3, 'The passcode is wrong.'],
+  [
+    'a wrong passcode',
+    new CertificateUnreadable('passcode', 'The passcode is wrong.', 'Set it.'),
+    3,
+    'The passcode is wrong.',
+  ],
 ])('%s ends in one line and an exit code', (_name, error, exitCode, text) => {
   let [shown, logged] = ['', ''];
   const stderr = { write: (chunk: string) => (shown += chunk) } as unknown as NodeJS.WritableStream;

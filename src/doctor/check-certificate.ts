@@ -1,8 +1,7 @@
 import { certificateFault } from '../auth/certificate-fault.js';
 import { daysLeft } from '../pfx/expiry-notice.js';
 import { readIdentityMaterial, type IdentityMaterial } from '../auth/identity-material.js';
-import { CertificateUnreadable, type UnreadableReason } from '../pfx/certificate-unreadable.js';
-import { EXPORT_AGAIN } from '../pfx/remedy.js';
+import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import { FileUnusable } from '../config/small-file.js';
@@ -10,25 +9,6 @@ import { StepFailed } from './step-failed.js';
 import type { Findings } from './walk.js';
 
 const SOON_DAYS = 30;
-
-const FETCH_AGAIN =
-  'Copy the file again from where the bank or the issuer provided it, in binary mode, and compare its size with the original.';
-const EXPORT_WHOLE =
-  'Export the certificate again together with its private key, or ask the bank for the complete file.';
-
-const PFX_REMEDIES: Readonly<Record<UnreadableReason, string>> = {
-  file: "Put the file that the bank issued at that path, readable for the gateway's user.",
-  passcode:
-    'Ask whoever exported the file for its passcode, and set BANK_PFX_PASSCODE_FILE (for PEM: BANK_KEY_PASSPHRASE_FILE).',
-  'not-pfx': FETCH_AGAIN,
-  'cut-off': FETCH_AGAIN,
-  damaged: FETCH_AGAIN,
-  'unknown-algorithm': `Export the PFX again with AES: ${EXPORT_AGAIN}. Or use PEM files: BANK_CERT_FILE and BANK_KEY_FILE.`,
-  'no-key': EXPORT_WHOLE,
-  'no-certificate': EXPORT_WHOLE,
-  'key-mismatch': EXPORT_WHOLE,
-  'refused-by-tls': 'Ask the bank for a certificate with a key of at least RSA 2048 or EC P-256, signed with SHA-256.',
-};
 
 /** Opens the client certificate: its thumbprint for the bank, and how long it is valid. */
 export async function checkCertificate(
@@ -94,7 +74,7 @@ async function open(settings: Settings, now: Date): Promise<IdentityMaterial> {
     return await readIdentityMaterial(settings, now);
   } catch (error) {
     if (error instanceof CertificateUnreadable) {
-      throw new StepFailed('pfx-unreadable', 'operator', error.message, PFX_REMEDIES[error.reason]);
+      throw new StepFailed('pfx-unreadable', 'operator', error.problem, error.remedy);
     }
     if (!(error instanceof FileUnusable)) throw error;
     throw new StepFailed(

@@ -1,5 +1,5 @@
 /** Why a client certificate cannot be used, as a word for programs; the message explains it to people. */
-export type UnreadableReason =
+type UnreadableReason =
   /** The file could not be opened at all. */
   | 'file'
   | 'passcode'
@@ -13,7 +13,7 @@ export type UnreadableReason =
   | 'refused-by-tls';
 
 /**
- * The one error of this folder. Its message is a single line: the cause, then the remedy. It never contains the
+ * The one error of this folder. Its message is a single line: the problem, then the remedy. It never contains the
  * passcode, key material or other contents of the file.
  */
 export class CertificateUnreadable extends Error {
@@ -21,9 +21,10 @@ export class CertificateUnreadable extends Error {
 
   constructor(
     readonly reason: UnreadableReason,
-    message: string,
+    readonly problem: string,
+    readonly remedy: string,
     options?: ErrorOptions,
   ) {
-    super(message, options);
+    super(`${problem} ${remedy}`, options);
   }
 }

@@ -55,20 +55,25 @@ export function toClientCertificate(
   const certificates = distinct(contents.certificates);
   const pairs = toPairs(contents.keys, certificates);
   const { key, leaf } = choosePair(pairs, now);
+  const { intermediates, warnings } = toChain(leaf, certificates, now, roots);
   const keyPem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
-  const refusal = refusalByTls(keyPem, [leaf.toString()]);
-  if (refusal !== null) {
-    throw new CertificateUnreadable(
-      'refused-by-tls',
-      `OpenSSL refuses the client certificate for TLS (${refusal}). Ask the bank for one with a key of at least RSA 2048 or EC P-256, signed with SHA-256.`,
-    );
-  }
-  const { chainPem, warnings } = toChain(keyPem, leaf, certificates, now, roots);
+  const [certificatePem, ...chainPem] = [leaf, ...intermediates].map(String) as [string, ...string[]];
+  assertAcceptedByTls(keyPem, certificatePem + chainPem.join(''));
   const subject = toDistinguishedName(leaf.subject);
   const thumbprint = leaf.fingerprint.replaceAll(':', '');
+  if (pairs.length > 1) {
+    warnings.push(
+      `The file has ${pairs.length} certificates with a key. The gateway uses ${subject} (thumbprint ${thumbprint}, valid until ${leaf.validToDate.toISOString()}).`,
+    );
+  }
+  if (!allowsClientAuth(leaf)) {
+    warnings.push(
+      'The certificate does not allow client authentication (extended key usage 1.3.6.1.5.5.7.3.2 is missing). The bank will most likely refuse it: ask for one that does.',
+    );
+  }
   return {
     keyPem,
-    certificatePem: leaf.toString(),
+    certificatePem,
     chainPem,
     subject,
     issuer: toDistinguishedName(leaf.issuer),
@@ -76,20 +81,7 @@ export function toClientCertificate(
     thumbprintSha256: leaf.fingerprint256.replaceAll(':', ''),
     notBefore: leaf.validFromDate,
     notAfter: leaf.validToDate,
-    warnings: [
-      ...contents.warnings,
-      ...(pairs.length > 1
-        ? [
-            `The file has ${pairs.length} certificates with a key. The gateway uses ${subject} (thumbprint ${thumbprint}, valid until ${leaf.validToDate.toISOString()}).`,
-          ]
-        : []),
-      ...(allowsClientAuth(leaf)
-        ? []
-        : [
-            'The certificate does not allow client authentication (extended key usage 1.3.6.1.5.5.7.3.2 is missing). The bank will most likely refuse it: ask for one that does.',
-          ]),
-      ...warnings,
-    ],
+    warnings: [...contents.warnings, ...warnings],
   };
 }
 
@@ -97,13 +89,15 @@ function toPairs(keys: readonly KeyObject[], leaves: readonly X509Certificate[])
   if (keys.length === 0) {
     throw new CertificateUnreadable(
       'no-key',
-      `The PFX has no private key${leaves.length > 0 ? ', only certificates' : ''}. Export it with its key (on Windows, tick "Yes, export the private key"), or combine both: ${PFX_FROM_PEM}.`,
+      `The PFX has no private key${leaves.length > 0 ? ', only certificates' : ''}.`,
+      `Export it with its key (on Windows, tick "Yes, export the private key"), or combine both: ${PFX_FROM_PEM}.`,
     );
   }
   if (leaves.length === 0) {
     throw new CertificateUnreadable(
       'no-certificate',
-      `The PFX has a private key but no certificate. Combine both: ${PFX_FROM_PEM}.`,
+      'The PFX has a private key but no certificate.',
+      `Combine both: ${PFX_FROM_PEM}.`,
     );
   }
   const pairs = leaves.flatMap((leaf): Pair[] => {
@@ -113,29 +107,31 @@ function toPairs(keys: readonly KeyObject[], leaves: readonly X509Certificate[])
   if (pairs.length > 0) return pairs;
   throw new CertificateUnreadable(
     'key-mismatch',
-    'The private key belongs to none of the certificates. Use the key that the certificate was requested with.',
+    'The private key belongs to none of the certificates.',
+    'Use the key that the certificate was requested with.',
   );
 }
 
 /** Prefers one that allows client authentication, is valid now, is no authority, and ends last. */
 function choosePair(pairs: readonly Pair[], now: Date): Pair {
-  const rank = ({ leaf }: Pair): readonly number[] => [
-    Number(allowsClientAuth(leaf)),
-    Number(isValidAt(leaf, now)),
-    Number(!leaf.ca),
-    leaf.validToDate.getTime(),
-  ];
-  const [best] = pairs.toSorted((one, other) => compare(rank(other), rank(one)));
+  const first = (test: (leaf: X509Certificate) => boolean, a: Pair, b: Pair) =>
+    Number(test(b.leaf)) - Number(test(a.leaf));
+  const [best] = pairs.toSorted(
+    (a, b) =>
+      first(allowsClientAuth, a, b) ||
+      first((leaf) => isValidAt(leaf, now), a, b) ||
+      first((leaf) => !leaf.ca, a, b) ||
+      b.leaf.validToDate.getTime() - a.leaf.validToDate.getTime(),
+  );
   return best as Pair;
 }
 
 function toChain(
-  keyPem: string,
   leaf: X509Certificate,
   certificates: readonly X509Certificate[],
   now: Date,
   roots: readonly string[],
-): { chainPem: readonly string[]; warnings: readonly string[] } {
+): { intermediates: readonly X509Certificate[]; warnings: string[] } {
   const { intermediates, hasIssuer } = buildChain(leaf, certificates, now);
   const warnings = intermediates
     .filter((certificate) => !isValidAt(certificate, now))
@@ -148,26 +144,20 @@ function toChain(
       `The chain is incomplete: the certificate of the issuer, ${toDistinguishedName(leaf.issuer)}, is missing. If the bank refuses the certificate, export it again with all certificates of its path.`,
     );
   }
-  const chainPem = intermediates.map(String);
-  const refusal = refusalByTls(keyPem, [leaf.toString(), ...chainPem]);
-  if (refusal === null) return { chainPem, warnings };
-  return {
-    chainPem: [],
-    warnings: [
-      ...warnings,
-      `The gateway does not send the intermediates because OpenSSL refuses them (${refusal}). Ask the bank for newer ones.`,
-    ],
-  };
+  return { intermediates, warnings };
 }
 
-/** OpenSSL's own words, for example "ee key too small"; null when it accepts them. */
-function refusalByTls(key: string, certificates: readonly string[]): string | null {
+/** @throws CertificateUnreadable with OpenSSL's own words, for example "ee key too small" */
+function assertAcceptedByTls(key: string, cert: string): void {
   try {
-    createSecureContext({ key, cert: certificates.join('') });
-    return null;
+    createSecureContext({ key, cert });
   } catch (error) {
     const { reason = 'no reason given' } = error as { readonly reason?: string };
-    return reason;
+    throw new CertificateUnreadable(
+      'refused-by-tls',
+      `OpenSSL refuses the client certificate, or an intermediate, for TLS (${reason}).`,
+      'Ask the bank for one with a key of at least RSA 2048 or EC P-256, signed with SHA-256.',
+    );
   }
 }
 
@@ -189,11 +179,6 @@ function allowsClientAuth(certificate: X509Certificate): boolean {
 
 function distinct(certificates: readonly X509Certificate[]): X509Certificate[] {
   return [...new Map(certificates.map((certificate) => [certificate.fingerprint256, certificate])).values()];
-}
-
-function compare(one: readonly number[], other: readonly number[]): number {
-  const at = one.findIndex((value, index) => value !== other[index]);
-  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
 /** The lines of node:crypto's names as one line in the order of RFC 4514: "CN=client, O=Company, C=LT". */

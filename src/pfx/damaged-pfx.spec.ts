@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { hasOpenssl } from '../../test/support/tools.js';
 import { toClientCertificate } from './client-certificate.js';
-import { toBer } from './der.test-support.js';
-import { Workshop } from './workshop.test-support.js';
+import { toBer } from '../../test/support/der.js';
+import { Workshop } from '../../test/support/pfx-workshop.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 import { readPfx } from './read-pfx.js';
 

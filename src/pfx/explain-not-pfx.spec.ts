@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hasOpenssl } from '../../test/support/tools.js';
 import { explainNotPfx } from './explain-not-pfx.js';
-import { Workshop } from './workshop.test-support.js';
+import { Workshop } from '../../test/support/pfx-workshop.js';
 
 const messageFor = (bytes: Buffer): string => explainNotPfx(bytes)?.message ?? 'a PFX';
 

@@ -14,7 +14,7 @@ const MAGIC: [start: string, what: string, remedy: string][] = [
 
 /** The refusal that names what a file is if it is not a whole PFX; null if it looks like one. */
 export function explainNotPfx(bytes: Buffer): CertificateUnreadable | null {
-  if (bytes.length === 0) return new CertificateUnreadable('not-pfx', 'The PFX file is empty. Copy it again.');
+  if (bytes.length === 0) return new CertificateUnreadable('not-pfx', 'The PFX file is empty.', 'Copy it again.');
   const magic = MAGIC.find(([start]) => bytes.toString('hex', 0, 4) === start);
   if (magic) return toNotPfx(magic[1], magic[2]);
   if (startsLikePfx(bytes)) return explainCutOff(bytes);
@@ -28,7 +28,8 @@ function explainCutOff(bytes: Buffer): CertificateUnreadable | null {
   if (announced <= bytes.length) return null;
   return new CertificateUnreadable(
     'cut-off',
-    `The PFX is cut off: it announces ${announced} bytes and has ${bytes.length}. Copy it again in binary mode.`,
+    `The PFX is cut off: it announces ${announced} bytes and has ${bytes.length}.`,
+    'Copy it again in binary mode.',
   );
 }
 
@@ -53,7 +54,7 @@ function explainText(bytes: Buffer): CertificateUnreadable {
 }
 
 function toNotPfx(what: string, remedy: string): CertificateUnreadable {
-  return new CertificateUnreadable('not-pfx', `The file is not a PFX but ${what}. ${remedy}`);
+  return new CertificateUnreadable('not-pfx', `The file is not a PFX but ${what}.`, remedy);
 }
 
 function startsLikePfx(bytes: Buffer): boolean {

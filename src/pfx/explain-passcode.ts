@@ -5,36 +5,45 @@ const WINDOWS_PROTECTED_PASSCODE = Buffer.from('06092b0601040182371104', 'hex');
 
 const SLIPS: { slip: string; correct(passcode: string): string }[] = [
   { slip: 'ends with a line end', correct: (passcode) => passcode.replace(/[\r\n]+$/, '') },
-  {
-    slip: 'starts with a byte order mark',
-    correct: (passcode) => (passcode.startsWith('\ufeff') ? passcode.slice(1).trimEnd() : passcode),
-  },
+  { slip: 'starts with a byte order mark', correct: (passcode) => passcode.replace(/^\ufeff(.*?)\s*$/s, '$1') },
   { slip: 'starts or ends with a space', correct: (passcode) => passcode.trim() },
   { slip: 'is in quotes', correct: (passcode) => passcode.trim().replace(/^(["'])(.*)\1$/, '$2') },
 ];
 
-/** The more exact refusal if a usual slip explains it; `opensWith` tries the file with the slip corrected. */
+/** The more exact refusal if a usual slip explains it; `open` tries the file with the slip corrected. */
 export function explainPasscode(
   refusal: CertificateUnreadable,
   bytes: Buffer,
   passcode: string,
-  opensWith: (other: string) => boolean,
+  open: (other: string) => unknown,
 ): CertificateUnreadable {
-  const explain = (message: string) => new CertificateUnreadable('passcode', message, { cause: refusal });
+  const explain = (problem: string, remedy: string) =>
+    new CertificateUnreadable('passcode', problem, remedy, { cause: refusal });
+  const opensWith = (other: string) => {
+    try {
+      return Boolean(open(other));
+    } catch {
+      return false;
+    }
+  };
   if (bytes.includes(WINDOWS_PROTECTED_PASSCODE)) {
     return explain(
-      'The PFX is protected by a Windows account instead of a passcode (-ProtectTo). Export it with one: Export-PfxCertificate -Password (Read-Host -AsSecureString) -CryptoAlgorithmOption AES256_SHA256.',
+      'The PFX is protected by a Windows account instead of a passcode (-ProtectTo).',
+      'Export it with one: Export-PfxCertificate -Password (Read-Host -AsSecureString) -CryptoAlgorithmOption AES256_SHA256.',
     );
   }
   if (passcode === '') {
-    return explain('The PFX has a passcode, but none was given. Set BANK_PFX_PASSCODE (or the file is damaged).');
+    return explain('The PFX has a passcode, but none was given.', 'Set BANK_PFX_PASSCODE (or the file is damaged).');
   }
   for (const { slip, correct } of SLIPS) {
     const corrected = correct(passcode);
     if (corrected !== passcode && corrected !== '' && opensWith(corrected)) {
-      return explain(`The passcode given for the PFX ${slip}; without it the file opens. Correct BANK_PFX_PASSCODE.`);
+      return explain(
+        `The passcode given for the PFX ${slip}; without it the file opens.`,
+        'Correct BANK_PFX_PASSCODE.',
+      );
     }
   }
-  if (opensWith('')) return explain('The PFX has an empty passcode, but one was given. Unset BANK_PFX_PASSCODE.');
+  if (opensWith('')) return explain('The PFX has an empty passcode, but one was given.', 'Unset BANK_PFX_PASSCODE.');
   return refusal;
 }

@@ -4,7 +4,7 @@ import { toClientCertificate } from './client-certificate.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 import { openCertificate, type CertificateRequest } from './open-certificate.js';
 import { readPfx } from './read-pfx.js';
-import { Workshop } from './workshop.test-support.js';
+import { Workshop } from '../../test/support/pfx-workshop.js';
 
 const NOW = new Date(Date.now() + 60_000);
 

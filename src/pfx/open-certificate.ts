@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { builtFile } from '../config/built-file.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import { CertificateUnreadable, type UnreadableReason } from './certificate-unreadable.js';
+import { CertificateUnreadable } from './certificate-unreadable.js';
 import type { ClientCertificate } from './client-certificate.js';
 
 /** The files of a client certificate, and what it is checked against. */
@@ -23,7 +23,7 @@ export interface CertificateRequest {
 /** The worker's answer; an instance of an error class would not survive the way between threads. */
 export type CertificateReply =
   | { readonly certificate: ClientCertificate }
-  | { readonly refusal: { readonly reason: UnreadableReason; readonly message: string } };
+  | { readonly refusal: Pick<CertificateUnreadable, 'reason' | 'problem' | 'remedy'> };
 
 /** Read at the start: a later build may replace the file. */
 const PROGRAM = readFileSync(builtFile('open-certificate.worker.cjs'), 'utf8');
@@ -53,11 +53,13 @@ export async function openCertificate(request: CertificateRequest, signal?: Abor
     if (result === TIMED_OUT) {
       throw new CertificateUnreadable(
         'damaged',
-        `The client certificate could not be opened within ${DEADLINE_MS / 1000} s. Export it again with -iter 100000, or check where it comes from: it may be damaged.`,
+        `The client certificate could not be opened within ${DEADLINE_MS / 1000} s.`,
+        `Export it again with -iter 100000, or check where it comes from: it may be damaged.`,
       );
     }
-    if ('refusal' in result) throw new CertificateUnreadable(result.refusal.reason, result.refusal.message);
-    return result.certificate;
+    if ('certificate' in result) return result.certificate;
+    const { reason, problem, remedy } = result.refusal;
+    throw new CertificateUnreadable(reason, problem, remedy);
   } finally {
     void worker.terminate();
   }
@@ -69,7 +71,8 @@ function toReply(worker: Worker): Promise<CertificateReply> {
   worker.once('error', (error: NodeJS.ErrnoException) => {
     const tooLarge = new CertificateUnreadable(
       'damaged',
-      'The PFX is damaged: its structure takes more memory than any PFX needs. Copy it again in binary mode.',
+      'The PFX is damaged: its structure takes more memory than any PFX needs.',
+      'Copy it again in binary mode.',
     );
     reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge : error);
   });

@@ -15,7 +15,8 @@ function open({ source, roots, now }: CertificateRequest): CertificateReply {
     return { certificate: toClientCertificate(contents, now, roots ?? getCACertificates('default')) };
   } catch (error) {
     if (!(error instanceof CertificateUnreadable)) throw error;
-    return { refusal: { reason: error.reason, message: error.message } };
+    const { reason, problem, remedy } = error;
+    return { refusal: { reason, problem, remedy } };
   }
 }
 

@@ -5,7 +5,7 @@ import { hasOpenssl } from '../../test/support/tools.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 import { toClientCertificate } from './client-certificate.js';
 import { readPem } from './read-pem.js';
-import { Workshop } from './workshop.test-support.js';
+import { Workshop } from '../../test/support/pfx-workshop.js';
 
 const NOW = new Date(Date.now() + 60_000);
 

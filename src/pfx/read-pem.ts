@@ -17,7 +17,8 @@ function readChain(chain: Buffer): X509Certificate[] {
   if (blocks.length === 0) {
     throw new CertificateUnreadable(
       'no-certificate',
-      'BANK_CERT_FILE has no "-----BEGIN CERTIFICATE-----". Use a PEM file with the certificate and its intermediates; for a .cer file: openssl x509 -inform der -in client.cer -out certificate.pem.',
+      'BANK_CERT_FILE has no "-----BEGIN CERTIFICATE-----".',
+      'Use a PEM file with the certificate and its intermediates; for a .cer file: openssl x509 -inform der -in client.cer -out certificate.pem.',
     );
   }
   return blocks.map((block, index) => {
@@ -26,7 +27,8 @@ function readChain(chain: Buffer): X509Certificate[] {
     } catch (cause) {
       throw new CertificateUnreadable(
         'damaged',
-        `Certificate ${index + 1} in BANK_CERT_FILE is damaged. Copy the file again.`,
+        `Certificate ${index + 1} in BANK_CERT_FILE is damaged.`,
+        'Copy the file again.',
         { cause },
       );
     }
@@ -38,13 +40,15 @@ function readKey(pem: string, passphrase: string): KeyObject {
   if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) {
     throw new CertificateUnreadable(
       'no-key',
-      'BANK_KEY_FILE has no "-----BEGIN PRIVATE KEY-----". Use the PEM file with the private key of the certificate.',
+      'BANK_KEY_FILE has no "-----BEGIN PRIVATE KEY-----".',
+      'Use the PEM file with the private key of the certificate.',
     );
   }
   if (encrypted && passphrase === '') {
     throw new CertificateUnreadable(
       'passcode',
-      'The private key in BANK_KEY_FILE is encrypted, but no passphrase was given. Set BANK_KEY_PASSPHRASE.',
+      'The private key in BANK_KEY_FILE is encrypted, but no passphrase was given.',
+      'Set BANK_KEY_PASSPHRASE.',
     );
   }
   try {
@@ -53,12 +57,14 @@ function readKey(pem: string, passphrase: string): KeyObject {
     throw encrypted
       ? new CertificateUnreadable(
           'passcode',
-          'The passphrase of the private key in BANK_KEY_FILE is wrong, or the file is damaged. Check BANK_KEY_PASSPHRASE; to try one: openssl pkey -in key.pem -noout.',
+          'The passphrase of the private key in BANK_KEY_FILE is wrong, or the file is damaged.',
+          'Check BANK_KEY_PASSPHRASE; to try one: openssl pkey -in key.pem -noout.',
           { cause },
         )
       : new CertificateUnreadable(
           'damaged',
-          'The private key in BANK_KEY_FILE is damaged or of an unsupported kind. Copy the file again; the gateway supports RSA and EC keys.',
+          'The private key in BANK_KEY_FILE is damaged or of an unsupported kind.',
+          'Copy the file again; the gateway supports RSA and EC keys.',
           { cause },
         );
   }

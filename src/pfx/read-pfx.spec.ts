@@ -5,8 +5,8 @@ import { createSecureContext } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hasKeytool, hasOpenssl } from '../../test/support/tools.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
-import { bag, certificateBag, der, octets, oid, pbmac1Pfx, sequence, toBer } from './der.test-support.js';
-import { Workshop } from './workshop.test-support.js';
+import { bag, certificateBag, der, octets, oid, pbmac1Pfx, sequence, toBer } from '../../test/support/der.js';
+import { Workshop } from '../../test/support/pfx-workshop.js';
 import { readPfx } from './read-pfx.js';
 import { EXPORT_AGAIN, PFX_FROM_JKS } from './remedy.js';
 

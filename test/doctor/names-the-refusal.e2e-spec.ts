@@ -86,7 +86,7 @@ const CASES: readonly Case[] = [
     ...certificate,
     code: 'pfx-unreadable',
     problem: /\/no\/such\.pfx, which does not exist/,
-    remedy: /Put the file/,
+    remedy: /Correct the path/,
   },
   {
     name: 'a wrong passcode',
@@ -102,7 +102,7 @@ const CASES: readonly Case[] = [
     ...certificate,
     code: 'pfx-unreadable',
     problem: /\S/,
-    remedy: /Copy the file again|Export the PFX again/,
+    remedy: /Use the PFX/,
   },
   {
     name: 'a certificate that has expired',
