@@ -20,8 +20,8 @@ export async function runSandbox(
     const { settings, warnings } = await loadSettings({ sandbox: true, sandboxAlone: true });
     for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
     if (options.renew) {
-      const { SANDBOX_DIRECTORY: directory, SANDBOX_NAMES: names } = settings;
-      await renewClientFile(directory, names);
+      const { SANDBOX_DIRECTORY: directory } = settings;
+      await renewClientFile(directory);
       process.stdout.write(`A new client certificate is in ${directory}/client.pfx\n`);
       return EXIT.stopped;
     }

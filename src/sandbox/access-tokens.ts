@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { compactVerify, generateKeyPair, SignJWT } from 'jose';
 
-const KEPT = 10_000;
-
-interface Issued {
-  readonly number: number;
-  readonly thumbprint: string;
-  readonly expiresAt: number;
-}
-
 type TokenCheck =
   | { readonly good: true; readonly number: number }
   | { readonly good: false; readonly number: number | null; readonly reason: string };
 
+interface Claims {
+  /** From 1. */
+  readonly number: number;
+  /** SHA-1 of the client certificate (RFC 7515), base64url. */
+  readonly cnf: { readonly x5t: string };
+  /** Its end by the clock of this process, ms: exact, whatever the machine's clock does. */
+  readonly endsAt: number;
+}
+
 /**
- * Issues and checks access tokens: JWTs signed with a key that lives as long as the process, bound to the client certificate by
- * its SHA-1 thumbprint. Lifetimes run by the monotonic clock, exact to the millisecond, whatever the machine's clock does.
+ * Issues and checks access tokens: JWTs signed with a key that lives as long as the process, bound to the client certificate
+ * by its SHA-1 thumbprint.
  */
 export class AccessTokens {
   readonly #keys: Awaited<ReturnType<typeof generateKeyPair>>;
-  readonly #issued = new Map<string, Issued>();
   #count = 0;
   #revokedUpTo = 0;
 
@@ -31,23 +31,21 @@ export class AccessTokens {
     return new AccessTokens(await generateKeyPair('ES256'));
   }
 
-  /** How many tokens were issued so far. */
+  /** Number of tokens issued so far. */
   get count(): number {
     return this.#count;
   }
 
   /** A new token, different from every other, for the certificate with that thumbprint (SHA-1, hex). */
   async issue(thumbprint: string, user: string, lifetimeSeconds: number): Promise<{ token: string; number: number }> {
-    const id = randomUUID();
     const number = ++this.#count;
     const issuedAt = Math.floor(Date.now() / 1000);
-    this.#issued.set(id, { number, thumbprint, expiresAt: performance.now() + lifetimeSeconds * 1000 });
-    if (this.#issued.size > KEPT) this.#issued.delete(this.#issued.keys().next().value ?? '');
-    const token = await new SignJWT({ cnf: { x5t: Buffer.from(thumbprint, 'hex').toString('base64url') } })
+    const endsAt = performance.now() + lifetimeSeconds * 1000;
+    const token = await new SignJWT({ cnf: { x5t: toX5t(thumbprint) }, number, endsAt })
       .setProtectedHeader({ alg: 'ES256', typ: 'JWT' })
       .setIssuer('sandbox-bank')
       .setSubject(user)
-      .setJti(id)
+      .setJti(randomUUID())
       .setIssuedAt(issuedAt)
       .setExpirationTime(issuedAt + lifetimeSeconds)
       .sign(this.#keys.privateKey);
@@ -56,15 +54,16 @@ export class AccessTokens {
 
   /** Judges a token presented with a certificate, or with none (which the real service lets pass on the account list). */
   async check(token: string, thumbprint: string | null): Promise<TokenCheck> {
-    const issued = this.#issued.get((await this.#readId(token)) ?? '');
-    if (!issued) return { good: false, number: null, reason: 'The signature is invalid.' };
-    const refuse = (reason: string): TokenCheck => ({ good: false, number: issued.number, reason });
-    if (performance.now() >= issued.expiresAt) return refuse('The token expired.');
-    if (issued.number <= this.#revokedUpTo) return refuse('The token was revoked.');
-    if (thumbprint !== null && thumbprint !== issued.thumbprint) {
+    const claims = await this.#verify(token);
+    if (!claims) return { good: false, number: null, reason: 'The signature is invalid.' };
+    const { number } = claims;
+    const refuse = (reason: string): TokenCheck => ({ good: false, number, reason });
+    if (performance.now() >= claims.endsAt) return refuse('The token expired.');
+    if (number <= this.#revokedUpTo) return refuse('The token was revoked.');
+    if (thumbprint !== null && toX5t(thumbprint) !== claims.cnf.x5t) {
       return refuse('The token was issued under another client certificate.');
     }
-    return { good: true, number: issued.number };
+    return { good: true, number };
   }
 
   /** Refuses all tokens issued so far. */
@@ -77,13 +76,14 @@ export class AccessTokens {
     this.#revokedUpTo = 0;
   }
 
-  async #readId(token: string): Promise<string | null> {
+  async #verify(token: string): Promise<Claims | null> {
     try {
       const { payload } = await compactVerify(token, this.#keys.publicKey, { algorithms: ['ES256'] });
-      const claims = JSON.parse(Buffer.from(payload).toString('utf8')) as { jti?: unknown };
-      return typeof claims.jti === 'string' ? claims.jti : null;
+      return JSON.parse(Buffer.from(payload).toString('utf8')) as Claims;
     } catch {
       return null;
     }
   }
 }
+
+const toX5t = (thumbprint: string) => Buffer.from(thumbprint, 'hex').toString('base64url');

@@ -1,47 +1,33 @@
-import { isIP } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { BlockList, isIP } from 'node:net';
 
-/** The addresses that may call. An empty list admits nobody. */
-export interface Allowlist {
-  admits(address: string): boolean;
-}
+/** The addresses that may call: IP addresses and CIDRs. An empty list admits nobody. */
+export class Allowlist {
+  readonly #networks = new BlockList();
 
-/** Throws if an entry is no IP address or CIDR. */
-export function createAllowlist(entries: readonly string[]): Allowlist {
-  const networks = entries.map(toNetwork);
-  return {
-    admits: (address) => {
-      if (isIP(address) === 0) return false;
-      const plain = ipaddr.process(address);
-      return networks.some(([network, bits]) => network.kind() === plain.kind() && plain.match(network, bits));
-    },
-  };
-}
+  /** @throws Error naming an entry that is neither an IP address nor a CIDR */
+  constructor(entries: readonly string[]) {
+    for (const entry of entries) this.#add(entry);
+  }
 
-/** True for an IP address or a CIDR: 127.0.0.1, 10.0.0.0/8, ::1, fd00::/8. */
-export function isAllowlistEntry(entry: string): boolean {
-  try {
-    toNetwork(entry);
-    return true;
-  } catch {
-    return false;
+  admits(address: string): boolean {
+    const plain = toPlainAddress(address);
+    return isIP(plain) !== 0 && this.#networks.check(plain, familyOf(plain));
+  }
+
+  #add(entry: string): void {
+    const [, address = '', bits = isIP(entry) === 4 ? '32' : '128'] =
+      /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(entry) ?? [];
+    try {
+      this.#networks.addSubnet(address, Number(bits), familyOf(address));
+    } catch (cause) {
+      throw new Error(`"${entry}" is not an IP address or CIDR, such as 127.0.0.1 or 10.0.0.0/8`, { cause });
+    }
   }
 }
 
-/** An IPv4 address that arrived at an IPv6 socket (::ffff:10.0.0.1) as the IPv4 address it is; others unchanged. */
+/** The IPv4 address within an IPv6 one that it arrived as (::ffff:10.0.0.1); others unchanged. */
 export function toPlainAddress(address: string): string {
-  return isIP(address) === 6 ? ipaddr.process(address).toString() : address;
+  return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-function toNetwork(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  const [address = ''] = entry.split('/');
-  const full = address === entry ? `${entry}/${isIP(entry) === 4 ? 32 : 128}` : entry;
-  // the library would read 10.1 as 10.0.0.1, as inet_aton does
-  if (isIP(address) === 0 || address.includes('%') || !ipaddr.isValidCIDR(full)) {
-    throw new Error(`"${entry}" is no IP address or CIDR, such as 127.0.0.1 or 10.0.0.0/8`);
-  }
-  const [network, bits] = ipaddr.parseCIDR(full);
-  if (!(network instanceof ipaddr.IPv6) || !network.isIPv4MappedAddress()) return [network, bits];
-  if (bits < 96) throw new Error(`"${entry}": a mapped IPv4 address needs a prefix of 96 or more`);
-  return [network.toIPv4Address(), bits - 96];
-}
+const familyOf = (address: string) => (isIP(address) === 4 ? 'ipv4' : 'ipv6');

@@ -12,30 +12,3 @@ export interface FaultOrder {
   readonly times: number;
   readonly with: Fault;
 }
-
-/** Faults still to come, one queue for each endpoint, first ordered first served. */
-export class FaultQueue {
-  #orders: FaultOrder[] = [];
-
-  add(orders: readonly FaultOrder[]): void {
-    this.#orders.push(...orders);
-  }
-
-  /** Takes the next fault of that endpoint, if one is waiting. */
-  take(endpoint: Endpoint): Fault | null {
-    const at = this.#orders.findIndex((order) => order.endpoint === endpoint);
-    const order = this.#orders[at];
-    if (!order) return null;
-    this.#orders.splice(at, 1, ...(order.times > 1 ? [{ ...order, times: order.times - 1 }] : []));
-    return order.with;
-  }
-
-  clear(): void {
-    this.#orders = [];
-  }
-
-  /** Failures still to come, with the times left. */
-  pending(): readonly FaultOrder[] {
-    return [...this.#orders];
-  }
-}

@@ -6,7 +6,6 @@ export class SandboxNotStarted extends Error {
   override name = 'SandboxNotStarted';
 }
 
-/** Where to listen. */
 export interface Place {
   readonly host: string;
   /** 0 for any free one. */
@@ -15,7 +14,7 @@ export interface Place {
   readonly variable: 'SANDBOX_PORT' | 'SANDBOX_AUTH_PORT' | 'SANDBOX_CONTROL_PORT';
 }
 
-/** Listens and gives the port. Rejects with SandboxNotStarted if the address and port cannot be had. */
+/** Listens and returns the port. @throws SandboxNotStarted when the address or port cannot be used */
 export async function listen(server: Server, place: Place): Promise<number> {
   server.listen({ host: place.host, port: place.port });
   try {
@@ -26,7 +25,7 @@ export async function listen(server: Server, place: Place): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Rejects with SandboxNotStarted if one of the places is taken, before anything is changed on disk. */
+/** @throws SandboxNotStarted when one of the places is taken */
 export async function checkFree(places: readonly Place[]): Promise<void> {
   for (const place of places.filter(({ port }) => port !== 0)) {
     const probe = createServer();
@@ -43,7 +42,7 @@ function explain({ code, message }: NodeJS.ErrnoException, { host, port, variabl
       return `Port ${port} may not be used by this user (${variable}): set ${variable} to a port of 1024 or more.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `${host} is no address of this machine (SANDBOX_HOST): set SANDBOX_HOST to one that is, such as 127.0.0.1.`;
+      return `${host} is not an address of this machine (SANDBOX_HOST): set SANDBOX_HOST to one that is, such as 127.0.0.1.`;
     default:
       return `Cannot listen on port ${port} of ${host} (SANDBOX_HOST, ${variable}): ${message}`;
   }

@@ -7,7 +7,7 @@ import { AccountBook } from './accounts/account-book.js';
 import type { Endpoint } from './faults.js';
 import { createControlServer } from './control/control-server.js';
 import { SandboxControl } from './control/sandbox-control.js';
-import { loadIdentity } from './identity/identity.js';
+import { createServerCertificate, loadIdentity } from './identity/identity.js';
 import { toSandboxFiles, type IdentityContent, type SandboxFiles } from './identity/identity-files.js';
 import { checkFree, listen, SandboxNotStarted, type Place } from './listen.js';
 import { RequestLog, type SeenRequest } from './request-log.js';
@@ -37,7 +37,7 @@ export interface SandboxSettings {
 export interface Sandbox {
   /** {base_url}, without a trailing slash. */
   readonly url: string;
-  /** {auth_url}; the same unless it has a port of its own. */
+  /** {auth_url}; the same unless it has a separate port. */
   readonly authUrl: string;
   readonly controlUrl: string;
   /** Its switches, for the process that it runs in. */
@@ -53,7 +53,6 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** How a sandbox may be started. */
 export interface SandboxOptions {
   /** Renews its identity even if a valid one is there. */
   readonly fresh?: boolean;
@@ -68,36 +67,36 @@ export interface SandboxOptions {
 }
 
 /**
- * Starts the sandbox bank. Rejects with SandboxNotStarted, in one line that names the setting, if a port is taken, the directory
- * cannot be written or the allowlist is wrong.
+ * Starts the sandbox bank.
+ * @throws SandboxNotStarted when a port is taken, the directory cannot be written or the allowlist is wrong
  */
 export async function startSandbox(settings: SandboxSettings, options: SandboxOptions = {}): Promise<Sandbox> {
-  const { host } = settings;
+  const { host, seed, authPort } = settings;
   const directory = resolve(settings.directory);
   const names = [...new Set([...settings.names, ...(isWildcard(host) ? [] : [host])])].map((n) => n.toLowerCase());
   const basePlace: Place = { host, port: settings.port, variable: 'SANDBOX_PORT' };
-  const authPlace: Place = { host, port: settings.authPort ?? 0, variable: 'SANDBOX_AUTH_PORT' };
+  const authPlace: Place = { host, port: authPort ?? 0, variable: 'SANDBOX_AUTH_PORT' };
   const controlPlace: Place = { host, port: settings.controlPort, variable: 'SANDBOX_CONTROL_PORT' };
-  const tokens = await AccessTokens.create();
-  const switches = createSwitches(settings, tokens);
-  // Before the identity is touched: a running sandbox may own this directory, and --fresh would pull it from under it.
+  const switches = createSwitches(settings);
+  // before the identity is touched: a running sandbox may use this directory, and --fresh would replace its files
   await checkFree([basePlace, authPlace, controlPlace]);
-  const identity = options.identity ?? (await loadOrExplain(directory, names, options.fresh ?? false));
+  const identity = options.identity ?? (await loadOrExplain(directory, options.fresh ?? false));
 
   const bank: BankState = {
-    accounts: new AccountBook(settings.seed),
+    accounts: new AccountBook(seed),
     credentials: { username: identity.username, password: identity.password },
     log: new RequestLog(),
-    seed: settings.seed,
+    seed,
     switches,
-    tokens,
+    tokens: await AccessTokens.create(),
   };
   const closing = new AbortController();
-  const tls = { ca: identity.ca, cert: identity.server, key: identity.serverKey, ...options.tls };
+  const cert = createServerCertificate(identity, names);
+  const tls = { ca: identity.ca, cert, key: identity.serverKey, ...options.tls };
   const createHost = (...endpoints: Endpoint[]) =>
     createBankServer(bank, { endpoints, tls, closing: closing.signal, script: options.script });
-  const base = settings.authPort === null ? createHost('authorize', 'accounts') : createHost('accounts');
-  const auth = settings.authPort === null ? null : createHost('authorize');
+  const base = authPort === null ? createHost('authorize', 'accounts') : createHost('accounts');
+  const auth = authPort === null ? null : createHost('authorize');
   const control = new SandboxControl(bank, options.onReset ?? (() => undefined));
   const controlServer = createControlServer(control, names);
   const close = async (): Promise<void> => {
@@ -105,13 +104,13 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
     await Promise.all([base, auth, controlServer].map((server) => server && stop(server)));
   };
   try {
-    const port = await listen(base, basePlace);
-    const authPort = auth ? await listen(auth, authPlace) : port;
+    const basePort = await listen(base, basePlace);
+    const tokenPort = auth ? await listen(auth, authPlace) : basePort;
     const controlPort = await listen(controlServer, controlPlace);
     const name = toReachable(host, names);
     return {
-      url: `https://${name}:${port}`,
-      authUrl: `https://${name}:${authPort}`,
+      url: `https://${name}:${basePort}`,
+      authUrl: `https://${name}:${tokenPort}`,
       controlUrl: `http://${name}:${controlPort}`,
       control,
       directory,
@@ -126,23 +125,21 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   }
 }
 
-function createSwitches(settings: SandboxSettings, tokens: AccessTokens): Switches {
-  const { latencyMs, tokenLifetimeSeconds, allowedIps, accounts } = settings;
-  const start = { latencyMs, tokenLifetimeSeconds, grantAccess: true, allowedIps, accounts, movement: false };
+function createSwitches({ latencyMs, tokenLifetimeSeconds, allowedIps, accounts }: SandboxSettings): Switches {
+  const fixed = { grantAccess: true, movement: false, failNext: [] };
   try {
-    return new Switches(start, tokens);
+    return new Switches({ latencyMs, tokenLifetimeSeconds, allowedIps, accounts, ...fixed });
   } catch (cause) {
     throw new SandboxNotStarted(`SANDBOX_ALLOWED_IPS: ${(cause as Error).message}`, { cause });
   }
 }
 
-async function loadOrExplain(directory: string, names: readonly string[], fresh: boolean): Promise<IdentityContent> {
+async function loadOrExplain(directory: string, fresh: boolean): Promise<IdentityContent> {
   try {
-    return await loadIdentity(directory, names, fresh);
+    return await loadIdentity(directory, fresh);
   } catch (cause) {
-    const reason = (cause as Error).message;
     throw new SandboxNotStarted(
-      `The sandbox's identity cannot be kept in ${directory} (SANDBOX_DIRECTORY): ${reason}. Name a directory that this user may write.`,
+      `The sandbox's identity cannot be kept in ${directory} (SANDBOX_DIRECTORY): ${(cause as Error).message}. Name a directory that this user may write.`,
       { cause },
     );
   }

@@ -1,33 +1,30 @@
-import type { AccessTokens } from './access-tokens.js';
-import type { SwitchPatch } from './control/control-patch.js';
-import { FaultQueue } from './faults.js';
-import { createAllowlist, type Allowlist } from './allowlist.js';
+import { Allowlist } from './allowlist.js';
+import type { Endpoint, Fault, FaultOrder } from './faults.js';
 
 /** The switches with a value. */
-interface SwitchValues {
+export interface SwitchValues {
   readonly latencyMs: number;
   readonly tokenLifetimeSeconds: number;
   readonly grantAccess: boolean;
   readonly allowedIps: readonly string[];
   readonly accounts: number;
   readonly movement: boolean;
+  /** Failures still to come, oldest order first. */
+  readonly failNext: readonly FaultOrder[];
 }
 
-/** How the sandbox behaves at this moment. The control port changes it, the service reads it at every request. */
+/** The present behaviour of the sandbox. The control port changes it, the service reads it at every request. */
 export class Switches {
-  readonly faults = new FaultQueue();
   readonly #start: SwitchValues;
-  readonly #tokens: AccessTokens;
   #values: SwitchValues;
   #allowlist: Allowlist;
   #movingSince: number | null = null;
 
-  /** Throws if `allowedIps` holds something that is no address and no CIDR. */
-  constructor(start: SwitchValues, tokens: AccessTokens) {
+  /** @throws Error when `allowedIps` has something that is neither an address nor a CIDR */
+  constructor(start: SwitchValues) {
     this.#start = start;
-    this.#tokens = tokens;
     this.#values = start;
-    this.#allowlist = createAllowlist(start.allowedIps);
+    this.#allowlist = new Allowlist(start.allowedIps);
   }
 
   get values(): SwitchValues {
@@ -38,28 +35,34 @@ export class Switches {
     return this.#allowlist.admits(address);
   }
 
-  /** For how many whole seconds balances have been moving; null while they do not. */
+  /** Whole seconds since balances began to move; null while they do not. */
   movingSeconds(): number | null {
     return this.#movingSince === null ? null : Math.floor((performance.now() - this.#movingSince) / 1000);
   }
 
-  /** Sets what the patch names. It must have been checked: nothing is changed by half. */
-  apply({ failNext, revokeTokens, ...patch }: SwitchPatch): void {
-    const named = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-    this.#set({ ...this.#values, ...named });
-    if (failNext) this.faults.add(failNext);
-    if (revokeTokens) this.#tokens.revokeAll();
+  /** Takes the next failure that was ordered for that endpoint; null without one. */
+  takeFault(endpoint: Endpoint): Fault | null {
+    const { failNext } = this.#values;
+    const at = failNext.findIndex((order) => order.endpoint === endpoint);
+    const order = failNext[at];
+    if (!order) return null;
+    const left = order.times > 1 ? [{ ...order, times: order.times - 1 }] : [];
+    this.#values = { ...this.#values, failNext: failNext.toSpliced(at, 1, ...left) };
+    return order.with;
   }
 
-  /** Back to the settings of the start: no faults waiting, no token revoked. */
+  /** Sets what is named; `failNext` is added to the failures still to come. */
+  set({ failNext = [], ...change }: Partial<SwitchValues>): void {
+    this.#replace({ ...this.#values, ...change, failNext: [...this.#values.failNext, ...failNext] });
+  }
+
+  /** Back to the settings of the start. */
   reset(): void {
-    this.#set(this.#start);
-    this.faults.clear();
-    this.#tokens.pardonAll();
+    this.#replace(this.#start);
   }
 
-  #set(values: SwitchValues): void {
-    this.#allowlist = createAllowlist(values.allowedIps);
+  #replace(values: SwitchValues): void {
+    this.#allowlist = new Allowlist(values.allowedIps);
     this.#movingSince = values.movement ? (this.#movingSince ?? performance.now()) : null;
     this.#values = values;
   }

@@ -16,4 +16,4 @@ if (!existsSync(file)) {
   writeFileSync(`${file}.${process.pid}`, JSON.stringify(keys));
   renameSync(`${file}.${process.pid}`, file);
 }
-await loadIdentity(join(stock, 'sandbox'), ['localhost', '127.0.0.1'], false);
+await loadIdentity(join(stock, 'sandbox'), false);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import type { Validity } from '../../src/sandbox/identity/certificate.js';
-import { createIdentity, renewClient } from '../../src/sandbox/identity/identity.js';
+import { createIdentity, createServerCertificate, renewClient } from '../../src/sandbox/identity/identity.js';
 import { writeIdentityFiles } from '../../src/sandbox/identity/identity-files.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
@@ -92,17 +92,18 @@ export function json(
 
 /** Starts one; `closePretendBanks` ends it. */
 export async function startPretendBank(options: PretendBankOptions = {}): Promise<PretendBank> {
-  const { serverNames: names = ['localhost', '127.0.0.1'], server: tls, ...validity } = options;
+  const { serverNames: names = ['localhost', '127.0.0.1'], serverValidity, server: tls, ...validity } = options;
   const directory = mkdtempSync(join(tmpdir(), 'bank-'));
   // recognisable wherever they turn up
   const secret = (what: string) => `secret-${what}-${randomBytes(6).toString('hex')}`;
   const secrets = { username: secret('user'), password: secret('password'), passcode: secret('passcode') };
-  const identity = await createIdentity(names, { ...validity, secrets, newKey: takeKeyPair });
+  const identity = await createIdentity({ ...validity, secrets, newKey: takeKeyPair });
+  const cert = createServerCertificate(identity, names, serverValidity);
   await writeIdentityFiles(directory, identity);
   const underWay = { token: 0, accounts: 0 };
   const sandbox = await startSandbox(toSandboxSettings({ directory }), {
     identity,
-    tls: { rejectUnauthorized: true, ...tls },
+    tls: { rejectUnauthorized: true, cert, ...tls },
     script: (request, response) => {
       const url = new URL(request.url ?? '/', bank.url);
       const peer = (request.socket as TLSSocket).getPeerCertificate();

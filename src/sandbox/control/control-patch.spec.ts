@@ -16,7 +16,7 @@ describe('checkPatch', () => {
     expect(checkPatch({})).toEqual({ good: true, patch: {} });
   });
 
-  it('takes one fault or several, once unless told', () => {
+  it('takes one failure or several, each once unless `times` is given', () => {
     const order = { endpoint: 'accounts', with: 'hang' };
     expect(checkPatch({ failNext: order })).toEqual({ good: true, patch: { failNext: [{ ...order, times: 1 }] } });
     expect(checkPatch({ failNext: [order, { ...order, times: 3 }] })).toMatchObject({
@@ -32,7 +32,7 @@ describe('checkPatch', () => {
     ['allowedIps.1', { allowedIps: ['::1', 'x'] }],
     ['accounts', { accounts: 1.5 }],
     ['revokeTokens', { revokeTokens: false }],
-    ['failNext.with', { failNext: { endpoint: 'accounts', with: '418' } }],
+    ['failNext.0.with', { failNext: { endpoint: 'accounts', with: '418' } }],
     [
       'failNext.1.times',
       {
@@ -49,7 +49,7 @@ describe('checkPatch', () => {
     expect(result).toMatchObject({ allowed: expect.arrayContaining(['latencyMs', 'failNext']) });
   });
 
-  it('refuses what is no object', () => {
+  it('refuses anything but an object', () => {
     for (const value of [undefined, [], null, 1, '{}']) expect(checkPatch(value).good).toBe(false);
   });
 });

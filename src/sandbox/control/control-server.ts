@@ -11,8 +11,9 @@ interface Reply {
 }
 
 /**
- * The switches (docs/sandbox.md#its-switches), plain HTTP, not yet listening: GET, PATCH and DELETE of /control. Pages in a browser are kept out:
- * Host must be an IP address or one of `names`, Origin and Sec-Fetch-Site must not be foreign, and a PATCH must be application/json.
+ * The switches (docs/sandbox.md#its-switches), plain HTTP, not yet listening: GET, PATCH and DELETE of /control. Refuses pages
+ * of other origins: Host must be an IP address or one of `names`, Origin and Sec-Fetch-Site must not be foreign, and a PATCH
+ * must be application/json.
  */
 export function createControlServer(control: SandboxControl, names: readonly string[]): Server {
   const server = createServer((request, response) => {
@@ -50,22 +51,18 @@ async function patch(request: IncomingMessage, control: SandboxControl): Promise
   if (type !== 'application/json') return failed(415, 'Content-Type must be application/json.');
   const text = await readBody(request);
   if (text === null) return { ...failed(413, 'The body is too large.'), headers: { connection: 'close' } };
-  const value = parse(text);
-  if (value === undefined) return failed(400, 'The body is not JSON.');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return failed(400, 'The body is not JSON.');
+  }
   const result = control.patch(value);
   if (result.good) return { status: 200, body: control.state };
   return { status: 400, body: { error: 'Nothing was changed.', problems: result.problems, allowed: result.allowed } };
 }
 
-/** Undefined for what is no JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
+/** The body as text; null if it is too large. */
 async function readBody(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   let octets = 0;

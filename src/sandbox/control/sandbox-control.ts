@@ -3,7 +3,7 @@ import { checkPatch, type PatchResult } from './control-patch.js';
 
 const SHOWN_REQUESTS = 100;
 
-/** The switches of a running sandbox (docs/sandbox.md#its-switches), whatever the way in. */
+/** The switches of a running sandbox (docs/sandbox.md#its-switches), for its control port and for the gateway's page. */
 export class SandboxControl {
   readonly #bank: BankState;
   readonly #onReset: () => void;
@@ -17,13 +17,7 @@ export class SandboxControl {
   /** The present state. */
   get state() {
     const { log, seed, switches, tokens } = this.#bank;
-    return {
-      ...switches.values,
-      seed,
-      failNext: switches.faults.pending(),
-      tokensIssued: tokens.count,
-      handshakesFailed: log.handshakesFailed,
-    };
+    return { ...switches.values, seed, tokensIssued: tokens.count, handshakesFailed: log.handshakesFailed };
   }
 
   /** The last requests that the bank saw, oldest first, without secrets. */
@@ -31,16 +25,21 @@ export class SandboxControl {
     return this.#bank.log.all.slice(-SHOWN_REQUESTS);
   }
 
-  /** Takes what was parsed of a patch whole or, with every fault named, not at all. */
+  /** Applies a parsed patch as a whole or, with every error named, not at all. */
   patch(value: unknown): PatchResult {
     const result = checkPatch(value);
-    if (result.good) this.#bank.switches.apply(result.patch);
+    if (result.good) {
+      const { revokeTokens, ...change } = result.patch;
+      this.#bank.switches.set(change);
+      if (revokeTokens) this.#bank.tokens.revokeAll();
+    }
     return result;
   }
 
-  /** Sets all switches back to what they were at start. */
+  /** Sets all switches back to the settings of the start; no token is revoked any longer. */
   reset(): void {
     this.#bank.switches.reset();
+    this.#bank.tokens.pardonAll();
     this.#onReset();
   }
 }

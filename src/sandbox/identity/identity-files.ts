@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path';
 const NAMES = {
   ca: 'ca.pem',
   caKey: 'ca-key.pem',
-  server: 'server.pem',
   serverKey: 'server-key.pem',
   pfx: 'client.pfx',
   passcode: 'passcode',
@@ -15,10 +14,10 @@ const NAMES = {
 
 type Part = keyof typeof NAMES;
 
-/** Everything the sandbox keeps of itself on disk, as text (the PFX as octets). */
+/** Everything that the sandbox keeps on disk, as text (the PFX as octets). */
 export type IdentityContent = { readonly [P in Part]: P extends 'pfx' ? Buffer : string };
 
-/** Where a client finds what it needs: absolute paths. */
+/** The files of a client: absolute paths. */
 export interface SandboxFiles {
   readonly ca: string;
   readonly pfx: string;

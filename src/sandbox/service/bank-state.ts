@@ -4,7 +4,7 @@ import type { RequestLog } from '../request-log.js';
 import type { Switches } from '../switches.js';
 import type { Credentials } from './basic-credentials.js';
 
-/** All that the two endpoints and the control port share. */
+/** The state that the two endpoints and the control port share. */
 export interface BankState {
   readonly accounts: AccountBook;
   readonly credentials: Credentials;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { areSame, parseBasic } from './basic-credentials.js';
+import { parseBasic } from './basic-credentials.js';
 
 const encode = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
 
@@ -21,13 +21,4 @@ describe('parseBasic', () => {
     'Bearer YTpi',
     'Basic YTpi x',
   ])('refuses %s', (header) => expect(parseBasic(header)).toBeNull());
-});
-
-describe('areSame', () => {
-  it('is true only if both are', () => {
-    const right = { username: 'u', password: 'p' };
-    expect(areSame({ username: 'u', password: 'p' }, right)).toBe(true);
-    expect(areSame({ username: 'u', password: 'x' }, right)).toBe(false);
-    expect(areSame({ username: 'x', password: 'p' }, right)).toBe(false);
-  });
 });

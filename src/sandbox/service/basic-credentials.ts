@@ -1,5 +1,3 @@
-import { hash, timingSafeEqual } from 'node:crypto';
-
 export interface Credentials {
   readonly username: string;
   readonly password: string;
@@ -16,15 +14,4 @@ export function parseBasic(header: string | undefined): Credentials | null {
   } catch {
     return null;
   }
-}
-
-/** Compares in constant time. */
-export function areSame(given: Credentials, right: Credentials): boolean {
-  const user = isSame(given.username, right.username);
-  const password = isSame(given.password, right.password);
-  return user && password;
-}
-
-function isSame(given: string, right: string): boolean {
-  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', right, 'buffer'));
 }

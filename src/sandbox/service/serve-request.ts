@@ -20,16 +20,16 @@ const PATHS: ReadonlyMap<string, Endpoint> = new Map([
 export type Script = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 interface ServeOptions {
-  /** Which endpoints live on this host; the other's path is a 404 here. */
+  /** The endpoints of this host; the other's path is a 404 here. */
   readonly endpoints: readonly Endpoint[];
-  /** Aborted when the sandbox closes: nobody waits any longer. */
+  /** Aborted when the sandbox closes. */
   readonly closing: AbortSignal;
   /** The TCP socket under a request's TLS. */
   readonly tcpOf: (request: IncomingMessage) => Socket | undefined;
   readonly script: Script | undefined;
 }
 
-/** One request from arrival to answer: noted in the log, delayed by `latencyMs`, spoiled if a fault is waiting. */
+/** One request from arrival to answer: noted in the log, delayed by `latencyMs`, spoiled if `failNext` ordered it. */
 export async function serveRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -40,7 +40,7 @@ export async function serveRequest(
   const call = toBankCall(request);
   const known = PATHS.get(call.path) ?? null;
   const endpoint = known && endpoints.includes(known) ? known : null;
-  const fault = endpoint && bank.switches.faults.take(endpoint);
+  const fault = endpoint && bank.switches.takeFault(endpoint);
   const seen = bank.log.add({ ...toSeen(call, endpoint), fault });
   if (bank.switches.values.latencyMs > 0) await sleep(bank.switches.values.latencyMs, undefined, { signal: closing });
   if (fault === 'hang') return;
