@@ -9,13 +9,18 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # The workspace that the lock file names.
 COPY client/package.json ./client/
-# Without install scripts: the only one that matters brings Node 24, and the image has that.
-RUN npm ci --ignore-scripts --no-audit --no-fund
+# Without install scripts: the only one that matters brings Node 24, and the image has that. Behind a private registry or a proxy
+# with its own roots, pass the build secrets `npmrc` and `ca` (PEM): they are not kept in the image.
+RUN --mount=type=secret,id=npmrc,target=/usr/local/etc/npmrc --mount=type=secret,id=ca \
+    if [ -s /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
+    npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY config/build ./config/build
 COPY docs ./docs
 COPY client ./client
 COPY src ./src
+# Which commit this is, where there is a checkout: its contents, of which .dockerignore lets HEAD and the branches in.
+COPY package.json .gi[t] ./.git/
 ARG GIT_COMMIT
 # One time for all files, so that two builds of one commit give the same layer.
 RUN GIT_COMMIT=$GIT_COMMIT npm run build -- --sbom && find dist -exec touch --no-dereference --date=@0 {} +

@@ -178,7 +178,7 @@ function newest(path: string): number {
   return Math.max(entry.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
-/** The commit, 12 characters: GIT_COMMIT where there is no checkout (the image), else that of the checkout; null without one. */
+/** The commit, 12 characters: GIT_COMMIT where it is set, else that of the checkout; null without one. */
 function readCommit(): string | null {
   // eslint-disable-next-line node/no-process-env -- an argument of the image build
   const { GIT_COMMIT } = process.env;
@@ -187,6 +187,18 @@ function readCommit(): string | null {
     const git = ['-C', ROOT, 'rev-parse', '--short=12', 'HEAD'];
     return execFileSync('git', git, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   } catch {
-    return null;
+    return readHead(join(ROOT, '.git'));
   }
+}
+
+/** The same for the image build, which has no git: from HEAD, its branch and the packed branches. */
+function readHead(git: string): string | null {
+  const read = (name: string) => {
+    const file = join(git, name);
+    return statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, 'utf8').trim() : '';
+  };
+  const branch = read('HEAD').replace(/^ref: /, '');
+  const packed = read('packed-refs').split('\n');
+  const commit = [branch, read(branch), ...packed.filter((line) => line.endsWith(` ${branch}`))];
+  return commit.find((text) => /^[\da-f]{40}/.test(text))?.slice(0, 12) ?? null;
 }

@@ -17,6 +17,7 @@ prepare();
 const documents = new Map<string, string>([
   ...settingsDocuments(),
   ['docs/errors.md', between('docs/errors.md', 'codes', problemTable())],
+  ['config/kubernetes/prometheus-rule.yaml', prometheusRule()],
   ...(await clientTypes()),
 ]);
 for (const [path, text] of documents) if (path.endsWith('.md')) documents.set(path, await pretty(path, text));
@@ -45,6 +46,20 @@ function problemTable(): string {
     return [`\`${code}\``, String(status ?? '–'), owner, when];
   });
   return toTable(['code', 'status', 'owner', 'when'], rows);
+}
+
+/** The alert rules for the Prometheus operator. */
+function prometheusRule(): string {
+  const [, groups = ''] = read('config/prometheus/alerts.yml').split(/^(?=groups:)/m);
+  return `# Written by npm run docs from config/prometheus/alerts.yml, which explains it.
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: accounts-gateway
+  labels:
+    app.kubernetes.io/name: accounts-gateway
+spec:
+${groups.replaceAll(/^(?=.)/gm, '  ')}`;
 }
 
 /** The typed client's types: what the pinned generator makes of the OpenAPI document. */

@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { read } from '../support/documents.js';
+import { settingErrors } from './setting-errors.js';
+
+interface Service {
+  readonly image: string;
+  readonly networks: readonly string[];
+  readonly command?: readonly string[];
+  readonly environment?: Record<string, string>;
+  readonly ports?: readonly string[];
+}
+interface Compose {
+  readonly services: Record<string, Service>;
+  readonly networks: Record<string, { readonly internal?: boolean; readonly driver_opts?: Record<string, string> }>;
+}
+
+/** As compose reads it: merge keys, and the defaults of ${NAME:-default}. */
+function readCompose(text: string): Compose {
+  return parse(text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'), { merge: true }) as Compose;
+}
+
+function errorsOf({ command = [], environment = {} }: Service): string[] {
+  return settingErrors(environment, command.includes('sandbox'));
+}
+
+/** What only a running engine can show is checked by `npm run check:compose`. */
+describe('docker-compose.yml', () => {
+  const text = read('docker-compose.yml');
+  const { services, networks } = readCompose(text);
+  const all = Object.values(services);
+
+  it('has settings that the program accepts', () => {
+    const own = all.filter(({ image }) => image === 'accounts-gateway');
+    expect(own.map(errorsOf)).toEqual(own.map(() => []));
+  });
+
+  it.each([
+    ['a misspelled name', 'ALLOWED_CLIENTS:', 'ALLOWED_CLIENT:', 'ALLOWED_CLIENT'],
+    ['a value that is rejected', "PORT: '3000'", "PORT: 'three'", 'PORT'],
+    ['a missing one', /^ +BANK_USERNAME_FILE:.*\n/m, '', 'BANK_USERNAME'],
+  ])('negative case: %s is found', (_name, from, to, error) => {
+    const { gateway } = readCompose(text.replace(from, to)).services;
+    expect(errorsOf(gateway as Service).some((each) => each.startsWith(error))).toBe(true);
+  });
+
+  it('publishes each port once, and on this machine alone', () => {
+    const ports = all.flatMap((service) => service.ports ?? []);
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+    expect(new Set(ports.map((port) => port.split(':')[1])).size).toBe(ports.length);
+  });
+
+  it('gives the gateway of `egress` no route but squid', () => {
+    expect(services['egress']?.networks).toEqual(['inside', 'callers']);
+    expect(networks['inside']?.internal).toBe(true);
+    expect(Object.entries(networks['callers']?.driver_opts ?? {})).toEqual([
+      ['com.docker.network.bridge.enable_ip_masquerade', 'false'],
+    ]);
+    const inside = Object.keys(services).filter((name) => services[name]?.networks.includes('inside'));
+    expect(inside).toEqual(['egress', 'squid']);
+  });
+
+  it('takes foreign images by version', () => {
+    const foreign = all.map(({ image }) => image).filter((image) => image !== 'accounts-gateway');
+    expect(foreign.filter((image) => !/:v?\d+\.\d+/.test(image))).toEqual([]);
+  });
+});
+
+describe('Dockerfile', () => {
+  it('is based on the version of Node in package-lock.json, and has the version of package.json', () => {
+    const lock = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version: string }> };
+    const args = [...read('Dockerfile').matchAll(/^ARG (.+)$/gm)].map(([, value]) => value);
+    expect(args[0]).toBe(`NODE_IMAGE=node:${lock.packages['node_modules/node']?.version}-bookworm-slim`);
+    expect(args).toContain(`VERSION=${lock.packages['']?.version}`);
+  });
+});
