@@ -1,8 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { VERSION } from '../config/version.js';
-import { ApiDocument } from './api-document.js';
+import { OpenApiController } from './openapi.controller.js';
 import { RESPONSE_HEADERS } from './response-headers.js';
 import { namedSchemas, toParameterSchema } from './schemas.js';
 
@@ -13,7 +13,7 @@ const DESCRIPTION = `Accounts and balances of a bank for internal web apps, from
 Amounts are decimal strings with the digits that the bank sent. Errors are \`application/problem+json\`; decide by \`code\`.
 Fields and values may be added to answers. Address and host name decide who may call; there are no credentials.`;
 
-/** Describes the API (OpenAPI 3.1) by the schemas that also validate. */
+/** Describes the API (OpenAPI 3.1) by the schemas that also validate, once it is first asked for. */
 export function describeApi(app: INestApplication): void {
   const description = new DocumentBuilder()
     .setOpenAPIVersion('3.1.1')
@@ -26,12 +26,14 @@ export function describeApi(app: INestApplication): void {
     .addTag('problems', 'The meaning of each error, who must act, and the remedy.')
     .build();
   const info = { ...description.info, license: { name: 'UNLICENSED', url: LICENSE_PAGE } };
-  app.get(ApiDocument).describedBy(() => {
+  const create = (): OpenAPIObject => {
     const document = SwaggerModule.createDocument(
       app,
       { ...description, info, security: [] },
       { standardSchemaConverter: (schema) => ({ schema: toParameterSchema(schema as z.ZodType) }) },
     );
     return { ...document, components: { ...document.components, schemas: namedSchemas(), headers: RESPONSE_HEADERS } };
-  });
+  };
+  let created: OpenAPIObject | undefined;
+  app.get(OpenApiController).document = () => (created ??= create());
 }

@@ -1,7 +1,6 @@
 import { Controller, Get, Res } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { ApiExcludeController, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { ApiDocument } from './api-document.js';
 import { toReferencePage } from './reference-page.js';
 
 const CACHE_CONTROL = 'public, max-age=300';
@@ -10,19 +9,20 @@ const CACHE_CONTROL = 'public, max-age=300';
 @ApiExcludeController()
 @Controller()
 export class OpenApiController {
-  constructor(private readonly document: ApiDocument) {}
+  /** The document. Set by `describeApi`, since Nest can only describe an app that exists. */
+  document!: () => OpenAPIObject;
 
   @Get('openapi.json')
   json(@Res() reply: FastifyReply): void {
     reply
       .headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': CACHE_CONTROL })
-      .send(JSON.stringify(this.document.get()));
+      .send(JSON.stringify(this.document()));
   }
 
   @Get('docs')
   page(@Res() reply: FastifyReply): void {
     reply
       .headers({ 'content-type': 'text/html; charset=utf-8', 'cache-control': CACHE_CONTROL })
-      .send(toReferencePage(this.document.get()));
+      .send(toReferencePage(this.document()));
   }
 }

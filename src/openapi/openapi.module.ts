@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
-import { ApiDocument } from './api-document.js';
 import { OpenApiController } from './openapi.controller.js';
 
 /** The description of the API. */
-@Module({ controllers: [OpenApiController], providers: [ApiDocument] })
+@Module({ controllers: [OpenApiController] })
 export class OpenApiModule {}

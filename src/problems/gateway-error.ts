@@ -59,13 +59,3 @@ export function toGatewayError(thrown: unknown): GatewayError {
     cause: thrown,
   });
 }
-
-/** The code of the error that `work` throws; null when it throws none. */
-export function codeOf(work: () => unknown): ProblemCode | null {
-  try {
-    work();
-    return null;
-  } catch (thrown) {
-    return toGatewayError(thrown).code;
-  }
-}

@@ -2,14 +2,12 @@ import { z } from 'zod';
 import { ALL_CODES, OWNERS, PROBLEMS, type AnyCode } from './problem-table.js';
 import type { GatewayError } from './gateway-error.js';
 
-const codes = z.enum(ALL_CODES as [AnyCode, ...AnyCode[]]);
-const owners = z.enum(OWNERS);
-const codeSchema = codes.meta({
+const codeSchema = z.enum(ALL_CODES as [AnyCode, ...AnyCode[]]).meta({
   id: 'ProblemCode',
   description: 'what went wrong; decide by this',
   example: 'bank-timeout',
 });
-const ownerSchema = owners.meta({ id: 'ProblemOwner', description: 'who must act', example: 'bank' });
+const ownerSchema = z.enum(OWNERS).meta({ id: 'ProblemOwner', description: 'who must act', example: 'bank' });
 const parameterSchema = z
   .object({
     name: z.string().meta({ example: 'pageSize' }),
@@ -19,9 +17,6 @@ const parameterSchema = z
 
 /** The trouble of a problem, in the words of its document, for schemas of other answers. */
 export const troubleShape = { code: codeSchema, owner: ownerSchema, detail: z.string() };
-
-/** The same where there may be none; OpenAPI 3.0 has no clean way to make a named schema nullable. */
-export const perhapsTrouble = { code: codes.nullable(), owner: owners.nullable() };
 
 /** An entry of the table of errors, as /problems gives it. */
 export const problemEntrySchema = z
@@ -65,7 +60,7 @@ export const problemSchema = z
   })
   .meta({ id: 'Problem' });
 
-type ProblemDocument = z.infer<typeof problemSchema>;
+export type ProblemDocument = z.infer<typeof problemSchema>;
 
 /** Seconds for Retry-After where only a person can help (docs/errors.md). */
 const RETRY_AFTER_DEFAULT_SECONDS = 30;

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { GatewayError } from './gateway-error.js';
+import { toProblemDocument } from './problem-document.js';
 import { toCodePage, toFailurePage, toListPage } from './problem-pages.js';
 import { ALL_CODES, PROBLEMS } from './problem-table.js';
 
@@ -19,14 +21,7 @@ describe('the pages of the errors', () => {
   });
 
   it('escape what a caller sent', () => {
-    const page = toFailurePage({
-      status: 404,
-      detail: 'No <route>.',
-      instance: '/<script>',
-      code: 'not-found',
-      owner: 'caller',
-      requestId: 'r-1',
-    });
+    const page = toFailurePage(toProblemDocument(new GatewayError('not-found', 'No <route>.'), '/<script>', 'r-1'));
     expect(page).toContain('<code>/&lt;script&gt;</code> answered 404');
     expect(page).toContain('No &lt;route&gt;.');
     expect(page).not.toContain('<script');

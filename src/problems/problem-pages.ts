@@ -1,14 +1,6 @@
 import { escapeHtml, toHtmlPage } from '../guide/html-page.js';
-import { ALL_CODES, PROBLEMS, type AnyCode, type Owner } from './problem-table.js';
-
-interface ProblemDocument {
-  readonly status: number;
-  readonly detail: string;
-  readonly instance: string;
-  readonly code: AnyCode;
-  readonly owner: Owner;
-  readonly requestId: string;
-}
+import type { ProblemDocument } from './problem-document.js';
+import { ALL_CODES, PROBLEMS, type AnyCode } from './problem-table.js';
 
 /** /problems: every code. */
 export function toListPage(): string {

@@ -1,0 +1,51 @@
+import { posix } from 'node:path';
+import { Marked, type Tokens } from 'marked';
+import { toSteps } from './diagram-steps.js';
+import { escapeHtml } from './html-page.js';
+
+/** The HTML of a document of this project. @param directory of the document in docs/, which its links are relative to */
+export function renderMarkdown(markdown: string, directory = ''): string {
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth }) {
+        const text = this.parser.parseInline(tokens);
+        return `<h${depth} id="${toAnchor(text)}">${text}</h${depth}>\n`;
+      },
+      code({ text, lang }) {
+        return lang === 'mermaid' ? toSteps(text) : `<pre><code>${escapeHtml(text)}</code></pre>\n`;
+      },
+      table({ header, rows }) {
+        const toRow = (tag: string, cells: Tokens.TableCell[]) =>
+          `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
+        return `<div class="scroll"><table>${toRow('th', header)}${rows.map((row) => toRow('td', row)).join('')}</table></div>\n`;
+      },
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens);
+        const address = toAddress(href, directory);
+        return address === null ? text : `<a href="${address}">${text}</a>`;
+      },
+      image({ href, text }) {
+        return `<img src="${toAddress(href, directory) ?? href}" alt="${text}">`;
+      },
+    },
+  });
+  return marked.parse(markdown, { async: false });
+}
+
+/** Anchors as code hosts make them, which the documents link to. */
+function toAnchor(heading: string): string {
+  const text = heading.replace(/<[^>]*>/g, '').replace(/&[a-z]+;/g, '');
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\- _]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+/** A link between documents as one between pages; null for a file that the gateway does not serve. */
+function toAddress(href: string, directory: string): string | null {
+  if (/^(https?:|#|\/)/.test(href)) return href;
+  const [path = '', anchor] = href.split('#');
+  const target = posix.join(directory, path);
+  if (target.startsWith('..') || !/\.(md|png)$/.test(target)) return null;
+  return `/docs/guide/${target.replace(/\.md$/, '')}${anchor === undefined ? '' : `#${anchor}`}`;
+}
