@@ -22,16 +22,8 @@ interface Pair {
   readonly certificate: X509Certificate;
 }
 
-/** Why a pair is not taken; a file that could not be read may be readable at the next look. */
-class PairUnusable extends Error {
-  constructor(
-    message: string,
-    readonly mayPass: boolean,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
-}
+/** The reason why a pair cannot be used. */
+class PairUnusable extends Error {}
 
 /**
  * The certificate by which the internal API speaks HTTPS (TLS_CERT_FILE, TLS_KEY_FILE). Changed files are read, checked and
@@ -46,7 +38,6 @@ export class ListenerCertificate {
   #pair: Pair;
   #server: Server | null = null;
   #refused: string | null = null;
-  #unread = false;
 
   /** @throws Error when the files cannot be used; the settings were checked before (cross-checks.ts) */
   constructor(files: CertificateFiles, clock: Clock, logger: Logger) {
@@ -84,15 +75,12 @@ export class ListenerCertificate {
     try {
       const pair = this.#read();
       this.#assertValid(pair);
-      this.#unread = false;
       this.#refused = null;
       if (pair.cert.equals(this.#pair.cert) && pair.key.equals(this.#pair.key)) return;
       this.#take(pair);
     } catch (error) {
-      this.#unread = !(error instanceof PairUnusable) || error.mayPass;
-      this.#refuse(
-        error instanceof PairUnusable ? error.message : 'The files could not be read, because of an internal error.',
-      );
+      if (!(error instanceof PairUnusable)) throw error;
+      this.#refuse(error.message);
     }
   }
 
@@ -110,7 +98,8 @@ export class ListenerCertificate {
 
   #look(): void {
     const files = this.#watch.look();
-    if (files === 'settled' || files === 'unstable' || (files === 'unchanged' && this.#unread)) this.reload();
+    // one that is refused may be readable, or valid, at the next look
+    if (files === 'settled' || files === 'unstable' || (files === 'unchanged' && this.#refused)) this.reload();
     this.#noteDays();
   }
 
@@ -136,7 +125,7 @@ export class ListenerCertificate {
     this.#refused = reason;
     if (again) return;
     this.#logger.error(
-      { event: 'certificate.refused', use: 'listener' },
+      { event: 'certificate.refused', use: 'listener', code: 'certificate-unusable', owner: 'operator' },
       `the new certificate of the internal API (TLS_CERT_FILE) is refused, the old one stays in use: ${reason}`,
     );
   }
@@ -147,33 +136,33 @@ export class ListenerCertificate {
     const now = this.#clock.now().wall;
     if ((from.getTime() <= now && now <= to.getTime()) || cert.equals(this.#pair.cert)) return;
     const period = `${from.toISOString()} to ${to.toISOString()}`;
-    throw new PairUnusable(`TLS_CERT_FILE ${this.#files.certFile} is valid from ${period}, which is not now.`, true);
+    throw new PairUnusable(`TLS_CERT_FILE ${this.#files.certFile} is valid from ${period}, which is not now.`);
   }
 
   #read(): Pair {
     const { certFile, keyFile } = this.#files;
-    const cert = orUnusable('TLS_CERT_FILE', true, () => readSmallFile(certFile));
-    const key = orUnusable('TLS_KEY_FILE', true, () => readSmallFile(keyFile));
+    const cert = orUnusable('TLS_CERT_FILE', () => readSmallFile(certFile));
+    const key = orUnusable('TLS_KEY_FILE', () => readSmallFile(keyFile));
     // the first one is that of the server
-    const [certificate] = orUnusable('TLS_CERT_FILE', false, () =>
+    const [certificate] = orUnusable('TLS_CERT_FILE', () =>
       parseCertificates(cert.toString('latin1'), certFile),
     );
     try {
       createSecureContext({ cert, key });
     } catch (error) {
       const problem = `TLS_KEY_FILE ${keyFile} does not go with TLS_CERT_FILE ${certFile}, is no PEM key, or is encrypted.`;
-      throw new PairUnusable(problem, false, { cause: error });
+      throw new PairUnusable(problem, { cause: error });
     }
     return { cert, key, certificate };
   }
 }
 
-function orUnusable<T>(variable: string, mayPass: boolean, read: () => T): T {
+function orUnusable<T>(variable: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof FileUnusable)) throw error;
-    throw new PairUnusable(`${variable} ${error.message}.`, mayPass, { cause: error });
+    throw new PairUnusable(`${variable} ${error.message}.`, { cause: error });
   }
 }
 
