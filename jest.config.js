@@ -10,6 +10,7 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/build-sources.ts',
   globalTeardown: '<rootDir>/test/support/end-run.ts',
+  setupFilesAfterEnv: ['<rootDir>/test/support/close-after-tests.ts'],
   testEnvironment: '<rootDir>/test/support/bounded-environment.js',
   // distinguishes a test that hangs from one on a busy machine
   testTimeout: 60_000,

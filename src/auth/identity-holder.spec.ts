@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, it } from '@jest/globals';
 import { toEnvironment } from '../../test/support/gateway.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import { closePretendBanks, startPretendBank } from '../../test/support/pretend-bank.js';
+import { startPretendBank } from '../../test/support/pretend-bank.js';
 import { until } from '../../test/support/until.js';
 import { SystemClock } from '../time/clock.js';
 import { readSettings } from '../config/read-settings.js';
@@ -16,7 +16,6 @@ import { IdentityHolder } from './identity-holder.js';
 const holders = new Set<IdentityHolder>();
 afterAll(async () => {
   for (const holder of holders) holder.onApplicationShutdown();
-  await closePretendBanks();
 });
 
 /** A holder whose password file can be made unreadable without a trace in the file system, as EMFILE does. */

@@ -24,8 +24,8 @@ export class RouteMethods {
     const fastify = this.#fastify;
     for (const method of ALL) if (!fastify.supportedMethods.includes(method)) fastify.addHttpMethod(method);
     // behind the plugins that still wait to be loaded
-    fastify.register(async (instance) => {
-      for (const [url, methods] of this.#byUrl) if (methods.has('GET')) answerOthers(instance, url, methods);
+    fastify.after(() => {
+      for (const [url, methods] of this.#byUrl) if (methods.has('GET')) answerOthers(fastify, url, methods);
     });
     // last of its kind, so that others have seen the request; a body that nobody wants is not waited for
     fastify.addHook('onRequest', (request, _reply, done) => {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { closeGateways, get, startGateway, type Gateway } from '../support/gateway.js';
-import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { get, startGateway, type Gateway } from '../support/gateway.js';
+import { json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { sampleAccount, sampleId } from '../support/sample-accounts.js';
 
 const PATH = '/api/v1/accounts';
@@ -40,10 +40,6 @@ beforeAll(async () => {
     json(response, 200, `{"result":[${rows.join()}],"pageInfo":{"pageSize":1000,"rowCount":${rows.length}}}`);
   };
   gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '600000' });
-});
-afterAll(async () => {
-  await closeGateways();
-  await closePretendBanks();
 });
 
 const ids = async (query: string) =>

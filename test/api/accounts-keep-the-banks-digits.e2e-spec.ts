@@ -1,14 +1,9 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import Big from 'big.js';
 import type { Account } from '../../src/snapshot/account.js';
-import { askAccounts, cleanUp, getToken, start } from '../support/sandbox.js';
+import { askAccounts, getToken, start } from '../support/sandbox.js';
 import { askInTime } from '../support/common-conditions.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await cleanUp();
-});
+import { startGateway } from '../support/gateway.js';
 
 interface RawBalance {
   beginOfDayAmount: string;

@@ -1,14 +1,9 @@
 import { request } from 'node:http';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { closeGateways, startGateway } from '../support/gateway.js';
-import { closePretendBanks, listAccounts, startPretendBank } from '../support/pretend-bank.js';
+import { describe, expect, it } from '@jest/globals';
+import { startGateway } from '../support/gateway.js';
+import { listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccounts } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-});
 
 /** Reads the first bytes and goes. */
 function leaveEarly(url: string, headers: Record<string, string>): Promise<void> {

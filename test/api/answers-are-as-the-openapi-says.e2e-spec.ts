@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ALL_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
 import { RecentFigures } from '../../src/telemetry/recent-figures.js';
-import { cleanUp, start } from '../support/sandbox.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { start } from '../support/sandbox.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 import { schemaFaults, type Schema } from '../support/schema-faults.js';
-import { closePretendBanks, json, startPretendBank } from '../support/pretend-bank.js';
+import { json, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
 
 interface Operation {
@@ -31,11 +31,6 @@ let document: Document;
 beforeAll(async () => {
   gateway = await startGateway(await start());
   document = (await gateway.get('/openapi.json')).json as Document;
-});
-afterEach(closePretendBanks);
-afterAll(async () => {
-  await closeGateways();
-  await cleanUp();
 });
 
 function schemaOf(path: string, status: string): Schema {

@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { cleanUp, control, start } from '../support/sandbox.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { control, start } from '../support/sandbox.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 
 let gateway: Gateway;
@@ -13,10 +13,6 @@ beforeEach(async () => {
   sandbox = await start();
   clock = new MovedClock();
   gateway = await startGateway(sandbox, {}, clock);
-});
-afterEach(async () => {
-  await closeGateways();
-  await cleanUp();
 });
 
 /** The bytes as they came. */

@@ -1,11 +1,6 @@
-import { afterAll, expect, it } from '@jest/globals';
-import { closeGateways, startGateway } from '../support/gateway.js';
-import { closePretendBanks, json, startPretendBank } from '../support/pretend-bank.js';
-
-afterAll(async () => {
-  await closeGateways();
-  await closePretendBanks();
-});
+import { expect, it } from '@jest/globals';
+import { startGateway } from '../support/gateway.js';
+import { json, startPretendBank } from '../support/pretend-bank.js';
 
 it('a navigation that fails gets the problem as a page with the same status, a program gets JSON', async () => {
   const bank = await startPretendBank();

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Account } from '../../src/snapshot/account.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 import { askInTime } from '../support/common-conditions.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await startGateway(await start());
-});
-afterAll(async () => {
-  await closeGateways();
-  await cleanUp();
 });
 
 const list = async (query = '') => {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
-import { closePretendBanks, json, startPretendBank } from '../support/pretend-bank.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
+import { json, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
 
 const PATH = '/api/v1/accounts';
@@ -21,10 +21,6 @@ beforeAll(async () => {
     json(response, 200, { result: [named, bare], pageInfo: { pageSize: 1000, rowCount: 2 } });
   };
   gateway = await startGateway(bank);
-});
-afterAll(async () => {
-  await closeGateways();
-  await closePretendBanks();
 });
 
 describe('a filter of which nothing is left', () => {

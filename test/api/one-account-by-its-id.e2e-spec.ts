@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 import { askInTime } from '../support/common-conditions.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 
 let gateway: Gateway;
 let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await start();
   gateway = await startGateway(sandbox);
-});
-afterAll(async () => {
-  await closeGateways();
-  await cleanUp();
 });
 
 describe('one account by its id', () => {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectralCore from '@stoplight/spectral-core';
 import spectralRulesets from '@stoplight/spectral-rulesets';
-import { closeGateways, startGateway } from '../support/gateway.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { startGateway } from '../support/gateway.js';
+import { start } from '../support/sandbox.js';
 
 const { Ruleset, Spectral } = spectralCore;
 
@@ -11,10 +11,6 @@ let source: string;
 beforeAll(async () => {
   const gateway = await startGateway(await start());
   source = (await gateway.get('/openapi.json')).text;
-});
-afterAll(async () => {
-  await closeGateways();
-  await cleanUp();
 });
 
 async function redocly(text: string): Promise<string[]> {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { cleanUp, start } from '../support/sandbox.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { start } from '../support/sandbox.js';
 import { askInTime } from '../support/common-conditions.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 
 let gateway: Gateway;
@@ -9,10 +9,6 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await start();
   gateway = await startGateway(sandbox);
-});
-afterAll(async () => {
-  await closeGateways();
-  await cleanUp();
 });
 
 const VALUES = [

@@ -1,15 +1,10 @@
 import { copyFileSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { IdentityHolder } from '../../src/auth/identity-holder.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
-import { closePretendBanks, json, issueToken, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
+import { json, issueToken, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-});
 
 const ALWAYS_READ = { SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' };
 

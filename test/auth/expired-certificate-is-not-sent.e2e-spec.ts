@@ -1,13 +1,8 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-});
+import { startPretendBank } from '../support/pretend-bank.js';
 
 const DAY_MS = 86_400_000;
 const days = (from: number, to: number) => ({

@@ -1,15 +1,10 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { readPfx } from '../../src/pfx/read-pfx.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { startGateway } from '../support/gateway.js';
+import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-});
 
 type Issued = Awaited<ReturnType<PretendBank['issueClient']>>;
 

@@ -1,18 +1,12 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { cleanUp, control, start } from '../support/sandbox.js';
+import { control, start } from '../support/sandbox.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-  await cleanUp();
-});
 
 const tokensOf = (sandbox: Sandbox) => sandbox.requests.filter(({ endpoint }) => endpoint === 'authorize').length;
 const tokenRequests = (bank: PretendBank) => bank.requests.filter(({ path }) => path.includes('authorize')).length;

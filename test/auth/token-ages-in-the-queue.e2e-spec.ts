@@ -1,13 +1,10 @@
-import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { repair } from '../support/bank-for-file.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 import { until } from '../support/until.js';
-
-afterEach(closeGateways);
-afterAll(closePretendBanks);
 
 describe('a token that ages while its call waits for a turn', () => {
   it.each([

@@ -1,23 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
+import { start } from '../support/sandbox.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { get } from '../support/gateway.js';
-import { endPrograms, programEnvironment, startProgram } from '../support/program.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { programEnvironment, startProgram } from '../support/program.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 
 let sandbox: Sandbox;
 let directory: string;
 beforeAll(async () => {
   sandbox = await start();
-  directory = makeDirectory();
+  directory = temporaryDirectory();
 });
-afterEach(async () => {
-  await endPrograms();
-  await closePretendBanks();
-});
-afterAll(cleanUp);
 
 const file = (name: string, content: string | Buffer) => {
   const path = join(directory, name);

@@ -1,14 +1,16 @@
 import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { bankForFile, otherHostForFile } from '../support/bank-for-file.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { body, invalid, raw, refused, status, timeout, unavailable } from '../support/fault-answers.js';
 import { runFault, type FaultCase } from '../support/fault-case.js';
 import type { Handler } from '../support/pretend-bank.js';
 import { PLANTED, sampleAccount } from '../support/sample-accounts.js';
+import { startRawServer } from '../support/servers.js';
 
 const bank = await bankForFile();
-const elsewhere = await otherHostForFile();
+const elsewhere = await startRawServer();
+const location = `http://127.0.0.1:${elsewhere.port}/`;
 
 const PAGE = JSON.stringify({
   result: [sampleAccount(1, { accountDescription: PLANTED.text })],
@@ -45,8 +47,8 @@ const STATUSES: Case[] = [
   ['204', status(204), invalid],
   ['206', status(206), invalid],
   ['304', status(304), invalid],
-  ['a redirect to http', status(302, { location: elsewhere.url }), refused],
-  ['a permanent redirect', status(308, { location: elsewhere.url }), refused],
+  ['a redirect to http', status(302, { location }), refused],
+  ['a permanent redirect', status(308, { location }), refused],
 ];
 
 const BODIES: Case[] = [
@@ -166,7 +168,7 @@ describe('the account list at fault is told by its code', () => {
   describe('by what is in the body', () => void it.each(BODIES)('%s', check));
   describe('by what happens on the wire', () => void it.each(WIRE)('%s', check));
 
-  it('another host that a redirect names sees nothing', () => expect(elsewhere.requests).toBe(0));
+  it('another host that a redirect names sees nothing', () => expect(elsewhere.accepted).toBe(0));
 
   it('413 at every size: smaller and smaller pages, then bank-refused', async () => {
     const { accountRequests } = await runFault(bank, {

@@ -1,19 +1,15 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
+import { describe, expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
+import { start } from '../support/sandbox.js';
 import { askInTime } from '../support/common-conditions.js';
-import { closeGateways, startGateway, type Answer } from '../support/gateway.js';
+import { startGateway, type Answer } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { closedPort } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-afterEach(async () => {
-  await closeGateways();
-  await cleanUp();
-});
-
 describe('the bank goes off and on again', () => {
   it('off from the start: a problem says so, and it recovers without a restart', async () => {
-    const directory = makeDirectory();
+    const directory = temporaryDirectory();
     const settings = { directory, port: await closedPort(), controlPort: await closedPort() };
     const sandbox = await start(settings);
     await sandbox.close();
@@ -52,7 +48,7 @@ describe('the bank goes off and on again', () => {
   });
 
   it('off while a copy is held: the copy is served, marked, until it is too old; then the problem; then a new one', async () => {
-    const directory = makeDirectory();
+    const directory = temporaryDirectory();
     const settings = { directory, port: await closedPort(), controlPort: await closedPort() };
     const sandbox = await start(settings);
     const clock = new MovedClock();
@@ -97,7 +93,7 @@ describe('the bank goes off and on again', () => {
   });
 
   it('readiness comes back by itself, with nobody calling for accounts', async () => {
-    const directory = makeDirectory();
+    const directory = temporaryDirectory();
     const settings = { directory, port: await closedPort(), controlPort: await closedPort() };
     const sandbox = await start(settings);
     await sandbox.close();

@@ -1,17 +1,12 @@
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { repair } from '../support/bank-for-file.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
 import { LONGEST_WAIT_MS } from '../support/fault-case.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, json, startPretendBank, type Handler } from '../support/pretend-bank.js';
+import { json, startPretendBank, type Handler } from '../support/pretend-bank.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-});
 
 const CALLERS = 1000;
 const AT_ONCE = 50;

@@ -1,20 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { healthSchema } from '../../src/health/health-schemas.js';
 import { expectNoSecret } from '../support/common-conditions.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { PLANTED, sampleAccount, sampleAccounts } from '../support/sample-accounts.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 
 let bank: PretendBank;
 beforeAll(async () => {
   bank = await startPretendBank();
-});
-afterEach(closeGateways);
-afterAll(async () => {
-  await closePretendBanks();
-  await cleanUp();
 });
 
 const CHANGED = {

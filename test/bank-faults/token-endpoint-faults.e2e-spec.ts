@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { bankForFile, otherHostForFile } from '../support/bank-for-file.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { body, invalid, raw, refused, status, timeout, unavailable } from '../support/fault-answers.js';
 import { runFault, type FaultCase } from '../support/fault-case.js';
 import { issueToken, type Handler } from '../support/pretend-bank.js';
 import { PLANTED } from '../support/sample-accounts.js';
+import { startRawServer } from '../support/servers.js';
 
 const bank = await bankForFile();
-const elsewhere = await otherHostForFile();
+const elsewhere = await startRawServer();
+const location = `http://127.0.0.1:${elsewhere.port}/`;
 
 /** A good answer but for one field. */
 const field =
@@ -35,9 +37,9 @@ const CASES: [string, Handler, Pick<FaultCase, 'code' | 'status' | 'owner'>][] =
   ['204', status(204), invalid],
   ['206', status(206), invalid],
   ['304', status(304), invalid],
-  ['a redirect to another host', status(302, { location: elsewhere.url }), refused],
-  ['a redirect that keeps the method', status(307, { location: elsewhere.url }), refused],
-  ['a permanent redirect', status(308, { location: elsewhere.url }), refused],
+  ['a redirect to another host', status(302, { location }), refused],
+  ['a redirect that keeps the method', status(307, { location }), refused],
+  ['a permanent redirect', status(308, { location }), refused],
   ['an empty body', body(''), invalid],
   ['HTML', body(`<html>${PLANTED.text}</html>`, { 'content-type': 'text/html' }), invalid],
   ['HTML said to be JSON', body(`<html>${PLANTED.text}</html>`), invalid],
@@ -86,7 +88,7 @@ describe('the token endpoint at fault is told by its code', () => {
     expect(accountRequests).toBe(0);
   });
 
-  it('another host that a redirect names sees nothing', () => expect(elsewhere.requests).toBe(0));
+  it('another host that a redirect names sees nothing', () => expect(elsewhere.accepted).toBe(0));
 
   it('an answer larger than BANK_MAX_RESPONSE_BYTES', async () => {
     const { tokenRequests } = await runFault(bank, {

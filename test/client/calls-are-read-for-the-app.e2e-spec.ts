@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient } from '../../client/src/index.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 
 let sandbox: Sandbox;
@@ -11,8 +11,6 @@ let gateway: Gateway;
 beforeAll(async () => {
   sandbox = await start({ accounts: 2500 });
 });
-afterEach(closeGateways);
-afterAll(cleanUp);
 
 const serve = async () => {
   clock = new MovedClock();

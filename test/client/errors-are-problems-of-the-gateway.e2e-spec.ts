@@ -1,10 +1,9 @@
 import type { RequestListener } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient, GatewayProblem } from '../../client/src/index.js';
-import { closeAll } from '../support/closing.js';
 import { coded, read, readDocument, rowsUnder } from '../support/documents.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
-import { cleanUp, control, start } from '../support/sandbox.js';
+import { startGateway } from '../support/gateway.js';
+import { control, start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
 import { startWebServer } from '../support/web-server.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
@@ -14,11 +13,8 @@ beforeAll(async () => {
   sandbox = await start();
 });
 afterEach(async () => {
-  await closeGateways();
-  await closeAll();
   await control(sandbox, 'DELETE');
 });
-afterAll(cleanUp);
 
 const problemOf = async (promise: Promise<unknown>): Promise<GatewayProblem> => {
   const error = await promise.then(

@@ -1,11 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import type * as ClientModule from '../../client/src/index.js';
 import { openTab, startBrowser, startClientPages } from '../support/client-pages.js';
-import { closeAll } from '../support/closing.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 import { hasChromium } from '../support/tools.js';
 import { until } from '../support/until.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
@@ -27,11 +26,8 @@ suite('a page of a listed origin', () => {
     browser = await startBrowser();
     [listed, other] = [await startClientPages(), await startClientPages()];
   });
-  afterEach(closeGateways);
   afterAll(async () => {
     await browser.close();
-    await closeAll();
-    await cleanUp();
   });
 
   /** A tab of this origin, with a client of the gateway in it. */

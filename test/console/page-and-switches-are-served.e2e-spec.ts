@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { SystemClock } from '../../src/time/clock.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 import { codeOf, sendRaw } from '../support/raw-connection.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 
 const MAX_PAGE_BYTES = 60_000;
 
@@ -13,10 +13,6 @@ let gateway: Gateway;
 beforeAll(async () => {
   bank = await start();
   gateway = await startGateway(bank, {}, new SystemClock(), bank.control);
-});
-afterAll(async () => {
-  await closeGateways();
-  await cleanUp();
 });
 
 const filesOf = (html: string) => [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);

@@ -7,11 +7,10 @@ import { AppModule } from '../../src/app.module.js';
 import { SystemClock } from '../../src/time/clock.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { startBrowser } from '../support/client-pages.js';
-import { closeAll } from '../support/closing.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
-import { closePretendBanks, issueToken, listAccounts, startPretendBank } from '../support/pretend-bank.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
+import { issueToken, listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
 import { hasChromium } from '../support/tools.js';
 import { until } from '../support/until.js';
@@ -52,10 +51,6 @@ describeWithChromium('the console page in a real browser', () => {
   });
   afterAll(async () => {
     await browser.close();
-    await closeAll();
-    await closeGateways();
-    await closePretendBanks();
-    await cleanUp();
   });
 
   async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {

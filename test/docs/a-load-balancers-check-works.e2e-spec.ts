@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readDocument } from '../support/documents.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 import { rawCall } from '../support/raw-call.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 
 const page = readDocument('docs/reverse-proxies.md');
 
@@ -15,10 +15,6 @@ beforeAll(async () => {
   await gateway.get('/api/v1/accounts');
   const nowhere = 'https://127.0.0.1:1';
   notReady = await startGateway({ ...sandbox, url: nowhere, authUrl: nowhere });
-});
-afterAll(async () => {
-  await closeGateways();
-  await cleanUp();
 });
 
 /** The status of what haproxy sends for these lines. */

@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from '@jest/globals';
-import { closeAll, temporaryDirectory } from '../support/closing.js';
+import { expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
 import { ROOT } from '../support/documents.js';
-
-afterAll(closeAll);
 
 interface Verdict {
   readonly success: boolean;

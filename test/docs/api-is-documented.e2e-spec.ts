@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { SystemClock } from '../../src/time/clock.js';
 import { coded, documentPaths, readDocument, rowsUnder, withoutRow } from '../support/documents.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
+import { start } from '../support/sandbox.js';
 
 interface Parameter {
   readonly name: string;
@@ -18,10 +18,6 @@ beforeAll(async () => {
   const bank = await start();
   gateway = await startGateway(bank, {}, new SystemClock(), bank.control);
   paths = ((await gateway.get('/openapi.json')).json as { paths: typeof paths }).paths;
-});
-afterAll(async () => {
-  await closeGateways();
-  await cleanUp();
 });
 
 const routesIn = (text: string) => rowsUnder(text, 'path', 'answer').flatMap(([path]) => coded(path));

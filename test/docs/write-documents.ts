@@ -66,12 +66,13 @@ ${groups.replaceAll(/^(?=.)/gm, '  ')}`;
 async function clientTypes(): Promise<(readonly [string, string])[]> {
   // need what was just built
   const { prepareGateway } = await import('../support/gateway.js');
-  const { cleanUp, start } = await import('../support/sandbox.js');
+  const { start } = await import('../support/sandbox.js');
+  const { closeAll } = await import('../support/closing.js');
   const { app } = await prepareGateway(await start());
   await app.init();
   const { payload } = await app.inject({ url: '/openapi.json', headers: { host: 'localhost' } });
   await app.close();
-  await cleanUp();
+  await closeAll();
   const directory = mkdtempSync(join(tmpdir(), 'openapi-'));
   const [input, output] = [join(directory, 'openapi.json'), join(directory, 'types')];
   writeFileSync(input, payload);

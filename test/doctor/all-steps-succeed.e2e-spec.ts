@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,21 +8,13 @@ import { toKeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { createPfx, openPfx } from '../../src/sandbox/identity/pfx.js';
 import { examineWith, expectWellFormed, type Examination } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
-import {
-  closePretendBanks,
-  issueToken,
-  json,
-  listAccounts,
-  startPretendBank,
-  type PretendBank,
-} from '../support/pretend-bank.js';
+import { issueToken, json, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { createAuthority } from '../support/authority.js';
-import { closeAll } from '../support/closing.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { openSockets, socketsLeft } from '../support/egress.js';
 import { hasIpv6, hasOpenssl } from '../support/tools.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 
 /** With the time that a busy machine needs. */
 const examinePatiently = (env: Record<string, string>, options?: Parameters<typeof examineWith>[1]) =>
@@ -48,10 +40,7 @@ describe('the doctor, where all is well', () => {
   afterEach(async () => {
     bank.onToken = issueToken(bank);
     bank.onAccounts = listSample();
-    await closeAll();
-    await cleanUp();
   });
-  afterAll(closePretendBanks);
 
   function expectWell(examination: Examination, expected = well): void {
     expect(statuses(examination)).toEqual(expected);

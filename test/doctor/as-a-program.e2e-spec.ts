@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { DoctorReport } from '../../src/doctor/report.js';
 import { expectWellFormed } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
-import { closePretendBanks, issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { endPrograms, startProgram } from '../support/program.js';
-import { closeAll, temporaryDirectory } from '../support/closing.js';
+import { issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { startProgram } from '../support/program.js';
+import { temporaryDirectory } from '../support/closing.js';
 import { startConnectProxy, withCredentials } from '../support/connect-proxy.js';
 import { startRawServer } from '../support/servers.js';
 import { listSample, PLANTED } from '../support/sample-accounts.js';
@@ -54,12 +54,9 @@ describe('node dist/main.js doctor', () => {
   afterEach(async () => {
     bank.onToken = issueToken(bank);
     bank.onAccounts = listSample();
-    await endPrograms();
-    await closeAll();
   });
   afterAll(async () => {
     rmSync(sandboxDirectory, { recursive: true, force: true });
-    await closePretendBanks();
   });
 
   const read = (file: string) => readFileSync(file, 'utf8');

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { closeAll } from '../support/closing.js';
+import { beforeAll, expect, it } from '@jest/globals';
 import { examineWith } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { startRedis } from '../support/redis.js';
 import { closedPort } from '../support/servers.js';
 
 let bank: PretendBank;
 beforeAll(async () => {
   bank = await startPretendBank();
-});
-afterAll(async () => {
-  await closePretendBanks();
-  await closeAll();
 });
 
 it.each([false, true])('the step sharing writes, reads and deletes a key (TLS: %s)', async (tls) => {

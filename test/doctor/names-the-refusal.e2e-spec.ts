@@ -1,17 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SystemClock } from '../../src/time/clock.js';
 import { examineWith, expectFailed, type Expected } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
-import {
-  closePretendBanks,
-  issueToken,
-  json,
-  startPretendBank,
-  type Handler,
-  type PretendBank,
-} from '../support/pretend-bank.js';
+import { issueToken, json, startPretendBank, type Handler, type PretendBank } from '../support/pretend-bank.js';
 import { expired } from '../support/authority.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 
@@ -287,7 +280,6 @@ describe('the doctor names the refusal', () => {
     bank.onToken = issueToken(bank);
     bank.onAccounts = listSample();
   });
-  afterAll(closePretendBanks);
 
   it.each(CASES)('$name → $step, $code', async ({ name, env, onToken, onAccounts, ...expected }) => {
     if (onToken) bank.onToken = onToken;

@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { closeDeafServers, startDeafServer } from '../support/deaf-server.js';
+import { beforeAll, expect, test } from '@jest/globals';
+import { startDeafServer } from '../support/deaf-server.js';
 import { closedPort } from '../support/servers.js';
 import { createAuthority } from '../support/authority.js';
-import { closeAll } from '../support/closing.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import {
   accountsAt,
@@ -19,11 +18,6 @@ beforeAll(async () => {
   const authority = createAuthority('Bank CA');
   identity = { ...authority.client('a client'), ca: authority.pem };
 });
-afterEach(async () => {
-  closeDeafServers();
-  await closeAll();
-});
-afterAll(closeAll);
 
 const HTTP = 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n';
 

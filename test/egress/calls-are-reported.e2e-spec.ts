@@ -1,11 +1,7 @@
-import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Activity, type BankCallEnded } from '../../src/telemetry/activity.js';
-import { closeAll } from '../support/closing.js';
 import { accountsAt, createEgress, failureOf, identityFor } from '../support/egress.js';
-import { closePretendBanks, json, startPretendBank } from '../support/pretend-bank.js';
-
-afterEach(closeAll);
-afterAll(closePretendBanks);
+import { json, startPretendBank } from '../support/pretend-bank.js';
 
 test('each call is reported once, with its server, status and code; one that was given up is not', async () => {
   const bank = await startPretendBank();

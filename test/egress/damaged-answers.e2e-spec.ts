@@ -1,10 +1,9 @@
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { TLSSocket } from 'node:tls';
 import type { Egress } from '../../src/egress/egress.js';
 import { type Authority, createAuthority } from '../support/authority.js';
-import { closeAll } from '../support/closing.js';
 import { accountsAt, createEgress, failureOf, openSockets, socketsLeft } from '../support/egress.js';
 import { startTlsServer } from '../support/servers.js';
 
@@ -12,8 +11,6 @@ let authority: Authority;
 beforeAll(async () => {
   authority = createAuthority('Bank CA');
 });
-afterEach(closeAll);
-afterAll(closeAll);
 
 const BODY = JSON.stringify({ result: [], text: 'x'.repeat(5000) });
 const PACKED = gzipSync(BODY);

@@ -2,16 +2,11 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, expect, test } from '@jest/globals';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
-import { closeAll, temporaryDirectory } from '../support/closing.js';
+import { expect, test } from '@jest/globals';
+import { startPretendBank } from '../support/pretend-bank.js';
+import { temporaryDirectory } from '../support/closing.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { identityFor } from '../support/egress.js';
-
-afterEach(async () => {
-  await closeAll();
-  await closePretendBanks();
-});
 
 const ROOT = join(import.meta.dirname, '../..');
 const LOADER = join(ROOT, 'test/support/load-typescript.js');

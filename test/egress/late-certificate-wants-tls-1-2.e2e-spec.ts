@@ -1,16 +1,9 @@
-import { afterEach, expect, test } from '@jest/globals';
-import { closeGateways, startGateway } from '../support/gateway.js';
+import { expect, test } from '@jest/globals';
+import { startGateway } from '../support/gateway.js';
 import { askingLate, ASKS_LATE } from '../support/late-certificate.js';
-import { closePretendBanks, issueToken, startPretendBank } from '../support/pretend-bank.js';
-import { closeAll } from '../support/closing.js';
+import { issueToken, startPretendBank } from '../support/pretend-bank.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { listSample } from '../support/sample-accounts.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closeAll();
-  await closePretendBanks();
-});
 
 async function startLateBank() {
   const bank = await startPretendBank({ server: ASKS_LATE });

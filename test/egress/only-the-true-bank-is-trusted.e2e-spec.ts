@@ -1,16 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
+import { describe, expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
+import { start } from '../support/sandbox.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-  await cleanUp();
-});
+import { startGateway } from '../support/gateway.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 
 describe('only the true bank is trusted', () => {
   it('a server certificate that is not valid yet is bank-untrusted, and neither password nor token is ever sent', async () => {
@@ -41,7 +36,7 @@ describe('only the true bank is trusted', () => {
 
   it('its twin: several roots in the file, the right one among them', async () => {
     const [bank, other] = [await startPretendBank(), await startPretendBank()];
-    const both = join(makeDirectory(), 'roots.pem');
+    const both = join(temporaryDirectory(), 'roots.pem');
     writeFileSync(both, readFileSync(other.files.ca, 'utf8') + readFileSync(bank.files.ca, 'utf8'));
     const gateway = await startGateway(bank, { BANK_CA_FILE: both });
     expect((await askInTime(gateway)).status).toBe(200);

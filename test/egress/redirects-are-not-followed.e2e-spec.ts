@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { toAnswerError } from '../../src/egress/answer-error.js';
-import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { closeAll } from '../support/closing.js';
+import { json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { accountsAt, createEgress, identityFor } from '../support/egress.js';
 import { startRawServer } from '../support/servers.js';
 
@@ -10,8 +9,6 @@ let other: PretendBank;
 beforeAll(async () => {
   [bank, other] = await Promise.all([startPretendBank(), startPretendBank()]);
 });
-afterEach(closeAll);
-afterAll(closePretendBanks);
 
 test.each([301, 302, 303, 307, 308])('%i to another host, to http and to the same host', async (status) => {
   const plain = await startRawServer();

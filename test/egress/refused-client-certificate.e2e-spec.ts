@@ -1,21 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { closeAll } from '../support/closing.js';
+import { describe, expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
 import { insistingOn, startOpensslServer } from '../support/openssl-server.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { cleanUp, makeDirectory, siblingCertificate, start } from '../support/sandbox.js';
+import { siblingCertificate, start } from '../support/sandbox.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closeAll();
-  await closePretendBanks();
-  await cleanUp();
-});
+import { startPretendBank } from '../support/pretend-bank.js';
 
 /** OpenSSL's own server in place of this sandbox, which sends real alerts and trusts the clients of `clientCa`. */
 async function startOpenssl(
@@ -36,7 +29,7 @@ describe('a refused client certificate is told as such', () => {
     ['TLS 1.2, within the handshake', ['-tls1_2']],
     ['TLS 1.3, after it', ['-tls1_3']],
   ])('by an alert: %s', async (_name, more) => {
-    const [sandbox, other] = [await start(), await start({ directory: makeDirectory() })];
+    const [sandbox, other] = [await start(), await start({ directory: temporaryDirectory() })];
     const gateway = await startGateway(sandbox, await startOpenssl(sandbox, other.files.ca, ...more));
     const answer = await askInTime(gateway);
     expect(answer.json).toMatchObject({ status: 502, code: 'certificate-rejected', owner: 'operator' });
@@ -91,7 +84,7 @@ describe('a refused client certificate is told as such', () => {
   it("a token is refused with another certificate than its own, and another's password with ours", async () => {
     const sandbox = await start();
     const { pfx, passphrase } = (await siblingCertificate(sandbox)) as { pfx: Buffer; passphrase: string };
-    const directory = makeDirectory();
+    const directory = temporaryDirectory();
     writeFileSync(join(directory, 'sibling.pfx'), pfx);
     writeFileSync(join(directory, 'passcode'), passphrase);
     const sibling = {

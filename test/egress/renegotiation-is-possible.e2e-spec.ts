@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { startOpensslServer } from '../support/openssl-server.js';
 import type { TLSSocket } from 'node:tls';
 import { type Authority, createAuthority } from '../support/authority.js';
-import { closeAll } from '../support/closing.js';
 import { accountsAt, createEgress } from '../support/egress.js';
 import { startTlsServer } from '../support/servers.js';
 import { hasOpenssl } from '../support/tools.js';
@@ -12,7 +11,6 @@ let authority: Authority;
 beforeAll(async () => {
   authority = createAuthority('Bank CA');
 });
-afterAll(closeAll);
 
 (hasOpenssl() ? describe : describe.skip)('the real openssl', () => {
   // IIS, for one, asks for the client certificate only once it has seen the path

@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
-import { closeAll } from '../support/closing.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { startGateway } from '../support/gateway.js';
 import { withCredentials } from '../support/connect-proxy.js';
 import { accountsAt, createEgress, failureOf, identityFor } from '../support/egress.js';
 import { closedPort } from '../support/servers.js';
@@ -20,11 +19,6 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
     bank = await startPretendBank();
     refusing = await closedPort();
     squid = await startSquid(USER, PASSWORD, [Number(new URL(bank.url).port), refusing]);
-  });
-  afterEach(closeGateways);
-  afterAll(async () => {
-    await closeAll();
-    await closePretendBanks();
   });
 
   test('the whole gateway: token and accounts over one tunnel, and no credentials anywhere', async () => {

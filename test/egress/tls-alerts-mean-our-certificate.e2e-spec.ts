@@ -1,7 +1,6 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { insistingOn, startOpensslServer } from '../support/openssl-server.js';
 import { type Authority, createAuthority, expired } from '../support/authority.js';
-import { closeAll } from '../support/closing.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { accountsAt, type ClientIdentity, createEgress, failureOf } from '../support/egress.js';
 import { startRawServer, startTlsServer } from '../support/servers.js';
@@ -16,8 +15,6 @@ beforeAll(async () => {
   otherCa = createAuthority('Other CA');
   good = { ...bankCa.client('good client'), ca: bankCa.pem };
 });
-
-afterEach(closeAll);
 
 /** The real openssl as a bank that insists on a client certificate of its own. */
 const startInsisting = async (...options: string[]) =>

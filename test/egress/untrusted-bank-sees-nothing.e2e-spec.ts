@@ -1,6 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type Authority, createAuthority, expired } from '../support/authority.js';
-import { closeAll } from '../support/closing.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { accountsAt, createEgress, failureOf } from '../support/egress.js';
 import { startTlsServer } from '../support/servers.js';
@@ -9,8 +8,6 @@ let bankCa: Authority;
 beforeAll(async () => {
   bankCa = createAuthority('Bank CA');
 });
-afterEach(closeAll);
-afterAll(closeAll);
 
 describe.each(['direct', 'proxy'] as const)('%s', (route) => {
   describe.each(['TLSv1.2', 'TLSv1.3'] as const)('%s', (version) => {

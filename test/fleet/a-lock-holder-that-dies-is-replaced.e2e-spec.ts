@@ -1,19 +1,12 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { closeAll, temporaryDirectory } from '../support/closing.js';
+import { describe, expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
 import { asked, sharingOf, slowly, startFleet } from '../support/fleet.js';
-import { closeGateways, get } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
-import { endPrograms, programEnvironment, startProgram } from '../support/program.js';
+import { get } from '../support/gateway.js';
+import { startPretendBank } from '../support/pretend-bank.js';
+import { programEnvironment, startProgram } from '../support/program.js';
 import { startRedis } from '../support/redis.js';
 import { hasRedis } from '../support/tools.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await endPrograms();
-  await closeGateways();
-  await closePretendBanks();
-  await closeAll();
-});
 
 /** A bank that keeps everybody waiting until `answer`. */
 async function startHangingBank() {

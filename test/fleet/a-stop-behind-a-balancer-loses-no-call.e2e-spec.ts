@@ -2,22 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { closeAll, temporaryDirectory } from '../support/closing.js';
+import { describe, expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
 import { readDocument } from '../support/documents.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
-import { endPrograms, programEnvironment, startProgram, type Program } from '../support/program.js';
+import { startPretendBank } from '../support/pretend-bank.js';
+import { programEnvironment, startProgram, type Program } from '../support/program.js';
 import { startRedis } from '../support/redis.js';
 import { listSample } from '../support/sample-accounts.js';
 import { closedPort } from '../support/servers.js';
 import { HAPROXY, hasHaproxy, hasRedis, startTool } from '../support/tools.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await endPrograms();
-  await closeAll();
-  await closePretendBanks();
-});
 
 /** As the profile `fleet` of docker-compose.yml has it. */
 const DELAY_MS = Number(/SHUTDOWN_DELAY_MS: '(\d+)'/.exec(readDocument('docker-compose.yml'))?.[1]);

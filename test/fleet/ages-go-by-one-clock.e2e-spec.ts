@@ -1,19 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { closeAll } from '../support/closing.js';
+import { describe, expect, it } from '@jest/globals';
 import { asked, slowly, startFleet } from '../support/fleet.js';
-import { closeGateways } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 import { startRedis } from '../support/redis.js';
 import { hasRedis } from '../support/tools.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-  await closeAll();
-});
 
 const off = (ms: number) => {
   const clock = new MovedClock();

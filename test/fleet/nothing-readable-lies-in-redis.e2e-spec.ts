@@ -1,19 +1,12 @@
 import { spawn } from 'node:child_process';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { closeAll, onClose } from '../support/closing.js';
+import { describe, expect, it } from '@jest/globals';
+import { onClose } from '../support/closing.js';
 import { startFleet } from '../support/fleet.js';
-import { closeGateways } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 import { startRedis, type Redis } from '../support/redis.js';
 import { listSample, PLANTED } from '../support/sample-accounts.js';
 import { hasRedis } from '../support/tools.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-  await closeAll();
-});
 
 /** All commands that reach Redis, as it shows them. */
 function monitor(redis: Redis): () => string {

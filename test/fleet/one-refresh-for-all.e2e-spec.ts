@@ -1,19 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { closeAll } from '../support/closing.js';
+import { describe, expect, it } from '@jest/globals';
 import { readDocument } from '../support/documents.js';
 import { asked, sharingOf, slowly, startFleet } from '../support/fleet.js';
-import { closeGateways, type Gateway } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { type Gateway } from '../support/gateway.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 import { startRedis, type RedisOptions } from '../support/redis.js';
 import { hasRedis } from '../support/tools.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-  await closeAll();
-});
 
 /** The line that operators are given. */
 const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? '').replace('>password', '>p@ss/word');

@@ -1,21 +1,14 @@
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { TimeBudget } from '../../src/sharing/time-budget.js';
 import { TIMED_OUT } from '../../src/time/deadline.js';
-import { closeAll } from '../support/closing.js';
 import { asked, sharingOf, slowly, startFleet } from '../support/fleet.js';
-import { closeGateways, type Gateway } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { type Gateway } from '../support/gateway.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 import { startRedis, type Redis } from '../support/redis.js';
 import { startRawServer } from '../support/servers.js';
 import { hasRedis } from '../support/tools.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-  await closeAll();
-});
 
 interface Fault {
   breaks(redis: Redis, line: { delayMs: number }): void;

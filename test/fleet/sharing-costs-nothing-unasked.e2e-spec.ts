@@ -1,7 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { closeAll } from '../support/closing.js';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { endPrograms } from '../support/program.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { listSample } from '../support/sample-accounts.js';
 import { closedPort } from '../support/servers.js';
 import { startWatched } from '../support/watched-program.js';
@@ -14,11 +12,6 @@ beforeAll(async () => {
   bank = await startPretendBank();
   bank.onAccounts = listSample();
 });
-afterEach(async () => {
-  await endPrograms();
-  await closeAll();
-});
-afterAll(closePretendBanks);
 
 describe('sharing', () => {
   it('without REDIS_URL and SNAPSHOT_FILE is not loaded, and connects to nobody', async () => {

@@ -1,18 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { closeAll, temporaryDirectory } from '../support/closing.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
+import { describe, expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
+import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { listSample, PLANTED } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-  await closeAll();
-});
 
 const away = (bank: PretendBank) => {
   bank.onToken = (_request, response) => json(response, 503, {});

@@ -1,18 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { closeAll } from '../support/closing.js';
+import { describe, expect, it } from '@jest/globals';
 import { asked, sharingOf, slowly, startFleet } from '../support/fleet.js';
-import { closeGateways } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 import { startRedis, type Redis } from '../support/redis.js';
 import { hasRedis } from '../support/tools.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-  await closeAll();
-});
 
 const cliWithInput = (redis: Redis, args: readonly string[], input: Buffer) =>
   spawnSync('redis-cli', ['-p', String(redis.port), '-x', ...args], { input });

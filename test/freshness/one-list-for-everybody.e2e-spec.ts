@@ -1,12 +1,7 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { cleanUp, start } from '../support/sandbox.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await cleanUp();
-});
+import { start } from '../support/sandbox.js';
+import { startGateway } from '../support/gateway.js';
 
 const asked = (sandbox: Sandbox, endpoint: string) =>
   sandbox.requests.filter((request) => request.endpoint === endpoint).length;

@@ -1,21 +1,9 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { closeGateways, startGateway, type Answer, type Gateway } from '../support/gateway.js';
+import { describe, expect, it } from '@jest/globals';
+import { startGateway, type Answer, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import {
-  closePretendBanks,
-  issueToken,
-  json,
-  listAccounts,
-  startPretendBank,
-  type Handler,
-} from '../support/pretend-bank.js';
+import { issueToken, json, listAccounts, startPretendBank, type Handler } from '../support/pretend-bank.js';
 import { sampleAccount, sampleAccounts } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-});
 
 const PATH = '/api/v1/accounts';
 const FRESH_MS = 10_000;

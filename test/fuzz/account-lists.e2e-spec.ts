@@ -1,6 +1,6 @@
 import { Activity } from '../../src/telemetry/activity.js';
 import type { TLSSocket } from 'node:tls';
-import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { accountListSchema } from '../../src/accounts/response-schemas.js';
 import { BuilderThread } from '../../src/snapshot/builder-thread.js';
@@ -17,14 +17,11 @@ import { repair } from '../support/bank-for-file.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { LONGEST_WAIT_MS } from '../support/fault-case.js';
-import { closeGateways, startGateway, type Answer } from '../support/gateway.js';
+import { startGateway, type Answer } from '../support/gateway.js';
 import { keepLines } from '../support/log-lines.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 import { PLANTED } from '../support/sample-accounts.js';
-
-afterEach(closeGateways);
-afterAll(closePretendBanks);
 
 const builder = new BuilderThread();
 afterAll(() => builder.onApplicationShutdown());

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 import { faultOf, parseAnswers } from '../support/raw-connection.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
@@ -19,10 +19,6 @@ beforeAll(async () => {
   bank.onAccounts = listSample();
   gateway = await startGateway(bank, { CORS_ORIGINS: 'https://app.example' });
   await gateway.get('/api/v1/accounts');
-});
-afterAll(async () => {
-  await closeGateways();
-  await closePretendBanks();
 });
 
 const oddText = fc.string({ unit: 'binary-ascii', maxLength: 12 });

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
+import { start } from '../support/sandbox.js';
 
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 
@@ -16,10 +16,6 @@ let gateway: Gateway;
 beforeAll(async () => {
   bank = await start();
   gateway = await startGateway(bank);
-});
-afterAll(async () => {
-  await closeGateways();
-  await cleanUp();
 });
 
 const names = readdirSync(DOCS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));

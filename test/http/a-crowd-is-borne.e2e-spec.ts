@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { cleanUp, makeDirectory } from '../support/sandbox.js';
-import { closeGateways, get, startGateway, type Gateway } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { endPrograms, programEnvironment, startProgram } from '../support/program.js';
+import { describe, expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
+import { get, startGateway, type Gateway } from '../support/gateway.js';
+import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { programEnvironment, startProgram } from '../support/program.js';
 import { startProber } from '../support/prober.js';
 import { codeOf, faultOf, sendRaw } from '../support/raw-connection.js';
 import { listSample } from '../support/sample-accounts.js';
@@ -13,13 +13,6 @@ import { until } from '../support/until.js';
 
 const FULL = process.env['FULL'] === '1';
 const MB = 1024 * 1024;
-
-afterEach(async () => {
-  await closeGateways();
-  await endPrograms();
-  await closePretendBanks();
-  await cleanUp();
-});
 
 const GET = 'GET /api/v1/accounts HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
@@ -69,7 +62,7 @@ describe('a crowd', () => {
         REQUEST_DEADLINE_MS: '30000',
         BANK_REQUEST_TIMEOUT_MS: '30000',
       }),
-      cwd: makeDirectory(),
+      cwd: temporaryDirectory(),
     });
     const port = Number(new URL(await program.started()).port);
     const memory = () =>
@@ -132,7 +125,7 @@ describe('a crowd', () => {
     bank.onAccounts = listSample(50);
     const program = await startProgram({
       env: programEnvironment(bank, { LOG_LEVEL: 'info' }),
-      cwd: makeDirectory(),
+      cwd: temporaryDirectory(),
       nodeFlags: ['--max-old-space-size=256'],
     });
     const url = await program.started();

@@ -1,10 +1,10 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { expectDocumented } from '../support/common-conditions.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 import { rawCall, rawRequest } from '../support/raw-call.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 
 // what is accepted to the letter is in src/http/guard.spec.ts, cors.spec.ts and client-list.spec.ts
 
@@ -17,10 +17,6 @@ let gateway: Gateway;
 beforeAll(async () => {
   sandbox = await start();
   gateway = await startGateway(sandbox, { CORS_ORIGINS: `${LISTED},http://localhost:5173` });
-});
-afterAll(async () => {
-  await closeGateways();
-  await cleanUp();
 });
 
 const call = (method: string, headers: Record<string, string>, path = PATH, of = gateway) =>

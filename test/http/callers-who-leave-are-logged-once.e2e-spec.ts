@@ -1,14 +1,9 @@
 import { connect, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { describe, expect, it } from '@jest/globals';
+import { startGateway, type Gateway } from '../support/gateway.js';
+import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-});
 
 const PATH = '/api/v1/accounts';
 const get = (target: string, id: string) => `GET ${target} HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${id}\r\n\r\n`;

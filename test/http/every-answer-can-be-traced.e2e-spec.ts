@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { cleanUp, control, start } from '../support/sandbox.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { control, start } from '../support/sandbox.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 import { rawCall, rawRequest } from '../support/raw-call.js';
 import { until } from '../support/until.js';
 
@@ -10,10 +10,6 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await start();
   gateway = await startGateway(sandbox, { SNAPSHOT_FRESH_MS: '600000', SNAPSHOT_MAX_AGE_MS: '600000' });
-});
-afterAll(async () => {
-  await closeGateways();
-  await cleanUp();
 });
 
 const PATH = '/api/v1/accounts';

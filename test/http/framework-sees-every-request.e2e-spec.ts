@@ -25,8 +25,8 @@ import { AccountsController } from '../../src/accounts/accounts.controller.js';
 import { BalancesController } from '../../src/accounts/balances.controller.js';
 import { Responder } from '../../src/accounts/responder.js';
 import { problemSchema } from '../../src/problems/problem-document.js';
-import { closeGateways, get, prepareGateway, startGateway, type Answer, type Gateway } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { get, prepareGateway, startGateway, type Answer, type Gateway } from '../support/gateway.js';
+import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { faultOf, sendRaw } from '../support/raw-connection.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
@@ -44,8 +44,6 @@ afterEach(async () => {
     Reflect.deleteMetadata(GUARDS_METADATA, controller);
     Reflect.deleteMetadata(INTERCEPTORS_METADATA, controller);
   }
-  await closeGateways();
-  await closePretendBanks();
 });
 
 /** What the guards and interceptors below have seen, as method, URL and client. */

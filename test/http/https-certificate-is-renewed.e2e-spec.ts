@@ -3,13 +3,14 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { request } from 'node:https';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AppModule } from '../../src/app.module.js';
 import { RecentEvents } from '../../src/telemetry/recent-events.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { temporaryDirectory } from '../support/closing.js';
 import { createAuthority, expired, type Authority, type ServerIdentity } from '../support/authority.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
-import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
+import { start } from '../support/sandbox.js';
 import { until } from '../support/until.js';
 
 const DAY_MS = 86_400_000;
@@ -25,8 +26,6 @@ beforeAll(async () => {
   authority = createAuthority('Callers trust this');
 });
 // those that wait for the gateway to look do so side by side
-afterAll(closeGateways);
-afterAll(cleanUp);
 
 interface Scene {
   readonly gateway: Gateway;
@@ -34,7 +33,7 @@ interface Scene {
 }
 
 async function startWith(identity: ServerIdentity): Promise<Scene> {
-  const directory = makeDirectory();
+  const directory = temporaryDirectory();
   const [certFile, keyFile] = [join(directory, 'tls.pem'), join(directory, 'tls.key')];
   const put = ({ cert, key }: Partial<ServerIdentity>) => {
     for (const [file, text] of [

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { cleanUp, start } from '../support/sandbox.js';
-import { closeGateways, get, startGateway, type Gateway } from '../support/gateway.js';
+import { start } from '../support/sandbox.js';
+import { get, startGateway, type Gateway } from '../support/gateway.js';
 
 let sandbox: Sandbox;
 let env: Record<string, string>;
@@ -17,8 +17,6 @@ beforeAll(async () => {
     TLS_KEY_FILE: join(sandbox.directory, 'server-key.pem'),
   };
 });
-afterEach(closeGateways);
-afterAll(cleanUp);
 
 function getSecurely(gateway: Gateway, path: string): Promise<{ status: number; text: string; protocol: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string; protocol: string }>();

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 import { codeOf, faultOf, sendRaw } from '../support/raw-connection.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
@@ -23,8 +23,6 @@ afterAll(async () => {
   await until(async () => (await connections(gateway)) === 0, 3000);
   // every answer had its line, and each line is one
   for (const line of gateway.lines) expect(line).toMatch(/^\{.*\}\n$/);
-  await closeGateways();
-  await closePretendBanks();
 });
 
 function connections({ app }: Gateway): Promise<number> {

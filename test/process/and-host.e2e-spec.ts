@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
 import { get } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { endPrograms, programEnvironment, startProgram, type Program } from '../support/program.js';
+import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { programEnvironment, startProgram, type Program } from '../support/program.js';
 import { listSample } from '../support/sample-accounts.js';
 import { closedPort } from '../support/servers.js';
 import { hasPrlimit } from '../support/tools.js';
@@ -14,10 +14,6 @@ let bank: PretendBank;
 beforeEach(async () => {
   bank = await startPretendBank();
   bank.onAccounts = listSample();
-});
-afterEach(async () => {
-  await endPrograms();
-  await closePretendBanks();
 });
 
 const start = (env: Record<string, string> = {}, nodeFlags: string[] = []) =>

@@ -1,10 +1,10 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
 import { get } from '../support/gateway.js';
-import { closePretendBanks, issueToken, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { endPrograms, programEnvironment, startProgram, type Program } from '../support/program.js';
+import { issueToken, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { programEnvironment, startProgram, type Program } from '../support/program.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
@@ -31,10 +31,6 @@ beforeEach(async () => {
     arrivals.push({ token, ageMs: performance.now() - (issuedAt.get(token) ?? 0) });
     list(request, response, url);
   };
-});
-afterEach(async () => {
-  await endPrograms();
-  await closePretendBanks();
 });
 
 const ENV = { SNAPSHOT_FRESH_MS: '0', LOG_LEVEL: 'trace' };

@@ -1,23 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { X509Certificate } from 'node:crypto';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { PROBLEMS } from '../../src/problems/problem-table.js';
 import { AppModule } from '../../src/app.module.js';
 import { VERSION } from '../../src/config/version.js';
-import { cleanUp, control, start } from '../support/sandbox.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
+import { control, start } from '../support/sandbox.js';
+import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await closeGateways();
-  await closePretendBanks();
-  await cleanUp();
-});
 
 const tokens = (sandbox: Sandbox) => sandbox.requests.filter(({ endpoint }) => endpoint === 'authorize').length;
 

@@ -1,23 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Account } from '../../src/snapshot/account.js';
 import { FAULTS } from '../../src/sandbox/faults.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
-import { cleanUp, control, start } from '../support/sandbox.js';
+import { control, start } from '../support/sandbox.js';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
-import { closeGateways, startGateway, type Answer } from '../support/gateway.js';
+import { startGateway, type Answer } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { listSample, PLANTED } from '../support/sample-accounts.js';
 
 let bank: PretendBank;
 beforeAll(async () => {
   bank = await startPretendBank();
-});
-afterEach(closeGateways);
-afterAll(async () => {
-  await closePretendBanks();
-  await cleanUp();
 });
 
 const PATHS = ['/api/v1/accounts', '/api/v1/accounts/nobody', '/health', '/api/v1/accounts?pageSize=x', '/nothing'];

@@ -1,16 +1,11 @@
 import { readdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { cleanUp, makeDirectory } from '../support/sandbox.js';
+import { describe, expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
 import { get } from '../support/gateway.js';
-import { endPrograms, startProgram } from '../support/program.js';
+import { startProgram } from '../support/program.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await endPrograms();
-  await cleanUp();
-});
 
 const FREE = { PORT: '0', SANDBOX_PORT: '0', SANDBOX_CONTROL_PORT: '0' };
 const isOpen = (url: string) =>
@@ -23,7 +18,7 @@ const isOpen = (url: string) =>
 
 describe('the sandbox starts with one command', () => {
   it('serve --sandbox: 120 accounts out of nothing, said to be a sandbox, and nothing is left when it stops', async () => {
-    const cwd = makeDirectory();
+    const cwd = temporaryDirectory();
     const program = await startProgram({ args: ['serve', '--sandbox'], env: FREE, cwd });
     const url = await program.started();
     expect((await get(`${url}/api/v1/accounts`)).json.page.total).toBe(120);
@@ -44,7 +39,7 @@ describe('the sandbox starts with one command', () => {
   });
 
   it('pages of a dev server may call it, whatever its port; others may not', async () => {
-    const program = await startProgram({ args: ['serve', '--sandbox'], env: FREE, cwd: makeDirectory() });
+    const program = await startProgram({ args: ['serve', '--sandbox'], env: FREE, cwd: temporaryDirectory() });
     const url = await program.started();
     // from http://localhost, http://127.0.0.1 is another site
     const site = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' };
@@ -68,7 +63,7 @@ describe('the sandbox starts with one command', () => {
 
   it('its twin: origins that are listed replace those', async () => {
     const env = { ...FREE, CORS_ORIGINS: 'http://localhost:4200' };
-    const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd: makeDirectory() });
+    const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd: temporaryDirectory() });
     const url = await program.started();
     const allowed = async (origin: string) =>
       (await get(`${url}/api/v1/accounts?pageSize=1`, { origin })).headers['access-control-allow-origin'];
@@ -78,7 +73,7 @@ describe('the sandbox starts with one command', () => {
 
   it('setting the switches back ends the waiting after the failures they made', async () => {
     const env = { ...FREE, SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' };
-    const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd: makeDirectory() });
+    const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd: temporaryDirectory() });
     const url = await program.started();
     const control = `${/http:\/\/[\d.:]+(?=\/control)/.exec(program.stderr())?.[0]}/control`;
     const ask = async () => (await get(`${url}/api/v1/accounts`)).json.code as string | undefined;
@@ -103,7 +98,7 @@ describe('the sandbox starts with one command', () => {
       BANK_PASSWORD_FILE: '/nowhere',
       HTTPS_PROXY: 'http://127.0.0.1:1',
     };
-    const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd: makeDirectory() });
+    const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd: temporaryDirectory() });
     const url = await program.started();
     expect((await get(`${url}/api/v1/accounts`)).status).toBe(200);
     const warnings = program.events('config.warning').map(({ msg }) => String(msg));
@@ -116,7 +111,7 @@ describe('the sandbox starts with one command', () => {
     const program = await startProgram({
       args: ['sandbox'],
       env: { ...FREE, NODE_ENV: 'production' },
-      cwd: makeDirectory(),
+      cwd: temporaryDirectory(),
     });
     const said = () => program.stdout() + program.stderr();
     await until(() => /\/control/.test(said()), 10_000);

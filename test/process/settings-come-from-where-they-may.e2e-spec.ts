@@ -1,22 +1,21 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
+import { temporaryDirectory } from '../support/closing.js';
+import { start } from '../support/sandbox.js';
 import { get } from '../support/gateway.js';
-import { endPrograms, programEnvironment, startProgram } from '../support/program.js';
+import { programEnvironment, startProgram } from '../support/program.js';
 import { until } from '../support/until.js';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await start();
 });
-afterEach(endPrograms);
-afterAll(cleanUp);
 
 const read = (file: string) => readFileSync(file, 'utf8');
 
-async function serves(env: Record<string, string>, cwd = makeDirectory()) {
+async function serves(env: Record<string, string>, cwd = temporaryDirectory()) {
   const program = await startProgram({ env, cwd });
   const url = await program.started();
   const answer = await get(`${url}/api/v1/accounts`);
@@ -26,7 +25,7 @@ async function serves(env: Record<string, string>, cwd = makeDirectory()) {
 
 describe('settings come from where they may', () => {
   it('secrets in files, whose last line end is dropped, whichever it is', async () => {
-    const directory = makeDirectory();
+    const directory = temporaryDirectory();
     const env = programEnvironment(sandbox);
     const ends = { BANK_USERNAME_FILE: '\n', BANK_PASSWORD_FILE: '\r\n', BANK_PFX_PASSCODE_FILE: '\n' };
     for (const [name, end] of Object.entries(ends)) {
@@ -55,7 +54,7 @@ describe('settings come from where they may', () => {
   });
 
   it('a .env file in the working directory, which the environment overrides', async () => {
-    const cwd = makeDirectory();
+    const cwd = temporaryDirectory();
     const lines = Object.entries(programEnvironment(sandbox)).map(([name, value]) => `${name}=${value}\n`);
     writeFileSync(join(cwd, '.env'), `${lines.join('')}LOG_LEVEL=silent\n`);
     const program = await serves({ LOG_LEVEL: 'debug' }, cwd);

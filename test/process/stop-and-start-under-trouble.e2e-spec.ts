@@ -3,26 +3,20 @@ import { closeSync, openSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
-import { closeGateways, get, startGateway } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
-import { endPrograms, programEnvironment, startProgram, type Program } from '../support/program.js';
+import { describe, expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
+import { start } from '../support/sandbox.js';
+import { get, startGateway } from '../support/gateway.js';
+import { startPretendBank } from '../support/pretend-bank.js';
+import { programEnvironment, startProgram, type Program } from '../support/program.js';
 import { listSample } from '../support/sample-accounts.js';
 import { closedPort } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-afterEach(async () => {
-  await closeGateways();
-  await endPrograms();
-  await closePretendBanks();
-  await cleanUp();
-});
-
 async function startServing(env: Record<string, string> = {}): Promise<{ program: Program; url: string }> {
   const bank = await startPretendBank();
   bank.onAccounts = listSample();
-  const program = await startProgram({ env: programEnvironment(bank, env), cwd: makeDirectory() });
+  const program = await startProgram({ env: programEnvironment(bank, env), cwd: temporaryDirectory() });
   return { program, url: await program.started() };
 }
 
@@ -92,7 +86,7 @@ describe('stopping', () => {
 describe('starting', () => {
   it('told to stop while it starts, it ends by itself, without serving', async () => {
     const bank = await startPretendBank();
-    const program = await startProgram({ env: programEnvironment(bank), cwd: makeDirectory() });
+    const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory() });
     await until(() => program.events('certificate.loaded').length > 0, 15_000);
     program.child.kill('SIGTERM');
     // when the signal comes a moment late, it has begun to serve, and stops as ever
@@ -102,7 +96,7 @@ describe('starting', () => {
 
   it.each([0, 50, 150, 300, 500])('told to stop after %i ms: gone, without an error', async (ms) => {
     const bank = await startPretendBank();
-    const program = await startProgram({ env: programEnvironment(bank), cwd: makeDirectory() });
+    const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory() });
     await delay(ms);
     program.child.kill('SIGTERM');
     // null: Node itself was still starting
@@ -112,7 +106,7 @@ describe('starting', () => {
 
   it('SIGHUP while it starts does not end it', async () => {
     const bank = await startPretendBank();
-    const program = await startProgram({ env: programEnvironment(bank), cwd: makeDirectory() });
+    const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory() });
     await until(() => program.events('certificate.loaded').length > 0, 15_000);
     program.child.kill('SIGHUP');
     await program.started();
@@ -123,7 +117,10 @@ describe('starting', () => {
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
     const bank = await startPretendBank();
-    const program = await startProgram({ env: programEnvironment(bank, { PORT: String(port) }), cwd: makeDirectory() });
+    const program = await startProgram({
+      env: programEnvironment(bank, { PORT: String(port) }),
+      cwd: temporaryDirectory(),
+    });
     expect(await program.exit).toBe(1);
     expect(program.stderr().trim().split('\n')).toHaveLength(1);
     expect(program.stderr()).toMatch(new RegExp(`Port ${port} on 127.0.0.1 is taken .*PORT=`));
@@ -158,7 +155,7 @@ describe('starting', () => {
 
 describe('a reader of its log that reads no more, and does not leave', () => {
   it('does not hold the stop', async () => {
-    const path = join(makeDirectory(), 'log');
+    const path = join(temporaryDirectory(), 'log');
     execFileSync('mkfifo', [path]);
     const reader = openSync(path, 'r+');
     const { child, url } = await startWithOutput([reader, 'pipe']);
@@ -181,7 +178,7 @@ async function startWithOutput(outputs: OutputOptions): Promise<{ child: ChildPr
   bank.onAccounts = listSample();
   const port = await closedPort();
   const child = spawn(process.execPath, ['--disable-sigusr1', join(process.env['BUILT_SOURCES'] ?? '', 'main.js')], {
-    cwd: makeDirectory(),
+    cwd: temporaryDirectory(),
     env: { PATH: process.env['PATH'], ...programEnvironment(bank, { PORT: String(port) }) },
     stdio: ['ignore', ...outputs],
   });

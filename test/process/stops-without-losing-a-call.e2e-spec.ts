@@ -1,10 +1,10 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { cleanUp, makeDirectory } from '../support/sandbox.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
 import { get } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { endPrograms, programEnvironment, startProgram } from '../support/program.js';
+import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { programEnvironment, startProgram } from '../support/program.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
@@ -12,14 +12,9 @@ let bank: PretendBank;
 beforeEach(async () => {
   bank = await startPretendBank();
 });
-afterEach(async () => {
-  await endPrograms();
-  await closePretendBanks();
-  await cleanUp();
-});
 
 const start = (env: Record<string, string> = {}) =>
-  startProgram({ env: programEnvironment(bank, env), cwd: makeDirectory() });
+  startProgram({ env: programEnvironment(bank, env), cwd: temporaryDirectory() });
 const lists = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length;
 /** A process that has made its first reading, and one call of a caller that has reached the bank. */
 async function startWithCallInFlight(env: Record<string, string> = {}) {

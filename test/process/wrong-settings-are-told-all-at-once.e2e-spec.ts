@@ -1,19 +1,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { VERSION } from '../../src/config/version.js';
-import { cleanUp, makeDirectory, start } from '../support/sandbox.js';
-import { endPrograms, programEnvironment, startProgram, type ProgramOptions } from '../support/program.js';
+import { temporaryDirectory } from '../support/closing.js';
+import { start } from '../support/sandbox.js';
+import { programEnvironment, startProgram, type ProgramOptions } from '../support/program.js';
 
 let sandbox: Sandbox;
 let cwd: string;
 beforeAll(async () => {
   sandbox = await start();
-  cwd = makeDirectory();
+  cwd = temporaryDirectory();
 }, 60_000);
-afterEach(endPrograms);
-afterAll(cleanUp);
 
 /** Runs it to its end. */
 async function run(options: Partial<ProgramOptions>) {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { askAccounts, askToken, cleanUp, control, getToken, start } from '../support/sandbox.js';
+import { askAccounts, askToken, control, getToken, start } from '../support/sandbox.js';
 import { until } from '../support/until.js';
 
 interface List {
@@ -16,7 +16,6 @@ describe('the account list', () => {
     bank = await start();
     token = await getToken(bank);
   });
-  afterAll(cleanUp);
 
   it('gives 50 accounts and the page info when nothing is asked', async () => {
     const reply = await askAccounts(bank, token, '', { headers: { 'x-request-id': 'reading-1' } });

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { askAccounts, basic, cleanUp, control, getToken, start } from '../support/sandbox.js';
+import { askAccounts, basic, control, getToken, start } from '../support/sandbox.js';
 
 describe('the control port', () => {
   let bank: Sandbox;
   beforeAll(async () => {
     bank = await start();
   });
-  afterAll(cleanUp);
 
   const statusOf = (options: { method?: string; path?: string; headers?: Record<string, string>; body?: string }) => {
     const { promise, resolve, reject } = Promise.withResolvers<{

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Fault } from '../../src/sandbox/faults.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { askAccounts, askToken, cleanUp, control, getToken, start } from '../support/sandbox.js';
+import { askAccounts, askToken, control, getToken, start } from '../support/sandbox.js';
 
 describe('failNext', () => {
   let bank: Sandbox;
@@ -12,7 +12,6 @@ describe('failNext', () => {
     bank = await start();
     token = await getToken(bank);
   });
-  afterEach(cleanUp);
 
   it.each(['401', '404', '503'] as const)('%s is a problem', async (fault) => {
     await order(fault);
@@ -90,8 +89,6 @@ describe('failNext', () => {
 });
 
 describe('latencyMs', () => {
-  afterEach(cleanUp);
-
   it('delays every answer, and not close()', async () => {
     const bank = await start({ latencyMs: 300 });
     const before = performance.now();

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { temporaryDirectory } from '../support/closing.js';
 import {
   askAccounts,
   askToken,
   call,
-  cleanUp,
   control,
   getToken,
-  makeDirectory,
   ownCertificate,
   siblingCertificate,
   start,
@@ -23,9 +22,8 @@ describe('the sandbox on one port', () => {
   let bank: Sandbox;
   let other: Sandbox;
   beforeAll(async () => {
-    [bank, other] = await Promise.all([start(), start({ directory: makeDirectory() })]);
+    [bank, other] = await Promise.all([start(), start({ directory: temporaryDirectory() })]);
   });
-  afterAll(cleanUp);
 
   it('answers a client with its certificate, under each of its names', async () => {
     expect((await askToken(bank)).status).toBe(200);
@@ -83,9 +81,8 @@ describe('the sandbox with an authorization host of its own', () => {
   let bank: Sandbox;
   let other: Sandbox;
   beforeAll(async () => {
-    [bank, other] = await Promise.all([start({ authPort: 0 }), start({ directory: makeDirectory() })]);
+    [bank, other] = await Promise.all([start({ authPort: 0 }), start({ directory: temporaryDirectory() })]);
   });
-  afterAll(cleanUp);
 
   it('serves each path on its own host only', async () => {
     expect(bank.authUrl).not.toBe(bank.url);

@@ -1,19 +1,18 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { isAbsolute, join } from 'node:path';
 import { renewClientFile } from '../../src/sandbox/identity/identity.js';
 import { sandboxGreeting } from '../../src/sandbox/sandbox-greeting.js';
-import { askAccounts, askToken, cleanUp, getToken, makeDirectory, ownCertificate, start } from '../support/sandbox.js';
+import { temporaryDirectory } from '../support/closing.js';
+import { askAccounts, askToken, getToken, ownCertificate, start } from '../support/sandbox.js';
 
 const read = (directory: string, name: string): string => readFileSync(join(directory, name), 'base64');
 
 describe('starting the sandbox', () => {
-  afterEach(cleanUp);
-
   it('writes its identity for its owner alone, and uses it again', async () => {
-    const directory = join(makeDirectory(), 'deep', 'down');
+    const directory = join(temporaryDirectory(), 'deep', 'down');
     const first = await start({ directory });
     expect(statSync(directory).mode & 0o777).toBe(0o700);
     const names = readdirSync(directory);
@@ -26,7 +25,7 @@ describe('starting the sandbox', () => {
   });
 
   it('keeps its files under other names, and renews them when fresh or broken', async () => {
-    const directory = makeDirectory();
+    const directory = temporaryDirectory();
     const parts = (): string[] => ['ca.pem', 'client.pfx'].map((name) => read(directory, name));
     await (await start({ directory })).close();
     const [ca, pfx] = parts();
@@ -64,7 +63,7 @@ describe('starting the sandbox', () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => blocker.once('listening', resolve));
     const { port } = blocker.address() as AddressInfo;
-    const directory = makeDirectory();
+    const directory = temporaryDirectory();
     const failure = await start({ directory, [setting]: port }, true).catch((error: unknown) => error as Error);
     await new Promise((resolve) => blocker.close(resolve));
     expect(failure).toMatchObject({ name: 'SandboxNotStarted' });
@@ -78,7 +77,7 @@ describe('starting the sandbox', () => {
 
   it('names the setting when the allowlist or the directory is wrong', async () => {
     await expect(start({ allowedIps: ['10.0.0.0/99'] })).rejects.toThrow(/SANDBOX_ALLOWED_IPS.*10\.0\.0\.0\/99/);
-    const file = join(makeDirectory(), 'file');
+    const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     await expect(start({ directory: file })).rejects.toThrow(/SANDBOX_DIRECTORY/);
   });
@@ -94,8 +93,6 @@ describe('starting the sandbox', () => {
 });
 
 describe('a running sandbox', () => {
-  afterEach(cleanUp);
-
   it('outlives noise on every port, and closes twice', async () => {
     const bank = await start({ authPort: 0 });
     for (const url of [bank.url, bank.authUrl, bank.controlUrl]) {

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { askToken, basic, cleanUp, control, start } from '../support/sandbox.js';
+import { askToken, basic, control, start } from '../support/sandbox.js';
 
 describe('the token endpoint', () => {
   let bank: Sandbox;
   beforeAll(async () => {
     bank = await start();
   });
-  afterAll(cleanUp);
 
   it('gives a signed token bound to the certificate, expires_in as a string', async () => {
     const reply = await askToken(bank);

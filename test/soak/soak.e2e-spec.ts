@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { Dice } from '../../src/sandbox/accounts/dice.js';
 import { secretsOf } from '../support/common-conditions.js';
 import { get } from '../support/gateway.js';
-import { closePretendBanks } from '../support/pretend-bank.js';
-import { endPrograms, programEnvironment, startProgram } from '../support/program.js';
+import { programEnvironment, startProgram } from '../support/program.js';
 import { until } from '../support/until.js';
 import { Callers } from './callers.js';
 import { FAULTS } from './faults.js';
@@ -33,11 +32,6 @@ const [STEADY, LEAVING, BURST] = [8, 3, 150];
 const RECOVERS_WITHIN_MS = 40_000;
 /** What caches, compiled code and the idle connections of the pool may take beyond the start. */
 const MAY_GROW = { heapMb: 15, files: 8, sockets: 8 };
-
-afterEach(async () => {
-  await endPrograms();
-  await closePretendBanks();
-});
 
 it(
   `${SECONDS} s of faults at random, seed ${SEED}: nothing lost, nothing leaked, nothing wrong`,

@@ -12,7 +12,7 @@ export interface ServerIdentity {
 
 export interface Authority {
   readonly pem: string;
-  /** A new PEM file, which lasts until the next `closeAll`. */
+  /** A new PEM file. */
   readonly file: string;
   /** The root itself as a server: a self-signed certificate. */
   readonly self: ServerIdentity;

@@ -2,19 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { onClose } from './closing.js';
 
 const PROGRAM = `
 const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
   process.stdout.write(String(server.address().port));
 });`;
-
-const running = new Set<() => void>();
-
-/** For afterEach. */
-export function closeDeafServers(): void {
-  for (const close of running) close();
-  running.clear();
-}
 
 /**
  * A port where packets are dropped, without privileges: its process is stopped and its queue is full, so that Linux
@@ -23,7 +16,7 @@ export function closeDeafServers(): void {
 export async function startDeafServer(): Promise<number> {
   const child = spawn(process.execPath, ['-e', PROGRAM], { stdio: ['ignore', 'pipe', 'ignore'] });
   const sockets: Socket[] = [];
-  running.add(() => {
+  onClose(() => {
     for (const socket of sockets) socket.destroy();
     child.kill('SIGKILL');
   });

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { request, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { onClose } from './closing.js';
 import { createApp } from '../../src/app.setup.js';
 import { SystemClock, type Clock } from '../../src/time/clock.js';
 import { Log } from '../../src/logging/logging.js';
@@ -47,13 +48,6 @@ export interface Gateway {
   /** The headers alone, as of a stream, which has no end. */
   head(path: string): Promise<Answer>;
   close(): Promise<void>;
-}
-
-const running = new Set<Gateway>();
-
-/** For afterEach: closes every gateway that a test left open. */
-export async function closeGateways(): Promise<void> {
-  for (const gateway of running) await gateway.close();
 }
 
 /** The settings that point at a bank, as an operator would write them. */
@@ -105,6 +99,7 @@ export async function prepareGateway(
     await app.listen(settings.PORT, settings.HOST);
     const { port } = app.getHttpServer().address() as AddressInfo;
     const url = `http://127.0.0.1:${port}`;
+    let closed: Promise<void> | undefined;
     const gateway: Gateway = {
       url,
       port,
@@ -115,11 +110,9 @@ export async function prepareGateway(
       events: (event) => lines.map((line) => JSON.parse(line) as LogLine).filter((line) => line['event'] === event),
       get: (path, headers = {}) => get(`${url}${path}`, headers),
       head: (path) => get(`${url}${path}`, {}, 'HEAD'),
-      close: async () => {
-        if (running.delete(gateway)) await app.close();
-      },
+      close: () => (closed ??= app.close()),
     };
-    running.add(gateway);
+    onClose(gateway.close);
     return gateway;
   }
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { startWebServer } from './web-server.js';
 
 export interface CollectedSpan {
   readonly traceId: string;
@@ -23,19 +23,11 @@ export interface Collector {
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: Buffer }[];
   /** What it answers. */
   status: number;
-  close(): Promise<void>;
-}
-
-const running = new Set<Collector>();
-
-/** For afterEach. */
-export async function closeCollectors(): Promise<void> {
-  for (const collector of running) await collector.close();
+  close(): void;
 }
 
 /** A collector that reads OTLP over HTTP in protobuf (opentelemetry-proto, trace/v1). */
 export async function startCollector(): Promise<Collector> {
-  const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -46,24 +38,16 @@ export async function startCollector(): Promise<Collector> {
       response.writeHead(collector.status, { 'content-type': 'application/x-protobuf' }).end();
     });
   });
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const collector: Collector = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await startWebServer(server),
     spans: [],
     requests: [],
     status: 200,
-    close: async () => {
-      if (!running.delete(collector)) return;
-      const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.destroy();
-      await closed;
+    close: () => {
+      server.close();
+      server.closeAllConnections();
     },
   };
-  running.add(collector);
   return collector;
 }
 

@@ -1,16 +1,14 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import type { Validity } from '../../src/sandbox/identity/certificate.js';
 import { createIdentity, createServerCertificate, renewClient } from '../../src/sandbox/identity/identity.js';
 import { writeIdentityFiles } from '../../src/sandbox/identity/identity-files.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
+import { onClose, temporaryDirectory } from './closing.js';
 import type { BankAddress } from './gateway.js';
 import { toSandboxSettings } from './sandbox.js';
 import { takeKeyPair } from './stock.js';
@@ -54,13 +52,6 @@ export interface PretendBankOptions {
   readonly serverNames?: readonly string[];
 }
 
-const running = new Set<PretendBank>();
-
-/** For afterEach. */
-export async function closePretendBanks(): Promise<void> {
-  for (const bank of running) await bank.close();
-}
-
 /** Answers a token request as a bank does. */
 export function issueToken(bank: PretendBank, change: Record<string, unknown> = {}): Handler {
   return (_request, response) => {
@@ -90,10 +81,9 @@ export function json(
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Starts one; `closePretendBanks` ends it. */
 export async function startPretendBank(options: PretendBankOptions = {}): Promise<PretendBank> {
   const { serverNames: names = ['localhost', '127.0.0.1'], serverValidity, server: tls, ...validity } = options;
-  const directory = mkdtempSync(join(tmpdir(), 'bank-'));
+  const directory = temporaryDirectory();
   // recognisable wherever they turn up
   const secret = (what: string) => `secret-${what}-${randomBytes(6).toString('hex')}`;
   const secrets = { username: secret('user'), password: secret('password'), passcode: secret('passcode') };
@@ -124,6 +114,7 @@ export async function startPretendBank(options: PretendBankOptions = {}): Promis
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
+  let closed: Promise<void> | undefined;
   const bank: PretendBank = {
     url: sandbox.url,
     authUrl: sandbox.authUrl,
@@ -144,12 +135,8 @@ export async function startPretendBank(options: PretendBankOptions = {}): Promis
       const { fingerprint } = new X509Certificate(openPfx(pfx, passcode).certificatePems[0] ?? '');
       return { pfx, passcode, thumbprint: fingerprint.replaceAll(':', '') };
     },
-    close: async () => {
-      if (!running.delete(bank)) return;
-      await sandbox.close();
-      rmSync(directory, { recursive: true, force: true });
-    },
+    close: () => (closed ??= sandbox.close()),
   };
-  running.add(bank);
+  onClose(bank.close);
   return bank;
 }

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { onClose } from './closing.js';
 import { toEnvironment, type BankAddress, type LogLine } from './gateway.js';
 import { until } from './until.js';
 
@@ -13,16 +14,6 @@ export interface Program {
   started(): Promise<string>;
   /** Its exit code, once it has ended and all it wrote has been read; null when a signal ended it. */
   readonly exit: Promise<number | null>;
-}
-
-const running = new Set<Program>();
-
-/** For afterEach: ends what a test left running. */
-export async function endPrograms(): Promise<void> {
-  for (const program of running) {
-    program.child.kill('SIGKILL');
-    await program.exit;
-  }
 }
 
 export interface ProgramOptions {
@@ -67,12 +58,14 @@ export async function startProgram({ args = [], env = {}, cwd, nodeFlags = [] }:
       child.once('error', reject);
       child.once('close', (code) => {
         ended = true;
-        running.delete(program);
         resolve(code);
       });
     }),
   };
-  running.add(program);
+  onClose(() => {
+    child.kill('SIGKILL');
+    return program.exit;
+  });
   return program;
 }
 

@@ -1,8 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAuthority } from './authority.js';
-import { onClose, temporaryDirectory } from './closing.js';
+import { temporaryDirectory } from './closing.js';
 import { closedPort } from './servers.js';
 import { startTool } from './tools.js';
 import { until } from './until.js';
@@ -84,8 +84,6 @@ export async function startRedis({
       return readFileSync(join(directory, 'dump.rdb'));
     },
   };
-  // a stopped one is not ended by closeAll
-  onClose(async () => void spawnSync('kill', ['-CONT', String(pid)]));
   await until(() => redis.cli('PING').includes('PONG'));
   return redis;
 }

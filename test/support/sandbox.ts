@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import type { RequestOptions } from 'node:https';
 import type { IncomingHttpHeaders } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { renewClient } from '../../src/sandbox/identity/identity.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import type { Sandbox, SandboxSettings } from '../../src/sandbox/sandbox.js';
+import { onClose, temporaryDirectory } from './closing.js';
 import { copySandboxIdentity, takeKeyPair } from './stock.js';
 
 interface Reply {
@@ -19,21 +19,8 @@ interface Reply {
 /** A client certificate as TLS options; an empty object presents none. */
 type ClientTls = { pfx: Buffer; passphrase: string } | Record<string, never>;
 
-const cleanups: (() => void | Promise<void>)[] = [];
-
-/** For afterEach/afterAll: closes what was started, removes what was written. */
-export async function cleanUp(): Promise<void> {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-}
-
-export function makeDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'sandbox-spec-'));
-  cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
 function directoryWithIdentity(): string {
-  const directory = makeDirectory();
+  const directory = temporaryDirectory();
   copySandboxIdentity(directory);
   return directory;
 }
@@ -59,7 +46,7 @@ export function toSandboxSettings(change: Partial<SandboxSettings> = {}): Sandbo
 /** All have the same identity; one in a `directory` of its own makes another. */
 export async function start(change: Partial<SandboxSettings> = {}, fresh = false): Promise<Sandbox> {
   const sandbox = await startSandbox(toSandboxSettings(change), { fresh });
-  cleanups.push(() => sandbox.close());
+  onClose(() => sandbox.close());
   return sandbox;
 }
 

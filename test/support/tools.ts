@@ -50,7 +50,7 @@ export interface RunningTool {
   readonly pid: number;
 }
 
-/** Runs a program that listens on `port` of 127.0.0.1, from when it does; `closeAll` ends it. */
+/** Runs a program that listens on `port` of 127.0.0.1, from when it does. */
 export async function startTool(program: string, args: readonly string[], port: number): Promise<RunningTool> {
   const child = spawn(program, args);
   const ended = new Promise((resolve) => child.once('close', resolve));

@@ -31,7 +31,7 @@ export interface WatchedProgram {
   connectedTo(): string[];
 }
 
-/** The program, watched from its start, once it has answered a call for accounts. `closeAll` removes its directory. */
+/** The program, watched from its start, once it has answered a call for accounts. */
 export async function startWatched(
   bank: BankAddress,
   env: Record<string, string> = {},

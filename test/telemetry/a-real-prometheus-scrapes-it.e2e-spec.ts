@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, expect, it } from '@jest/globals';
-import { closeAll, temporaryDirectory } from '../support/closing.js';
+import { expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
 import { dashboardQueries } from '../support/dashboard.js';
 import { read } from '../support/documents.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { startGateway } from '../support/gateway.js';
+import { start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
 import { hasPrometheus, startTool } from '../support/tools.js';
 import { until } from '../support/until.js';
@@ -14,12 +14,6 @@ import { until } from '../support/until.js';
 const FULL = process.env['FULL'] === '1';
 /** A minute at length, else enough for a few scrapes. */
 const SECONDS = FULL ? 60 : 5;
-
-afterAll(async () => {
-  await closeAll();
-  await closeGateways();
-  await cleanUp();
-});
 
 interface QueryAnswer {
   readonly status: string;

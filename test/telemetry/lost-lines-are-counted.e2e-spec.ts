@@ -1,16 +1,10 @@
-import { afterEach, expect, it } from '@jest/globals';
-import { closeAll, temporaryDirectory } from '../support/closing.js';
+import { expect, it } from '@jest/globals';
+import { temporaryDirectory } from '../support/closing.js';
 import { get } from '../support/gateway.js';
-import { closePretendBanks, startPretendBank } from '../support/pretend-bank.js';
-import { endPrograms, programEnvironment, startProgram } from '../support/program.js';
+import { startPretendBank } from '../support/pretend-bank.js';
+import { programEnvironment, startProgram } from '../support/program.js';
 import { scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';
-
-afterEach(async () => {
-  await endPrograms();
-  await closePretendBanks();
-  await closeAll();
-});
 
 it('log lines that nobody reads any more are counted, and none before', async () => {
   const bank = await startPretendBank();

@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { closeGateways, startGateway } from '../support/gateway.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway } from '../support/gateway.js';
 import { rawCall, rawRequest } from '../support/raw-call.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 import { parseMetrics, scrape } from '../support/scrape.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 
@@ -9,8 +9,6 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await start();
 });
-afterEach(closeGateways);
-afterAll(cleanUp);
 
 const PROMETHEUS =
   'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';

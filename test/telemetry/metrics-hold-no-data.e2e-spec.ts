@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { rawCall, rawRequest } from '../support/raw-call.js';
 import { listSample, PLANTED, sampleId } from '../support/sample-accounts.js';
 import { parseMetrics } from '../support/scrape.js';
@@ -11,8 +11,6 @@ let bank: PretendBank;
 beforeAll(async () => {
   bank = await startPretendBank();
 });
-afterEach(closeGateways);
-afterAll(closePretendBanks);
 
 const REQUEST_ID = 'planted-request-id';
 const TEMPLATES = new Set(['/api/v1/accounts', '/api/v1/accounts/:accountId', '/health', '/metrics', 'unmatched']);

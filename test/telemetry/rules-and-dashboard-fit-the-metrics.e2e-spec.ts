@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { closeAll, temporaryDirectory } from '../support/closing.js';
+import { temporaryDirectory } from '../support/closing.js';
 import { dashboardQueries } from '../support/dashboard.js';
 import { brokenLinks, coded, read, readDocument, ROOT, rowsUnder, withoutRow } from '../support/documents.js';
-import { closeGateways, startGateway } from '../support/gateway.js';
+import { startGateway } from '../support/gateway.js';
 import { rawCall, rawRequest } from '../support/raw-call.js';
-import { cleanUp, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 import { scrape, type Scrape } from '../support/scrape.js';
 import { hasPrometheus } from '../support/tools.js';
 
@@ -40,11 +40,6 @@ beforeAll(async () => {
   await rawCall(gateway.port, rawRequest('POST / HTTP/1.1'));
   seen = await scrape(gateway);
   openMetrics = (await gateway.get('/metrics', { accept: 'application/openmetrics-text' })).text;
-});
-afterAll(async () => {
-  await closeGateways();
-  await cleanUp();
-  await closeAll();
 });
 
 /** Names of metrics in an expression: no label, function or keyword has one of these beginnings. */

@@ -1,13 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { closeAll } from '../support/closing.js';
-import { closeDeafServers, startDeafServer } from '../support/deaf-server.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startDeafServer } from '../support/deaf-server.js';
 import { ROOT } from '../support/documents.js';
 import { get } from '../support/gateway.js';
-import { closeCollectors, startCollector } from '../support/otlp-collector.js';
-import { closePretendBanks, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { endPrograms } from '../support/program.js';
+import { startCollector } from '../support/otlp-collector.js';
+import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 import { startWatched, type WatchedProgram } from '../support/watched-program.js';
@@ -25,13 +23,6 @@ beforeAll(async () => {
   bank = await startPretendBank();
   bank.onAccounts = listSample();
 });
-afterEach(async () => {
-  await endPrograms();
-  closeDeafServers();
-  await closeCollectors();
-  await closeAll();
-});
-afterAll(closePretendBanks);
 
 /** How long the program takes to end, ms. */
 async function stop({ program }: WatchedProgram): Promise<number> {

@@ -1,20 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
 import { startTracing, type Tracing } from '../../src/telemetry/tracing.js';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
-import { closeGateways, startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
+import { startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
 import { keepLines } from '../support/log-lines.js';
-import { closeCollectors, startCollector, type CollectedSpan, type Collector } from '../support/otlp-collector.js';
-import {
-  closePretendBanks,
-  issueToken,
-  json,
-  listAccounts,
-  startPretendBank,
-  type PretendBank,
-} from '../support/pretend-bank.js';
-import { cleanUp } from '../support/sandbox.js';
+import { startCollector, type CollectedSpan, type Collector } from '../support/otlp-collector.js';
+import { issueToken, json, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { listSample, PLANTED, sampleAccounts, sampleId } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
@@ -29,19 +21,13 @@ beforeAll(async () => {
   bank = await startPretendBank();
 });
 afterEach(async () => {
-  await closeGateways();
   await tracing?.stop();
   tracing = null;
-  await closeCollectors();
   for (const name of Object.keys(process.env)) if (name.startsWith('OTEL_')) delete process.env[name];
   written.length = 0;
   bank.onToken = issueToken(bank);
   bank.onAccounts = listSample();
   bank.requests.length = 0;
-});
-afterAll(async () => {
-  await closePretendBanks();
-  await cleanUp();
 });
 
 async function startTraced(env: Record<string, string> = {}, settings: Record<string, string> = {}) {
@@ -350,7 +336,7 @@ describe('a collector that is away', () => {
     collector.status = 400;
     for (let i = 0; i < 100; i++) expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
     await until(() => collector.requests.length > 3);
-    await collector.close();
+    collector.close();
     for (let i = 0; i < 100; i++) expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
     await delay(100);
     expect(lines('traces.unavailable')).toMatchObject([{ level: 'warn', failure: '400' }]);

@@ -2,13 +2,13 @@ import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppModule } from '../../src/app.module.js';
 import { createAuthority } from '../support/authority.js';
-import { closeAll, temporaryDirectory } from '../support/closing.js';
-import { closeGateways, startGateway, type Gateway } from '../support/gateway.js';
+import { temporaryDirectory } from '../support/closing.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { closePretendBanks, issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { rawCall, rawRequest } from '../support/raw-call.js';
 import { listSample } from '../support/sample-accounts.js';
 import { parseMetrics, scrape } from '../support/scrape.js';
@@ -21,11 +21,6 @@ beforeAll(async () => {
 afterEach(async () => {
   bank.onToken = issueToken(bank);
   bank.onAccounts = listSample(3);
-  await closeGateways();
-});
-afterAll(async () => {
-  await closePretendBanks();
-  await closeAll();
 });
 
 const DURATION_COUNT = 'http_server_request_duration_seconds_count';
