@@ -3,13 +3,14 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
 import { body, invalid, raw, refused, status, timeout, unavailable } from '../support/fault-answers.js';
-import { runFault, type FaultCase } from '../support/fault-case.js';
+import { faultsOf, type FaultCase } from '../support/fault-case.js';
 import type { Handler } from '../support/pretend-bank.js';
 import { PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { startRawServer } from '../support/servers.js';
 
 const bank = await bankForFile();
 const elsewhere = await startRawServer();
+const faults = await faultsOf(bank);
 const location = `http://127.0.0.1:${elsewhere.port}/`;
 
 const PAGE = JSON.stringify({
@@ -155,8 +156,8 @@ function resetUnder(socket: TLSSocket): void {
 }
 
 describe('the account list at fault is told by its code', () => {
-  const check = async (...[, onAccounts, expected, times = 1, env = {}]: Case) => {
-    const { tokenRequests, accountRequests } = await runFault(bank, { onAccounts, env, ...expected });
+  const check = async (...[, onAccounts, expected, times = 1, env]: Case) => {
+    const { tokenRequests, accountRequests } = await faults.run({ onAccounts, ...(env && { env }), ...expected });
     expect({ tokenRequests, accountRequests }).toEqual({
       // a 401 asks for another token, once
       tokenRequests: expected === refused && times === 2 ? 2 : 1,
@@ -168,10 +169,8 @@ describe('the account list at fault is told by its code', () => {
   describe('by what is in the body', () => void it.each(BODIES)('%s', check));
   describe('by what happens on the wire', () => void it.each(WIRE)('%s', check));
 
-  it('another host that a redirect names sees nothing', () => expect(elsewhere.accepted).toBe(0));
-
   it('413 at every size: smaller and smaller pages, then bank-refused', async () => {
-    const { accountRequests } = await runFault(bank, {
+    const { accountRequests } = await faults.run({
       onAccounts: status(413),
       env: { BANK_PAGE_SIZE: '100' },
       ...refused,
@@ -189,12 +188,12 @@ describe('the account list at fault is told by its code', () => {
     ['items[0].accountIdentifiers[1]', body('{"items":[{"accountId":"1","accountIdentifiers":[{},7]}]}')],
     ['result', body('{"result":null}')],
   ])('names the place %s', async (place, onAccounts) => {
-    const { answer } = await runFault(bank, { onAccounts, ...invalid });
+    const { answer } = await faults.run({ onAccounts, ...invalid });
     expect(answer.json.detail).toContain(`${place} `);
   });
 
   it('404 names a wrong path in BANK_BASE_URL as the other cause', async () => {
-    const { answer } = await runFault(bank, {
+    const { answer } = await faults.run({
       onAccounts: status(404),
       code: 'access-not-granted',
       status: 502,
@@ -202,4 +201,8 @@ describe('the account list at fault is told by its code', () => {
     });
     expect(answer.json.detail).toContain('BANK_BASE_URL');
   });
+
+  it('another host that a redirect names sees nothing', () => expect(elsewhere.accepted).toBe(0));
+
+  it('leaves no connection, file or secret behind', () => faults.end());
 });

@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
 import { body, invalid, raw, refused, status, timeout, unavailable } from '../support/fault-answers.js';
-import { runFault, type FaultCase } from '../support/fault-case.js';
+import { faultsOf, type FaultCase } from '../support/fault-case.js';
 import { issueToken, type Handler } from '../support/pretend-bank.js';
 import { PLANTED } from '../support/sample-accounts.js';
 import { startRawServer } from '../support/servers.js';
 
 const bank = await bankForFile();
 const elsewhere = await startRawServer();
+const faults = await faultsOf(bank);
 const location = `http://127.0.0.1:${elsewhere.port}/`;
 
 /** A good answer but for one field. */
@@ -82,16 +83,14 @@ const CASES: [string, Handler, Pick<FaultCase, 'code' | 'status' | 'owner'>][] =
 
 describe('the token endpoint at fault is told by its code', () => {
   it.each(CASES)('%s', async (_name, onToken, expected) => {
-    const { tokenRequests, accountRequests } = await runFault(bank, { onToken, ...expected });
+    const { tokenRequests, accountRequests } = await faults.run({ onToken, ...expected });
     expect(tokenRequests).toBe(1);
     // nothing that is no token is ever sent
     expect(accountRequests).toBe(0);
   });
 
-  it('another host that a redirect names sees nothing', () => expect(elsewhere.accepted).toBe(0));
-
   it('an answer larger than BANK_MAX_RESPONSE_BYTES', async () => {
-    const { tokenRequests } = await runFault(bank, {
+    const { tokenRequests } = await faults.run({
       onToken: field({ more: 'x'.repeat(100_000) }),
       env: { BANK_MAX_RESPONSE_BYTES: '65536' },
       ...invalid,
@@ -100,7 +99,11 @@ describe('the token endpoint at fault is told by its code', () => {
   });
 
   it('names the allowlist as another cause of a 401', async () => {
-    const { answer } = await runFault(bank, { onToken: status(401), ...credentials });
+    const { answer } = await faults.run({ onToken: status(401), ...credentials });
     expect(answer.json.detail).toMatch(/allowlist/);
   });
+
+  it('another host that a redirect names sees nothing', () => expect(elsewhere.accepted).toBe(0));
+
+  it('leaves no connection, file or secret behind', () => faults.end());
 });

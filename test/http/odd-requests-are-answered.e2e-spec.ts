@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it, test } from '@jest/globals';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { startPretendBank } from '../support/pretend-bank.js';
 import { codeOf, faultOf, sendRaw } from '../support/raw-connection.js';
@@ -16,13 +16,6 @@ beforeAll(async () => {
     SNAPSHOT_MAX_AGE_MS: '600000',
   });
   await gateway.get('/api/v1/accounts');
-});
-afterAll(async () => {
-  expect(gateway.events('request.failed')).toEqual([]);
-  expect((await gateway.get('/health/live')).status).toBe(200);
-  await until(async () => (await connections(gateway)) === 0, 3000);
-  // every answer had its line, and each line is one
-  for (const line of gateway.lines) expect(line).toMatch(/^\{.*\}\n$/);
 });
 
 function connections({ app }: Gateway): Promise<number> {
@@ -385,4 +378,11 @@ describe('nothing a caller sends splits an answer or a log line', () => {
       ['request', 'PUT', PATH, 405, 'method-not-allowed', '127.0.0.1'],
     ]);
   });
+});
+
+test('after all this the gateway is healthy, and each log line is one line', async () => {
+  expect(gateway.events('request.failed')).toEqual([]);
+  expect((await gateway.get('/health/live')).status).toBe(200);
+  await until(async () => (await connections(gateway)) === 0, 3000);
+  for (const line of gateway.lines) expect(line).toMatch(/^\{.*\}\n$/);
 });

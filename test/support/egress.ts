@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Egress, type EgressSettings } from '../../src/egress/egress.js';
 import type { WireRequest } from '../../src/egress/wire-client.js';
@@ -7,6 +6,7 @@ import { GatewayError } from '../../src/problems/gateway-error.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { onClose } from './closing.js';
 import type { PretendBank } from './pretend-bank.js';
+import { until } from './until.js';
 import { Activity } from '../../src/telemetry/activity.js';
 import { SystemClock } from '../../src/time/clock.js';
 
@@ -59,17 +59,20 @@ export function accountsAt(baseUrl: string, change: Partial<WireRequest> = {}): 
   return { target: 'accounts', baseUrl, path: '/api/v1/accounts', headers, ...change };
 }
 
-/** What a call that has to fail fails with, and how long it took; everything the error holds is looked through for secrets. */
-export async function failureOf(call: Promise<unknown>): Promise<GatewayError & { readonly ms: number }> {
-  const started = performance.now();
+/** The error that a call ends with. Fails the test if it succeeds, leaves a connection, or if the error contains a secret. */
+export async function failureOf(call: Promise<unknown>): Promise<GatewayError> {
+  const before = openSockets();
   const error: unknown = await call.then(
     (value) => new Error(`no failure but ${JSON.stringify(value).slice(0, 200)}`),
     (thrown: unknown) => thrown,
   );
   if (!(error instanceof GatewayError)) throw error;
-  const told = [error.detail, error.message, String(error.stack), String(error.cause), JSON.stringify(error)].join(' ');
-  if (/secret|BEGIN|Basic |Bearer /.test(told)) throw new Error(`a secret in ${told}`);
-  return Object.assign(error, { ms: performance.now() - started });
+  const shown = [error.detail, error.message, String(error.stack), String(error.cause), JSON.stringify(error)].join(
+    ' ',
+  );
+  if (/secret|BEGIN|Basic |Bearer /.test(shown)) throw new Error(`a secret in ${shown}`);
+  await expectSocketsLeft(before);
+  return error;
 }
 
 /** TCP connections of this process, at either end. */
@@ -77,8 +80,7 @@ export function openSockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap' || name === 'TLSWrap').length;
 }
 
-/** Waits at most two seconds until no more than `allowed` connections are left; gives how many there are. */
-export async function socketsLeft(allowed: number): Promise<number> {
-  for (let waited = 0; waited < 2000 && openSockets() > allowed; waited += 25) await delay(25);
-  return openSockets();
+/** Waits until at most so many connections are left. */
+export async function expectSocketsLeft(allowed: number): Promise<void> {
+  await until(() => openSockets() <= allowed);
 }

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { ProblemCode } from '../../src/problems/problem-table.js';
 import { repair } from './bank-for-file.js';
-import { askInTime, expectCommonConditions } from './common-conditions.js';
+import { askInTime, expectCommonConditions, expectSafe } from './common-conditions.js';
 import { startGateway, type Answer, type Gateway } from './gateway.js';
 import { MovedClock } from './moved-clock.js';
 import type { Handler, PretendBank } from './pretend-bank.js';
@@ -19,44 +19,65 @@ export interface FaultCase {
 
 interface FaultSeen {
   readonly answer: Answer;
-  readonly gateway: Gateway;
   readonly tokenRequests: number;
   readonly accountRequests: number;
+}
+
+interface Scene {
+  readonly bank: PretendBank;
+  readonly gateway: Gateway;
+  readonly clock: MovedClock;
 }
 
 /** For a bank that is silent: the wait in vain ends soon. Any other answer has its time on a busy machine. */
 const SILENT = { BANK_REQUEST_TIMEOUT_MS: '400', REQUEST_DEADLINE_MS: '1500' };
 
-/** The longest that any failure is waited out (docs/bank.md#token-rules). */
+/** Longer than any back-off (docs/bank.md#token-rules), the maximum age of a snapshot and the life of a token. */
 export const LONGEST_WAIT_MS = 361_000;
 
+/** Runs faults of this bank. Those without their own settings share a gateway. To be awaited at the top of a file. */
+export async function faultsOf(bank: PretendBank) {
+  const [usual, silent] = [await startScene(bank), await startScene(bank, SILENT)];
+  return {
+    run: async (fault: FaultCase): Promise<FaultSeen> => {
+      if (fault.env) return runFault(await startScene(bank, fault.env), fault);
+      return runFault(fault.code === 'bank-timeout' ? silent : usual, fault);
+    },
+    /** For the last test: checks what the shared gateways leave behind. */
+    end: async (): Promise<void> => {
+      await silent.gateway.close();
+      await expectCommonConditions(bank, usual.gateway, []);
+    },
+  };
+}
+
+async function startScene(bank: PretendBank, env: Record<string, string> = {}): Promise<Scene> {
+  const clock = new MovedClock();
+  // a busy machine must not take as long as the back-off
+  clock.stop();
+  return { bank, clock, gateway: await startGateway(bank, env, clock) };
+}
+
 /**
- * A cold gateway against a bank with a fault: the answer must be the documented one, other callers meanwhile get one as
- * well without the bank being asked more, and once the fault is gone it works again by itself.
+ * A gateway without a usable snapshot or token calls a bank at fault: the answer must be the documented one, other callers get the same
+ * during the back-off without another call to the bank, and once the bank is repaired the gateway recovers on its own.
  */
-export async function runFault(bank: PretendBank, fault: FaultCase): Promise<FaultSeen> {
-  repair(bank);
-  bank.requests.length = 0;
-  Object.assign(bank.most, { token: 0, accounts: 0 });
+async function runFault({ bank, gateway, clock }: Scene, fault: FaultCase): Promise<FaultSeen> {
+  clock.advance(LONGEST_WAIT_MS);
   if (fault.onToken) bank.onToken = fault.onToken;
   if (fault.onAccounts) bank.onAccounts = fault.onAccounts;
-  const clock = new MovedClock();
-  // a busy machine must not take as long as the wait after the failure
-  clock.stop();
-  const gateway = await startGateway(bank, { ...(fault.code === 'bank-timeout' && SILENT), ...fault.env }, clock);
+  const eventsOf = () => ['bank.unavailable', 'bank.recovered'].map((event) => gateway.events(event).length);
+  const [lines, [unavailable = 0, recovered = 0]] = [gateway.lines.length, eventsOf()];
 
   const answer = await askInTime(gateway);
-  expect({ status: answer.status, ...pick(answer.json) }).toEqual({
-    status: fault.status,
-    code: fault.code,
-    owner: fault.owner,
-  });
+  const { code, owner } = answer.json as { code: string; owner: string };
+  const expected = { status: fault.status, code: fault.code, owner: fault.owner };
+  expect({ status: answer.status, code, owner }).toEqual(expected);
   const counts = () => {
     const tokenRequests = bank.requests.filter(({ path }) => path.includes('authorize')).length;
     return { tokenRequests, accountRequests: bank.requests.length - tokenRequests };
   };
   const seen = counts();
-  // while the failure is waited out nobody asks, and everybody is told the same at once
   const others = await Promise.all([askInTime(gateway), askInTime(gateway), askInTime(gateway)]);
   expect(others.map(({ json }) => json.code)).toEqual([fault.code, fault.code, fault.code]);
   expect((await gateway.get('/health/ready')).status).toBe(503);
@@ -68,12 +89,7 @@ export async function runFault(bank: PretendBank, fault: FaultCase): Promise<Fau
   await until(async () => (last = await askInTime(gateway)).status === 200, 20_000);
   expect(last.json.page.total).toBe(3);
   expect((await gateway.get('/health/ready')).status).toBe(200);
-  expect(gateway.events('bank.unavailable')).toHaveLength(1);
-  expect(gateway.events('bank.recovered')).toHaveLength(1);
-  await expectCommonConditions(bank, gateway, [answer, ...others, last]);
-  return { answer, gateway, ...seen };
-}
-
-function pick({ code, owner }: { code: string; owner: string }) {
-  return { code, owner };
+  expect(eventsOf()).toEqual([unavailable + 1, recovered + 1]);
+  await expectSafe(bank, gateway, [answer, ...others, last], lines);
+  return { answer, ...seen };
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
 import { listAccounts } from '../support/pretend-bank.js';
 import { ROUTES, startRoute, type Connect } from '../support/connect-proxy.js';
-import { accountsAt, createEgress, identityFor, openSockets, socketsLeft } from '../support/egress.js';
+import { accountsAt, createEgress, identityFor, openSockets, expectSocketsLeft } from '../support/egress.js';
 import { startRawServer } from '../support/servers.js';
 
 const bank = await bankForFile();
@@ -47,7 +47,7 @@ describe.each(['http proxy', 'https proxy'] as const)('over an %s a call given u
       BANK_MAX_CONCURRENT_REQUESTS: CALLS,
     });
     await giveUp(egress, bank.url, afterMs);
-    expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+    await expectSocketsLeft(before);
     expect(proxy.sockets.size).toBe(0);
   });
 });
@@ -62,7 +62,7 @@ describe('directly a call given up', () => {
     const before = openSockets();
     const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: CALLS });
     await giveUp(egress, bank.url, afterMs);
-    expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+    await expectSocketsLeft(before);
   });
 
   test('while the body comes', async () => {
@@ -70,7 +70,7 @@ describe('directly a call given up', () => {
     const before = openSockets();
     const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: CALLS });
     await giveUp(egress, bank.url, 150);
-    expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+    await expectSocketsLeft(before);
   });
 
   // between the head and the one who gathers the body lie some microtasks
@@ -88,7 +88,7 @@ describe('directly a call given up', () => {
     };
     subscribe('http.client.response.finish', abort);
     await expect(egress.get(accountsAt(bank.url, { signal: controller.signal }))).rejects.toBe(GONE);
-    expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+    await expectSocketsLeft(before);
     unsubscribe('http.client.response.finish', abort);
     process.off('uncaughtException', note);
     expect(uncaught).toEqual([]);
@@ -102,7 +102,7 @@ describe('directly a call given up', () => {
       BANK_CONNECT_TIMEOUT_MS: 60_000,
     });
     await giveUp(egress, `https://127.0.0.1:${mute.port}`, 80);
-    expect(await socketsLeft(before)).toBeLessThanOrEqual(before);
+    await expectSocketsLeft(before);
   });
 });
 

@@ -1,0 +1,224 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { TLSSocket } from 'node:tls';
+import { describe, expect, test } from '@jest/globals';
+import { DirectAgent } from '../../src/egress/direct-agent.js';
+import { TunnelAgent } from '../../src/egress/tunnel-agent.js';
+import { WireClient } from '../../src/egress/wire-client.js';
+import { createAuthority } from '../support/authority.js';
+import { bankForFile } from '../support/bank-for-file.js';
+import { ROUTES, startConnectProxy, startRoute } from '../support/connect-proxy.js';
+import { accountsAt, createEgress, failureOf, identityFor, openSockets, expectSocketsLeft } from '../support/egress.js';
+import { listAccounts, startPretendBank } from '../support/pretend-bank.js';
+import { startTlsServer } from '../support/servers.js';
+import { until } from '../support/until.js';
+
+const bank = await bankForFile();
+
+describe('reuse', () => {
+  describe.each(ROUTES)('%s', (route) => {
+    test('one connection serves calls one after the other, and six serve 200 at once', async () => {
+      const { proxy, settings } = await startRoute(route);
+      const seen = new Set<unknown>();
+      bank.onAccounts = (request, response, url) => {
+        seen.add(request.socket);
+        listAccounts([])(request, response, url);
+      };
+      const egress = createEgress(identityFor(bank), settings);
+      for (let call = 0; call < 40; call += 1) await egress.get(accountsAt(bank.url));
+      expect(seen.size).toBe(1);
+      await Promise.all(Array.from({ length: 200 }, () => egress.get(accountsAt(bank.url))));
+      expect(seen.size).toBeLessThanOrEqual(6);
+      if (route !== 'direct') expect(proxy.heads.length).toBe(seen.size);
+    });
+
+    test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+      'a new connection resumes the session of an earlier one (%s)',
+      async (version) => {
+        const versioned = await startPretendBank({ server: { minVersion: version, maxVersion: version } });
+        const resumed: boolean[] = [];
+        versioned.onAccounts = (request, response, url) => {
+          const socket = request.socket as TLSSocket;
+          expect(socket.getProtocol()).toBe(version);
+          resumed.push(socket.isSessionReused());
+          response.setHeader('connection', 'close');
+          listAccounts([])(request, response, url);
+        };
+        const { settings } = await startRoute(route);
+        const egress = createEgress(identityFor(versioned), settings);
+        for (let call = 0; call < 4; call += 1) await egress.get(accountsAt(versioned.url));
+        expect(resumed).toEqual([false, true, true, true]);
+        // a resumed session is still ours
+        expect(versioned.requests.every(({ thumbprint }) => thumbprint !== null)).toBe(true);
+        await versioned.close();
+      },
+    );
+
+    test.each([true, false])(
+      'kept connections that died are replaced within the call (together: %s)',
+      async (together) => {
+        const { settings } = await startRoute(route);
+        const egress = createEgress(identityFor(bank), settings);
+        const gathered: (() => void)[] = [];
+        bank.onAccounts = (...args) => {
+          gathered.push(() => listAccounts([])(...args));
+          if (gathered.length === 5) for (const answer of gathered) answer();
+        };
+        await Promise.all([1, 2, 3, 4, 5].map(() => egress.get(accountsAt(bank.url))));
+        const old = new Set(bank.sockets);
+        expect(old.size).toBe(5);
+
+        // the bank drops each as soon as something comes over it again, so that none is known to be dead before
+        let dropped = 0;
+        bank.onAccounts = (request, response, url) => {
+          const raw = [...old].find((socket) => socket.remotePort === request.socket.remotePort);
+          if (!raw) return listAccounts([])(request, response, url);
+          dropped += 1;
+          request.socket.destroy();
+        };
+        const calls = together ? [1, 2, 3, 4, 5] : [1];
+        const answers = await Promise.all(calls.map(() => egress.get(accountsAt(bank.url))));
+        expect(answers.every(({ status }) => status === 200)).toBe(true);
+        if (together) expect(dropped).toBeGreaterThan(0);
+        // one is enough to know better than to try the others
+        else expect(dropped).toBe(1);
+        await until(() => [...old].every((socket) => socket.destroyed));
+      },
+    );
+  });
+
+  test('a call is not repeated over a fresh connection that dies', async () => {
+    const authority = createAuthority('Bank CA');
+    let asked = 0;
+    const server = await startTlsServer({ ...authority.server(['localhost']) }, (socket) => {
+      socket.on('data', () => {
+        asked += 1;
+        // the first call is answered, so that the connection is kept; then every connection dies when asked
+        if (asked === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}');
+        else socket.destroy();
+      });
+    });
+    const egress = createEgress({ ...identityFor(bank), ca: authority.pem });
+    const url = `https://localhost:${server.port}`;
+    await egress.get(accountsAt(url));
+    await expect(egress.get(accountsAt(url))).rejects.toMatchObject({ code: 'bank-unreachable' });
+    // over the kept connection, then once over a fresh one
+    expect(asked).toBe(3);
+  });
+
+  test.each(['direct', 'proxy'])('%s: an idle connection is closed in good time', async (route) => {
+    const proxy = await startConnectProxy();
+    const tls = identityFor(bank);
+    const settings = {
+      BANK_TLS_MAX_VERSION: '1.3' as const,
+      BANK_CONNECT_TIMEOUT_MS: 1000,
+      EGRESS_LOCAL_ADDRESS: undefined,
+    };
+    const agent = route === 'proxy' ? new TunnelAgent(proxy.url, tls, settings, null) : new DirectAgent(tls, settings);
+    expect(agent.options.timeout).toBe(30_000);
+    agent.options.timeout = 100;
+    const client = new WireClient(1_000_000);
+    const call = () => client.get(accountsAt(bank.url), agent, AbortSignal.timeout(3000));
+    await call();
+    expect(bank.sockets.size).toBe(1);
+    await until(() => bank.sockets.size === 0, 1000);
+    // a call that takes longer is not idle
+    bank.onAccounts = (...args) => setTimeout(() => listAccounts([])(...args), 300);
+    expect((await call()).status).toBe(200);
+    agent.destroy();
+  });
+});
+
+describe('a retired egress', () => {
+  test.each(ROUTES)('%s: idle connections close at once, calls under way end well', async (route) => {
+    const { settings } = await startRoute(route);
+    const before = openSockets();
+    const egress = createEgress(identityFor(bank), { ...settings, BANK_MAX_CONCURRENT_REQUESTS: 4 });
+    await Promise.all([1, 2, 3, 4].map(() => egress.get(accountsAt(bank.url))));
+    expect(bank.sockets.size).toBe(4);
+
+    const held: (() => void)[] = [];
+    bank.onAccounts = (...args) => held.push(() => listAccounts([])(...args));
+    // four on their way, two of them waiting for a place
+    const calls = [1, 2].map(() => egress.get(accountsAt(bank.url)));
+    await until(() => held.length === 2);
+    egress.retire();
+    await until(() => bank.sockets.size === 2, 500);
+    // a call that comes after all is served, and leaves nothing either
+    const late = egress.get(accountsAt(bank.url));
+    await until(() => held.length === 3);
+    for (const answer of held) answer();
+    const answers = await Promise.all([...calls, late]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await expectSocketsLeft(before);
+    expect(bank.sockets.size).toBe(0);
+  });
+
+  test('retired before its first call', async () => {
+    const before = openSockets();
+    const egress = createEgress(identityFor(bank));
+    egress.retire();
+    expect((await egress.get(accountsAt(bank.url))).status).toBe(200);
+    await expectSocketsLeft(before);
+  });
+});
+
+describe('concurrency', () => {
+  test('never more calls than allowed are at the bank, and all of them get there', async () => {
+    let now = 0;
+    let most = 0;
+    bank.onAccounts = (...args) => {
+      most = Math.max(most, (now += 1));
+      setTimeout(() => {
+        now -= 1;
+        listAccounts([])(...args);
+      }, 5);
+    };
+    const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: 3 });
+    const answers = await Promise.all(Array.from({ length: 60 }, () => egress.get(accountsAt(bank.url))));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(most).toBe(3);
+  });
+
+  test('a call that is given up while it waits for its turn ends at once, and takes no turn', async () => {
+    const held: (() => void)[] = [];
+    bank.onAccounts = (...args) => held.push(() => listAccounts([])(...args));
+    const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: 1 });
+    const first = egress.get(accountsAt(bank.url));
+    await until(() => held.length === 1);
+    const asked = bank.requests.length;
+    const reason = new Error('gone');
+    const controller = new AbortController();
+    const waiting = Array.from({ length: 50 }, async () => {
+      await expect(egress.get(accountsAt(bank.url, { signal: controller.signal }))).rejects.toBe(reason);
+    });
+    const last = egress.get(accountsAt(bank.url));
+    await delay(20);
+    const started = performance.now();
+    controller.abort(reason);
+    await Promise.all(waiting);
+    expect(performance.now() - started).toBeLessThan(1000);
+    await expect(egress.get(accountsAt(bank.url, { signal: controller.signal }))).rejects.toBe(reason);
+    held.shift()?.();
+    await first;
+    await until(() => held.length === 1);
+    held.shift()?.();
+    expect((await last).status).toBe(200);
+    expect(bank.requests.length).toBe(asked + 1);
+  });
+
+  test('failures of all kinds give their places back', async () => {
+    bank.onAccounts = (request, _response) => request.socket.destroy();
+    const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: 2, BANK_REQUEST_TIMEOUT_MS: 300 });
+    await Promise.all(Array.from({ length: 10 }, () => failureOf(egress.get(accountsAt(bank.url)))));
+    bank.onAccounts = () => undefined;
+    await Promise.all(Array.from({ length: 4 }, () => failureOf(egress.get(accountsAt(bank.url)))));
+    bank.onAccounts = () => undefined;
+    const gone = Array.from({ length: 10 }, () =>
+      egress.get(accountsAt(bank.url, { signal: AbortSignal.timeout(50) })),
+    );
+    await Promise.allSettled(gone);
+    bank.onAccounts = listAccounts([]);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => egress.get(accountsAt(bank.url))));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+  });
+});

@@ -1,0 +1,231 @@
+import dns from 'node:dns';
+import { isIP } from 'node:net';
+import { describe, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { Activity, type BankCallEnded } from '../../src/telemetry/activity.js';
+import { createAuthority } from '../support/authority.js';
+import { bankForFile } from '../support/bank-for-file.js';
+import { startConnectProxy, startRoute } from '../support/connect-proxy.js';
+import { startDeafServer } from '../support/deaf-server.js';
+import {
+  accountsAt,
+  type ClientIdentity,
+  createEgress,
+  failureOf,
+  identityFor,
+  openSockets,
+  expectSocketsLeft,
+} from '../support/egress.js';
+import { json, listAccounts, startPretendBank } from '../support/pretend-bank.js';
+import { closedPort, startRawServer } from '../support/servers.js';
+
+const bank = await bankForFile();
+
+let identity: ClientIdentity;
+beforeAll(async () => {
+  const authority = createAuthority('Bank CA');
+  identity = { ...authority.client('a client'), ca: authority.pem };
+});
+
+const HTTP = 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n';
+
+test.each([
+  ['plain HTTP', HTTP],
+  ['noise', 'x'.repeat(64)],
+  ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n'],
+  ['noise that looks like a record', Buffer.from([22, 3, 3, 0, 4, 9, 9, 9, 9]).toString('latin1')],
+])('%s on the port', async (_name, text) => {
+  const server = await startRawServer((socket) => socket.once('data', () => socket.end(text, 'latin1')));
+  expect(await failureOf(createEgress(identity).get(accountsAt(`https://localhost:${server.port}`)))).toMatchObject({
+    code: 'bank-unreachable',
+    owner: 'network',
+    detail: expect.stringContaining('TLS handshake'),
+  });
+});
+
+test('a closed port', async () => {
+  expect(
+    await failureOf(createEgress(identity).get(accountsAt(`https://localhost:${await closedPort()}`))),
+  ).toMatchObject({
+    code: 'bank-unreachable',
+    detail: expect.stringContaining('ECONNREFUSED'),
+  });
+});
+
+test('no DNS', async () => {
+  expect(await failureOf(createEgress(identity).get(accountsAt('https://no-such-bank.invalid')))).toMatchObject({
+    code: 'bank-unreachable',
+    detail: expect.stringMatching(/could not be resolved/),
+  });
+});
+
+test.each(['direct', 'proxy'])('%s: TCP without a TLS answer ends with the connect deadline', async (route) => {
+  const mute = await startRawServer();
+  const { url } = await startConnectProxy();
+  const egress = createEgress(identity, {
+    BANK_CONNECT_TIMEOUT_MS: 400,
+    EGRESS_PROXY_URL: route === 'proxy' ? url : null,
+  });
+  expect(await failureOf(egress.get(accountsAt(`https://localhost:${mute.port}`)))).toMatchObject({ code: 'bank-timeout', status: 504, detail: expect.stringContaining('CONNECT') });
+});
+
+test('a listener that never accepts, as where packets are dropped, ends with the connect deadline', async () => {
+  const port = await startDeafServer();
+  const egress = createEgress(identity, { BANK_CONNECT_TIMEOUT_MS: 400 });
+  expect(await failureOf(egress.get(accountsAt(`https://127.0.0.1:${port}`)))).toMatchObject({ code: 'bank-timeout' });
+});
+
+describe('source address and DNS', () => {
+  afterEach(() => void jest.restoreAllMocks());
+
+  interface Address {
+    readonly address: string;
+    readonly family: 4 | 6;
+  }
+  type Answer = (error: NodeJS.ErrnoException | null, address: string | dns.LookupAddress[], family?: number) => void;
+
+  /** Names resolve to these, in this order, after `afterMs`; as getaddrinfo does, only to the family asked for. */
+  function resolveTo(addresses: readonly Address[], afterMs = 0): void {
+    const real = dns.lookup;
+    const lookup = (name: string, options: dns.LookupOptions, answer: Answer) => {
+      if (isIP(name)) return real(name, options, answer);
+      const found = addresses.filter(({ family }) => !options.family || family === options.family);
+      const [first] = found;
+      setTimeout(() => {
+        if (!first) answer(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
+        else if (options.all) answer(null, found);
+        else answer(null, first.address, first.family);
+      }, afterMs);
+    };
+    jest.spyOn(dns, 'lookup').mockImplementation(lookup as unknown as typeof dns.lookup);
+  }
+
+  const V4 = { address: '127.0.0.1', family: 4 } as const;
+  const DEAD_V6 = { address: '::1', family: 6 } as const;
+
+  function withName(url: string): string {
+    return url.replace('127.0.0.1', 'localhost');
+  }
+
+  /** The addresses that calls came from. */
+  function seenFrom(): string[] {
+    const from: string[] = [];
+    bank.onAccounts = (request, response, url) => {
+      from.push(request.socket.remoteAddress ?? '');
+      listAccounts([])(request, response, url);
+    };
+    return from;
+  }
+
+  test('directly the bank sees the chosen source address', async () => {
+    const from = seenFrom();
+    await createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: '127.0.0.2' }).get(accountsAt(bank.url));
+    await createEgress(identityFor(bank)).get(accountsAt(bank.url));
+    expect(from).toEqual(['127.0.0.2', '127.0.0.1']);
+  });
+
+  test.each(['http proxy', 'https proxy'] as const)('an %s sees the chosen source address', async (route) => {
+    const { proxy, settings } = await startRoute(route);
+    await createEgress(identityFor(bank), { ...settings, EGRESS_LOCAL_ADDRESS: '127.0.0.2' }).get(accountsAt(bank.url));
+    expect(proxy.from).toEqual(['127.0.0.2']);
+  });
+
+  test('an IPv4 source address is not tried with the IPv6 address of a name', async () => {
+    const from = seenFrom();
+    resolveTo([DEAD_V6, V4]);
+    await createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: '127.0.0.2' }).get(accountsAt(withName(bank.url)));
+    const proxy = await startConnectProxy();
+    proxy.url.hostname = 'localhost';
+    const settings = { EGRESS_PROXY_URL: proxy.url, EGRESS_LOCAL_ADDRESS: '127.0.0.2' };
+    await createEgress(identityFor(bank), settings).get(accountsAt(bank.url));
+    expect(from).toEqual(['127.0.0.2', '127.0.0.1']);
+    expect(proxy.from).toEqual(['127.0.0.2']);
+  });
+
+  test('a source address that this machine does not have', async () => {
+    const egress = createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: '192.0.2.77' });
+    expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
+      code: 'bank-unreachable',
+      detail: expect.stringMatching(/no route.*EADDRNOTAVAIL/),
+    });
+  });
+
+  test.each([
+    ['first', [DEAD_V6, V4]],
+    ['last', [V4, DEAD_V6]],
+    ['twice', [DEAD_V6, { address: '::2', family: 6 }, V4]],
+  ] as const)('of several addresses one that refuses (%s) is passed over', async (_where, addresses) => {
+    resolveTo(addresses);
+    const before = openSockets();
+    const egress = createEgress(identityFor(bank));
+    expect((await egress.get(accountsAt(withName(bank.url)))).status).toBe(200);
+    egress.retire();
+    await expectSocketsLeft(before);
+  });
+
+  test('a name that changes its address is followed by the next connection', async () => {
+    const from = seenFrom();
+    resolveTo([DEAD_V6]);
+    const egress = createEgress(identityFor(bank));
+    expect(await failureOf(egress.get(accountsAt(withName(bank.url))))).toMatchObject({ code: 'bank-unreachable' });
+    resolveTo([V4]);
+    await egress.get(accountsAt(withName(bank.url)));
+    expect(from).toHaveLength(1);
+  });
+
+  test.each(['direct', 'proxy'])('%s: a name that is slow to resolve ends with the connect deadline', async (route) => {
+    const proxy = await startConnectProxy();
+    proxy.url.hostname = 'localhost';
+    resolveTo([V4], 600);
+    const egress = createEgress(identityFor(bank), {
+      BANK_CONNECT_TIMEOUT_MS: 300,
+      EGRESS_PROXY_URL: route === 'proxy' ? proxy.url : null,
+    });
+    const before = openSockets();
+    const failure = await failureOf(egress.get(accountsAt(withName(bank.url))));
+    expect(failure.code).toBe(route === 'proxy' ? 'proxy-unavailable' : 'bank-timeout');
+    // what resolves afterwards opens nothing
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(openSockets()).toBeLessThanOrEqual(before);
+  });
+});
+
+describe('metrics of calls', () => {
+  test('each call is reported once, with its server, status and code; one that was given up is not', async () => {
+    const bank = await startPretendBank();
+    const activity = new Activity();
+    const calls: BankCallEnded[] = [];
+    activity.on('bankCallEnded', (call) => calls.push(call));
+    const egress = createEgress(identityFor(bank), { BANK_MAX_RESPONSE_BYTES: 1000 }, [], activity);
+    const request = accountsAt(bank.url);
+
+    bank.onAccounts = (_request, response) => json(response, 200, []);
+    await egress.get(request);
+    bank.onAccounts = (_request, response) => json(response, 404, {});
+    await egress.get(request);
+    await egress.get({ ...request, expected: [404] });
+    const bodies: [string, Record<string, string>][] = [
+      ['<html>down</html>', {}],
+      ['x'.repeat(1001), {}],
+      ['no gzip', { 'Content-Encoding': 'gzip' }],
+    ];
+    for (const [body, headers] of bodies) {
+      bank.onAccounts = (_request, response) => void response.writeHead(200, headers).end(body);
+      await egress.get(request).catch(() => undefined);
+    }
+    const gone = accountsAt('https://localhost:1');
+    await failureOf(egress.get(gone));
+    bank.onAccounts = () => undefined;
+    const signal = AbortSignal.timeout(50);
+    await expect(egress.get({ ...request, signal })).rejects.toThrow('timeout');
+
+    const server = { target: 'accounts', method: 'GET', serverAddress: new URL(bank.url).hostname };
+    const here = { ...server, serverPort: Number(new URL(bank.url).port), ms: expect.any(Number) };
+    expect(calls).toEqual([
+      { ...here, status: 200, code: null },
+      { ...here, status: 404, code: 'access-not-granted' },
+      { ...here, status: 404, code: null },
+      ...bodies.map(() => ({ ...here, status: 200, code: 'bank-response-invalid' })),
+      { ...here, serverAddress: 'localhost', serverPort: 1, status: null, code: 'bank-unreachable' },
+    ]);
+  });
+});
