@@ -1,7 +1,8 @@
+import { writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { ServerOptions } from 'node:https';
 import { isIP } from 'node:net';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { AccessTokens } from './access-tokens.js';
 import { AccountBook } from './accounts/account-book.js';
 import type { Endpoint } from './faults.js';
@@ -92,6 +93,8 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   };
   const closing = new AbortController();
   const cert = createServerCertificate(identity, names);
+  // for servers beside the bank, such as Valkey in docker-compose.yml
+  if (!options.identity) await writeFile(join(directory, 'server.pem'), cert, { mode: 0o600 });
   const tls = { ca: identity.ca, cert, key: identity.serverKey, ...options.tls };
   const createHost = (...endpoints: Endpoint[]) =>
     createBankServer(bank, { endpoints, tls, closing: closing.signal, script: options.script });
