@@ -111,7 +111,7 @@ function readCertificateFile(variable: string, file: string): Buffer {
     if (!(error instanceof FileUnusable)) throw error;
     throw new CertificateUnreadable(
       'file',
-      `${variable} names ${error.path}, which ${error.reason}.`,
+      `${variable} points to ${error.path}, which ${error.reason}.`,
       `Correct the path, and make the file readable for the gateway's user.`,
       { cause: error },
     );

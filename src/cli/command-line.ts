@@ -66,7 +66,7 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   }
   if (rest.length > 0) return usage(`too many arguments: ${rest.join(' ')}`);
   const foreign = Object.entries(values).find(([name, given]) => given && !OPTIONS[command]?.includes(name));
-  if (foreign && OPTIONS[command]) return usage(`${command} has no option --${foreign[0]}`);
+  if (foreign && OPTIONS[command]) return usage(`${command} does not take --${foreign[0]}`);
   // each is loaded when it is asked for: the doctor must work when the gateway does not
   switch (command) {
     case 'serve':
@@ -75,13 +75,13 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
       // npm takes what is before its `--`; it may also be set to work offline itself, which does not concern the doctor
       if (!values.offline && process.env['npm_config_offline'] === 'true') {
         process.stderr.write(
-          'accounts-gateway: npm took --offline for itself; to make no connection: npm run doctor -- --offline\n',
+          'accounts-gateway: npm kept --offline for itself. To pass it on: npm run doctor -- --offline\n',
         );
       }
       return (await import('./doctor.js')).doctor(process, values);
     case 'sandbox':
       return (await import('./run-sandbox.js')).runSandbox(process, values);
     default:
-      return usage(`there is no command "${command}"`);
+      return usage(`unknown command "${command}"`);
   }
 }

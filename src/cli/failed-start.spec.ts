@@ -17,7 +17,7 @@ it.each<[string, Error, number, string]>([
     'an unknown host',
     systemError({ code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'nowhere' }),
     1,
-    'HOST names nowhere',
+    'The gateway cannot listen on nowhere (HOST, ENOTFOUND)',
   ],
   ['too few files', systemError({ code: 'EMFILE', syscall: 'listen' }), 1, 'ulimit -n'],
   ['no thread', systemError({ code: 'ERR_WORKER_INIT_FAILED' }), 1, 'A worker thread could not be started'],

@@ -31,7 +31,7 @@ export function reportFailedStart(stderr: NodeJS.WritableStream, logger: Logger,
     const details = [error instanceof Error ? name : typeof error, code, path].filter((each) => each !== undefined);
     logger.fatal({ event: 'gateway.not-started', err: error }, 'could not start because of an internal error');
     stderr.write(
-      `accounts-gateway could not start because of an internal error: ${details.join(' ')}. The log line has its place.\n`,
+      `accounts-gateway could not start because of an internal error: ${details.join(' ')}. The log line shows where.\n`,
     );
   }
   return EXIT.internalError;
@@ -43,15 +43,15 @@ function explain({ code, syscall, hostname, address = hostname, port }: SystemEr
     return `A worker thread could not be started (${code}): allow this process more threads, open files or memory (ulimit -u, ulimit -n, the limits of its container).`;
   }
   if (code === 'EMFILE' || code === 'ENFILE') {
-    return `No more files can be opened (${code}): raise the limit of open files (ulimit -n, RLIMIT_NOFILE) to at least 256.`;
+    return `Too many open files (${code}): raise the limit of open files (ulimit -n, RLIMIT_NOFILE) to at least 256.`;
   }
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return null;
   switch (code) {
     case 'EADDRINUSE':
       return `Port ${port} on ${address} is taken (PORT, HOST): stop the program that uses it, or choose another with PORT=3001.`;
     case 'EACCES':
-      return `Port ${port} may not be opened by this user (PORT): choose one above 1023.`;
+      return `This user may not open port ${port} (PORT): choose one above 1023.`;
     default:
-      return `HOST names ${address}, which cannot be listened on (${code}): use an address of this machine, e.g. HOST=127.0.0.1.`;
+      return `The gateway cannot listen on ${address} (HOST, ${code}): use an address of this machine, e.g. HOST=127.0.0.1.`;
   }
 }

@@ -38,7 +38,7 @@ export async function runSandbox(
     throw error;
   }
   process.stdout.write(
-    `${sandboxGreeting(sandbox)}\nA gateway backs off after failures; SIGHUP ends that: kill -HUP <its pid>\n\nCtrl+C stops it\n`,
+    `${sandboxGreeting(sandbox)}\nA gateway backs off after failures. To end that: kill -HUP <pid of the gateway>\n\nCtrl+C stops it\n`,
   );
   await stop.received;
   await sandbox.close();

@@ -21,13 +21,13 @@ export function checkProduction(env: Environment, runtime: Runtime, embeddedSand
   const flags = [...(runtime.runtimeFlags ?? []), ...flagsOf(env['NODE_OPTIONS'])].map(normal);
   const inspect = flags.find((flag) => flag.startsWith('--inspect')) ?? (runtime.inspectorUrl && 'an open inspector');
   if (embeddedSandbox) forbidFlag('--sandbox', 'set the bank settings and start without it');
-  if (inspect) forbidFlag(inspect, 'it opens every secret in memory');
+  if (inspect) forbidFlag(inspect, 'it exposes every secret in memory');
   if (flags.some((flag) => /^--tls-keylog\b/.test(flag))) {
-    forbidFlag('--tls-keylog', 'with it, recorded connections can be read');
+    forbidFlag('--tls-keylog', 'it makes recorded connections readable');
   }
-  if (isSet(env['NODE_DEBUG'])) forbid('NODE_DEBUG', 'prints secrets, which production forbids');
+  if (isSet(env['NODE_DEBUG'])) forbid('NODE_DEBUG', 'prints secrets, so production forbids it');
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
-    const problem = "is 0, which production forbids: it trusts any server; set BANK_CA_FILE to the bank's roots";
+    const problem = "is 0, which production forbids: any server would be trusted; set BANK_CA_FILE to the bank's roots";
     forbid('NODE_TLS_REJECT_UNAUTHORIZED', problem);
   }
   return errors;

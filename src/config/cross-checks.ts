@@ -24,14 +24,14 @@ function checkClientCertificate(env: Environment): SettingsError[] {
     return [toError('BANK_PFX_FILE', '(or BANK_PFX_BASE64, or BANK_CERT_FILE with BANK_KEY_FILE) is missing')];
   }
   if (first.startsWith('BANK_PFX')) {
-    return others.length === 0 ? [] : [toError(first, `is set, and so is ${others.join(' and ')}; keep one`)];
+    return others.length === 0 ? [] : [toError(first, `conflicts with ${others.join(' and ')}; keep one`)];
   }
   return checkPair(env, 'BANK_CERT_FILE', 'BANK_KEY_FILE');
 }
 
 function checkPair(env: Environment, cert: SettingName, key: SettingName): SettingsError[] {
   if (isSet(env[cert]) === isSet(env[key])) return [];
-  return [toError(isSet(env[cert]) ? key : cert, `is missing; ${cert} and ${key} go together`)];
+  return [toError(isSet(env[cert]) ? key : cert, `is missing; set ${cert} and ${key} together`)];
 }
 
 /** By default only this machine may call. */
@@ -51,6 +51,6 @@ function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Va
     createSecureContext({ cert: readSmallFile(cert), key: readSmallFile(key) });
     return [];
   } catch {
-    return [toError('TLS_KEY_FILE', 'has no key of TLS_CERT_FILE, or an encrypted one')];
+    return [toError('TLS_KEY_FILE', 'does not match TLS_CERT_FILE, is not a PEM key, or is encrypted')];
   }
 }

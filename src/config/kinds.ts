@@ -39,7 +39,7 @@ export const usableFile = (use: (file: string) => unknown) =>
       use(file);
     } catch (error) {
       if (!(error instanceof FileUnusable)) throw error;
-      context.addIssue(`names ${file}, which ${error.reason}`);
+      context.addIssue(`points to ${file}, which ${error.reason}`);
     }
   });
 
@@ -53,7 +53,7 @@ export const writableFile = usableFile((file) => {
   try {
     accessSync(dirname(file), constants.W_OK | constants.X_OK);
   } catch {
-    throw new FileUnusable(file, 'is in a directory that does not exist, or that this process may not write to');
+    throw new FileUnusable(file, 'is in a directory that does not exist, or that this process cannot write to');
   }
   // a rename would replace a device or a pipe that others use
   if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
@@ -92,10 +92,10 @@ const listOf = (isGood: (item: string) => boolean, expected: string) =>
       z
         .array(
           z.string().refine(isGood, {
-            error: ({ input }) => `has "${String(input).replace(/^.*@/s, '…@')}", which is not ${expected}`,
+            error: ({ input }) => `contains "${String(input).replace(/^.*@/s, '…@')}", which is not ${expected}`,
           }),
         )
-        .min(1, 'must name at least one'),
+        .min(1, 'must have at least one entry'),
     );
 
 const isCidr = (text: string): boolean => toCidr(text) !== null;

@@ -35,7 +35,7 @@ describe('settings in .env', () => {
   });
 
   it.each([
-    ['a name is set twice', 'PORT=3001\nPORT=3002\n', ['PORT is set twice in .env; the last line counts']],
+    ['a name is set twice', 'PORT=3001\nPORT=3002\n', ['PORT is set twice in .env; the last value counts']],
     ['a byte order mark precedes them', '\ufeffPORT=3002\n', []],
   ])('%s: the last value counts', async (_name, text, expected) => {
     writeFileSync('.env', text);

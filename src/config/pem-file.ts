@@ -11,7 +11,7 @@ export function parseCertificates(pem: string, path: string): readonly [X509Cert
     const [first, ...others] = blocks.map((block) => new X509Certificate(block));
     if (first) return [first, ...others];
   } catch (error) {
-    throw new FileUnusable(path, 'has a PEM certificate that cannot be parsed', { cause: error });
+    throw new FileUnusable(path, 'contains a PEM certificate that cannot be parsed', { cause: error });
   }
-  throw new FileUnusable(path, 'has no PEM certificate');
+  throw new FileUnusable(path, 'contains no PEM certificate');
 }

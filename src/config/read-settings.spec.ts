@@ -98,17 +98,20 @@ describe('wrong settings', () => {
         'BANK_PFX_FILE (or BANK_PFX_BASE64, or BANK_CERT_FILE with BANK_KEY_FILE) is missing: BANK_PFX_FILE=/run/secrets/client.pfx',
       ],
     ],
-    [{ SNAPSHOT_STALE_MS: '1000' }, ['SNAPSHOT_STALE_MS is now SNAPSHOT_MAX_AGE_MS: SNAPSHOT_MAX_AGE_MS=300000']],
+    [
+      { SNAPSHOT_STALE_MS: '1000' },
+      ['SNAPSHOT_STALE_MS was renamed to SNAPSHOT_MAX_AGE_MS: SNAPSHOT_MAX_AGE_MS=300000'],
+    ],
     [
       { BANK_PFX_BASE64: 'x', ...both },
       [
-        'BANK_PFX_FILE is set, and so is BANK_PFX_BASE64 and BANK_CERT_FILE and BANK_KEY_FILE; keep one: BANK_PFX_FILE=/run/secrets/client.pfx',
+        'BANK_PFX_FILE conflicts with BANK_PFX_BASE64 and BANK_CERT_FILE and BANK_KEY_FILE; keep one: BANK_PFX_FILE=/run/secrets/client.pfx',
       ],
     ],
     [
       { BANK_PFX_FILE: '', BANK_CERT_FILE: PFX },
       [
-        'BANK_KEY_FILE is missing; BANK_CERT_FILE and BANK_KEY_FILE go together: BANK_KEY_FILE=/run/secrets/client-key.pem',
+        'BANK_KEY_FILE is missing; set BANK_CERT_FILE and BANK_KEY_FILE together: BANK_KEY_FILE=/run/secrets/client-key.pem',
       ],
     ],
     [{ BANK_PFX_FILE: '', BANK_PFX_BASE64: 'TUlJ' }, []],
@@ -119,7 +122,7 @@ describe('wrong settings', () => {
       { BANK_PFX_FILE: nowhere, BANK_TLS_MAX_VERSION: '1' },
       [
         'BANK_TLS_MAX_VERSION must be one of 1.2, 1.3: BANK_TLS_MAX_VERSION=1.2',
-        `BANK_PFX_FILE names ${nowhere}, which does not exist: BANK_PFX_FILE=/run/secrets/client.pfx`,
+        `BANK_PFX_FILE points to ${nowhere}, which does not exist: BANK_PFX_FILE=/run/secrets/client.pfx`,
       ],
     ],
     [
@@ -156,7 +159,7 @@ describe('a secret in a file', () => {
   it.each(SECRET_NAMES)('%s is refused when given both ways', (name) => {
     expect(errorsOf({ [name]: 'http://x', [`${name}_FILE`]: file('both', 'http://y') })).toContainEqual({
       variable: name,
-      problem: `is given twice, as ${name} and as ${name}_FILE; keep one`,
+      problem: `is set twice, as ${name} and as ${name}_FILE; keep one`,
       example: expect.stringMatching(new RegExp(`^${name}(_FILE)?=`)),
     });
   });
@@ -188,7 +191,7 @@ describe('a secret in a file', () => {
   ])('%s, %p: %p', (name, content, reason) => {
     const path = file('secret', content);
     expect(problems({ [name]: '', [`${name}_FILE`]: path })).toEqual(
-      reason === null ? [] : [`${name}_FILE names ${path}, which ${reason}`],
+      reason === null ? [] : [`${name}_FILE points to ${path}, which ${reason}`],
     );
   });
 });
@@ -220,12 +223,12 @@ describe('files that settings name', () => {
   });
 
   it('of the listener are a certificate and its key', () => {
-    const notItsKey = ['TLS_KEY_FILE has no key of TLS_CERT_FILE, or an encrypted one'];
+    const notItsKey = ['TLS_KEY_FILE does not match TLS_CERT_FILE, is not a PEM key, or is encrypted'];
     expect(problems({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key })).toEqual([]);
     expect(problems({ TLS_CERT_FILE: cert, TLS_KEY_FILE: otherKey })).toEqual(notItsKey);
     expect(problems({ TLS_CERT_FILE: cert, TLS_KEY_FILE: cert })).toEqual(notItsKey);
     expect(problems({ TLS_CERT_FILE: cert })).toEqual([
-      'TLS_KEY_FILE is missing; TLS_CERT_FILE and TLS_KEY_FILE go together',
+      'TLS_KEY_FILE is missing; set TLS_CERT_FILE and TLS_KEY_FILE together',
     ]);
   });
 
@@ -238,10 +241,12 @@ describe('files that settings name', () => {
       expect(problems({ ...base, [name]: path })).toEqual([]);
       writeFileSync(path, pem + pem.slice(0, 400));
       expect(problems({ ...base, [name]: path })).toEqual([
-        `${name} names ${path}, which has a PEM certificate that cannot be parsed`,
+        `${name} points to ${path}, which contains a PEM certificate that cannot be parsed`,
       ]);
       writeFileSync(path, 'hello');
-      expect(problems({ ...base, [name]: path })).toEqual([`${name} names ${path}, which has no PEM certificate`]);
+      expect(problems({ ...base, [name]: path })).toEqual([
+        `${name} points to ${path}, which contains no PEM certificate`,
+      ]);
     },
   );
 
@@ -251,7 +256,9 @@ describe('files that settings name', () => {
     const link = join(directory, 'link-to-pipe');
     symlinkSync(pipe, link);
     for (const path of [pipe, link, directory]) {
-      expect(problems({ SNAPSHOT_FILE: path })).toEqual([`SNAPSHOT_FILE names ${path}, which is not a regular file`]);
+      expect(problems({ SNAPSHOT_FILE: path })).toEqual([
+        `SNAPSHOT_FILE points to ${path}, which is not a regular file`,
+      ]);
     }
     expect(problems({ SNAPSHOT_FILE: '/nowhere/kept' })[0]).toContain('is in a directory that does not exist');
     expect(problems({ SNAPSHOT_FILE: file('kept-before', 'x') })).toEqual([]);

@@ -84,7 +84,7 @@ function readValues(env: Environment, sandbox: boolean): { values: Partial<Value
     const file = secret ? env[`${name}_FILE`] : undefined;
     // X_FILE set and X empty is what compose files tend to give: not a conflict
     if (isSet(env[name]) && isSet(file)) {
-      errors.push(toError(name, `is given twice, as ${name} and as ${name}_FILE; keep one`));
+      errors.push(toError(name, `is set twice, as ${name} and as ${name}_FILE; keep one`));
       continue;
     }
     try {
@@ -95,7 +95,7 @@ function readValues(env: Environment, sandbox: boolean): { values: Partial<Value
       else errors.push(toError(name, toProblem(result.error)));
     } catch (error) {
       if (!(error instanceof FileUnusable)) throw error;
-      errors.push({ ...toError(name, `names ${error.path}, which ${error.reason}`), variable: `${name}_FILE` });
+      errors.push({ ...toError(name, `points to ${error.path}, which ${error.reason}`), variable: `${name}_FILE` });
     }
   }
   return { values: values as Partial<Values>, errors };
@@ -119,7 +119,7 @@ const toProblem = ({ issues }: z.ZodError): string => issues[0]?.message ?? 'is 
 function renamed(env: Environment): SettingsError[] {
   return Object.entries(RENAMED)
     .filter(([old]) => isSet(env[old]))
-    .map(([old, name]) => ({ ...toError(name, `is now ${name}`), variable: old }));
+    .map(([old, name]) => ({ ...toError(name, `was renamed to ${name}`), variable: old }));
 }
 
 /**

@@ -14,7 +14,7 @@ export class FileUnusable extends Error {
 const REASONS: Record<string, string> = {
   ENOENT: 'does not exist',
   ENOTDIR: 'does not exist (a part of its path is not a directory)',
-  EACCES: 'may not be read by this process (check owner and mode)',
+  EACCES: 'cannot be read by this process (check owner and mode)',
   EISDIR: 'is a directory, not a file',
 };
 

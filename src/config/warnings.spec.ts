@@ -31,7 +31,7 @@ it.each([
   ['PORT=1\nHOST=x\n PORT = 2\nexport PORT=3\n', ['PORT']],
   ['PORT=1\n#PORT=2\nHOST=PORT=3\n', []],
 ])('%j sets %j twice', (text, names) => {
-  expect(duplicateNames(text)).toEqual(names.map((name) => `${name} is set twice in .env; the last line counts`));
+  expect(duplicateNames(text)).toEqual(names.map((name) => `${name} is set twice in .env; the last value counts`));
 });
 
 it('fewer than 256 open files are too few', () => {

@@ -27,7 +27,7 @@ export const ignoredNames = (env: Environment): string[] =>
 export function duplicateNames(envText: string): string[] {
   const names = [...envText.matchAll(/^\s*(?:export\s+)?([\w.-]+)\s*=/gm)].map(([, name = '']) => name);
   const twice = new Set(names.filter((name, index) => names.indexOf(name) < index));
-  return [...twice].map((name) => `${name} is set twice in .env; the last line counts`);
+  return [...twice].map((name) => `${name} is set twice in .env; the last value counts`);
 }
 
 /** A limit of open files (RLIMIT_NOFILE) that a few hundred connections reach. */

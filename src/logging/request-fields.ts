@@ -9,9 +9,9 @@ export interface RequestFields {
   logged?: boolean;
   /** Its server span. */
   readonly span: Span;
-  /** How the answer came: hit, miss, stale or request. */
+  /** The state of the cache. `request`: the caller asked for a refresh. */
   cache?: 'hit' | 'miss' | 'stale' | 'request';
-  /** The reading of the bank that the request waited for. */
+  /** The refresh that the request waited for. */
   refreshId?: string;
   /** The problem it was answered with, and who must act on that. */
   problem?: Pick<GatewayError, 'code' | 'owner'>;
@@ -19,7 +19,7 @@ export interface RequestFields {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the HTTP edge for every request; written by the room that knows. */
+    /** Set by the HTTP edge for every request; written by whoever knows. */
     logFields: RequestFields;
   }
 }

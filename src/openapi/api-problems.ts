@@ -28,7 +28,7 @@ export const ApiProblems = (...statuses: readonly number[]) =>
     ApiResponse({ status: '4XX', description: 'an error of the caller', headers: headersNamed(), content }),
     ApiResponse({
       status: '5XX',
-      description: 'the bank, the way to it, or this service; `owner` says who must act',
+      description: 'the bank, the network to it, or this service; `owner` is who must act',
       headers: headersNamed('Retry-After'),
       content,
     }),

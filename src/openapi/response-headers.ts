@@ -15,18 +15,27 @@ const flag = (description: string, values: readonly string[]): HeaderObject => (
 
 /** The headers of our answers (docs/api.md, Headers). */
 export const RESPONSE_HEADERS = {
-  Age: seconds('How old the data are, in seconds.', 3, 0),
+  Age: seconds('The age of the data, in seconds.', 3, 0),
   'Cache-Control': text('How long the answer stays fresh.', 'private, max-age=7'),
   'Cache-Status': text('What happened (RFC 9211).', 'accounts-gateway; hit; ttl=7'),
-  ETag: text('Stands for the data, not for their age; for `If-None-Match`.', 'W/"bcWj5eK93YVZHCfq4huO6BfHDN6"'),
+  ETag: text('Identifies the data, whatever its age. For `If-None-Match`.', 'W/"bcWj5eK93YVZHCfq4huO6BfHDN6"'),
   'Retry-After': seconds('When it makes sense to ask again, in seconds; on every 503.', 2, 1),
   'Snapshot-As-Of': {
     description: 'When the bank was asked. After a 304 it overrides the body that the caller holds.',
     schema: { type: 'string', format: 'date-time', example: '2026-11-21T08:00:00.000Z' },
   },
-  'Snapshot-Complete': flag("Whether the bank's own count agrees; null when it gives none.", ['true', 'false', 'null']),
-  'Snapshot-Stale': flag('Older than it should be, because the bank is slow or failing.', ['false', 'true']),
-  'X-Request-Id': text('As the caller sent it, else made; finds the log line.', '8ec19755-b535-4e79-b06c-11d12898fbe0'),
+  'Snapshot-Complete': flag(
+    "`true` if the number of accounts is the bank's own count; `null` if the bank gives none.",
+    ['true', 'false', 'null'],
+  ),
+  'Snapshot-Stale': flag('`true` if the data is older than it should be, because the bank is slow or failing.', [
+    'false',
+    'true',
+  ]),
+  'X-Request-Id': text(
+    'As the caller sent it, otherwise a new one. Find the log line by it.',
+    '8ec19755-b535-4e79-b06c-11d12898fbe0',
+  ),
 } as const satisfies Record<string, HeaderObject>;
 
 type HeaderName = keyof typeof RESPONSE_HEADERS;

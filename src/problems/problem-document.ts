@@ -56,7 +56,7 @@ export const problemSchema = z
     code: codeSchema,
     owner: ownerSchema,
     requestId: z.string().meta({ example: '8ec19755-b535-4e79-b06c-11d12898fbe0' }).describe('finds the log line'),
-    errors: z.array(parameterSchema).optional().describe('with invalid-request: the parameters at fault'),
+    errors: z.array(parameterSchema).optional().describe('with `invalid-request`: the wrong parameters'),
   })
   .meta({ id: 'Problem' });
 

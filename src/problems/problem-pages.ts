@@ -50,7 +50,7 @@ function forDeveloper(code: AnyCode): string {
   const { status, owner, remedy } = PROBLEMS[code];
   if (status === null) return 'Nothing to do. Your app gets no error because of this.';
   if (owner === 'caller') return mark(remedy);
-  return `Your request is right. Tell people that accounts are unavailable, and show <code>requestId</code>. Who must act: <b>${owner}</b>.`;
+  return `Your request is correct. Show your users that accounts are unavailable, and show them <code>requestId</code>. Who must act: <b>${owner}</b>.`;
 }
 
 function retryAdvice(code: AnyCode): string {

@@ -31,8 +31,8 @@ export const PROBLEMS = {
     status: 408,
     owner: 'caller',
     title: 'The request arrived too slowly',
-    when: 'The header of the request was not complete in time.',
-    remedy: 'Send the request at once. Look for a network or a client that stalls.',
+    when: 'The headers of the request did not arrive in time.',
+    remedy: 'Retry. If it happens again, look for a client or a network that stalls.',
   },
   'request-too-large': {
     status: 413,
@@ -45,7 +45,7 @@ export const PROBLEMS = {
     status: 403,
     owner: 'caller',
     title: 'This client is not allowed',
-    when: 'The address of the client is not in ALLOWED_CLIENTS, or a page of another site made the call.',
+    when: "The client's address is not in ALLOWED_CLIENTS, or a page of another site made the call.",
     remedy: 'Call from an allowed network, or ask the operator to extend ALLOWED_CLIENTS or CORS_ORIGINS.',
   },
   'not-found': {
@@ -66,7 +66,7 @@ export const PROBLEMS = {
     status: 405,
     owner: 'caller',
     title: 'This method is not allowed',
-    when: 'The request has another method than GET or HEAD. This API is read-only.',
+    when: 'The method is not GET or HEAD. This API is read-only.',
     remedy: 'Use one of the methods in the `Allow` header.',
   },
   'not-acceptable': {
@@ -87,7 +87,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected the user name or password',
-    when: 'The token endpoint answered 400 or 401. Some banks answer the same to an address that is not on their allowlist.',
+    when: 'The token endpoint answered 400 or 401. Some banks give the same answer to an address that is not on their allowlist.',
     remedy:
       'Check BANK_USERNAME and BANK_PASSWORD. If they are right, ask the bank whether the M2M user is active and whether our address is on its allowlist.',
   },
@@ -95,22 +95,22 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected our client certificate',
-    when: 'The bank ended the TLS connection because of our certificate, answered with a page that says so, or closed every connection before its first answer.',
+    when: 'The bank ended the TLS connection because of our certificate, answered with a page that says so, or closed each connection before it ever answered.',
     remedy:
-      'Run `npm run doctor` and ask the bank whether it expects the certificate with that thumbprint. Check that the file contains the intermediate certificates, and that our address is on the allowlist.',
+      'Run `npm run doctor`, and ask the bank whether it expects the certificate with the thumbprint shown. Check that the file contains the intermediate certificates, and that our address is on the allowlist.',
   },
   'certificate-unusable': {
     status: 503,
     owner: 'operator',
     title: 'Our client certificate cannot be used',
     when: 'The certificate has expired, is not valid yet, or cannot be read.',
-    remedy: 'Put a valid certificate and its passcode in place. The gateway loads them within 5 seconds.',
+    remedy: 'Install a valid certificate and its passcode. The gateway loads them within 5 seconds.',
   },
   'address-not-allowed': {
     status: 502,
     owner: 'operator',
     title: 'The bank does not allow our address',
-    when: 'The token endpoint answered 403. Most likely the public address of this service is not on the allowlist of the bank.',
+    when: "The token endpoint answered 403. The public address of this service is probably not on the bank's allowlist.",
     remedy: 'Ask the bank to add the public address of this service, or of its egress proxy, to the allowlist.',
   },
   'access-not-granted': {
@@ -123,8 +123,8 @@ export const PROBLEMS = {
   'bank-untrusted': {
     status: 502,
     owner: 'operator',
-    title: 'The server is not trusted as the bank',
-    when: 'The certificate of the server has expired, is for another name, or is not signed by a trusted root.',
+    title: "The bank's server is not trusted",
+    when: "The server's certificate has expired, is for another name, or is not signed by a trusted root.",
     remedy:
       'Check BANK_BASE_URL and BANK_AUTH_URL. If the bank uses a private root, set BANK_CA_FILE. Look for a proxy that intercepts TLS.',
   },
@@ -139,10 +139,10 @@ export const PROBLEMS = {
   'bank-response-invalid': {
     status: 502,
     owner: 'bank',
-    title: 'The response of the bank cannot be used',
+    title: "The bank's response cannot be used",
     when: 'The response is not JSON, is cut off, is too large, or lacks a required value. `detail` names the place.',
     remedy:
-      'The gateway retries. If it continues, report the time and the place in `detail` to the bank, and check that BANK_BASE_URL is the address of the account service.',
+      'The gateway retries. If the error persists, report the time and the place in `detail` to the bank, and check that BANK_BASE_URL is the address of the account service.',
   },
   'bank-unreachable': {
     status: 503,
@@ -150,15 +150,15 @@ export const PROBLEMS = {
     title: 'The bank cannot be reached',
     when: 'The connection to the bank was refused or reset, its name was not found, or there is no route to it.',
     remedy:
-      'The gateway retries. If it continues, run `npm run doctor`, then ask the network team about DNS, firewall and route to the host of BANK_BASE_URL.',
+      'The gateway retries. If the error persists, run `npm run doctor`, then ask the network team about DNS, firewall and route to the host of BANK_BASE_URL.',
   },
   'bank-error': {
     status: 503,
     owner: 'bank',
-    title: 'The bank answers with a server error',
+    title: 'The bank returned a server error',
     when: 'The bank answered with a 5xx status.',
     remedy:
-      'The gateway retries. If it continues for more than a few minutes, ask the bank about the state of its service. Give the time and the status of its answer.',
+      'The gateway retries. If the error lasts more than a few minutes, ask the bank about the state of its service, with the time and the status code.',
   },
   'bank-rate-limited': {
     status: 503,
@@ -174,7 +174,7 @@ export const PROBLEMS = {
     title: 'The bank did not answer in time',
     when: 'No complete response arrived within the deadlines.',
     remedy:
-      'The gateway retries. If it continues, run `npm run doctor` to check the route, then ask the bank about the state of its service.',
+      'The gateway retries. If the error persists, run `npm run doctor` to check the route, then ask the bank about the state of its service.',
   },
   'proxy-refused': {
     status: 502,
@@ -196,28 +196,29 @@ export const PROBLEMS = {
     owner: 'caller',
     title: 'Nothing is cached',
     when: 'The request has `only-if-cached`, and no cached snapshot is young enough.',
-    remedy: 'Repeat the request without `only-if-cached`.',
+    remedy: 'Retry without `only-if-cached`.',
   },
   overloaded: {
     status: 503,
     owner: 'operator',
     title: 'Too many requests are waiting',
     when: 'More requests wait than MAX_REQUESTS_WAITING allows, or too many downloads run at once.',
-    remedy: 'Find out why the bank is slow, or which client calls so often: see `client_requests_total` in /metrics.',
+    remedy:
+      'Find out why the bank is slow, or which client calls too often: see `accounts_gateway_client_requests_total` in /metrics.',
   },
   stopping: {
     status: 503,
     owner: 'operator',
     title: 'This instance is stopping',
     when: 'This instance is shutting down.',
-    remedy: 'Repeat the request. Another instance, or the restarted one, answers it.',
+    remedy: 'Retry. Another instance answers, or this one after its restart.',
   },
   'internal-error': {
     status: 500,
     owner: 'operator',
-    title: 'An internal error of this service',
-    when: 'This service met an error that it does not expect.',
-    remedy: 'Find the `requestId` in the log, and report the lines with it to the maintainers.',
+    title: 'Internal error',
+    when: 'The gateway met an unexpected error.',
+    remedy: 'Find the log lines with the `requestId`, and send them to the maintainers.',
   },
   'certificate-expiring': {
     status: null,
@@ -225,7 +226,7 @@ export const PROBLEMS = {
     title: 'A certificate expires soon',
     when: 'The client certificate, or the certificate of this API, expires in less than 30 days.',
     remedy:
-      'Renew it now: order a new client certificate from the bank, or a new listener certificate from your CA, and put it in place. The gateway loads it within 5 seconds.',
+      'Renew it now: order a new client certificate from the bank, or a new listener certificate from your CA, and install it. The gateway loads it within 5 seconds.',
   },
   'bank-slow': {
     status: null,
@@ -238,7 +239,7 @@ export const PROBLEMS = {
     status: null,
     owner: 'bank',
     title: 'The bank lists no accounts',
-    when: 'The last refresh returned no accounts, an earlier one returned some.',
+    when: 'The last refresh returned no accounts, although an earlier one did.',
     remedy:
       'Ask the bank whether the M2M user still has access to the accounts. If an empty list is right, send SIGHUP to the gateway.',
   },

@@ -49,7 +49,7 @@ const CASES: readonly Case[] = [
     name: 'a CA file that does not exist, and another fault',
     env: () => ({ BANK_CA_FILE: '/no/such/ca.pem', BANK_PAGE_SIZE: '0' }),
     ...settings,
-    problem: /(?=.*BANK_CA_FILE names \/no\/such\/ca\.pem)(?=.*BANK_PAGE_SIZE)/,
+    problem: /(?=.*BANK_CA_FILE points to \/no\/such\/ca\.pem)(?=.*BANK_PAGE_SIZE)/,
     remedy: /for example .*BANK_PAGE_SIZE=1000/,
   },
   {
@@ -63,14 +63,14 @@ const CASES: readonly Case[] = [
     name: 'a proxy password that needs percent-encoding',
     env: () => ({ EGRESS_PROXY_URL: 'http://user:secret-#x@proxy.example:3128' }),
     ...settings,
-    problem: /EGRESS_PROXY_URL is not the address of a proxy.*user and password must be percent-encoded.*# as %23/,
+    problem: /EGRESS_PROXY_URL is not an address; percent-encode user and password.*# as %23/,
     remedy: /EGRESS_PROXY_URL=http/,
   },
   {
     name: 'a CA file that is none',
     env: (bank) => ({ BANK_CA_FILE: file(bank, 'not-ca.pem', 'hello') }),
     ...settings,
-    problem: /BANK_CA_FILE.*has no PEM certificate/,
+    problem: /BANK_CA_FILE.*contains no PEM certificate/,
     remedy: /BANK_CA_FILE/,
   },
   {

@@ -114,9 +114,9 @@ describe('the certificate of the internal API', () => {
 
   it.each<[string, () => Partial<ServerIdentity>, string]>([
     ['the key of another', () => ({ key: authority.self.key }), 'does not go with TLS_CERT_FILE'],
-    ['no PEM', () => ({ cert: 'nothing' }), 'has no PEM certificate'],
+    ['no PEM', () => ({ cert: 'nothing' }), 'contains no PEM certificate'],
     ['half a file', () => ({ cert: server(200).cert.slice(0, 300) }), 'cannot be parsed'],
-    ['an empty file', () => ({ cert: '' }), 'has no PEM certificate'],
+    ['an empty file', () => ({ cert: '' }), 'contains no PEM certificate'],
     ['an expired one', () => authority.server(['localhost'], expired()), 'which is not now'],
   ])(
     'stays when the new one is bad (%s), which is told once; a good one is taken after it',

@@ -52,7 +52,7 @@ export type Problem = {
      */
     requestId: string;
     /**
-     * with invalid-request: the parameters at fault
+     * with `invalid-request`: the wrong parameters
      */
     errors?: Array<ParameterFault>;
 };
@@ -562,7 +562,7 @@ export type ListProblemsErrors = {
      */
     '4XX': Problem;
     /**
-     * the bank, the way to it, or this service; `owner` says who must act
+     * the bank, the network to it, or this service; `owner` is who must act
      */
     '5XX': Problem;
 };
@@ -600,7 +600,7 @@ export type GetProblemErrors = {
      */
     '4XX': Problem;
     /**
-     * the bank, the way to it, or this service; `owner` says who must act
+     * the bank, the network to it, or this service; `owner` is who must act
      */
     '5XX': Problem;
 };
@@ -706,7 +706,7 @@ export type ListAccountsErrors = {
      */
     '4XX': Problem;
     /**
-     * the bank, the way to it, or this service; `owner` says who must act
+     * the bank, the network to it, or this service; `owner` is who must act
      */
     '5XX': Problem;
 };
@@ -776,7 +776,7 @@ export type GetAccountErrors = {
      */
     '4XX': Problem;
     /**
-     * the bank, the way to it, or this service; `owner` says who must act
+     * the bank, the network to it, or this service; `owner` is who must act
      */
     '5XX': Problem;
 };
@@ -858,7 +858,7 @@ export type GetBalancesErrors = {
      */
     '4XX': Problem;
     /**
-     * the bank, the way to it, or this service; `owner` says who must act
+     * the bank, the network to it, or this service; `owner` is who must act
      */
     '5XX': Problem;
 };
@@ -887,7 +887,7 @@ export type GetLivenessErrors = {
      */
     '4XX': Problem;
     /**
-     * the bank, the way to it, or this service; `owner` says who must act
+     * the bank, the network to it, or this service; `owner` is who must act
      */
     '5XX': Problem;
 };
@@ -920,7 +920,7 @@ export type GetReadinessErrors = {
      */
     '4XX': Problem;
     /**
-     * the bank, the way to it, or this service; `owner` says who must act
+     * the bank, the network to it, or this service; `owner` is who must act
      */
     '5XX': Problem;
 };
@@ -953,7 +953,7 @@ export type GetHealthErrors = {
      */
     '4XX': Problem;
     /**
-     * the bank, the way to it, or this service; `owner` says who must act
+     * the bank, the network to it, or this service; `owner` is who must act
      */
     '5XX': Problem;
 };
@@ -982,7 +982,7 @@ export type GetMetricsErrors = {
      */
     '4XX': Problem;
     /**
-     * the bank, the way to it, or this service; `owner` says who must act
+     * the bank, the network to it, or this service; `owner` is who must act
      */
     '5XX': Problem;
 };
@@ -1011,7 +1011,7 @@ export type GetRecentErrors = {
      */
     '4XX': Problem;
     /**
-     * the bank, the way to it, or this service; `owner` says who must act
+     * the bank, the network to it, or this service; `owner` is who must act
      */
     '5XX': Problem;
 };
