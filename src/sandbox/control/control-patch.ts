@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { Allowlist } from '../allowlist.js';
 import { ENDPOINTS, FAULTS } from '../faults.js';
 
+const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`);
+
 const faultOrder = z.strictObject({
-  endpoint: z.enum(ENDPOINTS),
+  endpoint: oneOf(ENDPOINTS),
   times: z.int().min(1).max(1_000_000).default(1),
-  with: z.enum(FAULTS),
+  with: oneOf(FAULTS),
 });
 
 const address = z.string().refine(isAllowlistEntry, 'must be an IP address or a CIDR, such as 127.0.0.1 or 10.0.0.0/8');
