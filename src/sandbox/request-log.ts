@@ -2,7 +2,7 @@ import type { Endpoint, Fault } from './faults.js';
 
 const KEPT = 10_000;
 
-/** A request that reached the sandbox after TLS. Nothing secret is in it: no header values, no token, no body. */
+/** A request that reached the sandbox after TLS, without secrets: no header values, no token, no body. */
 export interface SeenRequest {
   /** ISO time of its arrival. */
   readonly at: string;
@@ -11,7 +11,7 @@ export interface SeenRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** Null until it is answered, and for good if it never is (reset, hang, the client left). */
+  /** Null until it is answered; stays null if it never is (reset, hang, the client left). */
   readonly status: number | null;
   /** The failure that `failNext` ordered for it. */
   readonly fault: Fault | null;
@@ -22,7 +22,7 @@ export interface SeenRequest {
   readonly pageSize: number | null;
   /** Its X-Request-Id, at most 128 characters. */
   readonly requestId: string | null;
-  /** Which token, counted from 1, was issued to it or presented by it; null if none, or one that this sandbox did not issue. */
+  /** Number, from 1, of the token issued to it or presented by it; null without one, or with a foreign one. */
   readonly tokenNumber: number | null;
   /** Names of its headers, lower case. */
   readonly headerNames: readonly string[];
@@ -30,17 +30,17 @@ export interface SeenRequest {
 
 type Draft = { -readonly [K in keyof SeenRequest]: SeenRequest[K] };
 
-/** The requests seen, oldest first; beyond ten thousand the oldest are forgotten. */
+/** The last ten thousand requests, oldest first. */
 export class RequestLog {
   readonly #seen: Draft[] = [];
-  /** TLS handshakes that failed: mostly clients without a certificate of the sandbox, or clients that do not trust the server's. */
+  /** Failed TLS handshakes: mostly clients without a certificate of the sandbox, or that do not trust the server's. */
   handshakesFailed = 0;
 
   get all(): readonly SeenRequest[] {
     return this.#seen;
   }
 
-  /** Notes an arrival. The entry may be completed later. */
+  /** Adds an arrival. The entry may be completed later. */
   add(request: SeenRequest): Draft {
     const draft = { ...request };
     this.#seen.push(draft);

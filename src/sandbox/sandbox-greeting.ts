@@ -2,7 +2,7 @@ import type { Sandbox } from './sandbox.js';
 
 type Place = Pick<Sandbox, 'url' | 'authUrl' | 'controlUrl' | 'directory' | 'files'>;
 
-/** Where it is and where its files are. */
+/** Addresses and files of a sandbox, for a terminal. */
 export function sandboxPlaces({ url, authUrl, controlUrl, directory }: Place): string {
   return [
     `Sandbox bank: a pretend bank, no real money, no real accounts.`,
@@ -23,7 +23,7 @@ export function sandboxGreeting(place: Place): string {
     `--cert ${quote(files.pfx.replace(/[\\:]/g, '\\$&'))}:"$(cat ${quote(files.passcode)})"`;
   const user = `-u "$(cat ${quote(files.username)}):$(cat ${quote(files.password)})"`;
   const token = `curl -sS ${certificate} ${user} -H 'Content-Type: application/json' ${authUrl}/api/v1/authorizations/authorize`;
-  const fault = `{"failNext":{"endpoint":"accounts","times":2,"with":"503"}}`;
+  const order = `{"failNext":{"endpoint":"accounts","times":2,"with":"503"}}`;
   return [
     sandboxPlaces(place),
     `Settings for a gateway in front of it, for .env:`,
@@ -47,7 +47,7 @@ export function sandboxGreeting(place: Place): string {
     ``,
     `Let the next calls of the account list fail, show the state, reset everything:`,
     ``,
-    `curl -sS -X PATCH -H 'Content-Type: application/json' -d ${quote(fault)} ${controlUrl}/control`,
+    `curl -sS -X PATCH -H 'Content-Type: application/json' -d ${quote(order)} ${controlUrl}/control`,
     `curl -sS ${controlUrl}/control`,
     `curl -sS -X DELETE ${controlUrl}/control`,
     ``,

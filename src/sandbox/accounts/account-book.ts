@@ -1,7 +1,7 @@
 import { createAccount } from './create-account.js';
 import { moveBalances } from './move-balances.js';
 
-/** All accounts of one seed. Each is made when first asked for and kept as JSON text, so that a page is a mere joining. */
+/** All accounts of one seed. Each is created when first asked for and kept as JSON text, so that a page only joins texts. */
 export class AccountBook {
   readonly #seed: number;
   readonly #texts: string[] = [];
@@ -12,7 +12,7 @@ export class AccountBook {
 
   /**
    * The JSON objects of one page (`number` from 1) out of the first `count` accounts, comma-separated; "" past the end.
-   * `second` is for how long balances have been moving, null while they do not.
+   * `second`: seconds since balances began to move, null while they do not.
    */
   page(number: number, size: number, count: number, second: number | null): string {
     const from = (number - 1) * size;

@@ -27,7 +27,7 @@ const COMPANIES: readonly [Company, ...Company[]] = [
   { name: '東京サンプル株式会社', number: '0100-01-000001' },
 ];
 
-/** The account with that number (from 0). Seed and index alone decide it, however many accounts there are. */
+/** The account at that index (from 0). It depends on seed and index only, however many accounts there are. */
 export function createAccount(seed: number, index: number): BankAccount {
   const dice = new Dice(`${seed}:account:${index}`);
   const company = dice.pick(COMPANIES);

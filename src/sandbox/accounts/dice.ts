@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 
-/** Chance that repeats itself: the same key throws the same numbers, on every machine. */
+/** Repeatable random numbers: the same key gives the same ones on every machine. */
 export class Dice {
   readonly #random;
 
@@ -29,7 +29,7 @@ export class Dice {
   }
 }
 
-/** A UUID (version 8 of RFC 9562: made from a hash) that depends on the key alone. */
+/** A UUID (version 8 of RFC 9562: from a hash) that depends on the key alone. */
 export function toUuid(key: string): string {
   const octets = digest(key).subarray(0, 16);
   octets.writeUInt8((octets.readUInt8(6) & 0x0f) | 0x80, 6);

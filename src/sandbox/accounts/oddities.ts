@@ -60,7 +60,7 @@ const ODDITIES: readonly Oddity[] = [
   (account) => setCurrency(account, 'USDC', '1000.000000', '0.000001'),
 ];
 
-/** Changes the account into one of the odd ones, if its index is that of one. */
+/** Makes the account odd if its index is that of an oddity. */
 export function addOddity(account: BankAccount, index: number, dice: Dice): void {
   ODDITIES[(index % EVERY) - 1]?.(account, dice);
 }

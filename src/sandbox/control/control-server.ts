@@ -16,17 +16,12 @@ interface Reply {
  * must be application/json.
  */
 export function createControlServer(control: SandboxControl, names: readonly string[]): Server {
-  const server = createServer((request, response) => {
+  return createServer((request, response) => {
     reply(request, control, names).then(
       (answer) => send(response, answer),
       () => response.destroy(),
     );
   });
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
-    else socket.destroy();
-  });
-  return server;
 }
 
 async function reply(request: IncomingMessage, control: SandboxControl, names: readonly string[]): Promise<Reply> {
@@ -75,11 +70,7 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
 }
 
 function isKnownHost(host: string | undefined, names: readonly string[]): boolean {
-  const name = /^(?:\[(.+)\]|([^:]+))(?::\d+)?$/
-    .exec(host ?? '')
-    ?.slice(1)
-    .find(Boolean)
-    ?.toLowerCase();
+  const name = URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, '');
   return name !== undefined && (isIP(name) !== 0 || name === 'localhost' || names.includes(name));
 }
 

@@ -12,7 +12,6 @@ export interface Issuer {
   readonly key: KeyPair;
 }
 
-/** From when until when a certificate holds. */
 export interface Validity {
   readonly notBefore: Date;
   readonly notAfter: Date;
@@ -25,8 +24,8 @@ type Kind =
   | { readonly use: 'client'; readonly issuer: Issuer };
 
 /**
- * A signed certificate with the extensions RFC 5280 asks of its kind. Authorities last five years, others one; all begin an
- * hour ago, for clocks that are slow. `names` become DNS or IP entries of subjectAltName.
+ * A signed certificate with the extensions that RFC 5280 requires of its kind. Authorities last five years, others one; all
+ * begin an hour ago, for slow clocks. `names` become DNS or IP entries of subjectAltName.
  */
 export function createCertificate(
   commonName: string,
@@ -86,7 +85,7 @@ function usage(kind: Kind): object[] {
   return [...common, { name: 'extKeyUsage', serverAuth: true }, { name: 'subjectAltName', altNames }];
 }
 
-/** 16 random octets, positive and without leading zeros, as RFC 5280 §4.1.2.2 wants. */
+/** 16 random octets, positive and without leading zeros (RFC 5280 §4.1.2.2). */
 function randomSerial(): string {
   const octets = randomBytes(16);
   octets.writeUInt8((octets.readUInt8(0) & 0x3f) | 0x40, 0);

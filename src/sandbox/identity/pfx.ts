@@ -1,7 +1,7 @@
 import forge from 'node-forge';
 import type { KeyPair } from './key-pair.js';
 
-// few, which is faster: the passcode is no word that could be guessed, and lies beside the file
+// few, which is faster: nobody can guess the passcode, and it is beside the file
 const KDF_ROUNDS = 100;
 
 /** A PKCS#12 file with key, leaf and intermediate, as the bank hands it out: AES-256 under PBES2, so that OpenSSL 3 opens it. */
@@ -19,7 +19,7 @@ interface PfxContent {
   readonly certificatePems: string[];
 }
 
-/** Opens a PKCS#12 file. Throws if the passcode is wrong, the file is damaged, or it holds no key. */
+/** @throws Error when the passcode is wrong, the file is damaged or has no key */
 export function openPfx(file: Buffer, passcode: string): PfxContent {
   const pfx = forge.pkcs12.pkcs12FromAsn1(forge.asn1.fromDer(file.toString('binary')), passcode);
   const bags = pfx.safeContents.flatMap((content) => content.safeBags);

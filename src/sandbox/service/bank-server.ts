@@ -13,9 +13,8 @@ interface BankServerOptions {
 }
 
 /**
- * One host of the bank, TLS 1.2 at least, not yet listening. One that issues tokens insists on a client certificate; one of
- * the accounts alone asks for it, and lets a request without one, or with a foreign one, through. Nothing a client does ends
- * the process.
+ * One host of the bank, TLS 1.2 at least, not yet listening. A host that issues tokens insists on a client certificate. A
+ * host of the accounts alone asks for one, and lets a request without one, or with a foreign one, through.
  */
 export function createBankServer(bank: BankState, options: BankServerOptions): Server {
   const { endpoints, tls, closing, script } = options;
@@ -34,11 +33,7 @@ export function createBankServer(bank: BankState, options: BankServerOptions): S
     socket.on('error', () => undefined);
   });
   server.on('tlsClientError', () => bank.log.handshakesFailed++);
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
-    else socket.destroy();
-  });
-  // closeAllConnections() does not know of handshakes under way.
+  // closeAllConnections() leaves handshakes under way open
   closing.addEventListener('abort', () => connections.forEach((socket) => socket.destroy()), { once: true });
   return server;
 }
