@@ -17,7 +17,7 @@ export interface Connection {
   remoteAddress?: string;
   remotePort?: number;
   /** The proxy's answer to CONNECT. */
-  proxyStatus?: number;
+  proxyStatus?: number | undefined;
   tlsVersion?: string;
   cipher?: string;
   /** The server's certificates, its own first; none before it has shown them. */
@@ -51,8 +51,10 @@ export async function probeConnection(egress: Egress, host: BankHost): Promise<C
   try {
     await open(egress, connection);
   } catch (error) {
-    const untrusted = error instanceof ConnectFailure ? error.server : undefined;
-    if (untrusted) connection.serverChain = toChain(untrusted);
+    if (error instanceof ConnectFailure) {
+      if (error.server) connection.serverChain = toChain(error.server);
+      connection.proxyStatus ??= error.proxyStatus;
+    }
     connection.failure = egress.toError(new CallFailed(error), host.target);
   }
   return connection;
@@ -69,20 +71,14 @@ async function open(egress: Egress, connection: Connection): Promise<void> {
     port: url.port || 443,
     path: '/',
   });
-  const onReached = () => {
-    if (!connection.reached) connection.transportMs = since();
-    connection.reached = true;
-  };
   let timer: NodeJS.Timeout | undefined;
   request.on('error', reject);
-  request.on('proxyConnect', ({ statusCode }: { statusCode: number }) => {
-    connection.proxyStatus = statusCode;
-    if (statusCode === 200) onReached();
-  });
   request.on('socket', (socket) => {
     if (!(socket instanceof TLSSocket)) return;
     const onConnect = () => {
-      onReached();
+      connection.reached = true;
+      connection.transportMs = since();
+      if (connection.host.proxy) connection.proxyStatus = 200;
       const { localAddress, remoteAddress, remotePort } = socket;
       Object.assign(connection, { localAddress, remoteAddress, remotePort });
     };

@@ -24,12 +24,6 @@ export interface CallOptions extends RequestOptions {
 }
 
 /**
- * Connections are kept for the next call, but closed when idle for 30 s: before a firewall or a load balancer on the way
- * forgets them silently, and a call over one hangs until its deadline.
- */
-export const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 } as const;
-
-/**
  * The TLS options of every connection to the bank: our certificate, its roots, TLS 1.2 up to BANK_TLS_MAX_VERSION, HTTP/1.1,
  * never unverified. Up to TLS 1.2 the bank may ask for the certificate after the handshake, by renegotiation.
  */

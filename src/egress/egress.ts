@@ -10,11 +10,10 @@ import { readSmallFile } from '../config/small-file.js';
 import type { AgentSettings, ClientTls } from './agent-options.js';
 import { startsLikeJson } from './answer.js';
 import { nameOf, toAnswerError } from './answer-error.js';
+import { BankAgent } from './bank-agent.js';
 import { CallReport } from './call-report.js';
-import { DirectAgent } from './direct-agent.js';
 import { orAborted } from '../time/deadline.js';
 import { goesDirect, type RouteSettings } from './route.js';
-import { TunnelAgent } from './tunnel-agent.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError } from './wire-failure.js';
 
@@ -108,17 +107,13 @@ export class Egress {
 
   /** The agent that opens, keeps and reuses the connections to `baseUrl`. */
   agentFor(baseUrl: string): Agent {
-    const { EGRESS_PROXY_URL: proxy } = this.#settings;
-    const route = proxy && !goesDirect(this.#settings, baseUrl) ? 'proxy' : 'direct';
-    let agent = this.#agents.get(route);
-    if (!agent) {
-      agent =
-        proxy && route === 'proxy'
-          ? new TunnelAgent(proxy, this.#tls, this.#settings, this.#proxyCa)
-          : new DirectAgent(this.#tls, this.#settings);
-      if (this.#retired) keepNone(agent);
-      this.#agents.set(route, agent);
-    }
+    const proxy = goesDirect(this.#settings, baseUrl) ? null : this.#settings.EGRESS_PROXY_URL;
+    const route = proxy ? 'proxy' : 'direct';
+    const known = this.#agents.get(route);
+    if (known) return known;
+    const agent = new BankAgent(this.#tls, this.#settings, proxy && { url: proxy, ca: this.#proxyCa });
+    if (this.#retired) keepNone(agent);
+    this.#agents.set(route, agent);
     return agent;
   }
 

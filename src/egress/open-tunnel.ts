@@ -1,109 +1,86 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { ClientRequest } from 'node:http';
-import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
-import { HttpsProxyAgent, type HttpsProxyAgentOptions } from 'https-proxy-agent';
-import { orAborted } from '../time/deadline.js';
+import { request as openRequest } from 'node:http';
+import { connect as connectTcp, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { ConnectFailure } from './connect-failure.js';
 
 /** The longest answer of a proxy to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
-const END_OF_HEADERS = '\r\n\r\n';
 
-/** One tunnel to open, within `timeoutMs`. */
-export interface TunnelRequest {
-  /** Without credentials. */
+/** One tunnel to open, within `timeoutMs`. Nothing in it is meant for the bank but its name. */
+interface TunnelRequest {
   readonly proxy: URL;
-  /** Options and headers for the proxy. Nothing that is meant for the bank. */
-  readonly proxyOptions: HttpsProxyAgentOptions<string>;
-  readonly request: ClientRequest;
-  /** Host, port and TLS options of the bank. */
-  readonly bank: Parameters<HttpsProxyAgent<string>['connect']>[1];
+  /** PEM of the roots for an https proxy; null for the runtime's own. */
+  readonly proxyCa: string | null;
+  readonly dial: Partial<TcpNetConnectOpts>;
+  /** Host and port of the bank. */
+  readonly target: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** An open tunnel, with the TLS socket to the bank in it. */
-export interface Tunnel {
-  /** Begins its TLS handshake with the bank. */
-  readonly socket: TLSSocket;
-  /** How many bytes came through the tunnel so far. */
-  bytesThrough(): number;
-}
-
 /**
- * Has https-proxy-agent open one tunnel, with what it leaves open closed: an answer other than a tunnel is an error and
- * never taken for the bank's, an answer that does not end is cut off, and an attempt that is late or not wanted any
- * more leaves no socket.
+ * A connection through a CONNECT proxy, on which the bank's TLS may begin. Any answer but a 200 with nothing after it is an
+ * error, and an attempt that is late or not wanted any longer leaves no socket.
  * @throws ConnectFailure
  */
-export async function openTunnel(tunnel: TunnelRequest): Promise<Tunnel> {
-  const { proxy, request, signal, timeoutMs } = tunnel;
-  const abort = new AbortController();
-  const giveUp = () => abort.abort(new ConnectFailure('given-up'));
-  if (signal?.aborted) giveUp();
-  abort.signal.throwIfAborted();
-  signal?.addEventListener('abort', giveUp, { once: true });
-  // not `within`: what is late must be ended, and leave no socket
-  const timer = setTimeout(() => abort.abort(new ConnectFailure('proxy-timeout')), timeoutMs);
-
-  let answer = Buffer.alloc(0);
-  const gather = (bytes: Buffer) => (answer = Buffer.concat([answer, bytes]));
-  let proxyStatus: number | undefined;
-  request.once('proxyConnect', ({ statusCode }: { statusCode: number }) => {
-    // whatever stood where a status belongs
-    proxyStatus = statusCode >= 100 && statusCode <= 599 ? statusCode : undefined;
-    proxySocket?.removeListener('data', gather);
-  });
-  const once = new HttpsProxyAgent(proxy, { ...tunnel.proxyOptions, signal: abort.signal });
-  const [connecting, proxySocket] = announced(() => once.connect(request, tunnel.bank));
-  const limit = () => {
-    if ((proxySocket?.bytesRead ?? 0) > MAX_CONNECT_ANSWER_BYTES) abort.abort(new ConnectFailure('proxy-refused'));
+export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
+  const { proxy, target, timeoutMs, signal } = tunnel;
+  if (signal?.aborted) throw new ConnectFailure('given-up');
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const connection = connectTo(tunnel);
+  const fail = (failure: ConnectFailure) => {
+    reject(failure);
+    connection.destroy();
   };
-  proxySocket?.on('readable', limit);
-  // the library reads by itself, so that this does not set the socket flowing
-  proxySocket?.on('data', gather);
-  proxySocket?.on('error', () => undefined);
+  // also once the request has let go of it
+  connection.on('error', () => undefined);
+  const request = openRequest({
+    method: 'CONNECT',
+    path: target,
+    headers: { Host: target, Connection: 'keep-alive', ...toAuthorization(proxy) },
+    createConnection: () => connection,
+    maxHeaderSize: MAX_CONNECT_ANSWER_BYTES,
+  });
+  request.on('error', (error: NodeJS.ErrnoException) => {
+    const unreadable = error.code?.startsWith('HPE_');
+    fail(new ConnectFailure(unreadable ? 'proxy-refused' : 'proxy-unavailable', error));
+  });
+  request.on('connect', ({ statusCode }, socket: Socket, head) => {
+    if (statusCode !== 200) fail(new ConnectFailure('proxy-refused', undefined, statusCode));
+    // no TLS server speaks first
+    else if (head.length > 0) fail(new ConnectFailure('tunnel-noise'));
+    else resolve(socket);
+  });
+  request.end();
+  // not `within`: what is late must be ended
+  const timer = setTimeout(() => fail(new ConnectFailure('proxy-timeout')), timeoutMs);
+  const giveUp = () => fail(new ConnectFailure('given-up'));
+  signal?.addEventListener('abort', giveUp, { once: true });
   try {
-    const socket = await orAborted(connecting, abort.signal);
-    abort.signal.throwIfAborted();
-    if (!(socket instanceof TLSSocket)) throw new ConnectFailure('proxy-refused', undefined, proxyStatus);
-    // no TLS server speaks first, and the library drops what came with the answer
-    if (answer.indexOf(END_OF_HEADERS) + END_OF_HEADERS.length < answer.length)
-      throw new ConnectFailure('tunnel-noise');
-    const before = proxySocket?.bytesRead ?? 0;
-    return { socket, bytesThrough: () => (proxySocket?.bytesRead ?? 0) - before };
-  } catch (error) {
-    connecting.then((socket) => socket.destroy()).catch(() => undefined);
-    proxySocket?.destroy();
-    throw error instanceof ConnectFailure ? error : toFailure(error as Error, proxySocket);
+    return await promise;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', giveUp);
-    proxySocket?.removeListener('readable', limit);
-    proxySocket?.removeListener('data', gather);
   }
 }
 
-/** An error without code is the library's own about what the proxy answered, unless the proxy just hung up. */
-function toFailure(error: Error, proxySocket: Socket | undefined): ConnectFailure {
-  const answered = !('code' in error) && proxySocket?.readableEnded !== true;
-  return new ConnectFailure(answered ? 'proxy-refused' : 'proxy-unavailable', error);
+function connectTo({ proxy, proxyCa, dial }: TunnelRequest): Socket {
+  const host = proxy.hostname.replace(/^\[|\]$/g, '');
+  if (proxy.protocol === 'http:') return connectTcp({ ...dial, host, port: Number(proxy.port || 80) });
+  return connectTls({
+    ...dial,
+    host,
+    port: Number(proxy.port || 443),
+    servername: isIP(host) ? '' : host,
+    minVersion: 'TLSv1.2',
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true,
+    ...(proxyCa !== null && { ca: proxyCa }),
+  });
 }
 
-/**
- * Runs `connect` and also returns the socket that it opened. The library opens it before its first await and hands it out only
- * at the end, so the runtime's own announcement of new connections, plain and TLS alike, is what leads to it; between
- * subscribing and unsubscribing nothing else can run.
- */
-function announced(connect: () => Promise<Socket>): [Promise<Socket>, Socket | undefined] {
-  let opened: Socket | undefined;
-  const onSocket = (message: unknown) => (opened = (message as { socket: Socket }).socket);
-  subscribe('net.client.socket', onSocket);
-  try {
-    const connecting = connect();
-    return [connecting, opened];
-  } finally {
-    unsubscribe('net.client.socket', onSocket);
-  }
+function toAuthorization({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {};
+  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`, 'utf8');
+  return { 'Proxy-Authorization': `Basic ${basic.toString('base64')}` };
 }
