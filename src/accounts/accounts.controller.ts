@@ -7,7 +7,7 @@ import { GatewayError } from '../problems/gateway-error.js';
 import { select } from '../snapshot/select.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { ApiNotModified, SNAPSHOT_HEADERS } from './api-responses.js';
-import { chooseJson, chooseListFormat, MEDIA_TYPES, toFormat } from './content-negotiation.js';
+import { assertAcceptsJson, MEDIA_TYPES, toListFormat } from './content-negotiation.js';
 import { CSV_COLUMNS, toCsv } from './csv.js';
 import { listQuerySchema, noQuerySchema, toSort, type ListQuery } from './list-query.js';
 import { toPageBody } from './page-body.js';
@@ -45,7 +45,7 @@ export class AccountsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const format = query.format ?? toFormat(request.headers.accept, chooseListFormat);
+    const format = query.format ?? toListFormat(request.headers.accept);
     if (format === 'json') {
       const { format: _, separator: __, decimal: ___, ...question } = query;
       const key = `list ${JSON.stringify(question)}`;
@@ -80,7 +80,7 @@ export class AccountsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    toFormat(request.headers.accept, chooseJson);
+    assertAcceptsJson(request.headers.accept);
     return this.responder.sendJson(request, reply, `one ${accountId}`, async (served) => {
       const { snapshot } = served;
       const position = snapshot.positionOf(accountId);

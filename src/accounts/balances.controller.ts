@@ -5,7 +5,7 @@ import { ApiProblems, FROM_THE_BANK } from '../openapi/api-problems.js';
 import { refTo } from '../openapi/schemas.js';
 import { matchAccounts } from '../snapshot/select.js';
 import { ApiNotModified, SNAPSHOT_HEADERS } from './api-responses.js';
-import { chooseJson, MEDIA_TYPES, toFormat } from './content-negotiation.js';
+import { assertAcceptsJson, MEDIA_TYPES } from './content-negotiation.js';
 import { filtersSchema, type FilterQuery } from './list-query.js';
 import { Responder } from './responder.js';
 import { balancesAnswerSchema } from './response-schemas.js';
@@ -36,7 +36,7 @@ export class BalancesController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    toFormat(request.headers.accept, chooseJson);
+    assertAcceptsJson(request.headers.accept);
     return this.responder.sendJson(request, reply, `balances ${JSON.stringify(filters)}`, async ({ snapshot }) => {
       const totals = await toTotals(snapshot, await matchAccounts(snapshot, filters));
       const json = Buffer.from(`{"totals":${JSON.stringify(totals)}`);

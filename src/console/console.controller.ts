@@ -1,13 +1,12 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Negotiator from 'negotiator';
 import { Settings } from '../config/settings.js';
+import { HTML, toPageType } from '../http/negotiation.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { VERSION } from '../config/version.js';
 import { BuiltPage } from './built-page.js';
 
-const [HTML, JSON_TYPE] = ['text/html', 'application/json'];
 /** The files that Vite makes; their names contain a hash of their content. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
@@ -35,10 +34,7 @@ export class ConsoleController {
   /** The query is the page's own: it holds the view that is shown. */
   @Get()
   front(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const type = new Negotiator({ headers: { accept: request.headers.accept } }).mediaType([HTML, JSON_TYPE]);
-    if (type === undefined) {
-      throw new GatewayError('not-acceptable', 'The Accept header excludes text/html and application/json.');
-    }
+    const type = toPageType(request.headers.accept);
     reply
       .header('cache-control', 'no-cache')
       .header('vary', 'Accept, Origin')

@@ -13,7 +13,8 @@ describe('the encoding for Accept-Encoding', () => {
     ['identity, gzip;q=0.5', 'identity'],
     ['zstd', 'identity'],
     ['nonsense;;;', 'identity'],
-    [`br,${'a,'.repeat(8000)}`, 'identity'],
+    [`br,${'a,'.repeat(8000)}`, 'br'],
+    [`${'a,'.repeat(8000)}br`, 'identity'],
   ])('%j is %s', (header, encoding) => {
     expect(toEncoding(header)).toBe(encoding);
   });

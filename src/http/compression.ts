@@ -1,8 +1,8 @@
 import { pipeline, type Readable } from 'node:stream';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
+import { byHeader } from './negotiation.js';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 export type Compression = Exclude<Encoding, 'identity'>;
@@ -11,7 +11,6 @@ export type Compression = Exclude<Encoding, 'identity'>;
 export const MIN_COMPRESSED_BYTES = 1024;
 const COMPRESSIBLE =
   /^(?:text\/|application\/(?:[a-z.-]+\+)?(?:json|x-ndjson|javascript|openmetrics-text|xml)|image\/svg)/;
-const MAX_HEADER_LENGTH = 300;
 
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
@@ -25,22 +24,15 @@ export function compress(
   else gzip(body, done);
 }
 
-const known = new LRUCache<string, Encoding>({ max: 200 });
-
 /** The encoding for an Accept-Encoding header: br before gzip where the caller accepts both alike. */
-export function toEncoding(header: string | string[] | undefined): Encoding {
-  if (typeof header !== 'string' || header === '' || header.length > MAX_HEADER_LENGTH) return 'identity';
-  let encoding = known.get(header);
-  if (encoding === undefined) {
-    // @types/negotiator is older than negotiator 1, which takes preferences
-    const negotiator = new Negotiator({ headers: { 'accept-encoding': header } }) as unknown as {
-      encoding(available: Encoding[], options: { preferred: Encoding[] }): Encoding | undefined;
-    };
-    encoding = negotiator.encoding(['br', 'gzip', 'identity'], { preferred: ['br', 'gzip'] }) ?? 'identity';
-    known.set(header, encoding);
-  }
-  return encoding;
-}
+export const toEncoding = byHeader((header): Encoding => {
+  if (header === undefined) return 'identity';
+  // @types/negotiator is older than negotiator 1, which takes preferences
+  const negotiator = new Negotiator({ headers: { 'accept-encoding': header } }) as unknown as {
+    encoding(available: Encoding[], options: { preferred: Encoding[] }): Encoding | undefined;
+  };
+  return negotiator.encoding(['br', 'gzip', 'identity'], { preferred: ['br', 'gzip'] }) ?? 'identity';
+});
 
 /** Fastify's `onSend`: compresses bodies of over 1 KB that are not compressed yet, where the caller accepts it. */
 export function compressResponse(

@@ -144,9 +144,7 @@ export class ListenerCertificate {
     const cert = orUnusable('TLS_CERT_FILE', () => readSmallFile(certFile));
     const key = orUnusable('TLS_KEY_FILE', () => readSmallFile(keyFile));
     // the first one is that of the server
-    const [certificate] = orUnusable('TLS_CERT_FILE', () =>
-      parseCertificates(cert.toString('latin1'), certFile),
-    );
+    const [certificate] = orUnusable('TLS_CERT_FILE', () => parseCertificates(cert.toString('latin1'), certFile));
     try {
       createSecureContext({ cert, key });
     } catch (error) {

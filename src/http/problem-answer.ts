@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Negotiator from 'negotiator';
 import '../logging/request-fields.js';
 import type { GatewayError } from '../problems/gateway-error.js';
+import { createTypeChooser } from './negotiation.js';
 import { toProblemDocument, toProblemHeaders } from '../problems/problem-document.js';
 import { toFailurePage } from '../problems/problem-pages.js';
 import { PAGE_HEADERS } from './security-headers.js';
@@ -33,10 +33,10 @@ export function sendProblem(reply: FastifyReply, error: GatewayError): void {
   reply.code(status).headers(headers).send(body);
 }
 
+const chooseType = createTypeChooser(['application/problem+json', 'application/json', 'text/html']);
+
 /** A navigation of a browser: a program that accepts anything gets JSON. */
-const prefersHtml = ({ headers: { accept } }: FastifyRequest): boolean =>
-  new Negotiator({ headers: { accept } }).mediaType(['application/problem+json', 'application/json', 'text/html']) ===
-  'text/html';
+const prefersHtml = ({ headers }: FastifyRequest): boolean => chooseType(headers.accept) === 'text/html';
 
 /** The path of an address, as it came. */
 export function toPath(url: string): string {

@@ -1,16 +1,15 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Negotiator from 'negotiator';
 import { ApiProblems } from '../openapi/api-problems.js';
 import { headersNamed } from '../openapi/response-headers.js';
 import { refTo } from '../openapi/schemas.js';
+import { HTML, JSON_TYPE, toPageType } from '../http/negotiation.js';
 import { GatewayError } from './gateway-error.js';
 import { problemEntrySchema, problemListSchema, type ProblemEntry } from './problem-document.js';
 import { toCodePage, toListPage } from './problem-pages.js';
 import { ALL_CODES, isKnownCode, PROBLEMS, type AnyCode } from './problem-table.js';
 
-const [HTML, JSON_TYPE] = ['text/html', 'application/json'];
 const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a page for people' } } };
 
 /** The page of each error, which `type` in a problem document leads to. */
@@ -59,10 +58,7 @@ function toEntry(code: AnyCode): ProblemEntry {
 
 /** HTML, unless the caller prefers JSON. */
 function send(request: FastifyRequest, reply: FastifyReply, entries: object, toPage: () => string): void {
-  const type = new Negotiator({ headers: { accept: request.headers.accept } }).mediaType([HTML, JSON_TYPE]);
-  if (type === undefined) {
-    throw new GatewayError('not-acceptable', 'The Accept header excludes text/html and application/json.');
-  }
+  const type = toPageType(request.headers.accept);
   reply
     .header('content-type', `${type}; charset=utf-8`)
     .header('cache-control', 'public, max-age=3600')

@@ -1,12 +1,14 @@
 import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import Negotiator from 'negotiator';
+import { createTypeChooser } from '../http/negotiation.js';
 import { ApiProblems } from '../openapi/api-problems.js';
 import { headersNamed } from '../openapi/response-headers.js';
 import { Metrics } from './metrics.js';
 
 const OPEN_METRICS = 'application/openmetrics-text';
+/** Text where neither is accepted: never a 406, as scrapers expect. */
+export const chooseMetricsType = createTypeChooser(['text/plain', OPEN_METRICS]);
 const text = { schema: { type: 'string' } } as const;
 
 @ApiTags('health')
@@ -29,17 +31,11 @@ export class MetricsController {
     content: { 'text/plain': text, [OPEN_METRICS]: text },
   })
   async get(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply) {
-    const { contentType, text } = await this.metrics.render(prefersOpenMetrics(accept));
+    const { contentType, text } = await this.metrics.render(chooseMetricsType(accept) === OPEN_METRICS);
     return reply
       .header('content-type', contentType)
       .header('cache-control', 'no-store')
       .header('vary', 'Accept, Origin')
       .send(Buffer.from(text));
   }
-}
-
-/** The parameters of a media type, such as `version`, make no difference. */
-export function prefersOpenMetrics(accept: string | undefined): boolean {
-  const ranges = (accept ?? '').replaceAll(/;\s*(?!q=)[^;,]+/g, '');
-  return new Negotiator({ headers: { accept: ranges } }).mediaType(['text/plain', OPEN_METRICS]) === OPEN_METRICS;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Activity } from './activity.js';
 import { ClientNames } from './client-names.js';
 import { Metrics } from './metrics.js';
-import { prefersOpenMetrics } from './metrics.controller.js';
+import { chooseMetricsType } from './metrics.controller.js';
 
 const lines = (text: string, name: string) => text.split('\n').filter((line) => line.startsWith(name));
 
@@ -83,7 +83,7 @@ describe('OpenMetrics', () => {
     ['', false],
     [undefined, false],
   ])('by %s: %s', (accept, preferred) => {
-    expect(prefersOpenMetrics(accept)).toBe(preferred);
+    expect(chooseMetricsType(accept) === 'application/openmetrics-text').toBe(preferred);
   });
 });
 
