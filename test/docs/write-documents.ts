@@ -6,11 +6,13 @@ import { join, resolve } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { ALL_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
 import prepare from '../support/build-sources.js';
+import { publicNames, type ApiNames } from './public-names.js';
 import { settingsDocuments } from './settings-documents.js';
 import { toTable } from './to-table.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const GENERATED = 'client/src/generated';
+const RELEASED = 'test/docs/released.json';
 const read = (path: string) => (existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : '');
 
 prepare();
@@ -18,7 +20,7 @@ const documents = new Map<string, string>([
   ...settingsDocuments(),
   ['docs/errors.md', between('docs/errors.md', 'codes', problemTable())],
   ['config/kubernetes/prometheus-rule.yaml', prometheusRule()],
-  ...(await clientTypes()),
+  ...(await fromOpenApi()),
 ]);
 for (const [path, text] of documents) if (path.endsWith('.md')) documents.set(path, await pretty(path, text));
 const outdated = [...documents].filter(([path, text]) => read(path) !== text).map(([path]) => path);
@@ -62,8 +64,11 @@ spec:
 ${groups.replaceAll(/^(?=.)/gm, '  ')}`;
 }
 
-/** The typed client's types: what the pinned generator makes of the OpenAPI document. */
-async function clientTypes(): Promise<(readonly [string, string])[]> {
+/**
+ * The typed client's types: what the pinned generator makes of the OpenAPI document. With a new version, the public names that
+ * it has.
+ */
+async function fromOpenApi(): Promise<(readonly [string, string])[]> {
   // need what was just built
   const { prepareGateway } = await import('../support/gateway.js');
   const { start } = await import('../support/sandbox.js');
@@ -81,5 +86,11 @@ async function clientTypes(): Promise<(readonly [string, string])[]> {
     (name) => [join(GENERATED, name), readFileSync(join(output, name), 'utf8')] as const,
   );
   rmSync(directory, { recursive: true });
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const known = JSON.parse(read(RELEASED) || '{}') as { version?: string };
+  if (known.version !== version) {
+    const names = publicNames(JSON.parse(payload) as ApiNames);
+    files.push([RELEASED, `${JSON.stringify({ version, names }, null, 2)}\n`]);
+  }
   return files;
 }
