@@ -23,11 +23,18 @@ export interface ProgramOptions {
   /** Where it runs; a `.env` there is read. */
   readonly cwd: string;
   readonly nodeFlags?: readonly string[];
+  /** Another build than that of the global setup (build-sources.ts). */
+  readonly main?: string;
 }
 
-/** Starts the program, compiled by the global setup (build-sources.ts), as `npm run start:prod` does. */
-export async function startProgram({ args = [], env = {}, cwd, nodeFlags = [] }: ProgramOptions): Promise<Program> {
-  const main = join(process.env['BUILT_SOURCES'] ?? '', 'main.js');
+/** Starts the program as `npm run start:prod` does. */
+export async function startProgram({
+  args = [],
+  env = {},
+  cwd,
+  nodeFlags = [],
+  main = join(process.env['BUILT_SOURCES'] ?? '', 'main.js'),
+}: ProgramOptions): Promise<Program> {
   const child = spawn(process.execPath, ['--disable-sigusr1', ...nodeFlags, main, ...args], {
     cwd,
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
