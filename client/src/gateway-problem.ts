@@ -32,7 +32,7 @@ export class GatewayProblem extends Error {
   readonly retryAfterMs: number | null;
   /** Finds the line in the log of the gateway; null when no gateway answered. */
   readonly requestId: string | null;
-  /** With `invalid-request`: the parameters at fault. */
+  /** With `invalid-request`: the wrong parameters. */
   readonly errors: readonly { readonly name: string; readonly reason: string }[];
 
   constructor({ message, code, owner, status, retryAfterMs, requestId, errors, cause }: ProblemParts) {

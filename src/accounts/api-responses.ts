@@ -16,6 +16,6 @@ export const SNAPSHOT_HEADERS = headersNamed(
 export const ApiNotModified = () =>
   ApiResponse({
     status: 304,
-    description: 'the same data as the caller holds; Snapshot-As-Of tells its new age',
+    description: 'the caller already has this data; Snapshot-As-Of has its new time',
     headers: SNAPSHOT_HEADERS,
   });

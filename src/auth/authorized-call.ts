@@ -6,7 +6,7 @@ import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import type { AccessToken } from './access-token.js';
 import type { BankIdentity } from './bank-identity.js';
-import { assertUsable } from './certificate-fault.js';
+import { assertUsable } from './unusable-reason.js';
 import type { IdentityHolder } from './identity-holder.js';
 
 /** There was no token to call with: the bank was not asked, and the token's own rules say when to try again. */

@@ -7,7 +7,7 @@ import { toGatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity } from './bank-identity.js';
-import { certificateFault } from './certificate-fault.js';
+import { unusableReason } from './unusable-reason.js';
 import { daysLeft } from '../pfx/expiry-notice.js';
 import { FileWatch } from '../config/file-watch.js';
 import { IdentityLog } from './identity-log.js';
@@ -87,7 +87,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       notAfter: notAfter.toISOString(),
       daysLeft: daysLeft(certificate, this.#nowMs),
       /** The reason why the certificate cannot be used now, or null. */
-      fault: certificateFault(certificate, this.#nowMs),
+      unusable: unusableReason(certificate, this.#nowMs),
       /** The reason why a newer identity was not taken, or null. */
       refused: this.#refusal,
     };
@@ -147,9 +147,9 @@ export class IdentityHolder implements OnApplicationShutdown {
   async #prove(): Promise<void> {
     const candidate = this.#candidate;
     if (!candidate || candidate.tokens.waiting) return;
-    const fault = certificateFault(candidate.certificate, this.#nowMs);
+    const reason = unusableReason(candidate.certificate, this.#nowMs);
     // kept: one that is not valid yet will be
-    if (fault) return this.#refuse({ code: 'certificate-unusable', detail: fault });
+    if (reason) return this.#refuse({ code: 'certificate-unusable', detail: reason });
     try {
       await candidate.tokens.get();
       this.#take(candidate, true);
@@ -157,7 +157,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       if (this.#closing.signal.aborted) return;
       const { code, detail } = toGatewayError(thrown);
       if (!isOutOfReach(code)) return this.#refuse({ code, detail });
-      if (certificateFault(this.#current.certificate, this.#nowMs)) return this.#take(candidate, false);
+      if (unusableReason(this.#current.certificate, this.#nowMs)) return this.#take(candidate, false);
       this.#refuse({ code, detail: `${detail} The new certificate could not be proved; the proof is retried.` });
     }
   }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { PROBLEMS } from '../problems/problem-table.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { ExpiryNotice } from '../pfx/expiry-notice.js';
-import { certificateFault } from './certificate-fault.js';
+import { unusableReason } from './unusable-reason.js';
 import type { Refusal } from './refusal.js';
 
 /** The log lines about our identity (docs/logs.md#events). */
@@ -21,12 +21,12 @@ export class IdentityLog {
   loaded(certificate: ClientCertificate, nowMs: number): void {
     this.#logger.info({ event: 'certificate.loaded', ...describe(certificate) }, 'client certificate loaded');
     this.#warn(certificate);
-    const fault = certificateFault(certificate, nowMs);
-    if (fault) {
+    const reason = unusableReason(certificate, nowMs);
+    if (reason) {
       const code = 'certificate-unusable';
       this.#logger.error(
         { event: 'certificate.unusable', code, owner: PROBLEMS[code].owner, ...describe(certificate) },
-        fault,
+        reason,
       );
     }
     this.checkExpiry(certificate, nowMs);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../time/clock.js';
 import type { Egress } from '../egress/egress.js';
 import { toAccessToken, type AccessToken } from './access-token.js';
-import { assertUsable } from './certificate-fault.js';
+import { assertUsable } from './unusable-reason.js';
 import type { IdentityMaterial } from './identity-material.js';
 import { readTokenAnswer } from './read-token-answer.js';
 

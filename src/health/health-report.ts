@@ -93,13 +93,13 @@ export class HealthReport {
   }
 
   #path(ready: boolean) {
-    const { fault, ...certificate } = this.identities.status();
+    const { unusable, ...certificate } = this.identities.status();
     const { state, expiresInSeconds, ...token } = this.identities.current.tokens.status();
     const { lastSuccessAt, lastError } = this.condition.status();
     const { asOf, expiresAt, ageMs, accounts, stale, ...snapshot } = this.snapshots.status();
     const path = judgePath({
       ready,
-      certificate: { ...certificate, fault },
+      certificate: { ...certificate, unusable },
       token: { usable: state === 'usable', error: token.error },
       bank: { error: snapshot.error, slow: snapshot.slow, tried: asOf !== null && !snapshot.restored },
       snapshot: { ...snapshot, expiresAt, stale },

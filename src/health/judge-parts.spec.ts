@@ -4,7 +4,7 @@ import { judgeListener, judgePath, judgeSharing, type PathFacts } from './judge-
 
 const healthy: PathFacts = {
   ready: true,
-  certificate: { fault: null, refused: null, notAfter: '2027-01-01T00:00:00.000Z', daysLeft: 300 },
+  certificate: { unusable: null, refused: null, notAfter: '2027-01-01T00:00:00.000Z', daysLeft: 300 },
   token: { usable: true, error: null },
   bank: { error: null, slow: false, tried: true },
   snapshot: { expiresAt: '2026-11-21T08:05:00.000Z', servable: true, stale: false, emptied: false },
@@ -35,7 +35,7 @@ describe('the path to the bank', () => {
     ],
     [
       'certificate expired, nothing cached',
-      { ...noCopy, certificate: { ...healthy.certificate, fault: 'It has expired.' } },
+      { ...noCopy, certificate: { ...healthy.certificate, unusable: 'It has expired.' } },
       'down:certificate-unusable unknown unknown unknown down:certificate-unusable',
     ],
     [

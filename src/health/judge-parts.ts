@@ -22,7 +22,7 @@ interface Problem {
 export interface PathFacts {
   readonly ready: boolean;
   readonly certificate: {
-    readonly fault: string | null;
+    readonly unusable: string | null;
     readonly refused: { readonly code: string; readonly detail: string } | null;
     readonly notAfter: string;
     readonly daysLeft: number;
@@ -60,8 +60,8 @@ export function judgePath(facts: PathFacts) {
 const UP: Part = { status: 'up', problem: null };
 const UNKNOWN: Part = { status: 'unknown', problem: null };
 
-function judgeCertificate({ certificate: { fault, refused, notAfter, daysLeft } }: PathFacts): Part {
-  if (fault !== null) return down('certificate-unusable', fault);
+function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft } }: PathFacts): Part {
+  if (unusable !== null) return down('certificate-unusable', unusable);
   if (refused !== null) {
     return degraded(
       isKnownCode(refused.code) ? refused.code : 'certificate-unusable',
@@ -73,21 +73,21 @@ function judgeCertificate({ certificate: { fault, refused, notAfter, daysLeft } 
 }
 
 function judgeEgress({ ready, certificate, everAnswered, token, bank }: PathFacts): Part {
-  if (certificate.fault !== null) return UNKNOWN;
+  if (certificate.unusable !== null) return UNKNOWN;
   const error = token.error ?? bank.error;
   if (error && isProxyFailure(error)) return failing(error, ready);
   return error || everAnswered ? UP : UNKNOWN;
 }
 
 function judgeToken({ certificate, token: { usable, error }, everAnswered }: PathFacts): Part {
-  if (certificate.fault !== null) return UNKNOWN;
+  if (certificate.unusable !== null) return UNKNOWN;
   if (error && !usable && isProxyFailure(error)) return UNKNOWN;
   if (error) return failing(error, usable);
   return usable || everAnswered ? UP : UNKNOWN;
 }
 
 function judgeBank({ ready, certificate, token, bank }: PathFacts): Part {
-  if (certificate.fault !== null || (token.error && !token.usable)) return UNKNOWN;
+  if (certificate.unusable !== null || (token.error && !token.usable)) return UNKNOWN;
   if (bank.error) return isProxyFailure(bank.error) ? UNKNOWN : failing(bank.error, ready);
   if (bank.slow) return degraded('bank-slow', 'The refresh takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
   return bank.tried ? UP : UNKNOWN;
@@ -96,8 +96,8 @@ function judgeBank({ ready, certificate, token, bank }: PathFacts): Part {
 function judgeSnapshot({ ready, certificate, token, bank, snapshot }: PathFacts): Part {
   const { servable, stale, emptied, expiresAt } = snapshot;
   const cause =
-    certificate.fault !== null
-      ? toProblem('certificate-unusable', certificate.fault)
+    certificate.unusable !== null
+      ? toProblem('certificate-unusable', certificate.unusable)
       : fromError((token.usable ? null : token.error) ?? bank.error);
   if (servable) {
     if (stale) {

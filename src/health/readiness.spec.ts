@@ -27,7 +27,7 @@ class Scene {
   readonly clock = new FakeClock();
   readonly edge = { stopping: false };
   readonly counts = { tokens: 0, readings: 0 };
-  fault: string | null = null;
+  unusable: string | null = null;
   onToken: () => Promise<AccessToken> = () => Promise.resolve(this.token());
   onRefresh: () => Promise<ReadSnapshot> = () => Promise.resolve(this.empty());
   readonly tokens: AccessTokenProvider;
@@ -73,7 +73,7 @@ class Scene {
       condition,
     });
     keepers.push(this.snapshots);
-    const identities = { current: { tokens: this.tokens }, status: () => ({ fault: this.fault }) };
+    const identities = { current: { tokens: this.tokens }, status: () => ({ unusable: this.unusable }) };
     this.readiness = new Readiness(identities as unknown as IdentityHolder, this.snapshots, this.edge as HttpEdge);
   }
 
@@ -113,7 +113,7 @@ describe('ready is', () => {
   it('a process whose certificate has ended, as long as it can serve what it holds', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
-    scene.fault = 'expired';
+    scene.unusable = 'expired';
     expect(await scene.readiness.check()).toBe(true);
   });
 });
@@ -163,7 +163,7 @@ describe('not ready is', () => {
 
   it('a process whose certificate cannot be used; nobody is asked then', async () => {
     const scene = new Scene();
-    scene.fault = 'expired';
+    scene.unusable = 'expired';
     expect(await scene.readiness.check()).toBe(false);
     expect(scene.counts.tokens).toBe(0);
   });

@@ -31,13 +31,13 @@ export class Readiness {
     if (this.edge.stopping) return false;
     const { servable, failing, asOf } = this.snapshots.status();
     if (servable) return true;
-    const { fault } = this.identities.status();
-    return asOf !== null && !failing && fault === null && this.identities.current.tokens.usable !== null;
+    const { unusable } = this.identities.status();
+    return asOf !== null && !failing && unusable === null && this.identities.current.tokens.usable !== null;
   }
 
   /** A reading when none was ever made, or one has failed and its waiting is over; else a token when none is usable. */
   #askInBackground(): Promise<unknown> | null {
-    if (this.edge.stopping || this.identities.status().fault !== null) return null;
+    if (this.edge.stopping || this.identities.status().unusable !== null) return null;
     const { tokens } = this.identities.current;
     return this.snapshots.probe() ?? (tokens.usable ? null : tokens.get());
   }

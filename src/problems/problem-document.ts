@@ -13,7 +13,7 @@ const parameterSchema = z
     name: z.string().meta({ example: 'pageSize' }),
     reason: z.string().meta({ example: 'must be at most 1000' }),
   })
-  .meta({ id: 'ParameterFault' });
+  .meta({ id: 'ParameterError' });
 
 /** The trouble of a problem, in the words of its document, for schemas of other answers. */
 export const troubleShape = { code: codeSchema, owner: ownerSchema, detail: z.string() };

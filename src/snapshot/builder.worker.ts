@@ -13,7 +13,7 @@ export type Order =
   | { readonly kind: 'page'; readonly id: number; readonly pageNumber: number; readonly pieces: readonly Uint8Array[] }
   | { readonly kind: 'finish'; readonly id: number; readonly header: Pick<SnapshotHeader, 'asOf' | 'complete'> };
 
-/** The answer to the order with this id. A problem is a fault of the page; all else that goes wrong ends this thread. */
+/** The answer to the order with this id. A problem is an error of the page; anything else that fails ends this thread. */
 export type Reply = {
   readonly id: number;
 } & (

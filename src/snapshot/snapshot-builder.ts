@@ -174,7 +174,7 @@ const toAmountSections = (field: AmountField, { units, places, long }: AmountCol
 
 /**
  * Dates as numbers: 0 for none and for what is no date, else one more than the place of the text in `values`; `ranks`
- * tells the order of the instants that the texts name.
+ * has the order of the instants that the texts name.
  */
 function toDates({ codes, different }: CodedTexts) {
   const instants: { readonly code: number; readonly text: string; readonly instant: BankInstant }[] = [];

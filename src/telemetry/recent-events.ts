@@ -7,7 +7,7 @@ import type { RecentEvent } from './recent-schema.js';
 
 const MAX_EVENTS = 200;
 
-/** The last notable log events (docs/health-and-metrics.md#the-last-hour), told in sentences of our own: nothing of a line but its names. */
+/** The last notable log events (docs/health-and-metrics.md#the-last-hour), each as a sentence of our own: of its line, only names are kept. */
 @Injectable()
 export class RecentEvents implements OnModuleDestroy {
   readonly #events: RecentEvent[] = [];

@@ -14,7 +14,7 @@ export type ProblemCode = 'invalid-request' | 'malformed-request' | 'request-tim
  */
 export type ProblemOwner = 'caller' | 'operator' | 'network' | 'bank';
 
-export type ParameterFault = {
+export type ParameterError = {
     name: string;
     reason: string;
 };
@@ -54,7 +54,7 @@ export type Problem = {
     /**
      * with `invalid-request`: the wrong parameters
      */
-    errors?: Array<ParameterFault>;
+    errors?: Array<ParameterError>;
 };
 
 export type Balance = {

@@ -4,7 +4,7 @@ import type { ClientCertificate } from '../pfx/client-certificate.js';
 type Validity = Pick<ClientCertificate, 'notBefore' | 'notAfter'>;
 
 /** The reason why a certificate cannot be used at `nowMs`, as a sentence with the date; null if it can. */
-export function certificateFault({ notBefore, notAfter }: Validity, nowMs: number): string | null {
+export function unusableReason({ notBefore, notAfter }: Validity, nowMs: number): string | null {
   if (nowMs > notAfter.getTime()) {
     return `The client certificate expired on ${notAfter.toISOString()}; get a new one from the bank.`;
   }
@@ -16,6 +16,6 @@ export function certificateFault({ notBefore, notAfter }: Validity, nowMs: numbe
 
 /** @throws GatewayError certificate-unusable */
 export function assertUsable(certificate: Validity, nowMs: number): void {
-  const fault = certificateFault(certificate, nowMs);
-  if (fault) throw new GatewayError('certificate-unusable', fault);
+  const reason = unusableReason(certificate, nowMs);
+  if (reason) throw new GatewayError('certificate-unusable', reason);
 }
