@@ -1,17 +1,17 @@
 /** An amount in parts for reading; nothing is rounded, and the parts in a row are the text as it was. */
 export interface AmountParts {
-  readonly sign: string;
-  /** Digits of the whole number, in groups of three. */
+  /** Digits of the whole number, in groups of three. The first begins with the sign, if there is one. */
   readonly groups: readonly string[];
   /** From the point on; empty without one. */
   readonly fraction: string;
 }
 
-/** The parts of a decimal text; null for anything else. Digits stay characters: no number could hold all of them. */
-export function splitAmount(text: string): AmountParts | null {
-  const [, sign, whole, fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(text) ?? [];
-  if (sign === undefined || whole === undefined) return null;
-  return { sign, groups: groupsOf(whole, 3, whole.length % 3), fraction };
+/** The parts of a decimal text; any other is one part. Digits stay characters: no number could hold all of them. */
+export function splitAmount(text: string): AmountParts {
+  const [, sign = '', whole, fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(text) ?? [];
+  if (whole === undefined) return { groups: [text], fraction: '' };
+  const [first, ...others] = groupsOf(whole, 3, whole.length % 3);
+  return { groups: [`${sign}${first}`, ...others], fraction };
 }
 
 /** An IBAN in groups of four, as it is printed; null for a text that has not the form of one. */
@@ -26,4 +26,4 @@ function groupsOf(text: string, size: number, first: number): string[] {
 
 /** How many characters the longest fraction has, for a column whose points stand below each other. */
 export const widestFraction = (amounts: readonly (string | null)[]): number =>
-  Math.max(0, ...amounts.map((amount) => (amount === null ? 0 : (splitAmount(amount)?.fraction.length ?? 0))));
+  Math.max(0, ...amounts.map((amount) => splitAmount(amount ?? '').fraction.length));

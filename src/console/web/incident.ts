@@ -5,6 +5,7 @@ import { toAgeInWords, toClock } from './time.js';
 /** Content of the incident card. */
 export interface Incident {
   readonly level: 'warn' | 'bad';
+  readonly served: Served | 'unknown';
   /** The impact on apps, in a sentence. */
   readonly impact: string;
   /** The same without times that change each second. */
@@ -35,6 +36,7 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
   };
   return {
     level: served === 'none' || served === 'empty' ? 'bad' : 'warn',
+    served,
     impact: sentences[served],
     announced: served === 'stale' ? 'Your apps still get data, which is old.' : sentences[served],
     title: known?.title ?? trouble.code,
@@ -54,6 +56,7 @@ export function toGoneIncident(problem: GatewayProblem, since: string, problems:
   const impact = away ? 'The gateway does not answer.' : 'The gateway refuses this page.';
   return {
     level: 'bad',
+    served: 'unknown',
     impact,
     announced: impact,
     title: away

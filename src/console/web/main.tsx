@@ -3,7 +3,6 @@ import { App } from './parts/app.js';
 import { client } from './gateway.js';
 import { askHealth } from './use-health.js';
 import { readView, toListQuery } from './view.js';
-import 'uplot/dist/uPlot.min.css';
 // later styles win: print is last
 import './styles/base.css';
 import './styles/frame.css';

@@ -1,5 +1,5 @@
 import type { Recent } from './gateway.js';
-import { toServed } from './incident.js';
+import { toServed, type Served } from './incident.js';
 import type { Health, Status } from './health.js';
 import { toClock, toCountdown } from './time.js';
 
@@ -16,15 +16,17 @@ export interface Hop {
 
 const LEVELS: Readonly<Record<Status, Level>> = { up: 'ok', degraded: 'warn', down: 'bad', unknown: 'unknown' };
 const NOT_CHECKED = 'not checked';
+const NOT_TRIED = { status: 'unknown' } as const;
 
 /** The path in the order in which each stage needs the one before. What nobody tried is "not checked". */
 export function toPath(health: Health, recent: Recent | null, now: number): Hop[] {
   const { certificate, egress, token, bank, snapshot } = health.details;
+  // the network is shown as broken, whichever call noticed it
+  const cut = [token, bank].find(({ owner }) => owner === 'network');
   let broken = false;
   const hop = (name: string, part: { status: Status; code?: string }, value: string, title?: string): Hop => {
-    // a gateway that does not know `unknown` yet calls everything before the failure healthy
     const level = broken && part.status !== 'down' ? 'unknown' : LEVELS[part.status];
-    broken ||= level === 'bad';
+    broken ||= level === 'bad' || part === cut;
     if (level === 'unknown') return { name, level, value: NOT_CHECKED };
     return { name, level, value: level === 'ok' ? value : (part.code ?? value), ...(title && { title }) };
   };
@@ -38,14 +40,14 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
       life,
       notAfter ? `Valid to ${notAfter.slice(0, 10)}` : undefined,
     ),
-    hop('Network', egress, toRoute(egress.route), egress.route ?? undefined),
+    hop('Network', cut ?? egress, toRoute(egress.route), egress.route ?? undefined),
     hop(
       'Token service',
-      token,
+      token === cut ? NOT_TRIED : token,
       'token valid',
       left ? `Expired in ${toCountdown(left)}, renewed before that` : undefined,
     ),
-    hop('Account list', bank, toBankValue(health, recent)),
+    hop('Account list', bank === cut ? NOT_TRIED : bank, toBankValue(health, recent)),
   ];
   return [...hops, toSnapshotHop(snapshot), toAppsHop(health, recent, now)];
 }
@@ -63,13 +65,15 @@ function toBankValue({ details: { bank } }: Health, recent: Recent | null): stri
 
 function toSnapshotHop({ status, asOf, accounts, stale, code }: Health['details']['snapshot']): Hop {
   const name = 'Snapshot';
-  if (asOf === null) return { name, level: status === 'down' ? 'bad' : 'unknown', value: 'none' };
-  if (stale || status === 'down') return { name, level: LEVELS[status], value: `of ${toClock(asOf)}, stale` };
+  if (asOf === null) return { name, level: 'unknown', value: 'none' };
+  if (status === 'down') return { name, level: 'bad', value: `of ${toClock(asOf)}, expired` };
+  if (stale) return { name, level: LEVELS[status], value: `of ${toClock(asOf)}, stale` };
   const value = `${accounts} ${accounts === 1 ? 'account' : 'accounts'}`;
   return { name, level: LEVELS[status], value: status === 'up' ? value : (code ?? value) };
 }
 
 const RATE_SECONDS = 60;
+const SERVED: Partial<Record<Served, string>> = { none: 'calls fail', empty: 'empty list' };
 
 function toAppsHop(health: Health, recent: Recent | null, now: number): Hop {
   const served = toServed(health, now);
@@ -79,5 +83,5 @@ function toAppsHop(health: Health, recent: Recent | null, now: number): Hop {
   const p99 = Math.max(...points.map(({ p99Ms }) => p99Ms ?? 0));
   const rate = requests / (points.length * (recent?.everySeconds ?? 10));
   const busy = requests > 0 ? `${rate.toPrecision(2)} req/s, p99 ${Math.ceil(p99)} ms` : 'no calls';
-  return { name: 'Your apps', level, value: served === 'none' ? 'calls fail' : busy };
+  return { name: 'Your apps', level, value: SERVED[served] ?? busy };
 }

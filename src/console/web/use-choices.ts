@@ -24,7 +24,7 @@ async function gather(signal: AbortSignal): Promise<Choices> {
   const currencies = new Set<string>();
   const owners = new Map<string, string>();
   for (let pageNumber = 1; pageNumber <= MAX_PAGES; pageNumber += 1) {
-    const { accounts, page } = await client.listAccounts({ pageNumber, pageSize: PAGE_SIZE }, { signal });
+    const { accounts, page } = await client.listAccounts({ pageNumber, pageSize: PAGE_SIZE }, { signal, retry: false });
     for (const { status, currency, owner } of accounts) {
       if (status !== null) statuses.add(status);
       if (currency !== null) currencies.add(currency);

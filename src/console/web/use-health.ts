@@ -3,7 +3,7 @@ import { readHealth, toProblem, type GatewayProblem } from './gateway.js';
 import type { Health } from './health.js';
 import { serverNow } from './time.js';
 
-const [WELL_MS, TROUBLE_MS, GONE_MS] = [10_000, 4000, 2000];
+const [WELL_MS, TROUBLE_MS, GONE_MS] = [15_000, 4000, 2000];
 
 /** The last health, and why there is no newer one. */
 export interface Live {

@@ -17,7 +17,7 @@ const SORT_FIELDS = ['name', 'status', 'openedAt', 'currency', 'current'] as con
 export type SortField = (typeof SORT_FIELDS)[number];
 /** With "-" descending. */
 export type Sort = SortField | `-${SortField}`;
-export const PAGE_SIZES = [25, 50, 100, 250] as const;
+export const PAGE_SIZES = [25, 50, 100] as const;
 
 export const DEFAULT_VIEW: View = {
   q: '',

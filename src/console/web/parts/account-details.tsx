@@ -20,7 +20,7 @@ export function AccountDetails({ account, asOf, navigate }: DetailsProps) {
   return (
     <>
       {iban !== null && (
-        <p class="big-iban row">
+        <p class="row">
           <Iban text={iban} />
           <CopyButton name="Copy" label={`Copy ${iban}`} text={() => iban} />
         </p>

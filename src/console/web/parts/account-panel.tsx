@@ -4,11 +4,7 @@ import { useAnswer } from '../use-answer.js';
 import type { Navigate } from '../use-view.js';
 import { AccountDetails } from './account-details.js';
 import { Text } from './figures.js';
-import { Icon } from './icon.js';
 
-const CROSS = 'M4 4l8 8M12 4l-8 8';
-const BACK = 'M10 3.5 5.5 8l4.5 4.5';
-const FORTH = 'M6 3.5 10.5 8 6 12.5';
 const WIDE = '(min-width: 1440px)';
 
 interface Props {
@@ -90,27 +86,27 @@ interface ContentProps extends Props {
 }
 
 function Content({ id, accounts, turn, leave, navigate }: ContentProps) {
-  const { data, problem, pending } = useAnswer(id, turn, (signal) => client.getAccount(id, { signal }));
+  const { data, problem, pending } = useAnswer(id, turn, (signal) => client.getAccount(id, { signal, retry: false }));
   const gone = problem?.code === 'account-not-found';
   const at = accounts.findIndex((each) => each.id === id);
-  const neighbour = (name: string, path: string, account: Account | undefined) => (
+  const neighbour = (name: string, sign: string, account: Account | undefined) => (
     <button
       type="button"
       aria-label={name}
       disabled={at === -1 || !account}
       onClick={() => navigate({ account: account?.id ?? '' }, { replace: true })}
     >
-      <Icon path={path} />
+      {sign}
     </button>
   );
   return (
     <div class="panel-content stack" aria-busy={pending}>
       <header class="row">
         <h2 class="grow">{data ? <Text text={data.account.name} /> : problem ? 'No account to show' : 'Account'}</h2>
-        {neighbour('Previous account', BACK, accounts[at - 1])}
-        {neighbour('Next account', FORTH, accounts[at + 1])}
+        {neighbour('Previous account', '‹', accounts[at - 1])}
+        {neighbour('Next account', '›', accounts[at + 1])}
         <button type="button" aria-label="Close" onClick={leave}>
-          <Icon path={CROSS} />
+          ×
         </button>
       </header>
       {problem && <p class="as-of stale">{gone ? 'The snapshot has no account with this id.' : problem.message}</p>}

@@ -127,7 +127,7 @@ function Row({ account, changed, view, navigate }: RowProps) {
           <Text text={name} />
         </ViewLink>
         {owner.name !== null && (
-          <span class="owner">
+          <span class="owner quiet">
             <Text text={owner.name} />
           </span>
         )}

@@ -47,7 +47,9 @@ export function App({ first }: { readonly first: Live }) {
   // the snapshot of the answers: everything of it is asked for again when there is a new one
   const turn = `${health?.details.snapshot.asOf} ${listing.turn}`;
   const { currency: _currency, ...filters } = toFilters(view);
-  const totals = useAnswer(JSON.stringify(filters), turn, (signal) => client.getBalances(filters, { signal }));
+  const totals = useAnswer(JSON.stringify(filters), turn, (signal) =>
+    client.getBalances(filters, { signal, retry: false }),
+  );
 
   const incident = problem
     ? toGoneIncident(problem, goneSince ?? '', problems)

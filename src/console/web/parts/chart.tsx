@@ -1,8 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import uPlot from 'uplot';
-import { toClock, toMinute } from '../time.js';
-
-/** A series of values for the times of a chart. All series of a chart share one scale. */
+/** A series of values. All series of a chart share one scale. */
 export interface Line {
   readonly name: string;
   readonly tone: 'accent' | 'muted' | 'bad';
@@ -12,144 +8,73 @@ export interface Line {
 interface Props {
   readonly title: string;
   readonly unit: string;
+  /** Seconds since 1970, one for each value. */
   readonly times: readonly number[];
+  /** First and last second of the plot. */
   readonly range: readonly [number, number];
   readonly lines: readonly Line[];
-  /** Why there is nothing to see, or null. */
-  readonly note: string | null;
 }
 
-const HEIGHT = 76;
-const DARK = '(prefers-color-scheme: dark)';
+const [WIDTH, HEIGHT] = [300, 50];
 
-/** A small plot over the last hour, and its values in words: under the pointer, else the last ones. */
-export function Chart({ title, unit, times, range, lines, note }: Props) {
-  const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
-  const [at, setAt] = useState<number | null>(null);
-  const latest = useRef({ times, range, lines });
-  latest.current = { times, range, lines };
+/** A small plot over the last hour, and the last values in words. */
+export function Chart({ title, unit, times, range, lines }: Props) {
+  const most = Math.max(...lines.flatMap(({ values }) => values.map((value) => value ?? -1)));
+  const scale = toScale(most);
+  const x = (seconds: number) => (((seconds - range[0]) / (range[1] - range[0])) * WIDTH).toFixed(1);
+  const y = (value: number) => (HEIGHT * (1 - value / scale)).toFixed(1);
 
-  useEffect(() => {
-    const element = place.current;
-    if (!element) return undefined;
-    const draw = () => {
-      plot.current?.destroy();
-      plot.current = new uPlot(
-        toOptions(element, latest.current.lines, () => latest.current.range, setAt),
-        toData(latest.current),
-        element,
-      );
-    };
-    const scheme = window.matchMedia(DARK);
-    const sizes = new ResizeObserver(() => {
-      if (!plot.current) draw();
-      else if (plot.current.width !== element.clientWidth)
-        plot.current.setSize({ width: element.clientWidth, height: HEIGHT });
+  /** Each run of values is a line. One value alone is a dot. */
+  function toPath(values: Line['values']): string {
+    const steps = values.map((value, index) => {
+      if (value === null) return '';
+      const point = `${x(times[index] ?? 0)} ${y(value)}`;
+      return (values[index - 1] ?? null) === null ? `M${point}h0` : `L${point}`;
     });
-    sizes.observe(element);
-    scheme.addEventListener('change', draw);
-    return () => {
-      sizes.disconnect();
-      scheme.removeEventListener('change', draw);
-      plot.current?.destroy();
-      plot.current = null;
-    };
-  }, []);
+    return steps.join('');
+  }
 
-  useEffect(() => plot.current?.setData(toData({ times, lines })), [times.at(-1), times.length, range[1]]);
-
-  const index = at !== null && at < times.length ? at : times.length - 1;
-  const words = lines.map(({ name, values }) => `${name} ${toFigure(values[index], unit)}`);
-  const empty = note ?? (lines.some(({ values }) => values.some((value) => value !== null)) ? null : 'nothing yet');
+  const words = lines.map(
+    ({ name, values }) =>
+      `${name} ${toFigure(
+        values.findLast((value) => value !== null),
+        unit,
+      )}`,
+  );
   return (
     <figure>
       <figcaption class="row between quiet">
         <b>{title}</b>
-        <span class="row">
-          {empty ??
-            lines.map(({ name, tone, values }, each) => (
-              <span key={name} class={tone === 'bad' && !values[index] ? '' : `tone-${tone}`}>
-                {words[each]}
-              </span>
-            ))}
-          {at !== null && empty === null && times[index] !== undefined && <time>{toClock(times[index] * 1000)}</time>}
-        </span>
+        <span>{most < 0 ? 'nothing yet' : words.join(', ')}</span>
       </figcaption>
-      <div
-        ref={place}
-        class={empty === null ? 'plot' : 'plot empty'}
-        role="img"
-        aria-label={`${title}, the last hour. ${empty ?? words.join(', ')}`}
-      />
+      {most >= 0 && (
+        <>
+          <svg
+            viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+            preserveAspectRatio="none"
+            role="img"
+            aria-label={`${title}, the last hour. ${words.join(', ')}`}
+          >
+            {lines.map(
+              ({ name, tone, values }) =>
+                values.some(Boolean) && <path key={name} class={`tone-${tone}`} d={toPath(values)} />,
+            )}
+          </svg>
+          <p class="quiet">0 to {toFigure(scale, unit)}</p>
+        </>
+      )}
     </figure>
   );
 }
 
-const toData = ({ times, lines }: Pick<Props, 'times' | 'lines'>): uPlot.AlignedData =>
-  [times, ...lines.map(({ values }) => values)] as unknown as uPlot.AlignedData;
+/** The end of the scale: 1, 2 or 5 times a power of ten. */
+function toScale(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(most, 1)));
+  return ([1, 2, 5, 10].find((step) => step * power >= most) ?? 10) * power;
+}
 
 function toFigure(value: number | null | undefined, unit: string): string {
   if (value === null || value === undefined) return '–';
   const text = value >= 100 || Number.isInteger(value) ? String(Math.round(value)) : value.toPrecision(2);
   return unit === '' ? text : `${text} ${unit}`;
 }
-
-function toOptions(
-  element: HTMLElement,
-  lines: readonly Line[],
-  range: () => readonly [number, number],
-  onMove: (index: number | null) => void,
-): uPlot.Options {
-  const style = getComputedStyle(element);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  const font = `11px ${style.fontFamily}`;
-  const axis = { stroke: colour('muted'), font, ticks: { show: false }, border: { show: false } };
-  return {
-    width: element.clientWidth,
-    height: HEIGHT,
-    padding: [6, 12, 0, 0],
-    legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 }, sync: { key: 'last-hour' } },
-    scales: {
-      x: { time: true, range: () => [...range()] as [number, number] },
-      y: { range: (_plot, _min, max) => [0, Math.max(1, (max ?? 0) * 1.15)] },
-    },
-    axes: [
-      {
-        ...axis,
-        grid: { show: false },
-        size: 20,
-        gap: 5,
-        space: 56,
-        values: (_plot, splits) => splits.map((seconds) => toMinute(seconds * 1000)),
-      },
-      {
-        ...axis,
-        grid: { stroke: colour('line'), width: 1 },
-        // as wide as its longest label
-        size: (_plot, labels) => 10 + 7 * Math.max(1, ...(labels ?? []).map(({ length }) => length)),
-        gap: 4,
-        space: 26,
-        values: (_plot, splits) => splits.map(toTick),
-      },
-    ],
-    series: [
-      {},
-      ...lines.map(({ tone }): uPlot.Series => {
-        const line = { stroke: colour(tone), points: { show: false, filter: alone, size: 3 } };
-        return tone === 'accent' ? { ...line, width: 1.5, fill: colour('accent-soft') } : { ...line, width: 1 };
-      }),
-    ],
-    hooks: { setCursor: [({ cursor }) => onMove(cursor.idx ?? null)] },
-  };
-}
-
-/** Values between gaps, which no line reaches: a gateway with few callers has little else. */
-const alone: uPlot.Series.Points.Filter = (plot, series) => {
-  const values = plot.data[series] ?? [];
-  const known = (index: number) => typeof values[index] === 'number';
-  return [...values.keys()].filter((index) => known(index) && !known(index - 1) && !known(index + 1));
-};
-
-const toTick = (value: number): string => (value >= 1000 ? `${value / 1000}k` : String(value));

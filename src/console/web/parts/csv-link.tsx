@@ -1,9 +1,7 @@
 import { useState } from 'preact/hooks';
 import { client } from '../gateway.js';
 import { toFileName, toFilters, type View } from '../view.js';
-import { Icon } from './icon.js';
 
-const DOWNLOAD = 'M8 2.5v7.5M4.8 7.2 8 10.4l3.2-3.2M3 13.4h10';
 /** The browser has taken the download by then. */
 const REVOKE_AFTER_MS = 10_000;
 
@@ -40,7 +38,7 @@ export function CsvLink({ view, environment }: Props) {
         void download();
       }}
     >
-      <Icon path={DOWNLOAD} /> <span aria-live="polite">{state}</span>
+      <span aria-live="polite">{state}</span>
     </a>
   );
 }

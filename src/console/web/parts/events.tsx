@@ -40,8 +40,5 @@ function toTimes({ from, to, count, open }: EventGroup): string {
   return count > 1 && toMinute(from) !== toMinute(to) ? `${toMinute(from)}–${toMinute(to)}` : toClock(from);
 }
 
-function toLevel({ level, title, open }: EventGroup): Level {
-  if (level === 'error' || level === 'fatal') return 'bad';
-  if (level === 'warn') return 'warn';
-  return open || /again|recovered/.test(title) ? 'ok' : 'unknown';
-}
+const toLevel = ({ level }: EventGroup): Level =>
+  level === 'error' || level === 'fatal' ? 'bad' : level === 'warn' ? 'warn' : 'ok';

@@ -1,24 +1,22 @@
 import { splitAmount, splitIban } from '../amount.js';
 
-/** Longer amounts take more than a line. */
+/** Longer amounts may take more than a line. */
 const LONG = 28;
 
 /**
  * An amount with its digits as they came. The gaps between groups are drawn, not written: what is copied, found or read aloud
- * is the text itself.
+ * is the text itself. A line ends between groups only.
  */
 export function Amount({ text }: { readonly text: string | null }) {
   if (text === null) return <span class="none">–</span>;
-  const parts = splitAmount(text);
-  const className = text.length > LONG ? 'amount long' : 'amount';
-  if (parts === null) return <span class={className}>{text}</span>;
+  const { groups, fraction } = splitAmount(text);
   return (
-    <span class={className}>
-      <span class="whole">
-        {parts.sign}
-        <Groups texts={parts.groups} />
+    <span class={text.length > LONG ? 'amount long' : 'amount'}>
+      <Groups texts={groups.slice(0, -1)} />
+      <span class="group">
+        {groups.at(-1)}
+        <span class="fraction">{fraction}</span>
       </span>
-      <span class="fraction">{parts.fraction}</span>
     </span>
   );
 }

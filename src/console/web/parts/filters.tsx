@@ -32,26 +32,27 @@ export function Filters({ view, navigate, accounts }: Props) {
       <Search view={view} navigate={navigate} />
       <Choice
         label="Status"
-        all="All, closed too"
+        all="Active and closed"
         value={view.status}
         options={(choices?.statuses ?? []).map((value) => [value, value])}
         onChoose={(status) => navigate({ status })}
       />
       <Choice
         label="Currency"
+        all="All currencies"
         value={view.currency}
         options={(choices?.currencies ?? []).map((value) => [value, value])}
         onChoose={(currency) => navigate({ currency })}
       />
       <Choice
         label="Owner"
+        all="All owners"
         value={view.ownerId}
         options={(choices?.owners ?? []).map(({ id, name }) => [id, name])}
         onChoose={(ownerId) => navigate({ ownerId })}
       />
       <Choice
         label="Sort"
-        className="narrow-only"
         value={view.sort}
         options={Object.entries(SORT_NAMES)}
         onChoose={(sort) => navigate({ sort: toSort(sort) })}
@@ -117,34 +118,30 @@ function Search({ view: { q }, navigate }: Pick<Props, 'view' | 'navigate'>) {
 
 interface ChoiceProps {
   readonly label: string;
-  readonly value: string;
-  readonly options: readonly (readonly [string, string])[];
-  readonly onChoose: (value: string) => void;
-  readonly className?: string;
-  /** Label of no choice. */
+  /** The option of no choice; a sort has none. */
   readonly all?: string;
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly onChoose: (value: string) => void;
 }
 
-function Choice({ label, value, options, onChoose, className = '', all = 'All' }: ChoiceProps) {
-  const isSort = label === 'Sort';
+function Choice({ label, all, value, options, onChoose }: ChoiceProps) {
   // case does not matter to the filter, and a value of the address bar may be none of those known
   const known = options.find(([each]) => each.toLowerCase() === value.toLowerCase());
   return (
-    <label class={`choice quiet ${className}`}>
-      <span>{label}</span>
-      <select
-        aria-label={label}
-        value={known?.[0] ?? value}
-        onChange={({ currentTarget }) => onChoose(currentTarget.value)}
-      >
-        {!isSort && <option value="">{all}</option>}
-        {value !== '' && !known && <option value={value}>{value}</option>}
-        {options.map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <select
+      aria-label={label}
+      class={all === undefined ? 'narrow-only' : ''}
+      value={known?.[0] ?? value}
+      onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+    >
+      {all !== undefined && <option value="">{all}</option>}
+      {value !== '' && !known && <option value={value}>{value}</option>}
+      {options.map(([each, text]) => (
+        <option key={each} value={each}>
+          {text}
+        </option>
+      ))}
+    </select>
   );
 }

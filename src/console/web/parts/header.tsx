@@ -36,7 +36,7 @@ function Clock({ utc, setUtc }: Omit<Props, 'live'>) {
   return (
     <button
       type="button"
-      class="clock"
+      class="plain clock"
       title={utc ? 'Show local times' : 'Show times in UTC'}
       onClick={() => setUtc(!utc)}
     >

@@ -31,15 +31,6 @@ export function LevelIcon({ level, size = 16 }: { readonly level: Level; readonl
   );
 }
 
-/** An icon of lines, beside a text that says the same. */
-export function Icon({ path, size = 16 }: { readonly path: string; readonly size?: number }) {
-  return (
-    <svg class="icon" width={size} height={size} viewBox="0 0 16 16" aria-hidden="true">
-      <path d={path} />
-    </svg>
-  );
-}
-
 const COLOURS: Readonly<Record<Level, string>> = { ok: '#1a7f4b', warn: '#b87400', bad: '#c2352b', unknown: '#697586' };
 
 /** The icon of the page in the browser's tab. */

@@ -4,13 +4,20 @@ import { toMessage } from '../message.js';
 import { toClock, toCountdown, toDuration } from '../time.js';
 import { CopyButton } from './copy-button.js';
 import { LevelIcon } from './icon.js';
-import { Marked } from './marked.js';
 
 const WHO: Readonly<Record<string, readonly [name: string, note: string]>> = {
   bank: ['The bank', 'There is nothing to fix on our side. Report it if it lasts longer than 10 minutes.'],
   network: ['The network team', 'The path is broken before it reaches the bank.'],
   operator: ['The operator of this gateway', 'Its settings, its credentials or its certificate need a change.'],
   caller: ['The person who opened this page', 'The gateway does not accept calls from here.'],
+};
+
+const IMPACTS: Readonly<Record<Incident['served'], readonly [main: string, note: string]>> = {
+  fresh: ['Nothing yet', 'Apps get current data while this is being fixed.'],
+  stale: ['Apps get an older copy', ''],
+  empty: ['Apps show no accounts', 'Their calls succeed, with nothing in the list.'],
+  none: ['Apps get no data', 'There is no copy that may be served.'],
+  unknown: ['Unknown', 'This page cannot see what apps get. Those on the same path get no answer.'],
 };
 
 interface Props {
@@ -87,14 +94,18 @@ export function IncidentCard({ incident, health, requestIds, now }: Props) {
   );
 }
 
-function Impact({ incident: { copy, impact, level, trouble }, now }: Pick<Props, 'incident' | 'now'>) {
+/** A text in which backticks enclose what is typed as it is. */
+const Marked = ({ text }: { readonly text: string }) =>
+  text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>));
+
+function Impact({ incident: { copy, served }, now }: Pick<Props, 'incident' | 'now'>) {
   if (!copy) {
-    const calm = level === 'warn' ? 'Nothing yet' : impact;
+    const [main, note] = IMPACTS[served];
     return (
       <div>
         <h3>Impact</h3>
-        <p class="main">{trouble.part === 'gateway' ? 'Unknown' : calm}</p>
-        <p>{toImpactNote(level, trouble.part)}</p>
+        <p class="main">{main}</p>
+        <p>{note}</p>
       </div>
     );
   }
@@ -125,11 +136,6 @@ function Impact({ incident: { copy, impact, level, trouble }, now }: Pick<Props,
       )}
     </div>
   );
-}
-
-function toImpactNote(level: Incident['level'], part: string): string {
-  if (part === 'gateway') return 'This page cannot see what apps get. Those on the same path get no answer.';
-  return level === 'warn' ? 'Apps get current data while this is being fixed.' : 'There is no copy that may be served.';
 }
 
 function toAttempt({ since, nextAttemptAt, attempts }: Incident, now: number): string {

@@ -23,7 +23,6 @@ export function LastHour({ answer: { data, problem }, problems, current, now }: 
   const common = {
     times: points.map(({ at }) => Date.parse(at) / 1000),
     range: [now / 1000 - HOUR_SECONDS, now / 1000] as const,
-    note: data ? null : problem ? 'not known' : '',
   };
   const line = (name: string, tone: Line['tone'], value: (point: Recent['points'][number]) => number | null): Line => ({
     name,

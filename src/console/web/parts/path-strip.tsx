@@ -3,7 +3,8 @@ import { LevelIcon } from './icon.js';
 
 /** The path from the bank's certificate to the apps. Only the stage that is broken is large. */
 export function PathStrip({ hops }: { readonly hops: readonly Hop[] }) {
-  const broken = hops.find(({ level }) => level === 'bad') ?? hops.find(({ level }) => level === 'warn');
+  // the apps are last: they have the impact, not the cause
+  const broken = hops.find(({ level }) => level === 'bad' || level === 'warn');
   return (
     <ol class="card path" aria-label="The path to the bank">
       {hops.map((hop) => (

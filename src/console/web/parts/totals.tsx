@@ -18,7 +18,7 @@ interface Props {
 }
 
 /** The current balances summed by currency. Each line filters by its currency. */
-export function Totals({ answer: { data }, view, navigate }: Props) {
+export function Totals({ answer: { data, problem }, view, navigate }: Props) {
   const [all, setAll] = useState(false);
   const totals = data?.totals ?? [];
   const shown = all ? totals : totals.slice(0, FEW);
@@ -32,7 +32,9 @@ export function Totals({ answer: { data }, view, navigate }: Props) {
           <CopyButton class="plain" name="Copy" label="Copy the totals" text={() => toText(data)} />
         )}
       </div>
-      {data && totals.length === 0 && <p class="quiet">No accounts to add up.</p>}
+      {totals.length === 0 && (data || problem) && (
+        <p class="quiet">{data ? 'No accounts to add up.' : 'None: there is no snapshot that may be shown.'}</p>
+      )}
       {totals.length > 0 && (
         <table style={{ '--fraction': `${widestFraction(totals.map(({ current }) => current))}ch` }}>
           <thead>
@@ -82,7 +84,9 @@ function useNotes(totals: BalancesAnswer['totals'], view: View): string {
   const query = { ...filters, status: 'Closed', pageSize: 1 };
   // asked again when a sum or a number of accounts changed
   const closed = useAnswer(JSON.stringify([query, totals]), 0, (signal) =>
-    view.status === '' && totals.length > 0 ? client.listAccounts(query, { signal }) : Promise.resolve(null),
+    view.status === '' && totals.length > 0
+      ? client.listAccounts(query, { signal, retry: false })
+      : Promise.resolve(null),
   ).data?.page.total;
   const missing = totals.reduce((sum, each) => sum + each.missing, 0);
   const parts = [

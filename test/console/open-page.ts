@@ -1,0 +1,51 @@
+import type { BrowserContext, Page } from 'playwright-core';
+
+/** A tab with the page, and each thing that it must not do: errors, breaches of its policy, requests to others. */
+export interface Tab {
+  readonly page: Page;
+  readonly wrongs: readonly string[];
+}
+
+const WATCH_POLICY = `addEventListener('securitypolicyviolation', (event) => console.error('CSP: ' + event.violatedDirective))`;
+
+/** Opens the page of the gateway at `url`. */
+export async function openPage(context: BrowserContext, url: string, search = ''): Promise<Tab> {
+  const page = await context.newPage();
+  const wrongs: string[] = [];
+  page.on('pageerror', (error) => wrongs.push(error.message));
+  page.on('console', (message) => {
+    const { url: from } = message.location();
+    // the browser reports each answer of 4xx and 5xx
+    const expected = from.startsWith(`${url}/health`) || from.startsWith(`${url}/api/`);
+    if (['error', 'warning'].includes(message.type()) && !expected) wrongs.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) wrongs.push(request.url());
+  });
+  await page.addInitScript(WATCH_POLICY);
+  await page.goto(`${url}/${search}`);
+  return { page, wrongs };
+}
+
+/** The names of the accounts, each a link. */
+export const rowsOf = (page: Page) => page.locator('.open-account');
+
+/** The levels of the path, from the certificate to the apps. */
+export const pathOf = (page: Page) =>
+  page.locator('.hop').evaluateAll((hops) => hops.map((hop) => /hop-(\w+)/.exec(hop.className)?.[1]));
+
+/** The width of the page, and amounts that are cut: they are wider than a box around them that does not scroll. */
+export async function layoutOf(page: Page): Promise<{ width: number; cut: string[] }> {
+  const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+  const cut = await page.evaluate<string[]>(`[...document.querySelectorAll('.amount')].flatMap((amount) => {
+    const { left, right, width } = amount.getBoundingClientRect();
+    if (width === 0) return [];
+    for (let box = amount.parentElement; box; box = box.parentElement) {
+      if (getComputedStyle(box).overflowX === 'auto') return [];
+      const outer = box.getBoundingClientRect();
+      if (left < outer.left - 1 || right > outer.right + 1) return [amount.textContent];
+    }
+    return [];
+  })`);
+  return { width, cut };
+}

@@ -1,0 +1,183 @@
+import { createAccount } from '../../src/sandbox/accounts/create-account.js';
+import { RecentFigures } from '../../src/telemetry/recent-figures.js';
+import { startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
+import { MovedClock } from '../support/moved-clock.js';
+import { issueToken, listAccounts, startPretendBank, type PretendBankOptions } from '../support/pretend-bank.js';
+import { sampleAccount } from '../support/sample-accounts.js';
+import { start } from '../support/sandbox.js';
+import { until } from '../support/until.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const FAILING = { failNext: { endpoint: 'accounts', times: 1_000_000, with: '503' } };
+
+type Level = 'ok' | 'warn' | 'bad' | 'unknown';
+
+/** A state of the page: how it comes about, and what the page then shows. */
+export interface PageState {
+  /** Starts a gateway in this state, with an hour of calls behind it if the picture needs one. */
+  readonly arrange: (hour?: boolean) => Promise<Gateway>;
+  readonly sentence: RegExp | string;
+  /** Missing when all is well. */
+  readonly who?: string;
+  /** Certificate, network, token service, account list, snapshot, apps. */
+  readonly path: readonly Level[];
+}
+
+const STALE = /^Your apps still get data, \d+ seconds? old\.$/;
+const OPERATOR = 'The operator of this gateway';
+const WELL = { sentence: 'Operational', path: Array<Level>(6).fill('ok') };
+
+/** Each state that the page can be in, but for a gateway that is gone. */
+export const PAGE_STATES = {
+  'all is well': { arrange: async (hour) => read(await start(), {}, hour), ...WELL },
+  'the bank fails': {
+    arrange: (hour) => broken(FAILING, 'bank-error', {}, hour),
+    sentence: STALE,
+    who: 'The bank',
+    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
+  },
+  'the copy has expired': {
+    arrange: (hour) => broken(FAILING, '"status":"error"', { SNAPSHOT_MAX_AGE_MS: '2000' }, hour),
+    sentence: /^All calls fail with 503 since \d\d:\d\d:\d\d\.$/,
+    who: 'The bank',
+    path: ['ok', 'ok', 'ok', 'bad', 'bad', 'bad'],
+  },
+  'the bank is slow': {
+    arrange: () => broken({ latencyMs: 8000 }, 'bank-slow', { SNAPSHOT_SOFT_TIMEOUT_MS: '100' }),
+    sentence: STALE,
+    who: 'The bank',
+    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
+  },
+  'the network is down': {
+    arrange: async () => {
+      const bank = await start();
+      const gateway = await read(bank, SHORT);
+      await bank.close();
+      return untilHealth(gateway, 'bank-unreachable');
+    },
+    sentence: STALE,
+    who: 'The network team',
+    path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
+  },
+  'no accounts are granted': {
+    arrange: () => broken({ grantAccess: false }, 'access-not-granted'),
+    sentence: /^All calls fail with 502/,
+    who: 'The bank',
+    path: ['ok', 'ok', 'ok', 'bad', 'unknown', 'bad'],
+  },
+  'the address is not on the allowlist': {
+    arrange: () => {
+      const refused = { endpoint: 'accounts', with: '401' };
+      return broken({ allowedIps: ['203.0.113.1'], failNext: refused }, 'address-not-allowed');
+    },
+    sentence: STALE,
+    who: OPERATOR,
+    path: ['ok', 'ok', 'bad', 'unknown', 'warn', 'warn'],
+  },
+  'the password is wrong': {
+    arrange: async () => {
+      const wrong = { BANK_PASSWORD_FILE: '', BANK_PASSWORD: 'not-this-one' };
+      return untilHealth(await read(await start(), wrong), 'credentials-rejected');
+    },
+    sentence: /^All calls fail with 502/,
+    who: OPERATOR,
+    path: ['ok', 'ok', 'bad', 'unknown', 'unknown', 'bad'],
+  },
+  'the certificate ends in 3 days': {
+    arrange: (hour) => certificateUntil(3.5 * DAY_MS, hour),
+    sentence: 'Your apps get current data.',
+    who: OPERATOR,
+    path: ['warn', 'ok', 'ok', 'ok', 'ok', 'ok'],
+  },
+  'the certificate has expired': {
+    arrange: () => certificateUntil(-DAY_MS),
+    sentence: /^All calls fail with 503/,
+    who: OPERATOR,
+    path: ['bad', 'unknown', 'unknown', 'unknown', 'unknown', 'bad'],
+  },
+  'the bank no longer lists accounts': {
+    arrange: () => broken({ accounts: 0 }, 'accounts-emptied'),
+    sentence: 'Your apps get an empty list of accounts.',
+    who: 'The bank',
+    path: ['ok', 'ok', 'ok', 'ok', 'warn', 'bad'],
+  },
+  'there never were accounts': { arrange: async () => read(await start({ accounts: 0 })), ...WELL },
+  'there is one account': { arrange: async () => read(await start({ accounts: 1 })), ...WELL },
+  'there are 10 000 accounts': {
+    // a busy machine is no slow bank
+    arrange: async () => read(await start({ accounts: 10_000 }), { SNAPSHOT_SOFT_TIMEOUT_MS: '14000' }),
+    ...WELL,
+  },
+  'names are hostile and amounts long': { arrange: hostile, ...WELL },
+} satisfies Record<string, PageState>;
+
+/** What the hostile bank sends. */
+export const HOSTILE = {
+  name: '<img src=x onerror="document.title=1"><script>document.title=2</script>',
+  owner: '\u202eevil\u202c {{7*7}}',
+  current: '1234567890123456789012345.66',
+};
+
+/** The snapshot soon has to be refreshed. */
+const SHORT = { SNAPSHOT_FRESH_MS: '1000' };
+
+/** A gateway that has read the accounts once, or for an hour. */
+async function read(bank: BankAddress, env: Record<string, string> = {}, hour = false): Promise<Gateway> {
+  const clock = new MovedClock();
+  if (hour) clock.advance(-HOUR_MS);
+  const gateway = await startGateway(bank, { ENVIRONMENT: 'production', ...env }, clock);
+  await gateway.get('/api/v1/accounts');
+  const figures = gateway.app.get(RecentFigures);
+  for (let point = 0; hour && point < 360; point += 1) {
+    clock.advance(HOUR_MS / 360);
+    for (let call = 0; call < 3 + (point % 5); call += 1) await gateway.get('/api/v1/accounts?pageSize=10');
+    figures.endPoint();
+  }
+  return gateway;
+}
+
+/** A gateway that has a copy, and a bank that is no longer as it should be. */
+async function broken(patch: object, sign: string, env: Record<string, string> = {}, hour = false): Promise<Gateway> {
+  const bank = await start();
+  const gateway = await read(bank, { ...SHORT, ...env }, hour);
+  bank.control.patch(patch);
+  return untilHealth(gateway, sign);
+}
+
+/** Calls until /health has this in it. */
+async function untilHealth(gateway: Gateway, sign: string): Promise<Gateway> {
+  await until(async () => {
+    await gateway.get('/api/v1/accounts');
+    return (await gateway.get('/health')).text.includes(sign);
+  }, 20_000);
+  return gateway;
+}
+
+async function bankWith(accounts: readonly object[], options: PretendBankOptions = {}) {
+  const bank = await startPretendBank(options);
+  bank.onToken = issueToken(bank);
+  bank.onAccounts = listAccounts(accounts);
+  return bank;
+}
+
+async function certificateUntil(ms: number, hour = false): Promise<Gateway> {
+  const clientValidity = { notBefore: new Date(Date.now() - 362 * DAY_MS), notAfter: new Date(Date.now() + ms) };
+  const accounts = Array.from({ length: 40 }, (_, index) => createAccount(1, index));
+  return read(await bankWith(accounts, { clientValidity }), {}, hour);
+}
+
+async function hostile(): Promise<Gateway> {
+  const balance = { type: 'CurrentBalance', beginOfDayAmount: '1234567890123456789012345.67', intraDayAmount: '-0.01' };
+  const bank = await bankWith([
+    sampleAccount(1, { friendlyName: HOSTILE.name, ownedByCompanyName: HOSTILE.owner, status: '"><b>x' }),
+    sampleAccount(2, {
+      friendlyName: 'javascript:alert(1)',
+      ibans: [],
+      accountIdentifiers: [{ account: 'X'.repeat(63) }],
+      balances: [{ ...balance, currency: 'EUR' }],
+    }),
+    sampleAccount(3, { friendlyName: 'x'.repeat(2000), ownedByCompanyName: 'y'.repeat(2000) }),
+  ]);
+  return read(bank, { ENVIRONMENT: 'x'.repeat(40) });
+}
