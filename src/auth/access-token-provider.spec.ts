@@ -21,12 +21,10 @@ class Scene {
     clock: this.clock,
     logger: this.log.logger,
     random: () => 0,
-    endpoint: {
-      request: () => {
-        const request = { ...Promise.withResolvers<AccessToken>(), at: this.clock.now() };
-        this.asked.push(request);
-        return request.promise;
-      },
+    request: () => {
+      const request = { ...Promise.withResolvers<AccessToken>(), at: this.clock.now() };
+      this.asked.push(request);
+      return request.promise;
     },
   });
 

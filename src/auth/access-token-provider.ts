@@ -5,12 +5,12 @@ import type { Clock, Instant } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { AccessToken } from './access-token.js';
 import type { BankCondition } from './bank-condition.js';
-import type { TokenEndpoint } from './token-endpoint.js';
 
 const FORCED_RENEWAL_EVERY_MS = 5000;
 
 interface AccessTokenProviderOptions {
-  readonly endpoint: Pick<TokenEndpoint, 'request'>;
+  /** @throws GatewayError as `requestToken` */
+  readonly request: () => Promise<AccessToken>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly activity: Activity;
@@ -42,7 +42,7 @@ export class AccessTokenProvider {
   /**
    * A token that may be sent now. Starts a renewal in the background when it is due, and waits for one only if there is
    * no usable token.
-   * @throws GatewayError as `TokenEndpoint.request`; at once during the back-off
+   * @throws GatewayError as `requestToken`; at once during the back-off
    */
   async get(): Promise<AccessToken> {
     const token = this.usable;
@@ -115,10 +115,10 @@ export class AccessTokenProvider {
   }
 
   async #request(): Promise<AccessToken> {
-    const { endpoint, logger, activity, clock } = this.#options;
+    const { request, logger, activity, clock } = this.#options;
     const started = performance.now();
     try {
-      const token = await endpoint.request();
+      const token = await request();
       // the machine may have slept during the call
       if (clock.hasReached(token.unusableAt)) {
         throw new GatewayError('bank-timeout', 'The access token came after its own end.');

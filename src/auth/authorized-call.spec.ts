@@ -23,12 +23,10 @@ function begin(answers: (number | Error | (() => Error))[], parts: { token?: Err
       activity: new Activity(),
       clock,
       logger,
-      endpoint: {
-        request: () => {
-          counts.tokens += 1;
-          if (parts.token) return Promise.reject(parts.token);
-          return Promise.resolve(toAccessToken(`token-${counts.tokens}`, 300_000, clock.now()));
-        },
+      request: () => {
+        counts.tokens += 1;
+        if (parts.token) return Promise.reject(parts.token);
+        return Promise.resolve(toAccessToken(`token-${counts.tokens}`, 300_000, clock.now()));
       },
     }),
     egress: {

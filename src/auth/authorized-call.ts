@@ -6,7 +6,7 @@ import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import type { AccessToken } from './access-token.js';
 import type { BankIdentity } from './bank-identity.js';
-import { assertUsable } from './unusable-reason.js';
+import { assertValid } from './certificate-validity.js';
 import type { IdentityHolder } from './identity-holder.js';
 
 /** There was no token to call with: the bank was not asked, and the token's own rules say when to try again. */
@@ -67,7 +67,7 @@ export class AuthorizedCall {
 
   async #tokenOf({ certificate, tokens }: BankIdentity): Promise<AccessToken> {
     try {
-      assertUsable(certificate, this.#clock.now().wall);
+      assertValid(certificate, this.#clock.now().wall);
       return await tokens.get();
     } catch (thrown) {
       return toNoToken(thrown);

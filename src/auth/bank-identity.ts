@@ -8,7 +8,7 @@ import type { Settings } from '../config/settings.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import type { IdentityMaterial } from './identity-material.js';
-import { TokenEndpoint } from './token-endpoint.js';
+import { requestToken } from './request-token.js';
 
 interface BankIdentityOptions {
   readonly material: IdentityMaterial;
@@ -31,13 +31,14 @@ export class BankIdentity {
   readonly tokens: AccessTokenProvider;
 
   constructor(options: BankIdentityOptions) {
-    const { material, settings, clock, logger, activity } = options;
+    const { material, settings, clock, logger, activity, oneAtATime } = options;
     const { keyPem, certificatePem, chainPem } = material.certificate;
     this.material = material;
     const tls = { key: keyPem, cert: [certificatePem, ...chainPem].join('\n'), ca: material.ca };
     this.egress = new Egress(settings, tls, { clock, logger, activity });
-    const endpoint = new TokenEndpoint({ ...options, egress: this.egress, authUrl: settings.BANK_AUTH_URL });
-    this.tokens = new AccessTokenProvider({ clock, logger, activity, endpoint });
+    const token = { egress: this.egress, authUrl: settings.BANK_AUTH_URL, material, clock, logger };
+    const request = () => oneAtATime(() => requestToken(token));
+    this.tokens = new AccessTokenProvider({ clock, logger, activity, request });
   }
 
   get certificate(): ClientCertificate {

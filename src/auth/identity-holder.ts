@@ -3,16 +3,18 @@ import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
 import type { Clock } from '../time/clock.js';
-import { toGatewayError } from '../problems/gateway-error.js';
+import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import { PROBLEMS, type ProblemCode } from '../problems/problem-table.js';
 import type { Settings } from '../config/settings.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity } from './bank-identity.js';
-import { unusableReason } from './unusable-reason.js';
+import { validityError } from './certificate-validity.js';
 import { daysLeft } from '../pfx/expiry-notice.js';
+import { FileUnusable } from '../config/small-file.js';
+import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 import { FileWatch } from '../config/file-watch.js';
 import { IdentityLog } from './identity-log.js';
 import { isSame, mayPass, readIdentityMaterial, watchedFiles, type IdentityMaterial } from './identity-material.js';
-import { isOutOfReach, toRefusal, type Refusal } from './refusal.js';
 
 /** A change is taken up within 5 s, as docs/certificates.md#renew-the-certificate promises. */
 const LOOK_EVERY_MS = 1000;
@@ -41,7 +43,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   #current: BankIdentity;
   /** A new identity that is not proved yet. */
   #candidate: BankIdentity | null = null;
-  #refusal: (Refusal & { readonly at: string }) | null = null;
+  #refusal: { readonly code: ProblemCode; readonly detail: string; readonly at: string } | null = null;
   /** A passing failure kept the files from being read: they are read again at the next look. */
   #unread = false;
 
@@ -86,8 +88,8 @@ export class IdentityHolder implements OnApplicationShutdown {
       thumbprint,
       notAfter: notAfter.toISOString(),
       daysLeft: daysLeft(certificate, this.#nowMs),
-      /** The reason why the certificate cannot be used now, or null. */
-      unusable: unusableReason(certificate, this.#nowMs),
+      /** Why the certificate cannot be used now, or null. */
+      unusable: validityError(certificate, this.#nowMs)?.detail ?? null,
       /** The reason why a newer identity was not taken, or null. */
       refused: this.#refusal,
     };
@@ -123,7 +125,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       if (this.#closing.signal.aborted) return;
       this.#unread = mayPass(error);
       if (!this.#unread) this.#drop();
-      this.#refuse(toRefusal(error, this.#unread));
+      this.#refuse(toUnusable(error), this.#unread ? ' They are read again every second.' : '');
       return;
     }
     if (this.#closing.signal.aborted) return;
@@ -147,18 +149,19 @@ export class IdentityHolder implements OnApplicationShutdown {
   async #prove(): Promise<void> {
     const candidate = this.#candidate;
     if (!candidate || candidate.tokens.waiting) return;
-    const reason = unusableReason(candidate.certificate, this.#nowMs);
+    const invalid = validityError(candidate.certificate, this.#nowMs);
     // kept: one that is not valid yet will be
-    if (reason) return this.#refuse({ code: 'certificate-unusable', detail: reason });
+    if (invalid) return this.#refuse(invalid);
     try {
       await candidate.tokens.get();
       this.#take(candidate, true);
     } catch (thrown) {
       if (this.#closing.signal.aborted) return;
-      const { code, detail } = toGatewayError(thrown);
-      if (!isOutOfReach(code)) return this.#refuse({ code, detail });
-      if (unusableReason(this.#current.certificate, this.#nowMs)) return this.#take(candidate, false);
-      this.#refuse({ code, detail: `${detail} The new certificate could not be proved; the proof is retried.` });
+      const error = toGatewayError(thrown);
+      // it says nothing about the new identity when the network or the bank must act
+      if (PROBLEMS[error.code].owner === 'operator') return this.#refuse(error);
+      if (validityError(this.#current.certificate, this.#nowMs)) return this.#take(candidate, false);
+      this.#refuse(error, ' The new certificate could not be proved; the proof is retried.');
     }
   }
 
@@ -175,11 +178,12 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#log.replaced(candidate.certificate, old.certificate, proved);
   }
 
-  #refuse({ code, detail }: Refusal): void {
+  #refuse(error: GatewayError, next = ''): void {
+    const refusal = new GatewayError(error.code, error.detail + next, error);
+    const { code, detail } = refusal;
     const again = this.#refusal?.code === code && this.#refusal.detail === detail;
     this.#refusal = { code, detail, at: new Date(this.#nowMs).toISOString() };
-    if (again) return;
-    this.#log.refused({ code, detail }, this.#candidate?.certificate ?? null, this.#current.certificate);
+    if (!again) this.#log.refused(refusal, this.#candidate?.certificate ?? null, this.#current.certificate);
   }
 
   #drop(): void {
@@ -190,4 +194,9 @@ export class IdentityHolder implements OnApplicationShutdown {
   #create(material: IdentityMaterial): BankIdentity {
     return new BankIdentity({ ...this.#options, material, oneAtATime: this.#oneTokenRequest });
   }
+}
+
+function toUnusable(error: unknown): GatewayError {
+  const isBadFile = error instanceof CertificateUnreadable || error instanceof FileUnusable;
+  return isBadFile ? new GatewayError('certificate-unusable', error.message) : toGatewayError(error);
 }

@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
-import { PROBLEMS } from '../problems/problem-table.js';
+import type { GatewayError } from '../problems/gateway-error.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { ExpiryNotice } from '../pfx/expiry-notice.js';
-import { unusableReason } from './unusable-reason.js';
-import type { Refusal } from './refusal.js';
+import { validityError } from './certificate-validity.js';
 
 /** The log lines about our identity (docs/logs.md#events). */
 export class IdentityLog {
@@ -21,13 +20,10 @@ export class IdentityLog {
   loaded(certificate: ClientCertificate, nowMs: number): void {
     this.#logger.info({ event: 'certificate.loaded', ...describe(certificate) }, 'client certificate loaded');
     this.#warn(certificate);
-    const reason = unusableReason(certificate, nowMs);
-    if (reason) {
-      const code = 'certificate-unusable';
-      this.#logger.error(
-        { event: 'certificate.unusable', code, owner: PROBLEMS[code].owner, ...describe(certificate) },
-        reason,
-      );
+    const error = validityError(certificate, nowMs);
+    if (error) {
+      const { code, owner, detail } = error;
+      this.#logger.error({ event: 'certificate.unusable', code, owner, ...describe(certificate) }, detail);
     }
     this.checkExpiry(certificate, nowMs);
   }
@@ -55,10 +51,10 @@ export class IdentityLog {
   }
 
   /** @param candidate null if it could not even be read */
-  refused({ code, detail }: Refusal, candidate: ClientCertificate | null, inUse: ClientCertificate): void {
+  refused({ code, owner, detail }: GatewayError, candidate: ClientCertificate | null, inUse: ClientCertificate): void {
     const thumbprints = { thumbprint: candidate?.thumbprint, inUse: inUse.thumbprint };
     this.#logger.error(
-      { event: 'certificate.refused', code, owner: PROBLEMS[code].owner, ...thumbprints },
+      { event: 'certificate.refused', code, owner, ...thumbprints },
       `the new certificate or credentials are refused, the old ones stay in use: ${detail}`,
     );
   }

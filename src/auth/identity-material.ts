@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Settings } from '../config/settings.js';
 import { parseCertificates } from '../config/pem-file.js';
 import { FileUnusable, readSmallFile } from '../config/small-file.js';
@@ -58,14 +59,12 @@ export function watchedFiles(settings: Settings): string[] {
 
 /** True if both would show the same to the bank and trust the same servers. */
 export function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {
-  const chain = ({ certificate }: IdentityMaterial) => [certificate.certificatePem, ...certificate.chainPem].join('');
-  return (
-    a.username === b.username &&
-    a.password === b.password &&
-    a.ca === b.ca &&
-    a.proxyCa === b.proxyCa &&
-    chain(a) === chain(b)
-  );
+  const shown = ({ certificate: { certificatePem, chainPem }, ...others }: IdentityMaterial) => ({
+    ...others,
+    certificatePem,
+    chainPem,
+  });
+  return isDeepStrictEqual(shown(a), shown(b));
 }
 
 /**

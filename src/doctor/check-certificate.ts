@@ -1,4 +1,4 @@
-import { unusableReason } from '../auth/unusable-reason.js';
+import { validityError } from '../auth/certificate-validity.js';
 import { daysLeft } from '../pfx/expiry-notice.js';
 import { readIdentityMaterial, type IdentityMaterial } from '../auth/identity-material.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
@@ -39,12 +39,12 @@ export async function checkCertificate(
     `valid       ${toDay(from)} to ${toDay(to)}${left >= 0 ? ` (${days(left)} left)` : ''}`,
   );
 
-  const reason = unusableReason(material.certificate, nowMs);
-  if (reason) {
+  const invalid = validityError(material.certificate, nowMs);
+  if (invalid) {
     throw new StepFailed(
-      'certificate-unusable',
-      'operator',
-      reason,
+      invalid.code,
+      invalid.owner,
+      invalid.detail,
       nowMs > notAfter.getTime()
         ? `Ask the bank for a new certificate in place of the one with thumbprint ${thumbprint}, and replace its files.`
         : `Compare the clock of this machine (${new Date(nowMs).toISOString()}) with the true time; if it is right, ask the bank for a certificate that is valid already.`,

@@ -42,11 +42,9 @@ class Scene {
       activity: new Activity(),
       clock,
       logger,
-      endpoint: {
-        request: () => {
-          this.counts.tokens += 1;
-          return this.onToken();
-        },
+      request: () => {
+        this.counts.tokens += 1;
+        return this.onToken();
       },
     });
     // as AuthorizedCall does: without a token the bank is not asked, and the reading is no failure of the bank's

@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import pLimit from 'p-limit';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import type { WireRequest } from '../egress/wire-client.js';
 import { toAccessToken } from './access-token.js';
-import { TokenEndpoint } from './token-endpoint.js';
+import { requestToken } from './request-token.js';
 
 const certificate = { notBefore: new Date(0), notAfter: new Date('2027-11-21') } as ClientCertificate;
 const SECRETS = { username: 'Jürgen', password: 'p:ä$s' };
@@ -16,7 +15,7 @@ async function ask(expiresIn: unknown, tookMs = 0) {
   const log = keepLines();
   const requests: WireRequest[] = [];
   const askedAt = clock.now();
-  const endpoint = new TokenEndpoint({
+  const token = await requestToken({
     egress: {
       get: (request: WireRequest) => {
         requests.push(request);
@@ -29,9 +28,7 @@ async function ask(expiresIn: unknown, tookMs = 0) {
     material: { ...SECRETS, certificate },
     clock,
     logger: log.logger,
-    oneAtATime: pLimit(1),
   });
-  const token = await endpoint.request();
   return { token, requests, log, askedAt };
 }
 
