@@ -32,15 +32,27 @@ export const path = anyText('path');
 
 export const pemFile = anyText('path of a PEM file');
 
+/** Why a value is refused; the message reads on after the variable's name. */
+class Refused extends Error {}
+
+/** @param read gives the value, or throws Refused or FileUnusable */
+const readBy = <T>(read: (text: string) => T) =>
+  z.string().transform((text, context) => {
+    try {
+      return read(text);
+    } catch (error) {
+      if (error instanceof FileUnusable) context.addIssue(error.problem);
+      else if (error instanceof Refused) context.addIssue(error.message);
+      else throw error;
+      return z.NEVER;
+    }
+  });
+
 /** The path of a file that `use` takes. @param use throws FileUnusable */
 export const usableFile = (use: (file: string) => unknown) =>
-  z.string().superRefine((file, context) => {
-    try {
-      use(file);
-    } catch (error) {
-      if (!(error instanceof FileUnusable)) throw error;
-      context.addIssue(`points to ${file}, which ${error.reason}`);
-    }
+  readBy((file) => {
+    use(file);
+    return file;
   });
 
 /** The path of a file with PEM certificates. */
@@ -141,26 +153,11 @@ export const keyPrefix = z
   .regex(/^[A-Za-z0-9:_.{}-]{1,100}$/, 'must be 1 to 100 letters, digits and : _ . - { }')
   .describe('letters, digits and : _ . - { }');
 
-/** Why an address is refused; the message reads on after the variable's name. */
-class Refused extends Error {}
-
-/** @param read gives the value, or throws Refused */
-const readBy = <T>(read: (text: string) => T) =>
-  z.string().transform((text, context) => {
-    try {
-      return read(text.trim());
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      context.addIssue(error.message);
-      return z.NEVER;
-    }
-  });
-
 const BAD_CREDENTIALS =
   'is not an address; percent-encode user and password: @ as %40, / as %2F, # as %23, ? as %3F, % as %25';
 
 function parseAddress(text: string, schemes: readonly string[]): URL {
-  const url = URL.parse(text);
+  const url = URL.parse(text.trim());
   if (!url && text.includes('@')) throw new Refused(BAD_CREDENTIALS);
   if (!url?.hostname || !schemes.includes(url.protocol)) {
     throw new Refused(`must be an address that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`);

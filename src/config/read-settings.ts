@@ -95,7 +95,7 @@ function readValues(env: Environment, sandbox: boolean): { values: Partial<Value
       else errors.push(toError(name, toProblem(result.error)));
     } catch (error) {
       if (!(error instanceof FileUnusable)) throw error;
-      errors.push({ ...toError(name, `points to ${error.path}, which ${error.reason}`), variable: `${name}_FILE` });
+      errors.push({ ...toError(name, error.problem), variable: `${name}_FILE` });
     }
   }
   return { values: values as Partial<Values>, errors };

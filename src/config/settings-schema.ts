@@ -9,9 +9,9 @@ interface About {
   readonly meaning: string;
   /** Reads on after "Change it when". */
   readonly changeWhen?: string;
-  /** As it would be in `.env`. Default: the default. */
+  /** As in `.env`; the default when missing. */
   readonly example?: string;
-  /** The behaviour without a value, where there is no default. */
+  /** What applies without a value, where there is no default. */
   readonly unset?: string;
   /** A bank cannot be called without it. */
   readonly required?: true;
@@ -106,15 +106,15 @@ const bank = {
 
 const calls = {
   BANK_CONNECT_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 300_000), '3000', {
-    meaning: 'DNS, TCP, proxy and TLS together.',
+    meaning: 'Time limit for DNS, TCP, proxy and TLS together.',
     changeWhen: 'connecting often times out over a slow route',
   }),
   BANK_REQUEST_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 600_000), '10000', {
-    meaning: 'One whole call to the bank, body included.',
+    meaning: 'Time limit for one whole call to the bank, body included.',
     changeWhen: 'the bank needs longer for a page',
   }),
   BANK_MAX_CONCURRENT_REQUESTS: withDefault(kinds.wholeNumber(1, 100), '6', {
-    meaning: 'Calls to the bank in flight.',
+    meaning: 'At most this many calls to the bank at the same time.',
     changeWhen: 'the bank limits calls (less), or a long list takes too long (more)',
   }),
   BANK_PAGE_SIZE: withDefault(kinds.wholeNumber(1, 5000), '1000', {
@@ -129,7 +129,7 @@ const calls = {
 
 const egress = {
   EGRESS_PROXY_URL: optional(kinds.proxyAddress, {
-    meaning: 'CONNECT proxy, `user:password@` allowed. `direct` uses none, whatever `HTTPS_PROXY` says.',
+    meaning: 'CONNECT proxy, `user:password@` allowed. `direct` uses none, even if `HTTPS_PROXY` is set.',
     changeWhen: 'the bank is only reachable through a proxy',
     example: 'http://proxy.example:3128',
     unset: 'the value of `HTTPS_PROXY`',
@@ -160,15 +160,15 @@ const freshness = {
     changeWhen: 'apps need newer data (less), or the bank wants fewer calls (more)',
   }),
   SNAPSHOT_SOFT_TIMEOUT_MS: withDefault(kinds.wholeNumber(0, 600_000), '1000', {
-    meaning: 'Then callers get the older copy, marked stale, while the refresh continues.',
+    meaning: 'A refresh that takes longer continues, and its callers get the older copy, marked stale.',
     changeWhen: 'apps would rather wait (more) or get an answer (less)',
   }),
   SNAPSHOT_MAX_AGE_MS: withDefault(kinds.wholeNumber(0, 86_400_000), '300000', {
-    meaning: 'Nothing older is served.',
+    meaning: 'Maximum age of the snapshot. Nothing older is served.',
     changeWhen: 'old data is better than none for longer (more), or is harmful (less)',
   }),
   SNAPSHOT_READ_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 3_600_000), '60000', {
-    meaning: 'One whole refresh, with all its pages and retries.',
+    meaning: 'Time limit for one whole refresh, with all its pages and retries.',
     changeWhen: 'a very long list needs longer',
   }),
   REQUEST_DEADLINE_MS: withDefault(kinds.wholeNumber(1, 600_000), '15000', {
@@ -196,13 +196,13 @@ const sharing = {
     changeWhen: 'an ACL demands it, or several fleets use one Redis',
   }),
   SNAPSHOT_FILE: optional(kinds.writableFile, {
-    meaning: 'Keeps the last good snapshot over restarts, encrypted.',
+    meaning: 'File that keeps the last good snapshot across restarts, encrypted.',
     changeWhen: 'a restarted instance must answer while the bank is down',
     example: '/var/lib/accounts-gateway/snapshot',
     unset: 'none: after a restart the bank is asked first',
   }),
   SNAPSHOT_KEY_FILE: optional(kinds.usableFile(readSnapshotKey).describe('path'), {
-    meaning: 'Key for the shared and the kept snapshot: 32 bytes as base64 or hex (`openssl rand -base64 32`).',
+    meaning: 'Key that encrypts shared and kept snapshots: 32 bytes as base64 or hex (`openssl rand -base64 32`).',
     changeWhen: 'instances have different private keys, or a copy must survive a new certificate',
     example: '/run/secrets/snapshot-key',
     unset: "derived from the client certificate's private key",
@@ -211,11 +211,12 @@ const sharing = {
 
 const http = {
   HOST: withDefault(kinds.listenHost, '127.0.0.1', {
-    meaning: 'Where the internal API listens. Beyond loopback, `ALLOWED_HOSTS` and `ALLOWED_CLIENTS` must be set.',
+    meaning:
+      'Address where the internal API listens. Beyond loopback, `ALLOWED_HOSTS` and `ALLOWED_CLIENTS` must be set.',
     changeWhen: 'other machines call it',
   }),
   PORT: withDefault(kinds.port, '3000', {
-    meaning: 'Its port; 0 picks a free one.',
+    meaning: 'Port of the internal API; 0 picks a free one.',
     changeWhen: 'the port is taken',
   }),
   ALLOWED_HOSTS: withDefault(kinds.hostNames, 'localhost,127.0.0.1,[::1]', {
@@ -235,7 +236,7 @@ const http = {
     unset: 'none: plain HTTP',
   }),
   TLS_KEY_FILE: optional(kinds.usableFile(readSmallFile).describe('path of a PEM file'), {
-    meaning: 'Its private key, not encrypted.',
+    meaning: 'Private key of `TLS_CERT_FILE`, not encrypted.',
     example: '/etc/accounts-gateway/server-key.pem',
     unset: 'none',
   }),
@@ -246,11 +247,11 @@ const http = {
     unset: 'none; with `--sandbox` any port of `http://localhost` and `http://127.0.0.1`',
   }),
   MAX_CONNECTIONS: withDefault(kinds.wholeNumber(1, 1_000_000), '5000', {
-    meaning: 'Open connections; more are closed at once.',
+    meaning: 'At most this many open connections. More are closed at once.',
     changeWhen: 'you have more callers than that',
   }),
   MAX_REQUESTS_WAITING: withDefault(kinds.wholeNumber(1, 1_000_000), '2000', {
-    meaning: 'Callers waiting for the bank; more get `overloaded`.',
+    meaning: 'At most this many callers wait for the bank. More get `overloaded`.',
     changeWhen: 'you have more callers than that',
   }),
 };
@@ -262,7 +263,7 @@ const program = {
     example: '5000',
   }),
   SHUTDOWN_GRACE_MS: withDefault(kinds.wholeNumber(0, 600_000), '10000', {
-    meaning: 'Then: how long to wait for calls in flight.',
+    meaning: 'After that delay: how long to wait for calls in flight.',
     changeWhen: 'the supervisor kills the process earlier (less)',
   }),
   ENVIRONMENT: optional(kinds.shortText(40), {
@@ -279,11 +280,11 @@ const program = {
 
 const sandbox = {
   SANDBOX_HOST: withDefault(kinds.listenHost, '127.0.0.1', {
-    meaning: 'Where the sandbox bank listens.',
+    meaning: 'Address where the sandbox bank listens.',
     changeWhen: 'gateways on other machines call it',
   }),
   SANDBOX_PORT: withDefault(kinds.port, '8443', {
-    meaning: 'Its port; 0 picks a free one. With `serve --sandbox` the default is 0.',
+    meaning: 'Port of the sandbox bank; 0 picks a free one. With `serve --sandbox` the default is 0.',
   }),
   SANDBOX_AUTH_PORT: optional(kinds.port, {
     meaning: 'A second port makes the token service a separate host.',
@@ -295,14 +296,14 @@ const sandbox = {
     meaning: 'Port of its switches, plain HTTP, on `SANDBOX_HOST`. With `serve --sandbox` the default is 0.',
   }),
   SANDBOX_NAMES: withDefault(kinds.names, 'localhost,127.0.0.1', {
-    meaning: 'Names in its server certificate; `SANDBOX_HOST` is added.',
+    meaning: 'Names in the server certificate of the sandbox bank; `SANDBOX_HOST` is added.',
     changeWhen: 'gateways call it by another name',
   }),
   SANDBOX_DIRECTORY: withDefault(kinds.path, '.sandbox', {
-    meaning: 'Where its CA, client PFX, passcode, user name and password are written (mode 700).',
+    meaning: 'Directory for its CA, client PFX, passcode, user name and password (mode 700).',
   }),
   SANDBOX_ACCOUNTS: withDefault(kinds.wholeNumber(0, 1_000_000), '120', {
-    meaning: 'How many accounts it has.',
+    meaning: 'Number of accounts.',
     changeWhen: 'you try long lists',
   }),
   SANDBOX_SEED: withDefault(kinds.wholeNumber(0, 2_147_483_647), '1', {
@@ -313,12 +314,12 @@ const sandbox = {
     changeWhen: 'you try renewals',
   }),
   SANDBOX_LATENCY_MS: withDefault(kinds.wholeNumber(0, 600_000), '0', {
-    meaning: 'Added to each of its answers.',
+    meaning: 'Delay that is added to each answer.',
     changeWhen: 'you try a slow bank',
     example: '200',
   }),
   SANDBOX_ALLOWED_IPS: withDefault(kinds.cidrs, '127.0.0.1,::1', {
-    meaning: 'Its allowlist.',
+    meaning: 'Addresses that may call the sandbox bank.',
     changeWhen: 'gateways on other machines call it',
   }),
 };
@@ -351,7 +352,7 @@ export type SettingName = keyof typeof settingsSchema.shape;
 
 export const SETTING_NAMES = Object.keys(settingsSchema.shape) as SettingName[];
 
-/** Settings that had another name once. */
+/** New names of settings that were renamed. */
 export const RENAMED: Readonly<Record<string, SettingName>> = { SNAPSHOT_STALE_MS: 'SNAPSHOT_MAX_AGE_MS' };
 
 interface Description extends About {

@@ -9,6 +9,11 @@ export class FileUnusable extends Error {
   ) {
     super(`${path} ${reason}`, options);
   }
+
+  /** Reads on after the name of the variable that has the path. */
+  get problem(): string {
+    return `points to ${this.path}, which ${this.reason}`;
+  }
 }
 
 const REASONS: Record<string, string> = {

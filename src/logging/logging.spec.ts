@@ -77,7 +77,7 @@ describe('an error in a log line', () => {
     expect(written.join('')).not.toContain('hunter2');
   });
 
-  it('tells what kind it is, its code, where it came from, and the same of its cause', () => {
+  it('shows its kind, code and place, and the same of its cause', () => {
     const { logger, lines } = keepLines();
     logger.error({ err: new TypeError('outer', { cause: loadedError() }) }, 'x');
     expect(lines()[0]?.['err']).toEqual({

@@ -18,7 +18,7 @@ describe('a problem document', () => {
     });
   });
 
-  it('names the parameters at fault', () => {
+  it('names the wrong parameters', () => {
     const errors = [{ name: 'pageSize', reason: 'must be at most 1000' }];
     expect(toProblemDocument(new GatewayError('invalid-request', 'x', { errors }), '/', 'r').errors).toEqual(errors);
   });
