@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import type { Account } from '../snapshot/account.js';
-import { account, balance, readings } from '../snapshot/sample-account.test-support.js';
+import { account, balance, accountLists } from '../snapshot/sample-account.test-support.js';
 import { CSV_COLUMNS, toCsv, type CsvDialect } from './csv.js';
 
 const AS_OF = '2026-11-21T08:00:00.000Z';
@@ -129,7 +129,7 @@ describe('CSV', () => {
 
   it('is read back by a CSV library as it went in', () => {
     fc.assert(
-      fc.property(readings, (accounts) => {
+      fc.property(accountLists, (accounts) => {
         const rows = read(accounts);
         const expected = accounts.flatMap((of) =>
           (of.balances.length ? of.balances : [null]).map((entry) => ({ of, entry })),

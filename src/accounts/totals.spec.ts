@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { countTurns } from '../../test/support/count-turns.js';
-import { account, balance, readings, snapshotOf } from '../snapshot/sample-account.test-support.js';
+import { account, balance, accountLists, snapshotOf } from '../snapshot/sample-account.test-support.js';
 import { toTotals } from './totals.js';
 
 const places = (text: string) => text.split('.')[1]?.length ?? 0;
@@ -16,7 +16,7 @@ function plainSum(texts: readonly string[]): string {
 describe('totals', () => {
   it('equal big integer arithmetic over the entries of each currency', async () => {
     await fc.assert(
-      fc.asyncProperty(readings, async (accounts) => {
+      fc.asyncProperty(accountLists, async (accounts) => {
         const entries = accounts
           .flatMap((of) => of.balances.map((entry) => ({ of, entry })))
           .filter(({ entry }) => entry.type === 'CurrentBalance');

@@ -454,7 +454,7 @@ describe('the state that health shows', () => {
 });
 
 describe('the log', () => {
-  it('tells of a token without the token', async () => {
+  it('logs a token without its value', async () => {
     const scene = new Scene();
     await scene.begin();
     expect(scene.log.lines('token.acquired')).toEqual([
@@ -466,7 +466,7 @@ describe('the log', () => {
   it.each([
     ['credentials-rejected', 'error'],
     ['bank-unreachable', 'warn'],
-  ] as const)('tells of %s as %s, with when it is tried again', async (code, level) => {
+  ] as const)('logs %s as %s, with the time of the next attempt', async (code, level) => {
     const scene = new Scene();
     const error = await scene.beginFailing(code);
     expect(scene.log.lines('token.failed')).toEqual([

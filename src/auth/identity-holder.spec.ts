@@ -46,7 +46,7 @@ async function startHolder() {
   return { bank, holder, log, fault };
 }
 
-it('EMFILE in the second of a change is not final, and told once', async () => {
+it('EMFILE in the second of a change is not final, and reported once', async () => {
   const { bank, holder, log, fault } = await startHolder();
   const next = await bank.issueClient('renewed');
   fault.code = 'EMFILE';
@@ -60,7 +60,7 @@ it('EMFILE in the second of a change is not final, and told once', async () => {
   expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, refused: null });
 });
 
-it('its twin: bad content is final, and not read again until it changes', async () => {
+it('the counterpart: bad content is final, and not read again until it changes', async () => {
   const { bank, holder, log, fault } = await startHolder();
   writeFileSync(bank.files.pfx, 'no PFX');
   await until(() => log.lines('certificate.refused').length === 1, 20_000);

@@ -112,7 +112,7 @@ describe('the life of a token', () => {
     expect(toLifetimeSeconds(value)).toBeNull();
   });
 
-  it.each([undefined, 'abc', 0, 1e9])('%p makes it 60 s, and that is told', (expires_in) => {
+  it.each([undefined, 'abc', 0, 1e9])('%p makes it 60 s, and that is reported', (expires_in) => {
     expect(read({ expires_in })).toMatchObject({ lifetimeSeconds: 60, lifetimeKnown: false });
   });
 });

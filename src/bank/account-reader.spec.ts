@@ -392,9 +392,9 @@ describe('a reading after one that had a count', () => {
 
   it('asks for as many pages at once as there were, before the first has come', async () => {
     const firstPage = Promise.withResolvers<void>();
-    let readings = 0;
+    let refreshes = 0;
     const { read, numbers, most } = begin(async (request) => {
-      if (request.pageNumber === 1 && ++readings === 2) await firstPage.promise;
+      if (request.pageNumber === 1 && ++refreshes === 2) await firstPage.promise;
       return answerAs(counted(25))(request);
     });
     await read();

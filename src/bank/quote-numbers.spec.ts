@@ -4,7 +4,7 @@ import { quoteNumbers } from './quote-numbers.js';
 
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 
-/** What we want, told by the runtime itself: each number as its source text. */
+/** The expected result, from the runtime itself: each number as its source text. */
 /** The runtime loses sources, now and then, where a name stands twice in an object: then it is no judge. */
 class NoSource extends Error {}
 
@@ -15,7 +15,7 @@ const sources = (json: string): unknown =>
     return context.source;
   }) satisfies Reviver as never);
 
-function sourcesIfTold(json: string): { readonly value: unknown } | null {
+function sourcesOfRuntime(json: string): { readonly value: unknown } | null {
   try {
     return { value: sources(json) };
   } catch (error) {
@@ -79,9 +79,9 @@ describe('numbers as texts of their digits', () => {
   it('are the same as the runtime gives as source, in any JSON', () => {
     fc.assert(
       fc.property(json, (text) => {
-        const told = sourcesIfTold(text);
-        fc.pre(told !== null);
-        expect(quoted(text)).toEqual(told?.value);
+        const expected = sourcesOfRuntime(text);
+        fc.pre(expected !== null);
+        expect(quoted(text)).toEqual(expected?.value);
       }),
       { numRuns: 3000 },
     );

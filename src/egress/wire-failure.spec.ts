@@ -78,7 +78,7 @@ describe('a connection that does not come about', () => {
     expect(error.detail).toContain(code);
   });
 
-  it('by any of two addresses is told by its own code', () => {
+  it('of each of two addresses is reported with its own code', () => {
     const both = new AggregateError([withCode('ECONNREFUSED'), withCode('ENETUNREACH')], 'hunter2');
     expect(failure(wrapped(both)).code).toBe('bank-unreachable');
     expect(failure(wrapped(both)).detail).toContain('ECONNREFUSED');
@@ -134,9 +134,9 @@ describe('what is reported of a failure', () => {
   ];
 
   it.each(thrown)('%s: neither message nor cause carries what hung on it', (_name, error) => {
-    const told = failure(error);
-    const cause = told.cause as Error;
-    expect(told.detail + String(told.stack) + cause.message + String(cause.stack)).not.toContain('hunter2');
+    const reported = failure(error);
+    const cause = reported.cause as Error;
+    expect(reported.detail + String(reported.stack) + cause.message + String(cause.stack)).not.toContain('hunter2');
     expect(Object.keys(cause)).toEqual([]);
     expect(cause.cause).toBeUndefined();
   });

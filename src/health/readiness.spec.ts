@@ -22,11 +22,11 @@ afterEach(() => {
   for (const snapshots of keepers.splice(0)) snapshots.onApplicationShutdown();
 });
 
-/** Readiness over the real token and snapshot rules, with a bank that does as it is told. */
+/** Readiness over the real token and snapshot rules, with a bank that does what it is asked. */
 class Scene {
   readonly clock = new FakeClock();
   readonly edge = { stopping: false };
-  readonly counts = { tokens: 0, readings: 0 };
+  readonly counts = { tokens: 0, refreshes: 0 };
   unusable: string | null = null;
   onToken: () => Promise<AccessToken> = () => Promise.resolve(this.token());
   onRefresh: () => Promise<ReadSnapshot> = () => Promise.resolve(this.empty());
@@ -52,7 +52,7 @@ class Scene {
       await this.tokens.get().catch((error: GatewayError) => {
         throw new NoToken(error.code, error.detail, error);
       });
-      this.counts.readings += 1;
+      this.counts.refreshes += 1;
       return this.onRefresh();
     };
     this.snapshots = new SnapshotCache({
@@ -89,7 +89,7 @@ describe('ready is', () => {
     const scene = new Scene();
     expect(scene.readiness.ready).toBe(false);
     expect(await scene.readiness.check()).toBe(true);
-    expect(scene.counts).toEqual({ tokens: 1, readings: 1 });
+    expect(scene.counts).toEqual({ tokens: 1, refreshes: 1 });
   });
 
   it('a process whose snapshot is too old, while nothing has failed', async () => {
@@ -97,7 +97,7 @@ describe('ready is', () => {
     await scene.readiness.check();
     scene.clock.advance(400_000);
     expect(await scene.readiness.check()).toBe(true);
-    expect(scene.counts).toEqual({ tokens: 2, readings: 1 });
+    expect(scene.counts).toEqual({ tokens: 2, refreshes: 1 });
   });
 
   it('a process with a snapshot that is young enough, whatever the bank does', async () => {
@@ -184,7 +184,7 @@ describe('asking for health', () => {
       expect(await scene.readiness.check()).toBe(true);
       scene.clock.advance(10_000);
     }
-    expect(scene.counts).toEqual({ tokens: 3, readings: 1 });
+    expect(scene.counts).toEqual({ tokens: 3, refreshes: 1 });
   });
 
   it('costs one request however many ask at once', async () => {
@@ -209,6 +209,6 @@ describe('asking for health', () => {
     await expect(scene.snapshots.get(ANY)).rejects.toThrow('down');
     await scene.readiness.check();
     await scene.readiness.check();
-    expect(scene.counts.readings).toBe(1);
+    expect(scene.counts.refreshes).toBe(1);
   });
 });

@@ -83,7 +83,7 @@ describe('a preflight', () => {
     expect(cors.isPreflight({ 'access-control-request-method': 'GET' })).toBe(false);
   });
 
-  it('from a listed origin is told what it may send', () => {
+  it('from a listed origin lists what it may send', () => {
     expect(cors.preflightHeaders({ origin: TREASURY })).toMatchObject({
       'access-control-allow-methods': 'GET, HEAD',
       'access-control-allow-headers': 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name, traceparent',

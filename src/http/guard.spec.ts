@@ -155,7 +155,7 @@ describe('the address that the connection was accepted on, as Host', () => {
     ['[fd00::2]', 'fd00::1'],
     ['[]', ''],
     ['undefined', undefined],
-  ])('its twin: %s on %s is not', async (host, localAddress) => {
+  ])('the counterpart: %s on %s is not', async (host, localAddress) => {
     expect(await codeOf({ headers: ['Host', host], ...(localAddress !== undefined && { localAddress }) })).toBe(
       'host-not-allowed',
     );

@@ -36,7 +36,7 @@ describe('parameters that are refused', () => {
     ['owner', 'ownerId'],
     ['owner_id', 'ownerId'],
     ['siz', 'size or pageSize'],
-  ])('are told what may have been meant by %s', (given, meant) => {
+  ])('name the nearest known one: %s', (given, meant) => {
     const reason = `is not a parameter of this route; did you mean ${meant}?`;
     const { detail, errors } = problemOf({ [given]: '1' });
     expect(errors).toEqual([{ name: given, reason }]);
@@ -44,7 +44,7 @@ describe('parameters that are refused', () => {
   });
 
   it.each(['x', 'qq', 'limit', 'a[]', '__proto__x', 'constructor', 'pagination', 'z'.repeat(100)])(
-    'are told nothing where nothing is near: %s',
+    'name none where none is near: %s',
     (given) => expect(problemOf({ [given]: '1' }).errors?.[0]?.reason).toBe('is not a parameter of this route'),
   );
 
@@ -61,7 +61,7 @@ describe('parameters that are refused', () => {
     expect(name).toBe(`${'x'.repeat(60)}…`);
   });
 
-  it('are told without their value', () => {
+  it('are named without their value', () => {
     expect(JSON.stringify(problemOf({ size: 'hunter2', colour: 'hunter2' }))).not.toContain('hunter2');
   });
 });

@@ -76,7 +76,7 @@ describe('the thread that makes snapshots', () => {
     expect(others).toContain(Math.min(own + 5, 19));
   });
 
-  it('tells a page that cannot be read by its code, and goes on', async () => {
+  it('reports the code of a page that cannot be read, and goes on', async () => {
     const build = start().begin();
     const { code, detail } = await refusalOf(() => build.takePage(1, [Buffer.from('{"result":[{"accountId":{}}]}')]));
     expect([code, detail]).toEqual([
@@ -142,7 +142,7 @@ describe('a thread that', () => {
     expect((await refusalOf(async () => thread.begin().takePage(1, [page('a')]))).code).toBe('stopping');
   });
 
-  it('is ended at the stop tells those who wait', async () => {
+  it('is ended at the stop: those who wait get an error', async () => {
     const thread = startOther('');
     const waiting = refusalOf(() => thread.begin().takePage(1, [page('a')]));
     await thread.onApplicationShutdown();

@@ -114,6 +114,6 @@ const accountWithoutId: fc.Arbitrary<Omit<Account, 'id'>> = fc
 const ids = fc.uniqueArray(fc.stringMatching(/^[a-e0-3]{1,3}$/), { maxLength: 40 });
 
 /** Accounts of one reading, in any order, no id twice. */
-export const readings: fc.Arbitrary<Account[]> = ids.chain((all) =>
+export const accountLists: fc.Arbitrary<Account[]> = ids.chain((all) =>
   fc.tuple(...all.map((id) => accountWithoutId.map((rest) => ({ ...rest, id })))),
 );

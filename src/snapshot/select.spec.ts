@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { countTurns } from '../../test/support/count-turns.js';
 import type { Account } from './account.js';
-import { account, balance, names, readings, snapshotOf } from './sample-account.test-support.js';
+import { account, balance, names, accountLists, snapshotOf } from './sample-account.test-support.js';
 import { select, type Filters, type Sort } from './select.js';
 import type { Snapshot } from './snapshot.js';
 import { SORT_FIELDS } from './sort-order.js';
@@ -97,7 +97,7 @@ describe('queries of a snapshot', () => {
   it('are answered as by a plain pass over all accounts, page by page', async () => {
     await fc.assert(
       fc.asyncProperty(
-        readings,
+        accountLists,
         filterSets,
         sorts,
         fc.nat({ max: 45 }),

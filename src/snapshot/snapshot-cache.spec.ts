@@ -39,12 +39,12 @@ type PendingReading = PromiseWithResolvers<ReadSnapshot> & {
 };
 
 const scenes: Scene[] = [];
-// ends the readings that a test left open
+// ends the refreshes that a test left open
 afterEach(() => {
   for (const { snapshots } of scenes.splice(0)) snapshots.onApplicationShutdown();
 });
 
-/** A keeper whose readings end when, and with what, the test says. The clock stands still unless it is moved. */
+/** A cache whose refreshes end when, and with what, the test decides. The clock stands still unless it is moved. */
 class Scene {
   readonly clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
   readonly log = keepLines();
@@ -421,7 +421,7 @@ describe('a list that became empty', () => {
 });
 
 describe('a lack of a token', () => {
-  it('is no failure of readings: the next caller may ask at once', async () => {
+  it('is not a failed refresh: the next caller may ask at once', async () => {
     const scene = new Scene();
     const getting = refusalOf(() => scene.snapshots.get(PLAIN));
     scene.asked[0]?.reject(new NoToken('credentials-rejected', 'no', { retryAfterMs: 30_000 }));
@@ -483,8 +483,8 @@ describe('max-age while a reading is under way', () => {
     const scene = new Scene();
     const first = scene.snapshots.get(PLAIN);
     scene.clock.advance(5000);
-    const readings: string[] = [];
-    const getting = scene.snapshots.get(maxAge(2), { onRefresh: (id) => readings.push(id) });
+    const refreshIds: string[] = [];
+    const getting = scene.snapshots.get(maxAge(2), { onRefresh: (id) => refreshIds.push(id) });
     const another = scene.snapshots.get(maxAge(2));
     scene.clock.advance(1000);
     scene.answer(3);
@@ -494,7 +494,7 @@ describe('max-age while a reading is under way', () => {
     scene.answer(4);
     const served = await getting;
     expect([served.snapshot.size, served.ageMs, served.refreshId]).toEqual([4, 0, scene.asked[1]?.refreshId]);
-    expect(readings).toEqual([scene.asked[1]?.refreshId]);
+    expect(refreshIds).toEqual([scene.asked[1]?.refreshId]);
     expect((await another).snapshot).toBe(served.snapshot);
     expect(scene.asked).toHaveLength(2);
   });
@@ -533,7 +533,7 @@ describe('only-if-cached', () => {
   it.each([
     ['what is held is past its last age', ONLY_IF_CACHED, STALE_MS + 1],
     ['what is held is older than max-age', { ...ONLY_IF_CACHED, maxAge: 5 }, 5001],
-  ])('is told that %s', async (_name, freshness, ageMs) => {
+  ])('shows that %s', async (_name, freshness, ageMs) => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(ageMs);
@@ -542,7 +542,7 @@ describe('only-if-cached', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('is told that nothing is held', async () => {
+  it('gets not-cached when nothing is cached', async () => {
     const scene = new Scene();
     expect((await refusalOf(() => scene.snapshots.get(ONLY_IF_CACHED))).code).toBe('not-cached');
     expect(scene.asked).toHaveLength(0);
@@ -550,7 +550,7 @@ describe('only-if-cached', () => {
 });
 
 describe('too many callers', () => {
-  it('beyond the limit are told so, and those who wait are served', async () => {
+  it('beyond the limit get an error, and those who wait are served', async () => {
     const scene = new Scene({ MAX_REQUESTS_WAITING: 2 });
     const waiting = [scene.snapshots.get(PLAIN), scene.snapshots.get(PLAIN)];
     const error = await refusalOf(() => scene.snapshots.get(PLAIN));
@@ -620,7 +620,7 @@ describe('the stop', () => {
 });
 
 describe('the state that health shows', () => {
-  it('tells of what is held', async () => {
+  it('reports the cached snapshot', async () => {
     const scene = new Scene();
     expect(scene.snapshots.status()).toMatchObject({ asOf: null, ageMs: null, accounts: null, servable: false });
     await scene.begin(3);
@@ -659,7 +659,7 @@ describe('the state that health shows', () => {
 });
 
 describe('the log', () => {
-  it('tells of each reading by its id', async () => {
+  it('logs each refresh with its id', async () => {
     const scene = new Scene();
     await scene.begin(3, 1500);
     expect(scene.log.lines('snapshot.refreshed')).toEqual([
@@ -686,7 +686,7 @@ describe('the log', () => {
     expect(scene.log.lines('snapshot.incomplete')).toHaveLength(warnings);
   });
 
-  it('tells of a failure with its code and when it is tried again', async () => {
+  it('logs a failure with its code and the time of the next attempt', async () => {
     const scene = new Scene();
     await scene.beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
     expect(scene.log.lines('snapshot.failed')).toEqual([

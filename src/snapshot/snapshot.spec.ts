@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { toTextList } from './bytes.js';
 import { LayoutUnreadable, pack, unpack } from './layout.js';
-import { account, accountsOf, balance, readings, snapshotOf } from './sample-account.test-support.js';
+import { account, accountsOf, balance, accountLists, snapshotOf } from './sample-account.test-support.js';
 import { Snapshot } from './snapshot.js';
 import { SnapshotBuilder } from './snapshot-builder.js';
 
@@ -12,7 +12,7 @@ const stored = (snapshot: Snapshot) => new Uint8Array(snapshot.buffer).slice();
 describe('a snapshot', () => {
   it('gives every account back as it was, and finds it by its id', () => {
     fc.assert(
-      fc.property(readings, (accounts) => {
+      fc.property(accountLists, (accounts) => {
         const snapshot = snapshotOf(accounts);
         const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
         expect(accountsOf(snapshot).sort(byId)).toEqual([...accounts].sort(byId));

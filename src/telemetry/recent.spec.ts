@@ -27,8 +27,8 @@ function createFigures() {
 }
 
 /** As docs/health-and-metrics.md#the-last-hour promises. */
-function expectWithin1Percent(told: number | null | undefined, ms: number): void {
-  expect(Math.abs((told ?? NaN) - ms)).toBeLessThanOrEqual(ms * 0.01);
+function expectWithin1Percent(reported: number | null | undefined, ms: number): void {
+  expect(Math.abs((reported ?? NaN) - ms)).toBeLessThanOrEqual(ms * 0.01);
 }
 
 describe('the last hour', () => {
@@ -100,7 +100,7 @@ describe('the last hour', () => {
 });
 
 describe('durations', () => {
-  it.each([0.3, 1, 17, 950, 60_000, 3_600_000])('of %s ms are told to within 1 %%', (ms) => {
+  it.each([0.3, 1, 17, 950, 60_000, 3_600_000])('of %s ms are reported to within 1 %%', (ms) => {
     const { figures, request } = createFigures();
     request(ms);
     figures.endPoint();
