@@ -102,78 +102,29 @@ describe('an account of the bank', () => {
   });
 });
 
-describe('an account that cannot be read', () => {
-  it.each([undefined, null, ''])('without id (%j) is refused', async (accountId) => {
-    expect(await detailOf({ accountId })).toBe('In the account list, result[3].accountId is missing.');
-  });
-
-  it.each(['accountId', ...TEXTS])(
-    'with an object or array as %s is refused by path and not by value',
-    async (name) => {
-      for (const value of [{ hunter2: 1 }, ['hunter2'], []]) {
-        expect(await detailOf({ [name]: value })).toBe(`In the account list, result[3].${name} is not a text.`);
+describe('an account that cannot be read is refused by path and not by value', () => {
+  it.each<[problem: string, paths: readonly string[], values: readonly unknown[]]>([
+    ['is missing', ['accountId'], [undefined, null, '']],
+    ['is not a text', ['accountId', ...TEXTS], [{ hunter2: 1 }, ['hunter2'], []]],
+    ['is not an array', LISTS, ['hunter2', {}, true]],
+    ['is not an object', ['balances[1]', 'accountIdentifiers[1]'], ['hunter2', [], true]],
+    ['is not a text', ['ibans[1]'], [{ hunter2: 1 }]],
+    ['is not a text', BALANCE_TEXTS.map((name) => `balances[1].${name}`), [{}]],
+    ['is not a text', IDENTIFIER_TEXTS.map((name) => `accountIdentifiers[1].${name}`), [{}]],
+    [
+      'is no number, or has more than 400 digits',
+      [...DECIMALS, ...BALANCE_DECIMALS.map((name) => `balances[1].${name}`)],
+      [...'hunter2|1,5|12.30 EUR| 1|+1|.5|5.|0x1|NaN|1e|--1|ACT/360'.split('|'), true, {}, []],
+    ],
+  ])('%s', async (problem, paths, values) => {
+    for (const path of paths) {
+      for (const value of values) {
+        const [, name = '', inList, member] = /^(\w+)(\[1\])?(?:\.(\w+))?$/.exec(path) ?? [];
+        const entry = member ? { [member]: value } : value;
+        const detail = await detailOf({ [name]: inList ? [null, entry] : entry });
+        expect(detail).toBe(`In the account list, result[3].${path} ${problem}.`);
       }
-    },
-  );
-
-  it.each(LISTS)('with something else than a list as %s is refused', async (name) => {
-    for (const value of ['hunter2', {}, true]) {
-      expect(await detailOf({ [name]: value })).toBe(`In the account list, result[3].${name} is not an array.`);
     }
-  });
-
-  it.each(['balances', 'accountIdentifiers'])('with something else than objects in %s is refused', async (name) => {
-    for (const value of ['hunter2', [], true]) {
-      expect(await detailOf({ [name]: [null, value] })).toBe(
-        `In the account list, result[3].${name}[1] is not an object.`,
-      );
-    }
-  });
-
-  it('with something else than texts in ibans is refused', async () => {
-    expect(await detailOf({ ibans: ['DE1', { hunter2: 1 }] })).toBe(
-      'In the account list, result[3].ibans[1] is not a text.',
-    );
-  });
-
-  it.each(BALANCE_TEXTS)('with an object as %s of a balance is refused', async (name) => {
-    expect(await detailOf({ balances: [{}, { [name]: {} }] })).toBe(
-      `In the account list, result[3].balances[1].${name} is not a text.`,
-    );
-  });
-
-  it.each(IDENTIFIER_TEXTS)('with an object as %s of an identifier is refused', async (name) => {
-    expect(await detailOf({ accountIdentifiers: [{ [name]: {} }] })).toBe(
-      `In the account list, result[3].accountIdentifiers[0].${name} is not a text.`,
-    );
-  });
-
-  it.each(BALANCE_DECIMALS)('with no number as %s is refused by path and not by value', async (name) => {
-    for (const value of [
-      'hunter2',
-      '1,5',
-      '12.30 EUR',
-      ' 1',
-      '+1',
-      '.5',
-      '5.',
-      '0x1',
-      'NaN',
-      '1e',
-      '--1',
-      true,
-      {},
-      [],
-    ]) {
-      const detail = await detailOf({ balances: [{ [name]: value }] });
-      expect(detail).toBe(
-        `In the account list, result[3].balances[0].${name} is no number, or has more than 400 digits.`,
-      );
-    }
-  });
-
-  it.each(DECIMALS)('with no number as %s is refused', async (name) => {
-    expect(await detailOf({ [name]: 'ACT/360' })).toContain(`result[3].${name} is no number`);
   });
 });
 

@@ -6,7 +6,7 @@ interface Field<T> {
   /** @throws FieldInvalid */
   readonly read: (value: unknown) => T;
   /** For lists of objects: the fields of one. */
-  readonly fields?: Fields;
+  readonly fields?: Fields | undefined;
   /** For an open list of words: those we know. */
   readonly words?: readonly string[];
 }
@@ -73,29 +73,25 @@ const decimal: Field<string | null> = {
   },
 };
 
-const texts: Field<readonly string[]> = {
+/** A list without its null entries. */
+const listOf = <T>(entry: Field<T>): Field<readonly NonNullable<T>[]> => ({
+  fields: entry.fields,
   read: (value) =>
     entriesOf(value)
-      .map((each, index) => readAt(`[${index}]`, text, each))
-      .filter((each) => each !== null),
-};
+      .map((each, index) => readAt(`[${index}]`, entry, each))
+      .filter((each) => each !== null && each !== undefined),
+});
 
-function listOf<F extends Fields>(fields: F): Field<readonly Read<F>[]> {
-  const readEach = readerOf(fields);
+function objectOf<F extends Fields>(fields: F): Field<Read<F> | null> {
+  const all = Object.entries(fields);
   return {
     fields,
     read: (value) => {
-      const found: Read<F>[] = [];
-      entriesOf(value).forEach((each, index) => {
-        if (each === null) return;
-        try {
-          if (typeof each !== 'object' || Array.isArray(each)) throw new FieldInvalid('is not an object');
-          found.push(readEach(each as Row));
-        } catch (error) {
-          throw error instanceof FieldInvalid ? error.in(`[${index}]`) : error;
-        }
-      });
-      return found;
+      if (value === null) return null;
+      if (typeof value !== 'object' || Array.isArray(value)) throw new FieldInvalid('is not an object');
+      const found: Record<string, unknown> = {};
+      for (const [name, field] of all) found[name] = readAt(name, field, (value as Row)[name]);
+      return found as Read<F>;
     },
   };
 }
@@ -116,8 +112,8 @@ const BALANCE_FIELDS = {
 export const ACCOUNT_FIELDS = {
   accountId: requiredId,
   accountDescription: text,
-  accountIdentifiers: listOf(IDENTIFIER_FIELDS),
-  ibans: texts,
+  accountIdentifiers: listOf(objectOf(IDENTIFIER_FIELDS)),
+  ibans: listOf(text),
   status: word('Active', 'Closed'),
   currency,
   openingDate: text,
@@ -126,7 +122,7 @@ export const ACCOUNT_FIELDS = {
   ownedByCompanyName: text,
   ownedByCompanyNumber: text,
   protectionType: word('None', 'ClientMoney', 'SafeGuarded'),
-  balances: listOf(BALANCE_FIELDS),
+  balances: listOf(objectOf(BALANCE_FIELDS)),
   friendlyName: text,
   netInterestRate: decimal,
   interestCalcMethod: text,
@@ -138,7 +134,7 @@ export const ACCOUNT_FIELDS = {
 export type BankAccount = Read<typeof ACCOUNT_FIELDS>;
 export type BankBalance = Read<typeof BALANCE_FIELDS>;
 
-const readAccount = readerOf(ACCOUNT_FIELDS);
+const account = objectOf(ACCOUNT_FIELDS);
 
 /**
  * Reads one account. A field that cannot be read makes it invalid; a missing, new or unknown one does not.
@@ -147,28 +143,11 @@ const readAccount = readerOf(ACCOUNT_FIELDS);
  */
 export function readBankAccount(row: Row, path: string): BankAccount {
   try {
-    return readAccount(row);
+    return readAt(path, account, row) as BankAccount;
   } catch (error) {
     if (!(error instanceof FieldInvalid)) throw error;
-    throw new GatewayError('bank-response-invalid', `In the account list, ${error.in(path).path} ${error.message}.`);
+    throw new GatewayError('bank-response-invalid', `In the account list, ${error.path} ${error.message}.`);
   }
-}
-
-function readerOf<F extends Fields>(fields: F): (row: Row) => Read<F> {
-  const all = Object.entries(fields);
-  return (row) => {
-    const found: Record<string, unknown> = {};
-    let at = '';
-    try {
-      for (const [name, field] of all) {
-        at = name;
-        found[name] = field.read(row[name]);
-      }
-    } catch (error) {
-      throw error instanceof FieldInvalid ? error.in(at) : error;
-    }
-    return found as Read<F>;
-  };
 }
 
 function readAt<T>(part: string, field: Field<T>, value: unknown): T {

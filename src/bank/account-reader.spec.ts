@@ -68,7 +68,7 @@ function begin(
       },
     },
     { note: () => undefined },
-    { pageSize, maxConcurrentRequests },
+    { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests },
   );
   const read = async (signal = new AbortController().signal): Promise<Read> => {
     let pages: [number, readonly BankAccount[]][] = [];
@@ -215,7 +215,7 @@ describe('a list that changes while it is read', () => {
         },
       },
       { note: () => undefined },
-      { pageSize: 10, maxConcurrentRequests: 3 },
+      { BANK_PAGE_SIZE: 10, BANK_MAX_CONCURRENT_REQUESTS: 3 },
     );
     const facts = { accounts: 10, added: 10, rowCount: null, echoedSize: null, repeatsLast: false, drift: [] };
     const read = async () => {

@@ -21,10 +21,7 @@ import { PageSource } from './page-source.js';
     {
       provide: AccountReader,
       useFactory: (source: PageSource, drift: BankDrift, settings: Settings) =>
-        new AccountReader(source, drift, {
-          pageSize: settings.BANK_PAGE_SIZE,
-          maxConcurrentRequests: settings.BANK_MAX_CONCURRENT_REQUESTS,
-        }),
+        new AccountReader(source, drift, settings),
       inject: [PageSource, BankDrift, Settings],
     },
   ],

@@ -29,13 +29,12 @@ export interface Learned {
   expectedPages: number;
 }
 
-interface ListRefreshOptions {
+/** The parts that all refreshes share. */
+export interface ListRefreshParts {
   readonly source: Pick<PageSource, 'get'>;
   readonly drift: Pick<BankDrift, 'note'>;
   readonly learned: Learned;
   readonly maxConcurrentRequests: number;
-  readonly refreshId: string;
-  readonly signal: AbortSignal;
 }
 
 /** 200 000 accounts of 3 KB; pages without end would fill the memory. */
@@ -48,13 +47,17 @@ const DEFAULT_PAGE_SIZE = 50;
  * disagrees with its own count or has an account twice is read once more. If one page fails, the refresh fails.
  */
 export class ListRefresh {
-  readonly #options: ListRefreshOptions;
+  readonly #parts: ListRefreshParts;
+  readonly #refreshId: string;
+  readonly #signal: AbortSignal;
   #facts: PageFacts | null = null;
   #result: AccountList | null = null;
   #bytes = 0;
 
-  constructor(options: ListRefreshOptions) {
-    this.#options = options;
+  constructor(parts: ListRefreshParts, refreshId: string, signal: AbortSignal) {
+    this.#parts = parts;
+    this.#refreshId = refreshId;
+    this.#signal = signal;
   }
 
   /** The outcome, once all pages have been iterated. */
@@ -82,11 +85,11 @@ export class ListRefresh {
   /** The facts of the page that came last. */
   took(facts: PageFacts): void {
     this.#facts = facts;
-    this.#options.drift.note(facts.drift);
+    this.#parts.drift.note(facts.drift);
   }
 
   async *#pass(): AsyncGenerator<ListPage, Pass> {
-    const { learned } = this.#options;
+    const { learned } = this.#parts;
     for (;;) {
       const pass = yield* this.#passWith(learned.pageSize);
       if (pass) {
@@ -103,14 +106,14 @@ export class ListRefresh {
 
   /** Returns null if the bank refuses pages of this size. */
   async *#passWith(pageSize: number): AsyncGenerator<ListPage, Pass | null> {
-    const { source, learned, maxConcurrentRequests, refreshId, signal } = this.#options;
+    const { source, learned, maxConcurrentRequests } = this.#parts;
     const end = new AbortController();
-    const request = { pageSize, refreshId, signal: AbortSignal.any([signal, end.signal]) };
+    const signal = AbortSignal.any([this.#signal, end.signal]);
     const asked = new Map<number, Promise<PageAnswer>>();
     let lastAsked = 0;
     const askUpTo = (number: number) => {
       while (lastAsked < number) {
-        const answer = source.get({ ...request, pageNumber: ++lastAsked });
+        const answer = source.get({ pageNumber: ++lastAsked, pageSize, refreshId: this.#refreshId, signal });
         // it may never be awaited
         answer.catch(() => undefined);
         asked.set(lastAsked, answer);

@@ -25,23 +25,13 @@ describe('the rows of a page', () => {
     });
   });
 
-  it('are in result even when there is another array', () => {
-    expect(read({ warnings: [B], result: [A] }).rows).toEqual([A]);
-  });
-
-  it('are in the only array of objects, whatever its name', () => {
-    expect(read({ accounts: [A], total: 1, tags: ['x', 'y'], links: {} })).toMatchObject({
-      rows: [A],
-      path: 'accounts',
-    });
-  });
-
-  it('are in the only filled one of several arrays', () => {
-    expect(read({ errors: [], accounts: [A] })).toMatchObject({ rows: [A], path: 'accounts' });
-  });
-
-  it('are none when the only array is empty', () => {
-    expect(read({ accounts: [] })).toMatchObject({ rows: [], path: 'accounts' });
+  it.each([
+    ['result', { warnings: [B], result: [A] }, 'result', [A]],
+    ['the only array of objects', { accounts: [A], total: 1, tags: ['x', 'y'], links: {} }, 'accounts', [A]],
+    ['the only filled one of several arrays', { errors: [], accounts: [A] }, 'accounts', [A]],
+    ['the only array, though it is empty', { accounts: [] }, 'accounts', []],
+  ])('are in %s', (_name, page, path, rows) => {
+    expect(read(page)).toMatchObject({ path, rows });
   });
 
   it('are the document when it is an array', () => {
@@ -119,23 +109,15 @@ describe('a page that cannot be used', () => {
 });
 
 describe('the counts of a page', () => {
-  const counts = (pageInfo: object) => {
-    const { rowCount, echoedSize } = read({ result: [A], pageInfo });
-    return [rowCount, echoedSize];
-  };
-
   it.each([
-    [{ rowCount: 120, pageSize: 50 }, [120, 50]],
-    [{ rowCount: '120', pageSize: '50' }, [120, 50]],
-    [{ rowCount: 0, pageSize: 0 }, [0, null]],
-    [{ rowCount: null, pageSize: null }, [null, null]],
-    [{}, [null, null]],
-    [{ rowCount: -1, pageSize: -50 }, [null, null]],
-    [{ rowCount: 1.5, pageSize: 1e21 }, [null, null]],
-    [{ rowCount: 'many', pageSize: [] }, [null, null]],
-    [{ rowCount: 1e12 }, [null, null]],
-  ])('in %j are %j', (pageInfo, expected) => {
-    expect(counts(pageInfo)).toEqual(expected);
+    ['120', '50', 120, 50],
+    ['"120"', '"50"', 120, 50],
+    ['120.0', '5e1', 120, 50],
+    ['0', '0', 0, null],
+    ...'null,-1,1.5,1e12,"many",true,[]'.split(',').map((other) => [other, other, null, null] as const),
+  ])('rowCount %s and pageSize %s are %p and %p', (rowCount, pageSize, count, size) => {
+    const page = read(`{"result":[],"pageInfo":{"rowCount":${rowCount},"pageSize":${pageSize}}}`);
+    expect([page.rowCount, page.echoedSize]).toEqual([count, size]);
   });
 
   it('may stand beside the rows', () => {
@@ -168,21 +150,5 @@ describe('a page that would swell in memory', () => {
     expect(
       read({ result: Array.from({ length: 100_000 }, (_, index) => ({ accountId: `${index}` })) }).rows,
     ).toHaveLength(100_000);
-  });
-});
-
-describe("the bank's own count", () => {
-  it.each([
-    ['120', 120],
-    ['"120"', 120],
-    ['120.0', 120],
-    ['1.2e2', 120],
-    ['0', 0],
-  ])('%s is %d', (written, count) => {
-    expect(read(`{"result":[],"pageInfo":{"rowCount":${written}}}`).rowCount).toBe(count);
-  });
-
-  it.each(['120.5', '-1', 'null', '"many"', 'true', '1e12', '[]'])('%s is none', (written) => {
-    expect(read(`{"result":[],"pageInfo":{"rowCount":${written}}}`).rowCount).toBeNull();
   });
 });

@@ -30,11 +30,7 @@ export async function checkAccounts(
   const requestId = randomUUID();
   findings.facts['requestId'] = requestId;
   const drift = new BankDrift(pino({ level: 'silent' }));
-  const reader = new AccountReader(new PageSource(call, clock), drift, {
-    pageSize: settings.BANK_PAGE_SIZE,
-    maxConcurrentRequests: settings.BANK_MAX_CONCURRENT_REQUESTS,
-  });
-  const list = reader.begin(requestId, signal);
+  const list = new AccountReader(new PageSource(call, clock), drift, settings).begin(requestId, signal);
   let answered = false;
   try {
     let pages = new PageReader();

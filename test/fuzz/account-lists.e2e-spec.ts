@@ -71,7 +71,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   const log = keepLines();
   const source = new PageSource(call as AuthorizedCall, clock);
   const drift = new BankDrift(log.logger);
-  const reader = new AccountReader(source, drift, { pageSize: 6, maxConcurrentRequests: 3 });
+  const reader = new AccountReader(source, drift, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 });
   const snapshotReader = new SnapshotReader(reader, builder, clock);
   const snapshots = new SnapshotCache({
     activity: new Activity(),
