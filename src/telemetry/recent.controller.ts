@@ -4,7 +4,7 @@ import { ApiProblems } from '../openapi/api-problems.js';
 import { headersNamed } from '../openapi/response-headers.js';
 import { refTo } from '../openapi/schemas.js';
 import { RecentEvents } from './recent-events.js';
-import { EVERY_SECONDS, RecentFigures } from './recent-figures.js';
+import { EVERY_SECONDS, RecentHistory } from './recent-history.js';
 import { recentSchema } from './recent-schema.js';
 
 /** The last hour, for people and for pages that draw it (docs/health-and-metrics.md#the-last-hour). */
@@ -13,7 +13,7 @@ import { recentSchema } from './recent-schema.js';
 @Controller('health')
 export class RecentController {
   constructor(
-    private readonly figures: RecentFigures,
+    private readonly history: RecentHistory,
     private readonly events: RecentEvents,
   ) {}
 
@@ -32,6 +32,6 @@ export class RecentController {
     content: { 'application/json': { schema: refTo(recentSchema) } },
   })
   get() {
-    return { everySeconds: EVERY_SECONDS, points: this.figures.points, events: this.events.events };
+    return { everySeconds: EVERY_SECONDS, points: this.history.points, events: this.events.events };
   }
 }

@@ -5,13 +5,13 @@ import { Activity } from './activity.js';
 import { Log } from '../logging/logging.js';
 import type { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import { RecentEvents } from './recent-events.js';
-import { RecentFigures } from './recent-figures.js';
+import { RecentHistory } from './recent-history.js';
 
-function createFigures() {
+function createHistory() {
   const activity = new Activity();
   const clock = new FakeClock();
   const status: { ageMs: number | null; stale: boolean } = { ageMs: null, stale: false };
-  const figures = new RecentFigures(activity, { status: () => status } as unknown as SnapshotCache, clock);
+  const history = new RecentHistory(activity, { status: () => status } as unknown as SnapshotCache, clock);
   const request = (ms: number, change: object = {}) =>
     activity.emit('requestEnded', {
       method: 'GET',
@@ -23,7 +23,7 @@ function createFigures() {
       clientName: undefined,
       ...change,
     });
-  return { activity, clock, status, figures, request };
+  return { activity, clock, status, history, request };
 }
 
 /** As docs/health-and-metrics.md#the-last-hour promises. */
@@ -33,7 +33,7 @@ function expectWithin1Percent(reported: number | null | undefined, ms: number): 
 
 describe('the last hour', () => {
   it('has what happened in each interval, and nothing of the one before', () => {
-    const { activity, clock, status, figures, request } = createFigures();
+    const { activity, clock, status, history, request } = createHistory();
     for (let ms = 1; ms <= 100; ms += 1) request(ms);
     request(5, { status: 503 });
     request(5, { status: 404 });
@@ -45,12 +45,12 @@ describe('the last hour', () => {
     status.ageMs = 12_900;
     status.stale = true;
     clock.advance(10_000);
-    figures.endPoint();
+    history.endPoint();
     clock.advance(10_000);
     status.ageMs = null;
     status.stale = false;
-    figures.endPoint();
-    const [first, second] = figures.points;
+    history.endPoint();
+    const [first, second] = history.points;
     expect(first).toMatchObject({ requests: 102, errors: 1, bankCalls: 2, bankFailures: 1 });
     expect(first).toMatchObject({ snapshotAgeSeconds: 12, stale: true });
     expectWithin1Percent(first?.p50Ms, 49);
@@ -73,38 +73,38 @@ describe('the last hour', () => {
   it('has a point each 10 s, from when the app is started until it ends', () => {
     jest.useFakeTimers();
     try {
-      const { figures } = createFigures();
+      const { history } = createHistory();
       jest.advanceTimersByTime(60_000);
-      expect(figures.points).toHaveLength(0);
-      figures.onApplicationBootstrap();
+      expect(history.points).toHaveLength(0);
+      history.onApplicationBootstrap();
       jest.advanceTimersByTime(60_000);
-      expect(figures.points).toHaveLength(6);
-      figures.onModuleDestroy();
+      expect(history.points).toHaveLength(6);
+      history.onModuleDestroy();
       jest.advanceTimersByTime(60_000);
-      expect(figures.points).toHaveLength(6);
+      expect(history.points).toHaveLength(6);
     } finally {
       jest.useRealTimers();
     }
   });
 
   it('keeps 360 points, the oldest first', () => {
-    const { clock, figures } = createFigures();
+    const { clock, history } = createHistory();
     const times: string[] = [];
     for (let count = 0; count < 400; count += 1) {
       clock.advance(10_000);
-      figures.endPoint();
+      history.endPoint();
       times.push(new Date(clock.now().wall).toISOString());
     }
-    expect(figures.points.map(({ at }) => at)).toEqual(times.slice(40));
+    expect(history.points.map(({ at }) => at)).toEqual(times.slice(40));
   });
 });
 
 describe('durations', () => {
   it.each([0.3, 1, 17, 950, 60_000, 3_600_000])('of %s ms are reported to within 1 %%', (ms) => {
-    const { figures, request } = createFigures();
+    const { history, request } = createHistory();
     request(ms);
-    figures.endPoint();
-    expectWithin1Percent(figures.points[0]?.p99Ms, ms);
+    history.endPoint();
+    expectWithin1Percent(history.points[0]?.p99Ms, ms);
   });
 });
 

@@ -9,13 +9,13 @@ import { Metrics } from './metrics.js';
 import { MetricsController } from './metrics.controller.js';
 import { RecentController } from './recent.controller.js';
 import { RecentEvents } from './recent-events.js';
-import { RecentFigures } from './recent-figures.js';
+import { RecentHistory } from './recent-history.js';
 import { Gauges } from './gauges.js';
 
 /** Metrics for Prometheus and the last hour. It imports the other folders; none imports it. */
 @Module({
   imports: [AccountsModule, SnapshotModule, BankModule, AuthModule, HealthModule, SharingModule],
   controllers: [MetricsController, RecentController],
-  providers: [Metrics, Gauges, RecentFigures, RecentEvents],
+  providers: [Metrics, Gauges, RecentHistory, RecentEvents],
 })
 export class TelemetryModule {}

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ALL_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
-import { RecentFigures } from '../../src/telemetry/recent-figures.js';
+import { RecentHistory } from '../../src/telemetry/recent-history.js';
 import { start } from '../support/sandbox.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { schemaFaults, type Schema } from '../support/schema-faults.js';
@@ -193,7 +193,7 @@ describe('answers are as the OpenAPI says', () => {
   });
 
   it('the last hour', async () => {
-    gateway.app.get(RecentFigures, { strict: false }).endPoint();
+    gateway.app.get(RecentHistory, { strict: false }).endPoint();
     const { json: recent } = await gateway.get('/health/recent');
     expect(faults(recent, schemaOf('/health/recent', '200'))).toEqual([]);
     expect(recent.points.at(-1)).toMatchObject({ errors: 0, stale: false });

@@ -1,5 +1,5 @@
 import { createAccount } from '../../src/sandbox/accounts/create-account.js';
-import { RecentFigures } from '../../src/telemetry/recent-figures.js';
+import { RecentHistory } from '../../src/telemetry/recent-history.js';
 import { startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { issueToken, listAccounts, startPretendBank, type PretendBankOptions } from '../support/pretend-bank.js';
@@ -128,11 +128,11 @@ async function read(bank: BankAddress, env: Record<string, string> = {}, hour = 
   if (hour) clock.advance(-HOUR_MS);
   const gateway = await startGateway(bank, { ENVIRONMENT: 'production', ...env }, clock);
   await gateway.get('/api/v1/accounts');
-  const figures = gateway.app.get(RecentFigures);
+  const history = gateway.app.get(RecentHistory);
   for (let point = 0; hour && point < 360; point += 1) {
     clock.advance(HOUR_MS / 360);
     for (let call = 0; call < 3 + (point % 5); call += 1) await gateway.get('/api/v1/accounts?pageSize=10');
-    figures.endPoint();
+    history.endPoint();
   }
   return gateway;
 }

@@ -4,7 +4,7 @@ import type { Account } from '../gateway.js';
 import { toClock, toDate, toWrittenDate } from '../time.js';
 import type { Navigate } from '../use-view.js';
 import { CopyButton } from './copy-button.js';
-import { Amount, Iban, Movement, Text } from './figures.js';
+import { Amount, Iban, Movement, Text } from './values.js';
 
 interface DetailsProps {
   readonly account: Account;

@@ -3,7 +3,7 @@ import { client, type Account } from '../gateway.js';
 import { useAnswer } from '../use-answer.js';
 import type { Navigate } from '../use-view.js';
 import { AccountDetails } from './account-details.js';
-import { Text } from './figures.js';
+import { Text } from './values.js';
 
 const WIDE = '(min-width: 1440px)';
 

@@ -1,7 +1,7 @@
 import type { Account } from '../gateway.js';
 import type { Navigate } from '../use-view.js';
 import { turned, type SortField, type View } from '../view.js';
-import { Amount, Iban, Movement, Text } from './figures.js';
+import { Amount, Iban, Movement, Text } from './values.js';
 import { ViewLink } from './view-link.js';
 
 interface Props {

@@ -6,7 +6,7 @@ import type { Navigate } from '../use-view.js';
 import { toFilters, type View } from '../view.js';
 import { AsOf } from './as-of.js';
 import { CopyButton } from './copy-button.js';
-import { Amount, Text } from './figures.js';
+import { Amount, Text } from './values.js';
 import { ViewLink } from './view-link.js';
 
 const FEW = 6;

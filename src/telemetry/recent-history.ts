@@ -11,7 +11,7 @@ const MAX_POINTS = 360;
 
 /** How the last hour went, in points of 10 s (docs/health-and-metrics.md#the-last-hour). */
 @Injectable()
-export class RecentFigures implements OnApplicationBootstrap, OnModuleDestroy {
+export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #points: RecentPoint[] = [];
   readonly #latencies = createLatencies();
   readonly #bankLatencies = createLatencies();
