@@ -14,6 +14,12 @@ export interface ClientTls {
   readonly ca: string | null;
 }
 
+/**
+ * Connections are kept for the next call, but closed when idle for 30 s: before a firewall or a load balancer on the way
+ * forgets them silently, and a call over one hangs until its deadline.
+ */
+export const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 };
+
 /** The settings of all connections of one egress. */
 export type AgentSettings = Pick<Settings, 'BANK_TLS_MAX_VERSION' | 'BANK_CONNECT_TIMEOUT_MS' | 'EGRESS_LOCAL_ADDRESS'>;
 

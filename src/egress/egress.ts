@@ -10,10 +10,11 @@ import { readSmallFile } from '../config/small-file.js';
 import type { AgentSettings, ClientTls } from './agent-options.js';
 import { startsLikeJson } from './answer.js';
 import { nameOf, toAnswerError } from './answer-error.js';
-import { BankAgent } from './bank-agent.js';
 import { CallReport } from './call-report.js';
+import { DirectAgent } from './direct-agent.js';
 import { orAborted } from '../time/deadline.js';
 import { goesDirect, type RouteSettings } from './route.js';
+import { TunnelAgent } from './tunnel-agent.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError } from './wire-failure.js';
 
@@ -111,7 +112,9 @@ export class Egress {
     const route = proxy ? 'proxy' : 'direct';
     const known = this.#agents.get(route);
     if (known) return known;
-    const agent = new BankAgent(this.#tls, this.#settings, proxy && { url: proxy, ca: this.#proxyCa });
+    const agent = proxy
+      ? new TunnelAgent(proxy, this.#proxyCa, this.#tls, this.#settings)
+      : new DirectAgent(this.#tls, this.#settings);
     if (this.#retired) keepNone(agent);
     this.#agents.set(route, agent);
     return agent;

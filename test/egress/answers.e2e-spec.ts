@@ -112,7 +112,11 @@ describe('bank-response-invalid', () => {
     ['one endless header line', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(3_000_000)}`],
   ])('%s', async (_name, bytes) => {
     const { url, egress } = await startBank((socket) => socket.end(bytes));
-    expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({ code: 'bank-response-invalid', owner: 'bank', status: 502 });
+    expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({
+      code: 'bank-response-invalid',
+      owner: 'bank',
+      status: 502,
+    });
   });
 });
 
@@ -192,7 +196,11 @@ describe('slow', () => {
     const { url } = await startBank(onRequest);
     const settings = { BANK_REQUEST_TIMEOUT_MS: 300 };
     const egress = createEgress({ ...authority.client('a client'), ca: authority.pem }, settings);
-    expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({ code: 'bank-timeout', owner: 'bank', status: 504 });
+    expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({
+      code: 'bank-timeout',
+      owner: 'bank',
+      status: 504,
+    });
   });
 });
 

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
-import { BankAgent } from '../../src/egress/bank-agent.js';
+import { DirectAgent } from '../../src/egress/direct-agent.js';
+import { TunnelAgent } from '../../src/egress/tunnel-agent.js';
 import { WireClient } from '../../src/egress/wire-client.js';
 import { createAuthority } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
@@ -112,7 +113,7 @@ describe('reuse', () => {
       BANK_CONNECT_TIMEOUT_MS: 1000,
       EGRESS_LOCAL_ADDRESS: undefined,
     };
-    const agent = new BankAgent(tls, settings, route === 'proxy' ? { url: proxy.url, ca: null } : null);
+    const agent = route === 'proxy' ? new TunnelAgent(proxy.url, null, tls, settings) : new DirectAgent(tls, settings);
     expect(agent.options.timeout).toBe(30_000);
     agent.options.timeout = 100;
     const client = new WireClient(1_000_000);

@@ -65,7 +65,11 @@ test.each(['direct', 'proxy'])('%s: TCP without a TLS answer ends with the conne
     BANK_CONNECT_TIMEOUT_MS: 400,
     EGRESS_PROXY_URL: route === 'proxy' ? url : null,
   });
-  expect(await failureOf(egress.get(accountsAt(`https://localhost:${mute.port}`)))).toMatchObject({ code: 'bank-timeout', status: 504, detail: expect.stringContaining('CONNECT') });
+  expect(await failureOf(egress.get(accountsAt(`https://localhost:${mute.port}`)))).toMatchObject({
+    code: 'bank-timeout',
+    status: 504,
+    detail: expect.stringContaining('CONNECT'),
+  });
 });
 
 test('a listener that never accepts, as where packets are dropped, ends with the connect deadline', async () => {
