@@ -17,21 +17,17 @@ function loadedError(): Error {
 }
 
 describe('a log line', () => {
-  it('is one JSON object with time, level, message and event', () => {
-    const { logger, written } = keepLines();
-    logger.warn({ event: 'token.failed', n: 1 }, 'no\ntoken');
-    expect(written).toHaveLength(1);
-    expect(written[0]).toMatch(/^\{.*\}\n$/);
-    const { time, ...line } = JSON.parse(written[0] ?? '') as Record<string, unknown>;
-    expect(line).toEqual({ level: 'warn', event: 'token.failed', n: 1, msg: 'no\ntoken' });
-    expect(new Date(String(time)).toISOString()).toBe(time);
-  });
-
-  it.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const)('has the level %s as a word', (level) => {
-    const { logger, lines } = keepLines();
-    logger[level]('x');
-    expect(lines()).toEqual([expect.objectContaining({ level })]);
-  });
+  it.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const)(
+    'of %s is one JSON object with time, level, message and event',
+    (level) => {
+      const { logger, written } = keepLines();
+      logger[level]({ event: 'token.failed', n: 1 }, 'no\ntoken');
+      expect(written).toEqual([expect.stringMatching(/^\{.*\}\n$/)]);
+      const { time, ...line } = JSON.parse(written[0] ?? '') as Record<string, unknown>;
+      expect(line).toEqual({ level, event: 'token.failed', n: 1, msg: 'no\ntoken' });
+      expect(new Date(String(time)).toISOString()).toBe(time);
+    },
+  );
 
   it('below the level is not written', () => {
     const written: string[] = [];
