@@ -6,7 +6,7 @@ import { sleep } from './sleep.js';
 export interface CallOptions {
   /** Ends the call, which then fails with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How long this call may last, retries included; default: that of the client. */
+  /** The longest that this call may last, retries included; default: that of the client. */
   readonly deadlineMs?: number | undefined;
   /** False: a 503 is an error at once, also with a `Retry-After`. */
   readonly retry?: boolean | undefined;
@@ -20,7 +20,7 @@ export interface CallOptions {
 export interface Answer<T> {
   readonly body: T;
   readonly etag: string | null;
-  /** How long it stays fresh; 0 when it is not. */
+  /** The time that it stays fresh; 0 when it is not. */
   readonly maxAgeMs: number;
 }
 

@@ -20,13 +20,13 @@ export type AccountFilter = Given<NonNullable<GetBalancesData['query']>>;
 /** A page of the accounts that match, in an order. */
 export type AccountQuery = Given<Omit<ListQuery, 'format' | 'separator' | 'decimal'>>;
 
-/** How a download is written. `format` is csv unless set. */
+/** The form of a download. `format` is csv unless set. */
 export type ExportFormat = Given<Pick<ListQuery, 'separator' | 'decimal'>> & {
   readonly format?: 'csv' | 'ndjson' | undefined;
 };
 
 export interface ClientOptions extends Pick<CallOptions, 'deadlineMs' | 'onRetry'> {
-  /** Where the gateway is: `https://accounts.example.com`, with a path prefix if it has one; '' is the page's own origin. */
+  /** Address of the gateway: `https://accounts.example.com`, with a path prefix if it has one; '' is the page's own origin. */
   readonly baseUrl: string;
   /** Names the app in the gateway's log and metrics. */
   readonly clientName?: string | undefined;

@@ -1,6 +1,6 @@
 import type { Account, Balance } from '../snapshot/account.js';
 
-/** How spreadsheets of a country read CSV. */
+/** The CSV that spreadsheets of a country read. */
 export interface CsvDialect {
   readonly separator: 'comma' | 'semicolon' | 'tab';
   /** Between whole and fraction of an amount. */

@@ -133,7 +133,7 @@ function sendNotModified(request: FastifyRequest, reply: FastifyReply, headers: 
     .send(request.method === 'HEAD' ? NOTHING() : undefined);
 }
 
-/** How this cache handled the request (RFC 9211): `detail` is the code of the failure that a stale answer hides. */
+/** The handling of the request by this cache (RFC 9211): `detail` is the code of the failure that a stale answer hides. */
 function toCacheStatus({ cache, collapsed, failure }: ServedSnapshot, ttlSeconds: number): string {
   const outcome = cache === 'hit' ? 'hit' : `fwd=${cache}${collapsed ? '; collapsed' : ''}`;
   return `accounts-gateway; ${outcome}; ttl=${ttlSeconds}${failure === null ? '' : `; detail=${failure}`}`;

@@ -1,7 +1,7 @@
 import { GatewayError } from '../problems/gateway-error.js';
 import { writeOut } from './write-out.js';
 
-/** How a field of the bank's is read. */
+/** The rule by which a field of the bank is read. */
 interface Field<T> {
   /** @throws FieldInvalid */
   readonly read: (value: unknown) => T;

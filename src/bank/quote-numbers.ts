@@ -63,7 +63,7 @@ export function quoteNumbers(json: Uint8Array): Uint8Array {
 
 const isDigit = (byte: number | undefined) => byte !== undefined && byte >= ZERO && byte <= NINE;
 
-/** Where a JSON number that begins here ends (RFC 8259 §6); -1 when none does. */
+/** The end of the JSON number that begins here (RFC 8259 §6); -1 when none does. */
 function endOfNumber(json: Uint8Array, from: number): number {
   let at = json[from] === MINUS ? from + 1 : from;
   at = json[at] === ZERO ? at + 1 : endOfDigits(json, at);
@@ -73,7 +73,7 @@ function endOfNumber(json: Uint8Array, from: number): number {
   return endOfDigits(json, json[at] === PLUS || json[at] === MINUS ? at + 1 : at);
 }
 
-/** Where the digits end that begin here; -1 when there is none. */
+/** The end of the digits that begin here; -1 when there is none. */
 function endOfDigits(json: Uint8Array, from: number): number {
   let at = from;
   while (isDigit(json[at])) at += 1;

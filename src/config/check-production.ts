@@ -1,11 +1,11 @@
 import { isSet, type Environment } from './environment.js';
 import type { SettingsError } from './settings-error.js';
 
-/** How Node was started. */
+/** The options that Node was started with. */
 export interface Runtime {
   /** Its command line flags. */
   readonly runtimeFlags?: readonly string[];
-  /** Where a debugger may attach, if it may. */
+  /** The address where a debugger may attach, if it may. */
   readonly inspectorUrl?: string | undefined;
 }
 

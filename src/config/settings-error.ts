@@ -28,6 +28,6 @@ export function toError(name: SettingName, problem: string): SettingsError {
   return { variable: name, problem, example: secret && fillIn ? fileExample(name) : `${name}=${example}` };
 }
 
-/** How a secret is given as a file: BANK_PASSWORD_FILE=/run/secrets/bank-password. */
+/** Example of a secret in a file: BANK_PASSWORD_FILE=/run/secrets/bank-password. */
 export const fileExample = (name: SettingName): string =>
   `${name}_FILE=/run/secrets/${name.toLowerCase().replaceAll('_', '-')}`;

@@ -11,7 +11,7 @@ interface About {
   readonly changeWhen?: string;
   /** As in `.env`; the default when missing. */
   readonly example?: string;
-  /** What applies without a value, where there is no default. */
+  /** The effect of no value, where there is no default. */
   readonly unset?: string;
   /** A bank cannot be called without it. */
   readonly required?: true;

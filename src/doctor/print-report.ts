@@ -70,7 +70,7 @@ function sourceAddresses(steps: readonly StepReport[]): string | undefined {
     : undefined;
 }
 
-/** Whatever comes from outside stays on its line and moves no cursor. */
+/** Keeps text from outside on its line, without control characters. */
 const toPlain = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
 
 function wrapped(text: string, indent: number): string[] {

@@ -13,7 +13,7 @@ export interface Connection {
   /** The connection to the bank, or the tunnel through the proxy, stood. */
   reached: boolean;
   localAddress?: string | undefined;
-  /** Where the connection leads: the bank, or the proxy. */
+  /** The other end of the connection: the bank, or the proxy. */
   remoteAddress?: string;
   remotePort?: number;
   /** The proxy's answer to CONNECT. */

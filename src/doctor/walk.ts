@@ -14,10 +14,10 @@ export interface Findings {
     readonly remedy: string;
     /** The operator when missing. */
     readonly owner?: Owner;
-    /** Of a problem that /health reports too. */
+    /** The code of a problem that /health reports too. */
     readonly code?: DoctorCode;
   };
-  /** Where it is not the time that the step took. */
+  /** Set when it differs from the time that the step took. */
   ms?: number;
 }
 

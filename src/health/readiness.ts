@@ -7,8 +7,8 @@ import { HttpEdge } from '../http/http-edge.js';
 const PROBE_WAITS_MS = 500;
 
 /**
- * Whether a call for accounts would be answered now (docs/health-and-metrics.md#health): what is held may be served, or the last thing
- * asked of the bank went well, and accounts have been read at least once.
+ * True while a call for accounts would be answered (docs/health-and-metrics.md#health): the cached snapshot may be served, or
+ * the last call to the bank succeeded and accounts have been read at least once.
  */
 @Injectable()
 export class Readiness {
@@ -18,16 +18,16 @@ export class Readiness {
     private readonly edge: HttpEdge,
   ) {}
 
-  /** Looks, and where there is nothing to answer with asks the bank in the background, waiting 500 ms at most for it. */
+  /** Checks now. With nothing to answer with, it asks the bank in the background and waits at most 500 ms. */
   async check(): Promise<boolean> {
-    // what goes wrong is logged where it does
+    // failures are logged where they happen
     const asked = this.#askInBackground()?.catch(() => undefined);
     if (asked && !this.ready) await within(asked, PROBE_WAITS_MS);
     return this.ready;
   }
 
   get ready(): boolean {
-    // whatever is held
+    // even with a cached snapshot
     if (this.edge.stopping) return false;
     const { servable, failing, asOf } = this.snapshots.status();
     if (servable) return true;
@@ -35,7 +35,7 @@ export class Readiness {
     return asOf !== null && !failing && unusable === null && this.identities.current.tokens.usable !== null;
   }
 
-  /** A reading when none was ever made, or one has failed and its waiting is over; else a token when none is usable. */
+  /** A refresh when none succeeded yet, or after the back-off of one that failed; else a token when none is usable. */
   #askInBackground(): Promise<unknown> | null {
     if (this.edge.stopping || this.identities.status().unusable !== null) return null;
     const { tokens } = this.identities.current;

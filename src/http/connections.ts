@@ -8,7 +8,7 @@ import { within } from '../time/deadline.js';
 const LIMITS = {
   /** Requests of one connection. No browser, proxy, script or probe pipelines as many. */
   unanswered: 8,
-  /** How long a client may take no byte of a response: 6 looks in a row, 30 s. */
+  /** The longest that a client may take no byte of a response: 6 looks in a row, 30 s. */
   stallLookMs: 5000,
   stalledLooks: 6,
   /** Response bytes that wait for all clients together. */
@@ -16,7 +16,7 @@ const LIMITS = {
   waitingLookMs: 250,
 };
 const DRAIN_LOOK_MS = 50;
-/** How long a client may go on sending after the last response, so that it can read it (RFC 9112 §9.6). */
+/** The longest that a client may go on sending after the last response, so that it can read it (RFC 9112 §9.6). */
 const LINGER_MS = 1000;
 
 interface Connection {
@@ -59,7 +59,7 @@ export class Connections {
     });
   }
 
-  /** Whether a request may be answered; too many on its connection close that. */
+  /** True if a request may be answered; closes a connection with too many. */
   enter(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request;
     const connection = this.#of(socket);
@@ -75,7 +75,7 @@ export class Connections {
     return true;
   }
 
-  /** Whether the last request has its response though not all of its body has come. */
+  /** True if the last request has its response though not all of its body has arrived. */
   isAnsweredEarly(socket: Socket): boolean {
     return this.#of(socket).last?.request.complete === false;
   }
@@ -86,7 +86,7 @@ export class Connections {
     return last?.request.complete === false && unanswered.delete(last.response);
   }
 
-  /** Whether `closeAfterResponses` was called for it. */
+  /** True once `closeAfterResponses` was called for it. */
   isClosing(socket: Socket): boolean {
     return this.#of(socket).closing;
   }

@@ -8,7 +8,7 @@ import { createOriginCheck } from './cors.js';
 /** Open to probes of any kind; they tell the status only. */
 const PROBES = new Set(['/health/live', '/health/ready']);
 
-/** Whether this is the path, or the route, of a probe. */
+/** True for the path, or the route, of a probe. */
 export const isProbe = (path: string): boolean => PROBES.has(path);
 
 /** RFC 9110 §4.1 wants 8000 at least. */

@@ -1,7 +1,7 @@
 import { pino, type Logger } from 'pino';
 import { toTerminalLine } from './terminal-lines.js';
 
-/** Where lines go. */
+/** The destination of lines. */
 export interface LogDestination {
   write(line: string): void;
   /** Calls back when everything is written, or cannot be. */

@@ -25,7 +25,7 @@ export function buildChain(leaf: X509Certificate, certificates: readonly X509Cer
   return { intermediates, hasIssuer };
 }
 
-/** Whether a root among `roots` (each a PEM) issued the leaf: then nothing is missing between the two. */
+/** True if a root among `roots` (each a PEM) issued the leaf: then nothing is missing between the two. */
 export function isIssuedByRoot(leaf: X509Certificate, roots: readonly string[]): boolean {
   return roots.some((pem) => {
     const root = new X509Certificate(pem);
@@ -33,7 +33,7 @@ export function isIssuedByRoot(leaf: X509Certificate, roots: readonly string[]):
   });
 }
 
-/** Whether `now` lies within the dates of a certificate, both ends included. */
+/** True if `now` is within the dates of a certificate, both ends included. */
 export function isValidAt(certificate: X509Certificate, now: Date): boolean {
   return certificate.validFromDate <= now && now <= certificate.validToDate;
 }

@@ -170,7 +170,7 @@ function isKeyOf(key: KeyObject, certificate: X509Certificate): boolean {
   }
 }
 
-/** Whether the extended key usage, if there is one, allows client authentication (RFC 5280, 4.2.1.12). */
+/** True if the extended key usage, if there is one, allows client authentication (RFC 5280, 4.2.1.12). */
 function allowsClientAuth(certificate: X509Certificate): boolean {
   // absent when the extension is, whatever its type says
   const usages: string[] | undefined = certificate.keyUsage;

@@ -12,7 +12,7 @@ interface Certificate {
   readonly notAfter: Date;
 }
 
-/** How a certificate is spoken of in its log lines. */
+/** The words for a certificate in its log lines. */
 interface Wording {
   /** Its field `use` in the log; the client certificate has none. */
   readonly use?: string;

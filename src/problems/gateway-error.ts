@@ -3,9 +3,9 @@ import { PROBLEMS, type Owner, type ProblemCode } from './problem-table.js';
 /** Optional properties of an error. */
 export interface GatewayErrorOptions {
   readonly cause?: unknown;
-  /** Where the owner differs from the table's: a proxy whose certificate is not trusted needs the operator. */
+  /** Set when the owner differs from the table's: a proxy whose certificate is not trusted needs the operator. */
   readonly owner?: Owner;
-  /** Where one code has several statuses (413, 414, 431). */
+  /** Set when one code has several statuses (413, 414, 431). */
   readonly status?: number;
   /** Milliseconds until it makes sense to ask again. */
   readonly retryAfterMs?: number | undefined;

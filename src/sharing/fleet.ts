@@ -11,7 +11,7 @@ import type { SealedFacts } from './sealing.js';
 import { TimeBudget } from './time-budget.js';
 
 const POLL_EVERY_MS = 50;
-/** How long another instance's refresh is waited for, ms; twice the last one's duration if that is longer. */
+/** The longest wait for another instance's refresh, ms; twice the last one's duration if that is longer. */
 const PATIENCE_MS = 5000;
 /** A copy from the future: Redis' clock was set back, and says nothing about its age. */
 const CLOCK_MAY_DIFFER_MS = 1000;
@@ -155,7 +155,7 @@ interface Wait {
   readonly before: SealedFacts | null;
 }
 
-/** Whether a copy is young enough. One stored since, by a refresh that was in flight, may have begun earlier. */
+/** True if a copy is young enough. One stored since, by a refresh that was in flight, may have begun earlier. */
 function isAcceptable(
   facts: SealedFacts | null,
   time: RedisTime,

@@ -31,7 +31,7 @@ interface Parts {
 /** The state of Redis at one look. */
 export interface Look {
   readonly time: RedisTime;
-  /** Whether the lock was free: this instance has it now, and must release it. */
+  /** True if the lock was free: this instance has it now, and must release it. */
   readonly locked: boolean;
   /** Size of the sealed copy. */
   readonly bytes: number;

@@ -16,7 +16,7 @@ export const OVERHEAD_BYTES = HEADER_BYTES + TAG_BYTES;
 export interface SealedFacts {
   /** When the bank was asked, ms since 1970: by Redis' clock, or in a file by that of the machine. */
   readonly asOfMs: number;
-  /** How long the refresh took, ms. */
+  /** Duration of the refresh, ms. */
   readonly durationMs: number;
 }
 

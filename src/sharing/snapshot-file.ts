@@ -116,7 +116,7 @@ async function readIfExists(path: string): Promise<Buffer | null> {
   }
 }
 
-/** Whole or not at all, also after a crash. */
+/** Writes the file as a whole or not at all, even if the machine crashes. */
 async function write(path: string, sealed: Buffer): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {

@@ -16,7 +16,7 @@ const pointSchema = z
     bankCalls: count.meta({ example: 2 }).describe('for tokens and accounts'),
     bankFailures: count.meta({ example: 0 }),
     bankP50Ms: ms,
-    snapshotAgeSeconds: count.nullable().meta({ example: 3 }).describe('at the end; null while nothing is held'),
+    snapshotAgeSeconds: count.nullable().meta({ example: 3 }).describe('at the end; null while nothing is cached'),
     stale: z.boolean().describe('at the end'),
   })
   .meta({ id: 'RecentPoint' });

@@ -5,7 +5,7 @@ type Sdk = typeof import('@opentelemetry/sdk-trace');
 /** Takes a warning; none holds a value. */
 export type Warn = (warning: string) => void;
 
-/** Whether there is an endpoint that can be used. */
+/** True if there is an endpoint that can be used. */
 export function isWanted(env: Environment, warn: Warn): boolean {
   const specific = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
   const name = isSet(specific) ? 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT' : 'OTEL_EXPORTER_OTLP_ENDPOINT';

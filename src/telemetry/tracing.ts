@@ -7,7 +7,7 @@ import { within } from '../time/deadline.js';
 import { VERSION } from '../config/version.js';
 import { isWanted, toNumber, toSampler, type Warn } from './tracing-variables.js';
 
-/** How long a stop waits for the last spans to be sent. */
+/** The longest that a stop waits for the last spans to be sent. */
 const FLUSH_MS = 1000;
 /** A collector that comes and goes is not reported at each turn. */
 const REPORT_EVERY_MS = 3_600_000;

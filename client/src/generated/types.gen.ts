@@ -516,7 +516,7 @@ export type RecentPoint = {
     bankFailures: number;
     bankP50Ms: number | null;
     /**
-     * at the end; null while nothing is held
+     * at the end; null while nothing is cached
      */
     snapshotAgeSeconds: number | null;
     /**

@@ -24,6 +24,6 @@ function groupsOf(text: string, size: number, first: number): string[] {
   return groups;
 }
 
-/** How many characters the longest fraction has, for a column whose points stand below each other. */
+/** Length of the longest fraction, for a column with aligned decimal points. */
 export const widestFraction = (amounts: readonly (string | null)[]): number =>
   Math.max(0, ...amounts.map((amount) => splitAmount(amount ?? '').fraction.length));

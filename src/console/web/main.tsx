@@ -12,7 +12,7 @@ import './styles/accounts.css';
 import './styles/panel.css';
 import './styles/print.css';
 
-/** How long the first paint waits for accounts, so that they do not push the rest around. */
+/** The longest that the first paint waits for accounts, so that they do not move the rest. */
 const LIST_WAIT_MS = 400;
 
 const root = document.getElementById('app');

@@ -3,7 +3,7 @@ import type { Dice } from './dice.js';
 
 const BANK_LETTERS = 'SNDB';
 
-/** How each country numbers its accounts (SWIFT IBAN registry): the part after country and check digits. */
+/** Account numbers of each country (SWIFT IBAN registry): the part after country and check digits. */
 const ACCOUNT_NUMBERS = {
   DE: (dice: Dice) => `100${dice.digits(15)}`,
   DK: (dice: Dice) => dice.digits(14),

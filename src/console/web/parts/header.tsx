@@ -9,7 +9,7 @@ interface Props {
   readonly setUtc: (utc: boolean) => void;
 }
 
-/** Which gateway this is, and what time it is there. */
+/** The name of this gateway, and its clock. */
 export function Header({ live: { health }, utc, setUtc }: Props) {
   const environment = toEnvironment(health);
   const { bank } = health?.details ?? {};
