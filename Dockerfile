@@ -22,8 +22,11 @@ COPY src ./src
 # Which commit this is, where there is a checkout: its contents, of which .dockerignore lets HEAD and the branches in.
 COPY package.json .gi[t] ./.git/
 ARG GIT_COMMIT
-# One time for all files, so that two builds of one commit give the same layer.
-RUN GIT_COMMIT=$GIT_COMMIT npm run build -- --sbom && find dist -exec touch --no-dereference --date=@0 {} +
+# What the image gets, in one tree: with one time for all files, two builds of one commit give the same layers. An empty named volume
+# takes owner and mode from sandbox-bank, so that the sandbox may write its identity (docker-compose.yml).
+RUN GIT_COMMIT=$GIT_COMMIT npm run build -- --sbom \
+    && install -d -o 1000 -g 1000 -m 700 /image/var/lib/sandbox-bank && install -d /image/app && mv dist /image/app \
+    && find /image -exec touch --no-dereference --date=@0 {} +
 
 FROM ${NODE_IMAGE}
 ARG GIT_COMMIT
@@ -34,10 +37,8 @@ LABEL org.opencontainers.image.title="accounts-gateway" \
       org.opencontainers.image.revision="${GIT_COMMIT}" \
       org.opencontainers.image.source="${SOURCE}"
 ENV NODE_ENV=production
+COPY --from=build /image /
 WORKDIR /app
-# An empty named volume takes owner and mode from here, so that the sandbox may write its identity (docker-compose.yml).
-RUN install -d -o 1000 -g 1000 -m 700 /var/lib/sandbox-bank && touch --date=@0 /var/lib/sandbox-bank /var/lib
-COPY --from=build /app/dist ./dist
 # By number: Kubernetes' runAsNonRoot takes no name.
 USER 1000:1000
 EXPOSE 3000
