@@ -105,11 +105,12 @@ describe('one request in flight', () => {
 });
 
 describe('renewal in the background', () => {
-  it('begins at 80 % of the life, and the old token serves meanwhile', async () => {
+  it('begins at 80 % of the life, with one request, and the old token serves meanwhile', async () => {
     const scene = new Scene();
     const old = await scene.begin();
     scene.clock.advance(240_000);
-    expect(await scene.provider.get()).toBe(old);
+    const all = Array.from({ length: 50 }, () => scene.provider.get());
+    expect(new Set(await Promise.all(all))).toEqual(new Set([old]));
     expect(scene.asked).toHaveLength(2);
     const next = await scene.issue();
     expect(await scene.provider.get()).toBe(next);
@@ -131,14 +132,6 @@ describe('renewal in the background', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('is one request however many ask', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(240_000);
-    await Promise.all(Array.from({ length: 50 }, () => scene.provider.get()));
-    expect(scene.asked).toHaveLength(2);
-  });
-
   it('that fails keeps the old token and waits before it is tried again', async () => {
     const scene = new Scene();
     const old = await scene.begin();
@@ -151,16 +144,6 @@ describe('renewal in the background', () => {
     expect(await scene.provider.get()).toBe(old);
     expect(scene.asked).toHaveLength(3);
     expect(scene.provider.status()).toMatchObject({ state: 'usable', error: { code: 'bank-unreachable' } });
-  });
-
-  it('that goes well later is no failure any more', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(240_000);
-    await scene.provider.get();
-    await scene.fail();
-    scene.clock.advance(1000);
-    await scene.provider.get();
     await scene.issue();
     expect(scene.provider.status()).toMatchObject({ error: null, circuit: 'closed' });
   });
@@ -201,15 +184,6 @@ describe('the end of a token', () => {
     expect(scene.provider.usable).toBeNull();
     const getting = scene.provider.get();
     expect((await scene.issue()).value).toBe((await getting).value);
-  });
-
-  it('is a tenth early when its life is short', async () => {
-    const scene = new Scene();
-    const old = await scene.begin(10_000);
-    scene.clock.advance(8999);
-    expect(scene.provider.usable).toBe(old);
-    scene.clock.advance(1);
-    expect(scene.provider.usable).toBeNull();
   });
 
   it.each([
@@ -254,15 +228,6 @@ describe('the end of a token', () => {
     expect((await getting).code).toBe('bank-timeout');
     expect(scene.provider.usable).toBeNull();
   });
-
-  it('counts from before the request', async () => {
-    const scene = new Scene();
-    const getting = scene.provider.get();
-    scene.clock.advance(20_000);
-    await scene.issue();
-    await getting;
-    expect(scene.provider.status().expiresInSeconds).toBe(280);
-  });
 });
 
 describe('waiting after failures', () => {
@@ -272,36 +237,6 @@ describe('waiting after failures', () => {
     scene.clock.advance(400);
     const error = await refusalOf(() => scene.provider.get());
     expect([error.code, error.retryAfterMs, scene.asked.length]).toEqual(['bank-unreachable', 600, 1]);
-  });
-
-  it.each([
-    ['bank-unreachable', [1, 2, 4, 8, 16, 30, 30]],
-    ['bank-response-invalid', [1, 2, 4, 8, 16, 30, 30]],
-    ['credentials-rejected', [30, 60, 120, 240, 300, 300]],
-    ['certificate-rejected', [30, 60, 120, 240, 300, 300]],
-    ['address-not-allowed', [30, 60, 120, 240, 300, 300]],
-  ] as const)('%s is tried again after %j s', async (code, steps) => {
-    const scene = new Scene();
-    for (const [index, seconds] of steps.entries()) {
-      await scene.beginFailing(code);
-      scene.clock.advance(seconds * 1000 - 1);
-      await refusalOf(() => scene.provider.get());
-      expect(scene.asked).toHaveLength(index + 1);
-      scene.clock.advance(1);
-    }
-  });
-
-  it.each([
-    [17_000, 17_000],
-    [1e12, 300_000],
-  ])('a Retry-After of %i ms rules, as %i ms', async (retryAfterMs, waitMs) => {
-    const scene = new Scene();
-    await scene.beginFailing('bank-rate-limited', { retryAfterMs });
-    scene.clock.advance(waitMs - 1);
-    await refusalOf(() => scene.provider.get());
-    expect(scene.asked).toHaveLength(1);
-    scene.clock.advance(1);
-    expect((await scene.begin()).value).toBe('token-2');
   });
 
   it('can be ended', async () => {
@@ -400,20 +335,6 @@ describe('a token that the bank rejects', () => {
     await scene.fail();
     const error = await refusalOf(() => scene.provider.replace(rejected));
     expect([error.code, scene.asked.length]).toEqual(['bank-unreachable', 2]);
-  });
-});
-
-describe('an older answer', () => {
-  it('never overwrites a newer one, since two are never in flight', async () => {
-    const scene = new Scene();
-    const first = await scene.begin();
-    scene.clock.advance(240_000);
-    await Promise.all([scene.provider.get(), scene.provider.get()]);
-    const replacing = Array.from({ length: 5 }, () => scene.provider.replace(first));
-    expect(scene.asked).toHaveLength(2);
-    const newest = await scene.issue();
-    await Promise.all(replacing);
-    expect(await scene.provider.get()).toBe(newest);
   });
 });
 
