@@ -49,9 +49,4 @@ export class BankIdentity {
   close(): void {
     this.egress.close(new GatewayError('stopping', 'This instance is stopping.'));
   }
-
-  /** Lets calls in flight finish on their connections, and keeps none afterwards. */
-  retire(): void {
-    this.egress.retire();
-  }
 }

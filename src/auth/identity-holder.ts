@@ -171,7 +171,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#current = candidate;
     this.#candidate = null;
     this.#refusal = null;
-    old.retire();
+    old.egress.retire();
     candidate.tokens.takeOver(condition);
     condition.identityReplaced();
     if (proved) condition.succeeded('token');
@@ -187,7 +187,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #drop(): void {
-    this.#candidate?.retire();
+    this.#candidate?.egress.retire();
     this.#candidate = null;
   }
 

@@ -65,7 +65,7 @@ async function examineBank(walk: Walk, settings: Settings, material: IdentityMat
     );
     if (listed) await walk.step('shape', (findings) => checkShape(listed, findings));
   } finally {
-    identity.retire();
+    identity.egress.retire();
   }
 }
 

@@ -1,4 +1,5 @@
 import { GatewayError } from '../problems/gateway-error.js';
+import type { ProblemCode } from '../problems/problem-table.js';
 import { startOf } from './answer.js';
 import type { WireAnswer } from './wire-client.js';
 
@@ -9,6 +10,31 @@ const NAMES: Readonly<Record<BankTarget, string>> = { token: 'the token endpoint
 
 /** The target in words, for messages. */
 export const nameOf = (target: BankTarget): string => NAMES[target];
+
+type Refusals = Readonly<Record<number, readonly [code: ProblemCode, reason: string]>>;
+
+const CREDENTIALS = [
+  'credentials-rejected',
+  ': user name or password is wrong, or our address is not on the allowlist of the bank',
+] as const;
+
+/** The refusals by their status; any other 4xx is bank-refused. */
+const REFUSALS: Readonly<Record<BankTarget, Refusals>> = {
+  token: {
+    400: CREDENTIALS,
+    401: CREDENTIALS,
+    403: ['address-not-allowed', ': most likely our address is not on the allowlist of the bank'],
+    404: ['bank-refused', ': the path in BANK_AUTH_URL may be wrong'],
+  },
+  accounts: {
+    401: ['bank-refused', ': it rejected the access token again, right after a renewal'],
+    403: ['bank-refused', ': our address may not be on the allowlist of the bank'],
+    404: [
+      'access-not-granted',
+      ': the bank has granted the M2M user no accounts, or the path in BANK_BASE_URL is wrong',
+    ],
+  },
+};
 
 /** The error that an answer stands for; null for 200. One row per status in docs/bank.md#errors-of-the-bank. */
 export function toAnswerError(answer: WireAnswer, target: BankTarget, nowWallMs: number): GatewayError | null {
@@ -33,43 +59,8 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget, nowWallMs:
       `${answered} with a page that says that our client certificate was not accepted, or did not arrive.`,
     );
   }
-  const [code, reason] = (target === 'token' ? toTokenRefusal : toListRefusal)(status);
+  const [code, reason] = REFUSALS[target][status] ?? ['bank-refused', ''];
   return new GatewayError(code, `${answered}${reason}.${pageHint(answer)}`);
-}
-
-type Refusal = [code: ConstructorParameters<typeof GatewayError>[0], reason: string];
-
-function toTokenRefusal(status: number): Refusal {
-  switch (status) {
-    case 400:
-    case 401:
-      return [
-        'credentials-rejected',
-        ': user name or password is wrong, or our address is not on the allowlist of the bank',
-      ];
-    case 403:
-      return ['address-not-allowed', ': most likely our address is not on the allowlist of the bank'];
-    case 404:
-      return ['bank-refused', ': the path in BANK_AUTH_URL may be wrong'];
-    default:
-      return ['bank-refused', ''];
-  }
-}
-
-function toListRefusal(status: number): Refusal {
-  switch (status) {
-    case 401:
-      return ['bank-refused', ': it rejected the access token again, right after a renewal'];
-    case 403:
-      return ['bank-refused', ': our address may not be on the allowlist of the bank'];
-    case 404:
-      return [
-        'access-not-granted',
-        ': the bank has granted the M2M user no accounts, or the path in BANK_BASE_URL is wrong',
-      ];
-    default:
-      return ['bank-refused', ''];
-  }
 }
 
 /** A sentence for a 400 or 403 whose body is a page: it may not come from the service itself. */

@@ -83,7 +83,10 @@ export function toWireError(failure: CallFailed, context: FailureContext): Gatew
       `The TLS handshake with ${target} failed${alert ? ` (TLS alert ${alert})` : code ? ` (${code})` : ''}.`,
     );
   }
-  return fail('bank-unreachable', `${reasonOf(code)} (${target}${code ? `, ${code}` : ''}).`);
+  return fail(
+    'bank-unreachable',
+    `${REASONS[code ?? ''] ?? 'The connection to the bank failed'} (${target}${code ? `, ${code}` : ''}).`,
+  );
 }
 
 type Fail = (...args: ConstructorParameters<typeof GatewayError>) => GatewayError;
@@ -133,29 +136,21 @@ function toConnectError(failure: ConnectFailure, { target, settings }: FailureCo
   }
 }
 
-function reasonOf(code: string | undefined): string {
-  switch (code) {
-    case 'ECONNREFUSED':
-      return 'The bank refused the connection';
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-    case 'EAI_NODATA':
-    case 'EAI_NONAME':
-      return 'The name of the bank could not be resolved';
-    case 'ECONNRESET':
-    case 'EPIPE':
-      return 'The bank closed the connection';
-    case 'EHOSTUNREACH':
-    case 'ENETUNREACH':
-    case 'EADDRNOTAVAIL':
-    case 'EINVAL':
-      return 'There is no route to the bank';
-    case 'ETIMEDOUT':
-      return 'The bank did not accept the connection';
-    default:
-      return 'The connection to the bank failed';
-  }
-}
+/** What a code of the runtime means. */
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'The bank refused the connection',
+  ENOTFOUND: 'The name of the bank could not be resolved',
+  EAI_AGAIN: 'The name of the bank could not be resolved',
+  EAI_NODATA: 'The name of the bank could not be resolved',
+  EAI_NONAME: 'The name of the bank could not be resolved',
+  ECONNRESET: 'The bank closed the connection',
+  EPIPE: 'The bank closed the connection',
+  EHOSTUNREACH: 'There is no route to the bank',
+  ENETUNREACH: 'There is no route to the bank',
+  EADDRNOTAVAIL: 'There is no route to the bank',
+  EINVAL: 'There is no route to the bank',
+  ETIMEDOUT: 'The bank did not accept the connection',
+};
 
 /** The error and its causes; the attempts of a dual-stack connect too. */
 function causesOf(thrown: unknown): Error[] {
