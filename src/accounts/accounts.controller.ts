@@ -97,7 +97,7 @@ export class AccountsController {
 
 async function* ndjsonOf(snapshot: Snapshot, query: ListQuery): AsyncGenerator<Buffer> {
   const matches = await select(snapshot, query, toSort(query.sort));
-  for (const position of matches.slice(0, matches.total)) {
+  for (const position of matches) {
     yield snapshot.json(position);
     yield LINE_END;
   }
@@ -105,9 +105,8 @@ async function* ndjsonOf(snapshot: Snapshot, query: ListQuery): AsyncGenerator<B
 
 async function* csvOf(snapshot: Snapshot, query: ListQuery): AsyncGenerator<Buffer> {
   const matches = await select(snapshot, query, toSort(query.sort));
-  const positions = matches.slice(0, matches.total).values();
   yield* toCsv(
-    positions.map((position) => snapshot.account(position)),
+    matches.values().map((position) => snapshot.account(position)),
     snapshot.asOf,
     query,
   );

@@ -8,12 +8,12 @@ const COMMA = Buffer.from(',');
 /** One page of the list: `{"accounts":[…],"page":{…}`. */
 export async function toPageBody(snapshot: Snapshot, query: ListQuery): Promise<JsonBody> {
   const { pageNumber: number, pageSize: size, sort } = query;
-  const selection = await select(snapshot, query, toSort(sort));
-  const { total } = selection;
+  const matches = await select(snapshot, query, toSort(sort));
+  const total = matches.length;
   const start = (number - 1) * size;
   const parts: Buffer[] = [Buffer.from('{"accounts":[')];
   let bytes = 0;
-  for (const position of selection.slice(start, size)) {
+  for (const position of matches.subarray(start, start + size)) {
     const account = snapshot.json(position);
     if (bytes > 0) parts.push(COMMA);
     parts.push(account);

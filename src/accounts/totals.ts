@@ -1,13 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { ExactSum, isNull, type AmountColumn } from '../snapshot/amount-column.js';
-import { textAt } from '../snapshot/bytes.js';
-import { AMOUNT_FIELDS } from '../snapshot/sections.js';
+import type { Balance } from '../snapshot/account.js';
+import { compareTexts } from '../snapshot/compare-texts.js';
+import { ExactSum } from '../snapshot/decimal.js';
+import { compareInstants, parseInstant, type BankInstant } from '../snapshot/instant.js';
 import type { Mask } from '../snapshot/select.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 
-/** Entries that are added before other requests get their turn: some milliseconds. */
-const ENTRIES_PER_SLICE = 50_000;
+/** The serving thread is not kept longer in a row. */
+const SLICE_MS = 10;
+
+const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
+type AmountField = (typeof AMOUNT_FIELDS)[number];
 
 const sum = z
   .string()
@@ -41,72 +45,77 @@ export const totalSchema = z
 type Total = z.infer<typeof totalSchema>;
 
 /**
- * The CurrentBalance entries of the accounts that match, summed by their own currency and ordered by it, null last. A long
- * sum is made in slices.
+ * The CurrentBalance entries of the accounts that match, summed by their own currency and ordered by it, null last. Other
+ * requests have their turn in between.
  */
 export async function toTotals(snapshot: Snapshot, mask: Mask): Promise<Total[]> {
-  const { positions, currency, dateCodes, dateRanks, dates } = snapshot.entries;
-  const columns = AMOUNT_FIELDS.map((field) => snapshot.amounts(field));
-  const totals: RunningTotal[] = [];
-  for (let entry = 0; entry < positions.length; entry++) {
-    if (entry > 0 && entry % ENTRIES_PER_SLICE === 0) await nextTurn();
-    const position = positions[entry] as number;
+  const totals = new Map<string | null, RunningTotal>();
+  let since = performance.now();
+  for (let position = 0; position < snapshot.size; position++) {
     if (mask !== null && mask[position] === 0) continue;
-    const total = (totals[currency.codes[entry] as number] ??= new RunningTotal(columns));
-    total.add(entry, position);
-    const date = dateCodes[entry] as number;
-    if (date !== 0) total.addDate(date - 1, dateRanks);
+    const entries = snapshot.account(position).balances.filter(({ type }) => type === 'CurrentBalance');
+    const own = new Set<RunningTotal>();
+    for (const entry of entries) {
+      const total = totals.get(entry.currency) ?? new RunningTotal();
+      totals.set(entry.currency, total);
+      total.add(entry);
+      own.add(total);
+    }
+    for (const total of own) total.accounts += 1;
+    if (performance.now() - since < SLICE_MS) continue;
+    await nextTurn();
+    since = performance.now();
   }
-  const [withoutCurrency, ...byCurrency] = Array.from(totals, (total, code) => ({ total, code }));
-  return [...byCurrency, ...(withoutCurrency ? [withoutCurrency] : [])].flatMap(({ total, code }) => {
-    if (!total) return [];
-    const [beginOfDay = null, intraDay = null, current = null] = total.sums.map((each) => each?.toString() ?? null);
-    const toDate = (index: number | null) => (index === null ? null : textAt(dates, index));
-    return {
-      currency: code === 0 ? null : textAt(currency.values, code - 1),
-      accounts: total.accounts,
-      missing: total.missing,
-      beginOfDay,
-      intraDay,
-      current,
-      earliestFinancialDate: toDate(total.earliest),
-      latestFinancialDate: toDate(total.latest),
-    };
-  });
+  return [...totals]
+    .sort(([a], [b]) => (a === null || b === null ? Number(a === null) - Number(b === null) : compareTexts(a, b)))
+    .map(([currency, total]) => total.toTotal(currency));
 }
 
+/** The sums of one currency while they are made. */
 class RunningTotal {
-  /** In the order of AMOUNT_FIELDS; null once an entry lacks the amount. */
-  readonly sums: (ExactSum | null)[];
   accounts = 0;
   missing = 0;
-  /** Indexes of dates; of equal instants, the first one found. */
-  earliest: number | null = null;
-  latest: number | null = null;
-  readonly #columns: readonly AmountColumn[];
-  #lastPosition = -1;
+  /** Of equal instants, the first one found. */
+  earliest: { readonly text: string; readonly instant: BankInstant } | null = null;
+  latest: { readonly text: string; readonly instant: BankInstant } | null = null;
+  readonly #sums = { beginOfDay: new ExactSum(), intraDay: new ExactSum(), current: new ExactSum() };
+  readonly #lacking = new Set<AmountField>();
 
-  constructor(columns: readonly AmountColumn[]) {
-    this.#columns = columns;
-    this.sums = columns.map((column) => new ExactSum(column));
-  }
-
-  add(entry: number, position: number): void {
-    if (position !== this.#lastPosition) this.accounts += 1;
-    this.#lastPosition = position;
+  add(balance: Balance): void {
     let lacks = false;
-    for (let at = 0; at < this.#columns.length; at++) {
-      if (isNull(this.#columns[at] as AmountColumn, entry)) {
+    for (const field of AMOUNT_FIELDS) {
+      const amount = balance[field];
+      if (amount !== null) this.#sums[field].add(amount);
+      else {
         lacks = true;
-        this.sums[at] = null;
-      } else this.sums[at]?.add(entry);
+        this.#lacking.add(field);
+      }
     }
     if (lacks) this.missing += 1;
+    if (balance.financialDate !== null) this.#addDate(balance.financialDate);
   }
 
-  addDate(date: number, ranks: Uint32Array): void {
-    const rank = ranks[date] as number;
-    if (this.earliest === null || rank < (ranks[this.earliest] as number)) this.earliest = date;
-    if (this.latest === null || rank > (ranks[this.latest] as number)) this.latest = date;
+  toTotal(currency: string | null): Total {
+    const toSum = (field: AmountField) => (this.#lacking.has(field) ? null : this.#sums[field].toString());
+    return {
+      currency,
+      accounts: this.accounts,
+      missing: this.missing,
+      beginOfDay: toSum('beginOfDay'),
+      intraDay: toSum('intraDay'),
+      current: toSum('current'),
+      earliestFinancialDate: this.earliest?.text ?? null,
+      latestFinancialDate: this.latest?.text ?? null,
+    };
+  }
+
+  #addDate(text: string): void {
+    // most accounts have the same one
+    if (text === this.earliest?.text || text === this.latest?.text) return;
+    const instant = parseInstant(text);
+    if (instant === null) return;
+    if (this.earliest === null || compareInstants(instant, this.earliest.instant) < 0)
+      this.earliest = { text, instant };
+    if (this.latest === null || compareInstants(instant, this.latest.instant) > 0) this.latest = { text, instant };
   }
 }

@@ -2,8 +2,7 @@ import { createHash, createPrivateKey, hkdfSync, webcrypto } from 'node:crypto';
 import type { IdentityHolder } from '../auth/identity-holder.js';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { Settings } from '../config/settings.js';
-import { MAGIC } from '../snapshot/layout.js';
-import { SECTIONS } from '../snapshot/sections.js';
+import { FORM_VERSION, SECTIONS } from '../snapshot/sections.js';
 
 /** Instances with the same bank addresses, user, key and form of snapshots: only they open what one of them sealed. */
 export interface Group {
@@ -17,7 +16,7 @@ export interface Group {
 type Addresses = Pick<Settings, 'BANK_BASE_URL' | 'BANK_AUTH_URL'>;
 
 /** A version of the gateway with another form of snapshots cannot use those of this one. */
-const FORM = [MAGIC, SECTIONS];
+const FORM = [FORM_VERSION, SECTIONS];
 
 /** The group of the identity in use. It changes with a new certificate, unless there is a SNAPSHOT_KEY_FILE. */
 export class Groups {

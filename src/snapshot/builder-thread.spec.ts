@@ -6,7 +6,7 @@ import { Snapshot } from './snapshot.js';
 
 const threads: BuilderThread[] = [];
 afterEach(async () => {
-  for (const thread of threads.splice(0)) await thread.onApplicationShutdown();
+  for (const thread of threads.splice(0)) await thread.end();
 });
 
 function start(options?: BuilderThreadOptions): BuilderThread {
@@ -17,12 +17,24 @@ function start(options?: BuilderThreadOptions): BuilderThread {
 
 /** A thread that does what `script` says with each order, in place of the real one. */
 function startOther(script: string, answerWithinMs = 60_000): BuilderThread {
-  const program = `const { parentPort } = require('node:worker_threads');\nparentPort.on('message', (order) => {${script}});`;
+  const program = `const { parentPort } = require('node:worker_threads');\nparentPort.on('message', () => {${script}});`;
   return start({ program, answerWithinMs, maxHeapMb: 32 });
 }
 
-const page = (...ids: string[]) =>
-  Buffer.from(JSON.stringify({ result: ids.map((accountId) => ({ accountId })), pageInfo: { rowCount: ids.length } }));
+const page = (number: number, ...ids: string[]) => ({
+  number,
+  pieces: [
+    Buffer.from(
+      JSON.stringify({ result: ids.map((accountId) => ({ accountId })), pageInfo: { rowCount: ids.length } }),
+    ),
+  ],
+});
+const HEADER = { asOf: '2026-11-21T08:00:00.000Z', complete: true };
+const finish = async (thread: BuilderThread) =>
+  new Snapshot(await thread.finish(HEADER), { askedAt: { wall: 0, monotonic: 0 }, durationMs: 0 });
+const idsOf = (snapshot: Snapshot) =>
+  Array.from({ length: snapshot.size }, (_, position) => snapshot.account(position).id);
+
 /** Of a thread of this process; undefined when it has ended. */
 function nicenessOf(thread: string | number): number | undefined {
   try {
@@ -33,26 +45,11 @@ function nicenessOf(thread: string | number): number | undefined {
     return undefined;
   }
 }
-const HEADER = { asOf: '2026-11-21T08:00:00.000Z', complete: true };
-const TIMES = { askedAt: { wall: 0, monotonic: 0 }, durationMs: 0 };
 
-describe('the thread that makes snapshots', () => {
-  it('refuses pages of a reading that is over: they must not get into the next one', async () => {
+describe('the thread that builds a snapshot', () => {
+  it('takes pages and returns a snapshot of them', async () => {
     const thread = start();
-    const failed = thread.begin();
-    await failed.takePage(1, [page('a')]);
-    thread.drop();
-    expect(await refusalOf(() => failed.takePage(2, [page('b')]))).toMatchObject({ code: 'internal-error' });
-    const next = thread.begin();
-    expect(await refusalOf(() => failed.takePage(3, [page('c')]))).toMatchObject({ code: 'internal-error' });
-    expect(await refusalOf(() => failed.finish(HEADER))).toMatchObject({ code: 'internal-error' });
-    await next.takePage(1, [page('d')]);
-    expect(new Snapshot(await next.finish(HEADER), TIMES).size).toBe(1);
-  });
-
-  it('takes pages and gives a snapshot of them', async () => {
-    const build = start().begin();
-    expect(await build.takePage(1, [page('b', 'a')])).toEqual({
+    expect(await thread.takePage(page(1, 'b', 'a'))).toEqual({
       accounts: 2,
       added: 2,
       rowCount: 2,
@@ -60,92 +57,59 @@ describe('the thread that makes snapshots', () => {
       repeatsLast: false,
       drift: [],
     });
-    expect(await build.takePage(2, [page('c', 'a')])).toMatchObject({ accounts: 2, added: 1 });
-    const snapshot = new Snapshot(await build.finish(HEADER), TIMES);
-    expect(Array.from({ length: snapshot.size }, (_, at) => snapshot.account(at).id)).toEqual(['a', 'b', 'c']);
+    expect(await thread.takePage(page(2, 'c', 'a'))).toMatchObject({ accounts: 2, added: 1 });
+    const snapshot = await finish(thread);
+    expect(idsOf(snapshot)).toEqual(['a', 'b', 'c']);
     expect(snapshot).toMatchObject(HEADER);
+  });
+
+  it('begins anew with page 1', async () => {
+    const thread = start();
+    await thread.takePage(page(1, 'old'));
+    await thread.takePage(page(1, 'new'));
+    expect(idsOf(await finish(thread))).toEqual(['new']);
   });
 
   it('gives way to the threads that answer callers, where the system knows priorities of threads', async () => {
     if (process.platform !== 'linux') return;
-    await start()
-      .begin()
-      .takePage(1, [page('a')]);
+    await start().takePage(page(1, 'a'));
     const others = readdirSync('/proc/self/task').map(nicenessOf);
     const own = nicenessOf(process.pid) as number;
     expect(others).toContain(Math.min(own + 5, 19));
   });
 
-  it('reports the code of a page that cannot be read, and goes on', async () => {
-    const build = start().begin();
-    const { code, detail } = await refusalOf(() => build.takePage(1, [Buffer.from('{"result":[{"accountId":{}}]}')]));
-    expect([code, detail]).toEqual([
-      'bank-response-invalid',
-      'In the account list, result[0].accountId is not a text.',
-    ]);
-    expect(await build.takePage(1, [page('a')])).toMatchObject({ added: 1 });
+  it('returns the error of a page that cannot be read', async () => {
+    const wrong = { number: 1, pieces: [Buffer.from('{"result":[{"accountId":{}}]}')] };
+    expect(await refusalOf(() => start().takePage(wrong))).toMatchObject({
+      code: 'bank-response-invalid',
+      detail: 'In the account list, result[0].accountId is not a text.',
+    });
   });
 
-  it('drops what was begun when it begins again', async () => {
-    const thread = start();
-    await thread.begin().takePage(1, [page('old')]);
-    const build = thread.begin();
-    await build.takePage(1, [page('new')]);
-    const snapshot = new Snapshot(await build.finish(HEADER), TIMES);
-    expect([snapshot.size, snapshot.positionOf('new'), snapshot.positionOf('old')]).toEqual([1, 0, -1]);
-  });
-
-  it('keeps the bytes of the caller where they share a buffer with others', async () => {
-    const build = start().begin();
-    const shared = Buffer.concat([Buffer.from('x'), page('a')]);
-    await build.takePage(1, [shared.subarray(1)]);
-    expect(shared.length).toBeGreaterThan(0);
+  it('leaves the caller bytes that share a buffer with others', async () => {
+    const [bytes = Buffer.alloc(0)] = page(1, 'a').pieces;
+    const shared = Buffer.concat([Buffer.from('x'), bytes]);
+    await start().takePage({ number: 1, pieces: [shared.subarray(1)] });
     expect(shared.toString()).toContain('accountId');
   });
 });
 
-describe('a thread that', () => {
+describe('a thread that fails', () => {
   it.each([
-    ['dies', 'if (order.id) process.exit(3)'],
-    ['throws', 'if (order.id) throw new Error("no such thing")'],
-    [
-      'needs more memory than there is',
-      'if (order.id) { const all = []; for (;;) all.push(new Array(1e6).fill({})); }',
-    ],
+    ['dies', 'process.exit(3)', 'ended'],
+    ['throws', 'throw new Error("no such thing")', 'ended'],
+    ['needs too much memory', 'const all = []; for (;;) all.push(new Array(1e6).fill({}));', 'ended'],
+    ['is ended', '', 'ended'],
+    ['hangs', 'for (;;);', 'did not answer'],
   ])(
-    '%s fails what it was asked, and is replaced',
-    async (_name, script) => {
-      const thread = startOther(script);
-      const build = thread.begin();
-      const both = [build.takePage(1, [page('a')]), build.takePage(2, [page('b')])];
-      for (const one of both) expect((await refusalOf(() => one)).code).toBe('internal-error');
-      // what was begun is lost with it
-      expect((await refusalOf(() => build.takePage(3, [page('c')]))).code).toBe('internal-error');
-      expect((await refusalOf(() => thread.begin().takePage(1, [page('a')]))).code).toBe('internal-error');
+    'because it %s fails the page and whatever follows',
+    async (_name, script, what) => {
+      const thread = startOther(script, what === 'ended' ? 60_000 : 200);
+      if (script === '') setImmediate(() => void thread.end());
+      const detail = expect.stringContaining(`builds the snapshot ${what}`);
+      expect(await refusalOf(() => thread.takePage(page(1, 'a')))).toMatchObject({ code: 'internal-error', detail });
+      expect(await refusalOf(() => thread.finish(HEADER))).toMatchObject({ code: 'internal-error', detail });
     },
     60_000,
   );
-
-  it('hangs is ended, and replaced', async () => {
-    const thread = startOther('if (order.id) for (;;);', 200);
-    const { code, detail } = await refusalOf(() => thread.begin().takePage(1, [page('a')]));
-    expect([code, detail]).toEqual([
-      'internal-error',
-      'The thread that builds snapshots did not answer; it is replaced.',
-    ]);
-  });
-
-  it('is not started again after the stop', async () => {
-    const thread = start();
-    await thread.begin().takePage(1, [page('a')]);
-    await thread.onApplicationShutdown();
-    expect((await refusalOf(async () => thread.begin().takePage(1, [page('a')]))).code).toBe('stopping');
-  });
-
-  it('is ended at the stop: those who wait get an error', async () => {
-    const thread = startOther('');
-    const waiting = refusalOf(() => thread.begin().takePage(1, [page('a')]));
-    await thread.onApplicationShutdown();
-    expect((await waiting).code).toBe('stopping');
-  });
 });

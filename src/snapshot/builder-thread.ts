@@ -1,24 +1,18 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import type { ListPage } from '../bank/list-refresh.js';
 import type { PageFacts } from '../bank/page-reader.js';
 import { builtFile } from '../config/built-file.js';
-import { TIMED_OUT, within } from '../time/deadline.js';
 import { GatewayError } from '../problems/gateway-error.js';
+import { TIMED_OUT, within } from '../time/deadline.js';
 import type { Order, Reply } from './builder.worker.js';
 import type { SnapshotHeader } from './sections.js';
 
-/** A snapshot that is being built. */
-interface Build {
-  /** Takes a page, and its bytes with it. @throws GatewayError bank-response-invalid, internal-error */
-  takePage(pageNumber: number, pieces: readonly Buffer[]): Promise<PageFacts>;
-  /** The buffer of a `Snapshot`. @throws GatewayError internal-error */
-  finish(header: Pick<SnapshotHeader, 'asOf' | 'complete'>): Promise<ArrayBuffer>;
-}
-
-/** Times and limits of the thread; tests set their own. */
+/** Limits of the thread; tests set their own. */
 export interface BuilderThreadOptions {
   readonly program?: string;
-  /** A thread that has not answered by then hangs, and is replaced. */
+  /** A thread that has not answered by then hangs. */
   readonly answerWithinMs?: number;
   /** Limit of its heap, MB; the bytes of the snapshot are not in it. */
   readonly maxHeapMb?: number;
@@ -28,142 +22,75 @@ export interface BuilderThreadOptions {
 const ANSWER_WITHIN_MS = 45_000;
 /** A list that needs more ends the thread, not the process. */
 const MAX_HEAP_MB = 1024;
-/** After a snapshot of so many bytes the thread is ended: its heap would stay as large as it grew. */
-const LARGE_BYTES = 32 * 1024 * 1024;
 /** A larger one saves little time and costs its size. */
 const MAX_YOUNG_MB = 32;
 
-/**
- * The worker thread that parses the bank's pages and builds snapshots of them, so that the serving thread never does. One
- * that dies or hangs fails its orders with `internal-error`, and the next build starts another.
- */
+/** Read at the start: a build may replace the file. */
+const PROGRAM = readFileSync(builtFile('snapshot-builder.worker.cjs'), 'utf8');
+
+/** The worker thread that parses the bank's pages and builds snapshots of them, so that the serving thread does not. */
 export class BuilderThread {
-  readonly #program: string;
+  readonly #worker: Worker;
   readonly #answerWithinMs: number;
-  readonly #maxHeapMb: number;
-  #worker: Worker | null = null;
-  #stopped = false;
-  #lastId = 0;
-  #lastBuild = 0;
-  readonly #pending = new Map<number, PromiseWithResolvers<PageFacts | ArrayBuffer>>();
+  readonly #ended: Promise<never>;
 
   constructor({
-    program = readFileSync(builtFile('snapshot-builder.worker.cjs'), 'utf8'),
+    program = PROGRAM,
     answerWithinMs = ANSWER_WITHIN_MS,
     maxHeapMb = MAX_HEAP_MB,
   }: BuilderThreadOptions = {}) {
-    this.#program = program;
+    const { promise, reject } = Promise.withResolvers<never>();
     this.#answerWithinMs = answerWithinMs;
-    this.#maxHeapMb = maxHeapMb;
-  }
-
-  /** Loading the modules of the thread takes as long as a reading of a short list: it is started before the first one. */
-  onModuleInit(): void {
-    this.#worker ??= this.#create();
-  }
-
-  /** Begins a snapshot; what was begun before is dropped. @throws GatewayError stopping */
-  begin(): Build {
-    // a reading that waited for another begins when that is cut off by the stop; a new thread would keep the process
-    if (this.#stopped) throw stopping();
-    const worker = (this.#worker ??= this.#create());
-    worker.postMessage({ kind: 'begin' } satisfies Order, []);
-    const build = ++this.#lastBuild;
-    return {
-      takePage: async (pageNumber, pieces) => {
-        // a page of a reading that has failed may still come, when the next one has begun
-        if (build !== this.#lastBuild) throw dropped();
-        const bodies = pieces.map(owned);
-        const buffers = bodies.map(({ buffer }) => buffer);
-        return (await this.#ask(worker, { kind: 'page', pageNumber, pieces: bodies }, buffers)) as PageFacts;
-      },
-      finish: async (header) => {
-        if (build !== this.#lastBuild) throw dropped();
-        const buffer = (await this.#ask(worker, { kind: 'finish', header })) as ArrayBuffer;
-        if (buffer.byteLength > LARGE_BYTES) void this.#end(ended());
-        return buffer;
-      },
-    };
-  }
-
-  /** Frees the memory of an unfinished build. */
-  drop(): void {
-    this.#lastBuild += 1;
-    this.#worker?.postMessage({ kind: 'begin' } satisfies Order, []);
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    this.#stopped = true;
-    await this.#end(stopping());
-  }
-
-  async #ask(worker: Worker, order: DistributiveOmit<Order, 'id'>, transfer: ArrayBuffer[] = []) {
-    if (worker !== this.#worker) throw ended();
-    const id = ++this.#lastId;
-    const answer = Promise.withResolvers<PageFacts | ArrayBuffer>();
-    this.#pending.set(id, answer);
-    worker.postMessage({ ...order, id }, transfer);
-    const found = await within(answer.promise, this.#answerWithinMs);
-    if (found !== TIMED_OUT) return found;
-    const hangs = new GatewayError(
-      'internal-error',
-      'The thread that builds snapshots did not answer; it is replaced.',
-    );
-    await this.#end(hangs);
-    throw hangs;
-  }
-
-  #create(): Worker {
-    const worker = new Worker(this.#program, {
+    this.#ended = promise;
+    this.#ended.catch(() => undefined);
+    this.#worker = new Worker(program, {
       eval: true,
-      resourceLimits: { maxOldGenerationSizeMb: this.#maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     });
     // the server keeps the process alive, not this
-    worker.unref();
-    worker.on('message', (reply: Reply) => {
-      const answer = this.#pending.get(reply.id);
-      this.#pending.delete(reply.id);
-      if ('value' in reply) answer?.resolve(reply.value);
-      else answer?.reject(new GatewayError(reply.problem.code, reply.problem.detail));
-    });
-    worker.on('error', (cause) => this.#failed(worker, ended(cause)));
-    worker.on('exit', () => this.#failed(worker, ended()));
-    return worker;
+    this.#worker.unref();
+    this.#worker.once('error', (cause) => reject(internalError('ended', cause)));
+    this.#worker.once('exit', () => reject(internalError('ended')));
   }
 
-  async #end(error: GatewayError): Promise<void> {
-    const worker = this.#worker;
-    if (!worker) return;
-    this.#failed(worker, error);
-    await worker.terminate();
+  /**
+   * Takes a page, and its bytes with it. Page 1 begins the list anew. The next one must wait for the result.
+   * @throws GatewayError bank-response-invalid, internal-error
+   */
+  async takePage({ number, pieces }: ListPage): Promise<PageFacts> {
+    const bodies = pieces.map(toOwned);
+    const buffers = bodies.map(({ buffer }) => buffer);
+    return (await this.#ask({ kind: 'page', number, pieces: bodies }, buffers)) as PageFacts;
   }
 
-  #failed(worker: Worker, error: GatewayError): void {
-    if (worker !== this.#worker) return;
-    this.#worker = null;
-    const pending = [...this.#pending.values()];
-    this.#pending.clear();
-    for (const { promise, reject } of pending) {
-      // the caller may have left
-      promise.catch(() => undefined);
-      reject(error);
-    }
+  /** The buffer of a `Snapshot`. @throws GatewayError internal-error */
+  async finish(header: Pick<SnapshotHeader, 'asOf' | 'complete'>): Promise<ArrayBuffer> {
+    return (await this.#ask({ kind: 'finish', header })) as ArrayBuffer;
+  }
+
+  /** Ends the thread, whatever it does. */
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  async #ask(order: Order, transfer: ArrayBuffer[] = []): Promise<PageFacts | ArrayBuffer> {
+    const replied = once(this.#worker, 'message') as Promise<[Reply]>;
+    this.#worker.postMessage(order, transfer);
+    const result = await within(Promise.race([replied, this.#ended]), this.#answerWithinMs);
+    if (result === TIMED_OUT) throw internalError('did not answer');
+    const [reply] = result;
+    if ('problem' in reply) throw new GatewayError(reply.problem.code, reply.problem.detail);
+    return reply.value;
   }
 }
 
-type DistributiveOmit<T, K extends string> = T extends unknown ? Omit<T, K> : never;
-
-const dropped = () => new GatewayError('internal-error', 'The refresh that this page belongs to has ended.');
-
-const stopping = () => new GatewayError('stopping', 'This instance is stopping.');
-
-const ended = (cause?: unknown) =>
-  new GatewayError('internal-error', 'The thread that builds snapshots ended; the next refresh starts another.', {
+const internalError = (what: string, cause?: unknown) =>
+  new GatewayError('internal-error', `The thread that builds the snapshot ${what}; the next refresh starts another.`, {
     cause,
   });
 
-/** The bytes in a buffer of their own, which can be handed over: small ones share theirs with others. */
-function owned(bytes: Buffer): Uint8Array<ArrayBuffer> {
+/** The bytes in a buffer that can be transferred: small ones share theirs with others. */
+function toOwned(bytes: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = bytes;
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
     ? new Uint8Array(buffer)

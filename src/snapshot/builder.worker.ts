@@ -7,19 +7,15 @@ import { SnapshotBuilder } from './snapshot-builder.js';
 import type { SnapshotHeader } from './sections.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 
-/** Requests of the serving thread. `begin` drops everything gathered before. */
+/** A request of the serving thread; the next one comes after the reply. Page 1 and `finish` drop what was gathered. */
 export type Order =
-  | { readonly kind: 'begin' }
-  | { readonly kind: 'page'; readonly id: number; readonly pageNumber: number; readonly pieces: readonly Uint8Array[] }
-  | { readonly kind: 'finish'; readonly id: number; readonly header: Pick<SnapshotHeader, 'asOf' | 'complete'> };
+  | { readonly kind: 'page'; readonly number: number; readonly pieces: readonly Uint8Array[] }
+  | { readonly kind: 'finish'; readonly header: Pick<SnapshotHeader, 'asOf' | 'complete'> };
 
-/** The answer to the order with this id. A problem is an error of the page; anything else that fails ends this thread. */
-export type Reply = {
-  readonly id: number;
-} & (
+/** A problem is an error of the page; anything else that goes wrong ends this thread. */
+export type Reply =
   | { readonly value: PageFacts | ArrayBuffer }
-  | { readonly problem: { readonly code: ProblemCode; readonly detail: string } }
-);
+  | { readonly problem: { readonly code: ProblemCode; readonly detail: string } };
 
 /** Where threads share a core, the one that serves has three times the time on it while both have work. */
 const NICER_BY = 5;
@@ -47,23 +43,23 @@ function reset(): void {
   builder = new SnapshotBuilder();
 }
 
-function take(pageNumber: number, pieces: readonly Uint8Array[]): PageFacts {
-  return pages.read(pageNumber, Buffer.concat(pieces), (account) => builder.add(toAccount(account), pageNumber));
+function take({ number, pieces }: Extract<Order, { kind: 'page' }>): PageFacts {
+  if (number === 1) reset();
+  return pages.read(number, Buffer.concat(pieces), (account) => builder.add(toAccount(account)));
+}
+
+function finish({ header }: Extract<Order, { kind: 'finish' }>): ArrayBuffer {
+  const buffer = builder.finish(header);
+  reset();
+  return buffer;
 }
 
 parentPort?.on('message', (order: Order) => {
-  if (order.kind === 'begin') {
-    reset();
-    return;
-  }
   try {
-    const value = order.kind === 'page' ? take(order.pageNumber, order.pieces) : builder.finish(order.header);
-    const reply: Reply = { id: order.id, value };
-    parentPort?.postMessage(reply, value instanceof ArrayBuffer ? [value] : []);
-    if (order.kind === 'finish') reset();
+    const value = order.kind === 'page' ? take(order) : finish(order);
+    parentPort?.postMessage({ value } satisfies Reply, value instanceof ArrayBuffer ? [value] : []);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const reply: Reply = { id: order.id, problem: { code: error.code, detail: error.detail } };
-    parentPort?.postMessage(reply, []);
+    parentPort?.postMessage({ problem: { code: error.code, detail: error.detail } } satisfies Reply, []);
   }
 });

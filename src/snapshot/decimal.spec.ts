@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { addDecimals } from './decimal.js';
+import { addDecimals, compareDecimals, ExactSum } from './decimal.js';
+import { amounts } from './sample-account.test-support.js';
 
 describe('a sum of decimals', () => {
   it.each([
@@ -36,19 +37,42 @@ describe('a sum of decimals', () => {
     );
   });
 
-  it('is the same where doubles are at the end of what they hold exactly', () => {
-    const decimal = fc
-      .tuple(fc.constantFrom('', '-'), fc.stringMatching(/^[1-9]\d{9,13}$/), fc.nat({ max: 9 }))
-      .map(
-        ([sign, digits, places]) =>
-          sign + digits.slice(0, -places - 1) + digits.slice(-places - 1).replace(/^\d/, '$&.'),
-      )
-      .map((text) => text.replace(/\.$/, ''));
+  it('of many is exact, whatever their order', () => {
     fc.assert(
-      fc.property(decimal, decimal, (a, b) => {
-        expect(addDecimals(a, b)).toBe(modelSum(a, b));
+      fc.property(fc.array(amounts, { minLength: 1, maxLength: 60 }), (texts) => {
+        const sum = new ExactSum();
+        for (const text of texts) sum.add(text);
+        expect(sum.toString()).toBe(texts.reduceRight((total, text) => modelSum(total, text), '0'));
       }),
-      { numRuns: 5000 },
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('an order of decimals', () => {
+  it.each([
+    ['1.10', '1.1', 0],
+    ['-0', '0.00', 0],
+    ['-0.0', '0', 0],
+    ['10000000000000000001', '10000000000000000002', -1],
+    ['-10000000000000000001', '-10000000000000000002', 1],
+    ['0.10000000000000000001', '0.1', 1],
+    ['1' + '0'.repeat(399), '9' + '0'.repeat(398), 1],
+    ['1' + '0'.repeat(399), '1' + '0'.repeat(398) + '1', -1],
+    ['007', '7', 0],
+  ])('%s against %s is %i', (a, b, order) => {
+    expect(Math.sign(compareDecimals(a, b))).toBe(order);
+  });
+
+  it('is that of whole numbers', () => {
+    const near = amounts.chain((text) => fc.constantFrom(text, `${text}${text.includes('.') ? '' : '.'}0`));
+    fc.assert(
+      fc.property(amounts, fc.oneof(amounts, near), (a, b) => {
+        const difference = modelSum(a, b.startsWith('-') ? b.slice(1) : `-${b}`);
+        const sign = /^-?[0.]*$/.test(difference) ? 0 : difference.startsWith('-') ? -1 : 1;
+        expect(Math.sign(compareDecimals(a, b))).toBe(sign);
+      }),
+      { numRuns: 3000 },
     );
   });
 });

@@ -1,96 +1,61 @@
-import { toOffsets, writeTexts } from './bytes.js';
-
-/** Numbers and bytes that lie in a snapshot, each under a name. */
-export type Section = Uint8Array | Uint16Array | Uint32Array | Float64Array;
-
-const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } as const;
-type KindName = keyof typeof KINDS;
-
-/** Version of the layout; a buffer of another version is not read. */
-export const MAGIC = 0x41475332;
-const PREAMBLE_BYTES = 8;
-const ALIGNMENT = 8;
-
-interface Directory<H> {
-  readonly header: H;
-  readonly sections: Readonly<Record<string, readonly [kind: KindName, offset: number, length: number]>>;
+/** Bytes of a section that are written straight to their place. */
+interface Pieces {
+  readonly byteLength: number;
+  readonly pieces: Iterable<Uint8Array>;
 }
 
-/** Bytes that are no snapshot of this version, or only a part of one. */
-export class LayoutUnreadable extends Error {}
+export type Section = Uint8Array | Uint32Array | Pieces;
 
-/**
- * One buffer: magic, length of the directory, directory as JSON, then the sections, each aligned for its kind.
- * @param texts written as UTF-8 into sections of their names; their offsets go to `…Offsets`
- */
-export function pack(
-  header: object,
-  sections: Readonly<Record<string, Section>>,
-  texts: Readonly<Record<string, readonly string[]>> = {},
-): ArrayBuffer {
-  const offsets = Object.entries(texts).map(([name, each]) => [name, toOffsets(each)] as const);
-  const places: Record<string, readonly [KindName, number, number]> = {};
+const KINDS = { u8: Uint8Array, u32: Uint32Array } as const;
+type Kinds = Readonly<Record<string, keyof typeof KINDS>>;
+type Views<K extends Kinds> = { readonly [N in keyof K]: InstanceType<(typeof KINDS)[K[N]]> };
+
+/** Offset and length of each section, bytes. */
+interface Directory<H> {
+  readonly header: H;
+  readonly places: Readonly<Record<string, readonly [offset: number, byteLength: number]>>;
+}
+
+const LENGTH_BYTES = Uint32Array.BYTES_PER_ELEMENT;
+
+/** One buffer: the length of the directory, the directory as JSON, then the sections, each aligned to four bytes. */
+export function pack(header: object, sections: Readonly<Record<string, Section>>): ArrayBuffer {
+  const places: Record<string, readonly [number, number]> = {};
   let end = 0;
-  const place = (name: string, kind: KindName, length: number) => {
-    places[name] = [kind, end, length];
-    end = aligned(end + length * KINDS[kind].BYTES_PER_ELEMENT);
-  };
-  for (const [name, section] of Object.entries(sections)) place(name, kindOf(section), section.length);
-  for (const [name, each] of offsets) {
-    place(`${name}Offsets`, 'u32', each.length);
-    place(name, 'u8', each.at(-1) ?? 0);
+  for (const [name, { byteLength }] of Object.entries(sections)) {
+    places[name] = [end, byteLength];
+    end = aligned(end + byteLength);
   }
-  const directory = new TextEncoder().encode(JSON.stringify({ header, sections: places }));
-  const start = aligned(PREAMBLE_BYTES + directory.length);
+  const directory = Buffer.from(JSON.stringify({ header, places } satisfies Directory<object>));
+  const start = aligned(LENGTH_BYTES + directory.length);
   const buffer = new ArrayBuffer(start + end);
-  new Uint32Array(buffer, 0, 2).set([MAGIC, directory.length]);
-  new Uint8Array(buffer).set(directory, PREAMBLE_BYTES);
-  const at = (name: string) => new Uint8Array(buffer, start + (places[name]?.[1] ?? 0));
-  for (const [name, { buffer: bytes, byteOffset, byteLength }] of Object.entries(sections)) {
-    at(name).set(new Uint8Array(bytes, byteOffset, byteLength));
-  }
-  for (const [name, each] of offsets) {
-    at(`${name}Offsets`).set(new Uint8Array(each.buffer));
-    writeTexts(texts[name] ?? [], each, at(name));
+  const bytes = new Uint8Array(buffer);
+  new Uint32Array(buffer, 0, 1)[0] = directory.length;
+  bytes.set(directory, LENGTH_BYTES);
+  for (const [name, section] of Object.entries(sections)) {
+    let at = start + (places[name]?.[0] ?? 0);
+    for (const piece of 'pieces' in section ? section.pieces : [toBytes(section)]) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
   }
   return buffer;
 }
 
-/** The header and the sections, without copying. @throws LayoutUnreadable */
-export function unpack<H, S extends Readonly<Record<string, KindName>>>(
-  buffer: ArrayBuffer,
-  kinds: S,
-): { readonly header: H; readonly sections: { readonly [K in keyof S]: InstanceType<(typeof KINDS)[S[K]]> } } {
-  const { header, sections, start } = readDirectory<H>(buffer);
-  const views: Record<string, Section> = {};
-  for (const [name, kind] of Object.entries(kinds)) {
-    const [found, offset, length] = sections[name] ?? [];
+/** The header and the sections of a packed buffer, without copying. */
+export function unpack<H, K extends Kinds>(buffer: ArrayBuffer, kinds: K): { header: H; sections: Views<K> } {
+  const [length = 0] = new Uint32Array(buffer, 0, 1);
+  const { header, places } = JSON.parse(Buffer.from(buffer, LENGTH_BYTES, length).toString()) as Directory<H>;
+  const start = aligned(LENGTH_BYTES + length);
+  const views = Object.entries(kinds).map(([name, kind]) => {
+    const [offset, byteLength] = places[name] as readonly [number, number];
     const View = KINDS[kind];
-    if (found !== kind || start + (offset ?? 0) + (length ?? 0) * View.BYTES_PER_ELEMENT > buffer.byteLength) {
-      throw new LayoutUnreadable(`the section ${name} is missing or cut off`);
-    }
-    views[name] = new View(buffer, start + (offset ?? 0), length);
-  }
-  return { header, sections: views as ReturnType<typeof unpack<H, S>>['sections'] };
+    return [name, new View(buffer, start + offset, byteLength / View.BYTES_PER_ELEMENT)];
+  });
+  return { header, sections: Object.fromEntries(views) as Views<K> };
 }
 
-function readDirectory<H>(buffer: ArrayBuffer): Directory<H> & { readonly start: number } {
-  if (buffer.byteLength < PREAMBLE_BYTES) throw new LayoutUnreadable('it is too short');
-  const [magic, length = 0] = new Uint32Array(buffer, 0, 2);
-  if (magic !== MAGIC) throw new LayoutUnreadable('it is no snapshot of this version');
-  if (PREAMBLE_BYTES + length > buffer.byteLength) throw new LayoutUnreadable('its directory is cut off');
-  try {
-    const text = new TextDecoder().decode(new Uint8Array(buffer, PREAMBLE_BYTES, length));
-    return { ...(JSON.parse(text) as Directory<H>), start: aligned(PREAMBLE_BYTES + length) };
-  } catch (error) {
-    throw new LayoutUnreadable('its directory cannot be read', { cause: error });
-  }
-}
+const aligned = (offset: number): number => Math.ceil(offset / LENGTH_BYTES) * LENGTH_BYTES;
 
-const aligned = (offset: number): number => Math.ceil(offset / ALIGNMENT) * ALIGNMENT;
-
-function kindOf(section: Section): KindName {
-  if (section instanceof Float64Array) return 'f64';
-  if (section instanceof Uint32Array) return 'u32';
-  return section instanceof Uint16Array ? 'u16' : 'u8';
-}
+const toBytes = ({ buffer, byteOffset, byteLength }: Uint8Array | Uint32Array) =>
+  new Uint8Array(buffer, byteOffset, byteLength);

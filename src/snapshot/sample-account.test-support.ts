@@ -42,7 +42,7 @@ export function snapshotOf(
   askedAt: Instant = { wall: Date.UTC(2026, 10, 21), monotonic: 0 },
 ): Snapshot {
   const builder = new SnapshotBuilder();
-  for (const each of accounts) builder.add(each, 1);
+  for (const each of accounts) builder.add(each);
   const buffer = builder.finish({ asOf: new Date(askedAt.wall).toISOString(), complete });
   return new Snapshot(buffer, { askedAt, durationMs: 5 });
 }
@@ -113,7 +113,7 @@ const accountWithoutId: fc.Arbitrary<Omit<Account, 'id'>> = fc
 
 const ids = fc.uniqueArray(fc.stringMatching(/^[a-e0-3]{1,3}$/), { maxLength: 40 });
 
-/** Accounts of one reading, in any order, no id twice. */
+/** Lists of accounts in any order, no id twice. */
 export const accountLists: fc.Arbitrary<Account[]> = ids.chain((all) =>
   fc.tuple(...all.map((id) => accountWithoutId.map((rest) => ({ ...rest, id })))),
 );

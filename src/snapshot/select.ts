@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { asBuffer, type Texts } from './bytes.js';
-import { asWhole, foldNumber, foldText, foldValue } from './fold-text.js';
+import { asWhole, foldNumber, foldText } from './fold-text.js';
 import { COLUMN_FIELDS, type ColumnField } from './sections.js';
 import type { Snapshot } from './snapshot.js';
 import type { SortField } from './sort-order.js';
+import type { Texts } from './text-pile.js';
 import { codeOf } from './value-column.js';
 
 /** Text that is searched before other requests get their turn: some milliseconds. */
@@ -31,7 +31,7 @@ export async function matchAccounts(snapshot: Snapshot, filters: Filters): Promi
     const wanted = filters[field];
     if (wanted === undefined) continue;
     const column = snapshot.column(field);
-    const code = codeOf(column, foldValue(wanted));
+    const code = codeOf(column, wanted) || -1;
     const other = new Uint8Array(snapshot.size);
     for (let position = 0; position < other.length; position++)
       other[position] = column.codes[position] === code ? 1 : 0;
@@ -67,7 +67,7 @@ async function markMatches({ bytes, offsets }: Texts, needle: string, mask: Uint
   const wanted = Buffer.from(needle);
   for (let position = 0, next = 0; position < mask.length; position = next) {
     next = endOfSlice(offsets, position);
-    const text = asBuffer(bytes.subarray(0, offsets[next]));
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, offsets[next]);
     let found = text.indexOf(wanted, offsets[position]);
     for (; found !== -1; found = text.indexOf(wanted, offsets[position])) {
       while ((offsets[position + 1] as number) <= found) position += 1;
@@ -78,35 +78,9 @@ async function markMatches({ bytes, offsets }: Texts, needle: string, mask: Uint
   }
 }
 
-/** The accounts that match, in their order. */
-class Selection {
-  readonly #order: Uint32Array;
-  readonly #mask: Mask;
-  readonly total: number;
-
-  constructor(order: Uint32Array, mask: Mask) {
-    this.#order = order;
-    this.#mask = mask;
-    this.total = mask === null ? order.length : mask.reduce((sum, one) => sum + one, 0);
-  }
-
-  /** Positions of at most `size` of them, after leaving out the first `start`. */
-  slice(start: number, size: number): Uint32Array {
-    if (this.#mask === null) return this.#order.subarray(start, start + size);
-    const found = new Uint32Array(Math.max(0, Math.min(size, this.total - start)));
-    let skipped = 0;
-    let count = 0;
-    for (let index = 0; count < found.length; index++) {
-      const position = this.#order[index] as number;
-      if (this.#mask[position] === 0) continue;
-      if (skipped < start) skipped += 1;
-      else found[count++] = position;
-    }
-    return found;
-  }
-}
-
-/** The accounts that match, in the order of `sort`. */
-export async function select(snapshot: Snapshot, filters: Filters, { field, descending }: Sort): Promise<Selection> {
-  return new Selection(snapshot.order(field, descending), await matchAccounts(snapshot, filters));
+/** The positions of the accounts that match, in the order of `sort`. */
+export async function select(snapshot: Snapshot, filters: Filters, { field, descending }: Sort): Promise<Uint32Array> {
+  const mask = await matchAccounts(snapshot, filters);
+  const order = snapshot.order(field, descending);
+  return mask === null ? order : order.filter((position) => mask[position] === 1);
 }

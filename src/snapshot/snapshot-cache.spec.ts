@@ -76,7 +76,7 @@ class Scene {
     const reading = this.asked.at(-1);
     if (!reading) throw new Error('nothing was asked');
     const builder = new SnapshotBuilder();
-    for (let index = 0; index < count; index++) builder.add(account({ id: `a-${index}` }), 1);
+    for (let index = 0; index < count; index++) builder.add(account({ id: `a-${index}` }));
     const { askedAt } = reading;
     const buffer = builder.finish({ asOf: new Date(askedAt.wall).toISOString(), complete });
     const snapshot = new Snapshot(buffer, { askedAt, durationMs: this.clock.since(askedAt) });

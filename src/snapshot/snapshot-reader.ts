@@ -1,7 +1,8 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
 import type { AccountReader } from '../bank/account-reader.js';
 import type { Clock } from '../time/clock.js';
 import { orAborted } from '../time/deadline.js';
-import type { BuilderThread } from './builder-thread.js';
+import { BuilderThread } from './builder-thread.js';
 import { Snapshot } from './snapshot.js';
 
 /** A refresh that succeeded. */
@@ -23,35 +24,47 @@ export interface Acceptable {
 /** Refreshes from the bank or another instance. @throws GatewayError, or the reason of `signal` */
 export type ReadAccounts = (refreshId: string, signal: AbortSignal, acceptable: Acceptable) => Promise<ReadSnapshot>;
 
+type Builder = Pick<BuilderThread, 'takePage' | 'finish' | 'end'>;
+
+/** After a snapshot of so many bytes the thread is ended: its heap would stay as large as it grew. */
+const LARGE_BYTES = 32 * 1024 * 1024;
+
 /** Reads the bank's list and builds a snapshot of it. */
-export class SnapshotReader {
+export class SnapshotReader implements OnApplicationShutdown {
+  /** The thread of the next refresh: to start one takes longer than to read a short list. */
+  #idle: Builder | null;
+
   constructor(
     private readonly accounts: AccountReader,
-    private readonly builder: BuilderThread,
     private readonly clock: Clock,
-  ) {}
+    private readonly startBuilder: () => Builder = () => new BuilderThread(),
+  ) {
+    this.#idle = startBuilder();
+  }
 
   /**
    * @param asOfMs time the snapshot shows, where it is not by the clock of this machine
    * @throws GatewayError as `ListRefresh.pages`, internal-error; or the signal's reason
    */
   async read(refreshId: string, signal: AbortSignal, asOfMs?: number): Promise<ReadSnapshot> {
+    signal.throwIfAborted();
     const askedAt = this.clock.now();
-    // started now, it is ready when the first page is there
-    let build = this.builder.begin();
+    const builder = this.#idle ?? this.startBuilder();
+    this.#idle = null;
     try {
       const list = this.accounts.begin(refreshId, signal);
-      for await (const { number, pieces } of list.pages()) {
-        if (number === 1) build = this.builder.begin();
-        list.took(await orAborted(build.takePage(number, pieces), signal));
-      }
+      for await (const page of list.pages()) list.took(await orAborted(builder.takePage(page), signal));
       const { complete, pages } = list.result;
       const asOf = new Date(asOfMs ?? askedAt.wall).toISOString();
-      const buffer = await orAborted(build.finish({ asOf, complete }), signal);
+      const buffer = await orAborted(builder.finish({ asOf, complete }), signal);
+      if (buffer.byteLength <= LARGE_BYTES) this.#idle = builder;
       return { snapshot: new Snapshot(buffer, { askedAt, durationMs: this.clock.since(askedAt) }), pages };
-    } catch (error) {
-      this.builder.drop();
-      throw error;
+    } finally {
+      if (this.#idle !== builder) void builder.end();
     }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.#idle?.end();
   }
 }

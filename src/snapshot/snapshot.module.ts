@@ -9,7 +9,6 @@ import { Settings } from '../config/settings.js';
 import { Log } from '../logging/logging.js';
 import type { SharedSnapshots } from '../sharing/shared-snapshots.js';
 import { SHARED_SNAPSHOTS, SharingModule } from '../sharing/sharing.module.js';
-import { BuilderThread } from './builder-thread.js';
 import { SnapshotCache } from './snapshot-cache.js';
 import { SnapshotReader, type ReadAccounts } from './snapshot-reader.js';
 
@@ -17,12 +16,10 @@ import { SnapshotReader, type ReadAccounts } from './snapshot-reader.js';
 @Module({
   imports: [BankModule, AuthModule, SharingModule],
   providers: [
-    { provide: BuilderThread, useFactory: () => new BuilderThread() },
     {
       provide: SnapshotReader,
-      useFactory: (accounts: AccountReader, builder: BuilderThread, clock: Clock) =>
-        new SnapshotReader(accounts, builder, clock),
-      inject: [AccountReader, BuilderThread, Clock],
+      useFactory: (accounts: AccountReader, clock: Clock) => new SnapshotReader(accounts, clock),
+      inject: [AccountReader, Clock],
     },
     {
       provide: SnapshotCache,

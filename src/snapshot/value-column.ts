@@ -1,33 +1,36 @@
-import { findSorted, toByteOrder, toTexts, type Texts } from './bytes.js';
-import type { CodedTexts } from './coded-texts.js';
+import { foldValue } from './fold-text.js';
 
-/** One value of every account as a small number: 0 for null, else one more than its place among the sorted values. */
+/** One value of every account, folded, for filters that compare it. */
 export interface ValueColumn {
+  /** For each account where its value begins in `values`; 0 for null. */
   readonly codes: Uint32Array;
-  /** All different values, sorted by their bytes. */
-  readonly values: Texts;
+  /** Every value once, each as JSON on a line of its own. */
+  readonly values: Uint8Array;
 }
 
-/** The column of these texts, which are by position. @param fold gives one value for all texts that are to be alike */
-export function toColumn({ codes, different }: CodedTexts, fold = (text: string): string => text): ValueColumn {
-  const values = different.map(fold);
-  const keys = values.map(toByteOrder);
-  const valueOf = new Map(keys.map((key, place) => [key, values[place] as string]));
-  const sorted = [...valueOf.keys()].sort();
-  const codeOfKey = new Map(sorted.map((key, index) => [key, index + 1]));
-  const newCodes = Uint32Array.from([0, ...keys.map((key) => codeOfKey.get(key) as number)]);
+/** The column of these values, by position. */
+export function toColumn(texts: readonly (string | null)[]): ValueColumn {
+  const codes = new Map<string | null, number>([[null, 0]]);
+  const lines = ['\n'];
+  let bytes = 1;
+  const toCode = (text: string): number => {
+    const code = bytes;
+    const line = toLine(text);
+    lines.push(line);
+    bytes += Buffer.byteLength(line);
+    return code;
+  };
+  const folded = texts.map((text) => (text === null ? null : foldValue(text)));
+  for (const text of new Set(folded)) if (text !== null) codes.set(text, toCode(text));
   return {
-    codes: codes.map((code) => newCodes[code] as number),
-    values: toTexts(sorted.map((key) => valueOf.get(key) as string)),
+    codes: Uint32Array.from(folded, (text) => codes.get(text) as number),
+    values: Buffer.from(lines.join('')),
   };
 }
 
-/** The code of a value; -1 when no account has it. */
+/** The code of a value; 0 when no account has it. */
 export function codeOf({ values }: ValueColumn, value: string): number {
-  const wanted = Buffer.from(value);
-  const { bytes, offsets } = values;
-  const index = findSorted(offsets.length - 1, (at) =>
-    wanted.compare(bytes, offsets[at] as number, offsets[at + 1] as number),
-  );
-  return index === -1 ? -1 : index + 1;
+  return Buffer.from(values.buffer, values.byteOffset, values.byteLength).indexOf(`\n${toLine(foldValue(value))}`) + 1;
 }
+
+const toLine = (text: string): string => `${JSON.stringify(text)}\n`;

@@ -23,8 +23,14 @@ import { MovedClock } from '../support/moved-clock.js';
 import { startPretendBank } from '../support/pretend-bank.js';
 import { PLANTED } from '../support/sample-accounts.js';
 
-const builder = new BuilderThread();
-afterAll(() => builder.onApplicationShutdown());
+// one for all lists: to start one takes longer than to read a list
+const thread = new BuilderThread();
+afterAll(() => thread.end());
+const startBuilder = () => ({
+  takePage: (page: Parameters<BuilderThread['takePage']>[0]) => thread.takePage(page),
+  finish: (header: Parameters<BuilderThread['finish']>[0]) => thread.finish(header),
+  end: () => Promise.resolve(),
+});
 
 /** Another seed each time, printed in the name of each test; FUZZ_SEED repeats one. FULL=1 tries ten times as many in memory. */
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2_147_483_647);
@@ -72,7 +78,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   const source = new PageSource(call as AuthorizedCall, clock);
   const drift = new BankDrift(log.logger);
   const reader = new AccountReader(source, drift, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 });
-  const snapshotReader = new SnapshotReader(reader, builder, clock);
+  const snapshotReader = new SnapshotReader(reader, clock, startBuilder);
   const snapshots = new SnapshotCache({
     activity: new Activity(),
     reader: { read: (refreshId, signal) => snapshotReader.read(refreshId, signal) },
