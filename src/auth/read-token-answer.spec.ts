@@ -74,12 +74,14 @@ describe('the life of a token', () => {
     expect(toLifetimeSeconds(value)).toBe(seconds);
   });
 
-  it.each([
-    ...[undefined, null, true, [300], { seconds: 300 }, 0, -1, 300.5, 1e9, 1e21, 86_401, Infinity, NaN],
-    ...'|abc|0|-1|+300|300.5|300.|1000000000|1e2|0x12c|86401|٣٠٠|300 s'.split('|'),
-  ])('%p says nothing', (value) => {
-    expect(toLifetimeSeconds(value)).toBeNull();
-  });
+  const unusable = [undefined, null, true, [300], { seconds: 300 }, 0, -1, 300.5, 1e9, 1e21, 86_401, Infinity, NaN];
+
+  it.each([...unusable, ...'|abc|0|-1|+300|300.5|300.|1000000000|1e2|0x12c|86401|٣٠٠|300 s'.split('|')])(
+    '%p says nothing',
+    (value) => {
+      expect(toLifetimeSeconds(value)).toBeNull();
+    },
+  );
 
   it.each([undefined, 'abc', 0, 1e9])('%p makes it 60 s, and that is reported', (expires_in) => {
     expect(read({ expires_in })).toMatchObject({ lifetimeSeconds: 60, lifetimeKnown: false });
