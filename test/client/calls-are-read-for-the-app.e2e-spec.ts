@@ -62,7 +62,7 @@ describe('a page of the list, an account, the sums', () => {
     expect(Date.parse(second.snapshot.asOf) - Date.parse(before.snapshot.asOf)).toBe(11_000);
   });
 
-  it('refreshed are asked of the bank now; their twins without it are not', async () => {
+  it('refreshed are asked of the bank now; the same without it are not', async () => {
     await serve();
     const client = open();
     const { snapshot } = await client.getBalances();
@@ -101,7 +101,7 @@ describe('all accounts', () => {
     expect(gateway.events('request').map(({ status }) => status)).toEqual([200, 200, 200, 304, 304, 304]);
   });
 
-  it('their twin: a snapshot that changes each time is an error after three restarts, never a mixture', async () => {
+  it('the counterpart: a snapshot that changes each time is an error after three restarts, never a mixture', async () => {
     await serve();
     let calls = 0;
     const client = open((...args) => {

@@ -27,7 +27,7 @@ describe('the routes in docs/api.md', () => {
     expect(Object.keys(paths).filter((path) => !routesIn(api).includes(path))).toEqual([]);
   });
 
-  it('its twin: a route without its row is found, though the text names it', () => {
+  it('the counterpart: a route without its row is found, though the text names it', () => {
     const without = withoutRow(api, '`/api/v1/balances`');
     expect(without).toContain('`/api/v1/balances`');
     expect(Object.keys(paths).filter((path) => !routesIn(without).includes(path))).toEqual(['/api/v1/balances']);
@@ -51,11 +51,11 @@ describe('the parameters in docs/api.md', () => {
   const list = () => known('/api/v1/accounts');
 
   it('are those of the list, each with a row of its own', () => {
-    const told = [...rows(api).keys()];
-    expect(told.toSorted()).toEqual([...list().keys()].toSorted());
+    const documented = [...rows(api).keys()];
+    expect(documented.toSorted()).toEqual([...list().keys()].toSorted());
   });
 
-  it('its twin: a filter without its row is found, though the text names it', () => {
+  it('the counterpart: a filter without its row is found, though the text names it', () => {
     const without = withoutRow(api, '`currency`');
     expect(without).toContain('`currency`');
     expect([...list().keys()].filter((name) => !rows(without).has(name))).toEqual(['currency']);
@@ -83,8 +83,8 @@ describe('the parameters in docs/api.md', () => {
 describe('an account in docs/api.md', () => {
   it('has the fields that an answer has, in their order', async () => {
     const { json } = await gateway.get('/api/v1/accounts?pageSize=1');
-    const told = rowsUnder(api, 'field').flatMap(([field]) => coded(field));
-    expect(told).toEqual(Object.keys(json.accounts[0] as object));
+    const documented = rowsUnder(api, 'field').flatMap(([field]) => coded(field));
+    expect(documented).toEqual(Object.keys(json.accounts[0] as object));
   });
 
   it('and its CSV has the columns that the header line has', async () => {
@@ -106,7 +106,7 @@ describe('the examples', () => {
     }
   });
 
-  it('their twin: an address with a misspelt parameter is refused', async () => {
+  it('the counterpart: an address with a misspelled parameter is refused', async () => {
     const address = addressesIn(readDocument('README.md')).find((each) => each.includes('pageSize')) ?? '';
     expect((await gateway.get(address.replace('pageSize', 'pagesize_'))).status).toBe(400);
   });

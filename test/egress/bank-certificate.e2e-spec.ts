@@ -38,7 +38,7 @@ describe('only the true bank is trusted', () => {
     expect(sandbox.requests).toEqual([]);
   });
 
-  it('its twin: several roots in the file, the right one among them', async () => {
+  it('the counterpart: several roots in the file, the right one among them', async () => {
     const [bank, other] = [await startPretendBank(), await startPretendBank()];
     const both = join(temporaryDirectory(), 'roots.pem');
     writeFileSync(both, readFileSync(other.files.ca, 'utf8') + readFileSync(bank.files.ca, 'utf8'));
@@ -65,7 +65,7 @@ describe('an untrusted server', () => {
         const other = createAuthority('Other CA');
         const authority = fault === 'of another authority' ? other : bankCa;
         const names = fault === 'for another name' ? ['bank.example'] : ['localhost'];
-        const told: string[] = [];
+        const reported: string[] = [];
         const server = await startTlsServer(
           {
             ...(fault === 'self-signed'
@@ -76,7 +76,7 @@ describe('an untrusted server', () => {
             requestCert: true,
             rejectUnauthorized: false,
           },
-          (socket) => socket.on('data', (data: Buffer) => told.push(data.toString())),
+          (socket) => socket.on('data', (data: Buffer) => reported.push(data.toString())),
         );
         const client = bankCa.client('a client');
         const egress = createEgress(
@@ -94,7 +94,7 @@ describe('an untrusted server', () => {
           owner: 'operator',
           detail: expect.stringMatching(/not trusted \([A-Z_]+\)/),
         });
-        expect(told).toEqual([]);
+        expect(reported).toEqual([]);
       });
     });
   });

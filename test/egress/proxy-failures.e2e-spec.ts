@@ -209,7 +209,7 @@ describe('a proxy out of reach', () => {
     expect(await failureOf(other.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
   });
 
-  test('a proxy CA file that is gone is told at once', () => {
+  test('a proxy CA file that is gone is reported at once', () => {
     const proxyCaFile = `${temporaryDirectory()}/gone.pem`;
     expect(() => createEgress(identityFor(bank), { EGRESS_PROXY_CA_FILE: proxyCaFile })).toThrow(
       /gone\.pem does not exist/,
@@ -227,7 +227,7 @@ describe('a proxy out of reach', () => {
     await until(() => bank.requests.length === asked + 2);
     for (const socket of proxy.sockets) socket.resetAndDestroy();
     await proxy.close();
-    // cut before, or within the body, or by then asked again: whichever the wire told
+    // cut before, or within the body, or by then asked again: whichever the wire reported
     const codes = ['bank-unreachable', 'bank-response-invalid', 'proxy-unavailable'];
     for (const call of calls) expect(codes).toContain((await call).code);
     expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });

@@ -98,7 +98,7 @@ describe('the route in health and logs', () => {
       { EGRESS_PROXY_URL: PROXY, NO_PROXY: '*', EGRESS_NO_PROXY: 'elsewhere.example' },
       'proxy http://proxy.example:3128',
     ],
-  ])('%j is told as %s', (env, route) => {
+  ])('%j is reported as %s', (env, route) => {
     const { settings } = readSettings({ ...toEnvironment(bank), ...env }, { sandbox: false });
     expect(describeRoute(settings, bank.url)).toBe(route);
   });
@@ -113,9 +113,9 @@ describe('the route in health and logs', () => {
     expect(answer.json).toMatchObject({ code: 'proxy-refused', status: 502, owner: 'network' });
     const health = await gateway.get('/health');
     expect(health.json.details.egress.route).toBe(`proxy ${refusing.url.origin}`);
-    const told = gateway.lines.join('') + answer.text + health.text;
+    const reported = gateway.lines.join('') + answer.text + health.text;
     const basic = Buffer.from('robot:secret:p@ss%').toString('base64');
-    for (const secret of ['robot', 'p@ss', 'p%40ss', basic]) expect(told).not.toContain(secret);
+    for (const secret of ['robot', 'p@ss', 'p%40ss', basic]) expect(reported).not.toContain(secret);
   });
 });
 
@@ -230,8 +230,8 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
       .filter((line) => line.includes('TCP_TUNNEL/200'));
     expect(tunnels).toHaveLength(1);
     expect(tunnels[0]).toContain(`CONNECT ${new URL(bank.url).host} ${USER}`);
-    const told = gateway.lines.join('') + health.text;
-    for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), `${USER}:`]) expect(told).not.toContain(secret);
+    const reported = gateway.lines.join('') + health.text;
+    for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), `${USER}:`]) expect(reported).not.toContain(secret);
   });
 
   test('tunnels are reused', async () => {

@@ -27,7 +27,7 @@ describe('a certificate after the request', () => {
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
   });
 
-  test('its twin: over TLS 1.3, which is the default, the bank does not', async () => {
+  test('the counterpart: over TLS 1.3, which is the default, the bank does not', async () => {
     const gateway = await startGateway(await startLateBank());
     expect((await gateway.get('/api/v1/accounts')).json).toMatchObject({ status: 502, code: 'address-not-allowed' });
   });
@@ -41,7 +41,7 @@ beforeAll(async () => {
 (hasOpenssl() ? describe : describe.skip)('the real openssl', () => {
   // IIS, for one, asks for the client certificate only once it has seen the path
   test('TLS 1.2: a bank that asks for our certificate after the request gets it', async () => {
-    const { port, stdin, told } = await startOpensslServer(authority.server(['localhost']), [
+    const { port, stdin, output } = await startOpensslServer(authority.server(['localhost']), [
       '-tls1_2',
       '-no_ticket',
       '-no_cache',
@@ -50,10 +50,10 @@ beforeAll(async () => {
     ]);
     const egress = createEgress({ ...authority.client('the gateway'), ca: authority.pem });
     const call = egress.get(accountsAt(`https://localhost:${port}`));
-    await until(() => told().includes('GET /api/v1/accounts'));
-    expect(told()).not.toContain('the gateway');
+    await until(() => output().includes('GET /api/v1/accounts'));
+    expect(output()).not.toContain('the gateway');
     stdin.write('R\n');
-    await until(() => told().includes('the gateway'));
+    await until(() => output().includes('the gateway'));
     stdin.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}\n');
     expect(await call).toMatchObject({ status: 200 });
   });

@@ -28,17 +28,17 @@ async function startHangingBank() {
     const holder = await startProgram({ cwd, env: programEnvironment(bank, { ...redis.env, LOG_LEVEL: 'info' }) });
     await holder.started();
     // it refreshes at its start
-    await until(() => asked(bank).readings === 1, 15_000);
+    await until(() => asked(bank).refreshes === 1, 15_000);
     const [gateway] = await startFleet(1, bank, redis, { SHUTDOWN_GRACE_MS: '100' });
     const waiting = gateway.get('/api/v1/accounts');
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(asked(bank).readings).toBe(1);
+    expect(asked(bank).refreshes).toBe(1);
     answer();
     holder.child.kill(signal);
     const began = performance.now();
     expect((await waiting).status).toBe(200);
     expect(performance.now() - began).toBeLessThan(5000);
-    expect(asked(bank).readings).toBe(2);
+    expect(asked(bank).refreshes).toBe(2);
     expect(gateway.events('sharing.unavailable')).toEqual([]);
     holder.child.kill('SIGCONT');
   });
@@ -47,7 +47,7 @@ async function startHangingBank() {
     const [{ bank, answer }, redis] = [await startHangingBank(), await startRedis()];
     const [first, second] = await startFleet(2, bank, redis, { SHUTDOWN_GRACE_MS: '100' });
     const lost = get(`${first.url}/api/v1/accounts`).catch(() => null);
-    await until(() => asked(bank).readings === 1);
+    await until(() => asked(bank).refreshes === 1);
     const waiting = second.get('/api/v1/accounts');
     await new Promise((resolve) => setTimeout(resolve, 300));
     answer();
@@ -75,7 +75,7 @@ async function startHangingBank() {
     await until(async () => (await sharingOf(second)).lastStoredAt !== null);
     // only its owner releases a lock
     expect(redis.cli('GET', lock).trim()).toBe('stranger');
-    expect(asked(bank).readings).toBe(2);
+    expect(asked(bank).refreshes).toBe(2);
     expect(second.events('sharing.unavailable')).toEqual([]);
   });
 });

@@ -47,8 +47,8 @@ async function startBalanced() {
     ),
   );
   await until(() => programs.every((program) => program.events('snapshot.refreshed').length > 0), 15_000);
-  const { told } = await startTool(HAPROXY, ['-db', '-f', file], port);
-  const count = (pattern: RegExp) => told().match(pattern)?.length ?? 0;
+  const { output } = await startTool(HAPROXY, ['-db', '-f', file], port);
+  const count = (pattern: RegExp) => output().match(pattern)?.length ?? 0;
   const answeredBy = (instance: number) => count(new RegExp(`gateways/gateway${instance} \\S+ 200 `, 'g'));
   return {
     bank,

@@ -34,6 +34,6 @@ const off = (ms: number) => {
     // the time is Redis' too, though the one that refreshed is wrong about it
     const asOf = Date.parse(answers[0]?.json.snapshot.asOf as string);
     expect(Math.abs(asOf - began)).toBeLessThan(5000);
-    expect(asked(bank).readings).toBe(1);
+    expect(asked(bank).refreshes).toBe(1);
   });
 });

@@ -11,10 +11,10 @@ import { until } from '../support/until.js';
 /** All commands that reach Redis, as it shows them. */
 function monitor(redis: Redis): () => string {
   const child = spawn('redis-cli', ['-h', '127.0.0.1', '-p', String(redis.port), 'MONITOR']);
-  let told = '';
-  child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString('latin1')));
+  let sent = '';
+  child.stdout.on('data', (chunk: Buffer) => (sent += chunk.toString('latin1')));
   onClose(async () => void child.kill('SIGKILL'));
-  return () => told;
+  return () => sent;
 }
 
 /** What a value looks like in plain text, in UTF-16, in hex, and as any of the three alignments of base64. */

@@ -32,7 +32,7 @@ const refreshes = (gateways: readonly Gateway[]) =>
     expect(answers.map(({ status }) => status)).toEqual(Array(300).fill(200));
     expect(new Set(answers.map(({ headers }) => headers['etag'])).size).toBe(1);
     expect(new Set(answers.map(({ json }) => json.snapshot.asOf)).size).toBe(1);
-    expect(asked(bank).readings).toBe(1);
+    expect(asked(bank).refreshes).toBe(1);
     expect(asked(bank).tokens).toBeLessThanOrEqual(3);
     expect(refreshes(gateways)).toEqual(['bank', 'shared', 'shared']);
 
@@ -58,16 +58,16 @@ const refreshes = (gateways: readonly Gateway[]) =>
     const shared = await second.get('/api/v1/accounts');
     expect(shared.json).toEqual(json);
     expect(Number(shared.headers['age'])).toBeGreaterThanOrEqual(1);
-    expect(asked(bank).readings).toBe(1);
+    expect(asked(bank).refreshes).toBe(1);
     await second.get('/api/v1/accounts', { 'cache-control': 'max-age=1' });
-    expect(asked(bank).readings).toBe(2);
+    expect(asked(bank).refreshes).toBe(2);
   });
 
   it('refreshes once for callers of all instances who ask for now', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     const gateways = await startFleet(3, bank, redis);
     for (const gateway of gateways) await gateway.get('/api/v1/accounts');
-    expect(asked(bank).readings).toBe(1);
+    expect(asked(bank).refreshes).toBe(1);
     // what is less than a second old, or than the refresh took, counts as now
     await delay(1100 + Number(gateways[0].events('snapshot.refreshed')[0]?.['ms']));
     bank.onAccounts = slowly(500);
@@ -76,7 +76,7 @@ const refreshes = (gateways: readonly Gateway[]) =>
       Array.from({ length: 30 }, (_, index) => (gateways[index % 3] as Gateway).get('/api/v1/accounts', now)),
     );
     expect(answers.every(({ status, json }) => status === 200 && json.accounts.length === 20)).toBe(true);
-    expect(asked(bank).readings).toBe(2);
+    expect(asked(bank).refreshes).toBe(2);
   });
 
   it('is two groups while a certificate with a new key is rolled out, or with another bank: neither sees the other', async () => {

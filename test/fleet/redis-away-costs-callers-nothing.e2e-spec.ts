@@ -130,9 +130,9 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
     // and they share again; on a busy machine Redis may still be slow for a moment
     bank.onAccounts = slowly(400);
     await until(async () => {
-      const before = asked(bank).readings;
+      const before = asked(bank).refreshes;
       await Promise.all(gateways.map((gateway) => call(gateway)));
-      return asked(bank).readings - before === 1;
+      return asked(bank).refreshes - before === 1;
     }, 30_000);
   });
 

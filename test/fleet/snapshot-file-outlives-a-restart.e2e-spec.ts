@@ -40,11 +40,11 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(health.status).toBe('degraded');
     expect(health.details.snapshot).toMatchObject({ status: 'degraded', stale: true, accounts: 3 });
     expect(gateway.events('snapshot.refreshed')).toMatchObject([{ source: 'file', accounts: 3 }]);
-    const figures = (await gateway.get('/metrics')).text;
-    expect(figures).toContain('accounts_gateway_shared_snapshots_total{source="file"} 1\n');
+    const metrics = (await gateway.get('/metrics')).text;
+    expect(metrics).toContain('accounts_gateway_shared_snapshots_total{source="file"} 1\n');
     // there is no store that could be up
-    expect(figures).not.toContain('accounts_gateway_sharing_up');
-    // who insists on the bank is told of the bank
+    expect(metrics).not.toContain('accounts_gateway_sharing_up');
+    // who insists on the bank gets the bank's error
     expect((await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' })).status).toBe(503);
     expect((await gateway.get('/api/v1/accounts', { 'cache-control': 'only-if-cached' })).json.snapshot.stale).toBe(
       true,
@@ -169,7 +169,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(statSync(file, { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  it('that cannot be written is told of once, and callers notice nothing', async () => {
+  it('that cannot be written is reported once, and callers notice nothing', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = listSample(3);
     const directory = temporaryDirectory();

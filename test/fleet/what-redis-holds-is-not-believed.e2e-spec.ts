@@ -39,7 +39,7 @@ const set = ({ redis, key }: Scene, bytes: Buffer) => cliWithInput(redis, ['SET'
     const here = await scene();
     set(here, here.copy);
     expect((await here.second.get('/api/v1/accounts')).json.accounts).toHaveLength(20);
-    expect(asked(here.bank).readings).toBe(1);
+    expect(asked(here.bank).refreshes).toBe(1);
   });
 
   it.each<[string, string, (here: Scene) => unknown]>([
@@ -81,6 +81,6 @@ const set = ({ redis, key }: Scene, bytes: Buffer) => cliWithInput(redis, ['SET'
     }
     // for a caller who asks for more than the old one is, the bank is asked
     expect((await here.first.get('/api/v1/accounts', now)).json.accounts).toHaveLength(5);
-    expect(asked(here.bank).readings).toBe(3);
+    expect(asked(here.bank).refreshes).toBe(3);
   });
 });

@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 const ENV = { SNAPSHOT_FRESH_MS: '0', LOG_LEVEL: 'trace' };
 const tokenRequests = () => bank.requests.filter(({ path }) => path.includes('authorize')).length;
-const readings = () => bank.requests.length - tokenRequests();
+const refreshes = () => bank.requests.length - tokenRequests();
 
 async function ask(url: string) {
   const answer = await get(`${url}/api/v1/accounts`, { 'cache-control': 'no-cache' });
@@ -59,7 +59,7 @@ describe('a process that is stopped for longer than a token lives, then goes on'
     const program = await startProgram({ env: programEnvironment(bank, ENV), cwd: bank.directory });
     const url = await program.started();
     await ask(url);
-    const before = { tokens: tokenRequests(), readings: readings() };
+    const before = { tokens: tokenRequests(), refreshes: refreshes() };
     program.child.kill('SIGSTOP');
     const asleepUntil = performance.now() + SLEEP_MS;
     const waiting = Promise.all(Array.from({ length: CALLERS }, () => ask(url)));
@@ -67,7 +67,7 @@ describe('a process that is stopped for longer than a token lives, then goes on'
     program.child.kill('SIGCONT');
     await waiting;
     expect(tokenRequests()).toBe(before.tokens + 1);
-    expect(readings()).toBeLessThanOrEqual(before.readings + 2);
+    expect(refreshes()).toBeLessThanOrEqual(before.refreshes + 2);
     expect(arrivals.at(-1)?.token).toBe(bank.tokens.at(-1));
     await expectGoodEnd(program);
   });
@@ -99,7 +99,7 @@ describe("somebody sets the machine's clock", () => {
     const url = await program.started();
     await ask(url);
     for (const step of steps) {
-      const before = { tokens: tokenRequests(), readings: readings() };
+      const before = { tokens: tokenRequests(), refreshes: refreshes() };
       const lines = program.events('request').length;
       writeFileSync(offset, String(step));
       program.child.kill('SIGUSR2');
@@ -109,7 +109,7 @@ describe("somebody sets the machine's clock", () => {
       await ask(url);
       // one at the step, and one more where a renewal was due anyhow
       expect(tokenRequests() - before.tokens).toBeLessThanOrEqual(2);
-      expect(readings() - before.readings).toBeLessThanOrEqual(11);
+      expect(refreshes() - before.refreshes).toBeLessThanOrEqual(11);
       await until(() => program.events('request').length >= lines + 11);
       const said = Date.parse(String(program.events('request').at(-1)?.['time']));
       expect(Math.abs(said - Date.now() - step)).toBeLessThan(60_000);

@@ -71,7 +71,7 @@ describe('settings come from where they may', () => {
     expect(program.stdout()).not.toContain('planted-value');
   });
 
-  it('its twin: names of others are none of our business', async () => {
+  it('the counterpart: names of others are none of our business', async () => {
     const program = await serves(
       programEnvironment(sandbox, { HOME: '/', PATH_INFO: 'x', NODE_EXTRA: '1', LANG: 'C', npm_config_cache: '/' }),
     );

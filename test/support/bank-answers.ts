@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { PLANTED, sampleAccount } from './sample-accounts.js';
 
 /**
- * In every text value that is made here; wherever it turns up but in an account, a value of the bank's leaks. No word: those are told
- * where a new status may stand (docs/bank.md#drift).
+ * Part of every text value that is made here: found anywhere but in an account, it shows that a value of the bank leaks. It is
+ * not a word, because words of a new status are reported (docs/bank.md#drift).
  */
 export const MARK = 'ZQ7X';
 

@@ -4,10 +4,10 @@ import { listAccounts, type PretendBank } from './pretend-bank.js';
 import type { Redis } from './redis.js';
 import { sampleAccounts } from './sample-accounts.js';
 
-/** What a bank was asked for: tokens, and readings by their first page. */
+/** What a bank was asked for: tokens, and refreshes by their first page. */
 export const asked = ({ requests }: PretendBank) => ({
   tokens: requests.filter(({ path }) => path.includes('authorize')).length,
-  readings: requests.filter(({ path }) => path.startsWith('/api/v1/accounts?PageNumber=1')).length,
+  refreshes: requests.filter(({ path }) => path.startsWith('/api/v1/accounts?PageNumber=1')).length,
 });
 
 /** Gateways of one bank and one Redis, each with connections and memory of its own. */

@@ -27,7 +27,7 @@ export class MovedClock extends Clock {
     this.#wallOffsetMs += byMs;
   }
 
-  /** The wall clock was set back while time went on: only the monotonic one tells. */
+  /** The wall clock was set back while time went on: only the monotonic one shows it. */
   advanceMonotonic(ms: number): void {
     this.#monotonicOffsetMs += ms;
   }

@@ -36,9 +36,9 @@ const runs = (program: string, probe: string): boolean => spawnSync(program, [pr
 
 function hasTool(name: string, present: boolean, aptPackage: string): boolean {
   if (present) return true;
-  const told = `${name} is missing (apt-get install ${aptPackage})`;
-  if (process.env['CI']) throw new Error(`${told}, and CI must not skip`);
-  process.stderr.write(`skipped: ${told}\n`);
+  const problem = `${name} is missing (apt-get install ${aptPackage})`;
+  if (process.env['CI']) throw new Error(`${problem}, and CI must not skip`);
+  process.stderr.write(`skipped: ${problem}\n`);
   return false;
 }
 
@@ -46,7 +46,7 @@ export interface RunningTool {
   /** Its standard input takes commands. */
   readonly stdin: ChildProcessWithoutNullStreams['stdin'];
   /** All it has written so far. */
-  told(): string;
+  output(): string;
   readonly pid: number;
 }
 
@@ -54,16 +54,16 @@ export interface RunningTool {
 export async function startTool(program: string, args: readonly string[], port: number): Promise<RunningTool> {
   const child = spawn(program, args);
   const ended = new Promise((resolve) => child.once('close', resolve));
-  let told = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (told += String(chunk)));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
   child.stdin.on('error', () => undefined);
   onClose(async () => {
     child.kill('SIGKILL');
     await ended;
   });
   await until(() => {
-    if (child.exitCode !== null) throw new Error(`${program} does not start: ${told}`);
+    if (child.exitCode !== null) throw new Error(`${program} does not start: ${output}`);
     return accepts(port);
   }, 15_000);
-  return { stdin: child.stdin, told: () => told, pid: child.pid ?? 0 };
+  return { stdin: child.stdin, output: () => output, pid: child.pid ?? 0 };
 }

@@ -4,7 +4,7 @@ import { temporaryDirectory } from './closing.js';
 import { get, type BankAddress } from './gateway.js';
 import { programEnvironment, startProgram, type Program } from './program.js';
 
-/** Tells on standard error which files are loaded, and whom the program connects to. */
+/** Reports on standard error which files are loaded, and whom the program connects to. */
 const WATCH = `
 import { registerHooks } from 'node:module';
 import { Socket } from 'node:net';

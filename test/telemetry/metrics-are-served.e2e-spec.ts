@@ -41,7 +41,7 @@ describe('/metrics', () => {
     }
   });
 
-  it('has the figures of the process and of Node beside ours, once, and each family once', async () => {
+  it('has the metrics of the process and of Node beside ours, once, and each family once', async () => {
     const [first, second] = [await startGateway(sandbox), await startGateway(sandbox)];
     await first.get('/api/v1/accounts');
     const seen = await scrape(first);

@@ -76,7 +76,7 @@ describe('the metrics that alerts and dashboard name', () => {
     expect(missing(dashboardQueries('5m'))).toEqual(OF_SHARING);
   });
 
-  it('their twin: a name that is wrong by a letter is found', () => {
+  it('the counterpart: a name that is wrong by a letter is found', () => {
     expect(missing([`rate(accounts_gateway_refresh_total[5m]) / job:accounts_gateway_errors:ratio_rate2h`])).toEqual([
       'accounts_gateway_refresh_total',
       'job:accounts_gateway_errors:ratio_rate2h',
@@ -84,13 +84,13 @@ describe('the metrics that alerts and dashboard name', () => {
   });
 
   it('are all in docs/health-and-metrics.md, with their type, and no others', () => {
-    const told = (document: string) =>
+    const reported = (document: string) =>
       rowsUnder(document, 'metric', 'type').map(([name, type]) => `${coded(name).join()} ${type}`);
     const ours = [...seen.text.matchAll(/^# TYPE ((?:accounts_gateway|http)_\S+ \S+)$/gm)].map(([, family]) => family);
     const expected = [...ours, 'accounts_gateway_sharing_up gauge', 'accounts_gateway_shared_snapshots_total counter'];
     const document = readDocument('docs/health-and-metrics.md');
-    expect(told(document).toSorted()).toEqual(expected.toSorted());
-    expect(told(withoutRow(document, '`accounts_gateway_ready`')).toSorted()).not.toEqual(expected.toSorted());
+    expect(reported(document).toSorted()).toEqual(expected.toSorted());
+    expect(reported(withoutRow(document, '`accounts_gateway_ready`')).toSorted()).not.toEqual(expected.toSorted());
   });
 });
 
@@ -130,7 +130,7 @@ describe('each alert', () => {
     expect(promtool(['test', 'rules', 'alerts.test.yml'], files())).toMatchObject({ status: 0 });
   });
 
-  it('its twin: an alert that fires too early or too late fails its test', () => {
+  it('the counterpart: an alert that fires too early or too late fails its test', () => {
     for (const [from, to] of [
       ['snapshot_stale == 1', 'snapshot_stale >= 0'],
       ['14.4 * 0.001', '144 * 0.001'],
@@ -156,7 +156,7 @@ describe('each alert', () => {
     expect(text.length).toBeGreaterThan(200);
     expect(promtool(['check', 'metrics'], {}, `${text.join('\n')}\n`)).toEqual({ status: 0, text: '' });
     const wrong =
-      '# HELP accounts_gateway_refreshes Readings.\n# TYPE accounts_gateway_refreshes counter\naccounts_gateway_refreshes 1\n';
+      '# HELP accounts_gateway_refreshes Refreshes.\n# TYPE accounts_gateway_refreshes counter\naccounts_gateway_refreshes 1\n';
     expect(promtool(['check', 'metrics'], {}, wrong).status).not.toBe(0);
   });
 

@@ -40,7 +40,7 @@ describe('traces', () => {
     expect(watched.connectedTo()).toEqual([new URL(bank.url).port]);
   });
 
-  it('its twin: asked for in .env, they load it, and are sent when the program ends', async () => {
+  it('the counterpart: asked for in .env, they load it, and are sent when the program ends', async () => {
     const collector = await startCollector();
     const headers = 'OTEL_EXPORTER_OTLP_HEADERS=authorization=hidden-1';
     const watched = await startWatched(bank, {}, `OTEL_EXPORTER_OTLP_ENDPOINT=${collector.url}\n${headers}\n`);
