@@ -63,37 +63,9 @@ describe('stopping', () => {
     expect(performance.now() - stopped).toBeLessThan(2800);
   });
 
-  it('while SHUTDOWN_DELAY_MS lasts it takes new connections, is not ready and alive', async () => {
-    const { program, url } = await startServing({ SHUTDOWN_DELAY_MS: '800' });
-    await until(async () => (await get(`${url}/health/ready`)).status === 200);
-    program.child.kill('SIGTERM');
-    await until(async () => (await get(`${url}/health/ready`)).status === 503, 700);
-    expect((await get(`${url}/health/live`)).status).toBe(200);
-    expect(await program.exit).toBe(0);
-  });
-
-  it('SIGUSR1 opens no inspector and changes nothing', async () => {
-    const { program, url } = await startServing();
-    program.child.kill('SIGUSR1');
-    await delay(300);
-    expect((await get(`${url}/health/live`)).status).toBe(200);
-    expect(program.stderr()).not.toContain('Debugger');
-    program.child.kill('SIGTERM');
-    expect(await program.exit).toBe(0);
-  });
 });
 
 describe('starting', () => {
-  it('told to stop while it starts, it ends by itself, without serving', async () => {
-    const bank = await startPretendBank();
-    const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory() });
-    await until(() => program.events('certificate.loaded').length > 0, 15_000);
-    program.child.kill('SIGTERM');
-    // when the signal comes a moment late, it has begun to serve, and stops as ever
-    expect(await program.exit).toBe(0);
-    expect(program.events('gateway.stopped')).toHaveLength(1);
-  });
-
   it.each([0, 50, 150, 300, 500])('told to stop after %i ms: gone, without an error', async (ms) => {
     const bank = await startPretendBank();
     const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory() });

@@ -31,6 +31,7 @@ const KB = 1024;
 
 type Case = [name: string, bytes: string, status: number, code?: string];
 
+// which names are ours is in src/http/guard.spec.ts
 const HOSTS: Case[] = [
   ['no Host', `GET ${PATH} HTTP/1.1\r\n\r\n`, 400, 'malformed-request'],
   ['an empty Host', host(''), 421, 'host-not-allowed'],
@@ -38,18 +39,9 @@ const HOSTS: Case[] = [
   ['two Hosts, one foreign', `GET ${PATH} HTTP/1.1\r\n${HOST}hOsT: evil.example\r\n\r\n`, 400, 'malformed-request'],
   ['two Hosts at the live probe', `GET /health/live HTTP/1.1\r\n${HOST}${HOST}\r\n`, 400, 'malformed-request'],
   ['a foreign Host', host('evil.example'), 421, 'host-not-allowed'],
-  ['a Host that begins like ours', host('localhost.evil.example'), 421, 'host-not-allowed'],
   ['a Host with user', host('evil@localhost'), 421, 'host-not-allowed'],
-  ['a Host with user and password', host('localhost:x@evil.example'), 421, 'host-not-allowed'],
-  ['a Host with a trailing dot', host('localhost.'), 421, 'host-not-allowed'],
-  ['a Host with port 0', host('localhost:0'), 421, 'host-not-allowed'],
-  ['a Host with port 65535', host('localhost:65535'), 200],
   ['a Host with port 65536', host('localhost:65536'), 421, 'host-not-allowed'],
-  ['a Host with a word for a port', host('localhost:http'), 421, 'host-not-allowed'],
-  ['a Host with an empty port', host('localhost:'), 421, 'host-not-allowed'],
-  ['a Host list', host('localhost, evil.example'), 421, 'host-not-allowed'],
-  ['a Host with a path', host('localhost/x'), 421, 'host-not-allowed'],
-  ['a Host in capitals', host('LOCALHOST'), 200],
+  ['a Host in capitals, with a port', host('LOCALHOST:65535'), 200],
   ['an IPv6 Host', host('[::1]:3000'), 200],
   ['a Host beyond bytes', host('löcalhost'), 421, 'host-not-allowed'],
 ];
@@ -166,28 +158,11 @@ const PATHS: Case[] = [
   ['cross-site to the docs', get('/docs', 'Sec-Fetch-Site: cross-site\r\n'), 200],
 ];
 
-const PARAMETERS: Case[] = [
-  '__proto__=1',
-  '__proto__[x]=1',
-  'constructor.prototype.x=1',
-  'constructor=1',
-  'pageNumber[__proto__]=1',
-  'a[]=1',
-  'toString=1',
-  'hasOwnProperty=1',
-  '=',
-  'pageSize=1&pageSize=2',
-  'pageSize=%00',
-  'pageSize=%ff',
-  'pageSize=9007199254740992',
-].map((query) => [`?${query}`, get(`${PATH}?${query}`), 400, 'invalid-request']);
-
 describe.each([
   ['Host', HOSTS],
   ['forms', FORMS],
   ['framing', FRAMING],
   ['paths', PATHS],
-  ['parameters', PARAMETERS],
 ])('odd requests: %s', (_group, cases) => {
   it.each(cases.map(([name, ...rest]) => ({ name, rest })))('$name', async ({ rest: [bytes, status, code] }) => {
     const heard = await sendRaw(gateway.port, bytes);
@@ -217,21 +192,6 @@ describe('other methods', () => {
     const { answers } = await sendRaw(gateway.port, bytes);
     expect(answers.map(codeOf)).toEqual(['method-not-allowed']);
   });
-});
-
-describe('Accept', () => {
-  it.each(['application/xml', 'application/json;q=0', 'image/*'])('%s is 406', async (accept) => {
-    const { answers } = await sendRaw(gateway.port, get(PATH, `Accept: ${accept}\r\n`));
-    expect(answers.map((answer) => [answer.status, codeOf(answer)])).toEqual([[406, 'not-acceptable']]);
-  });
-
-  it.each(['*/*', 'application/*', 'text/html, */*;q=0.1', 'Application/JSON'])(
-    'its twin: %s is not',
-    async (accept) => {
-      const { answers } = await sendRaw(gateway.port, get(PATH, `Accept: ${accept}\r\n`));
-      expect(answers.map(({ status }) => status)).toEqual([200]);
-    },
-  );
 });
 
 describe('odd connections', () => {
@@ -286,12 +246,6 @@ describe('odd connections', () => {
     );
     expect(answers).toHaveLength(1);
     expect(end).toBe('open');
-  });
-
-  it('HEAD has the headers of GET and no body', async () => {
-    const { answers, rest } = await sendRaw(gateway.port, get(PATH).replace('GET', 'HEAD'), { head: true });
-    expect(answers[0]?.headers['content-length']).toBe((await gateway.get(PATH)).headers['content-length']);
-    expect(rest).toHaveLength(0);
   });
 
   it('a 304 to HEAD says nothing of a length, like one to GET', async () => {

@@ -1,12 +1,13 @@
-import { connect } from 'node:net';
 import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { temporaryDirectory } from '../support/closing.js';
-import { get, startGateway, type Gateway } from '../support/gateway.js';
-import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
-import { programEnvironment, startProgram } from '../support/program.js';
+import { expectCommonConditions } from '../support/common-conditions.js';
+import { type Gateway, get, startGateway } from '../support/gateway.js';
+import { type PretendBank, startPretendBank } from '../support/pretend-bank.js';
 import { startProber } from '../support/prober.js';
+import { programEnvironment, startProgram } from '../support/program.js';
 import { codeOf, faultOf, sendRaw } from '../support/raw-connection.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
@@ -168,4 +169,121 @@ describe('a crowd', () => {
       expect([answer.status, codeOf(answer), faultOf(answer), end]).toEqual([408, 'request-timeout', null, 'closed']);
     }
   }, 30_000);
+});
+
+describe('callers who leave', () => {
+  const PATH = '/api/v1/accounts';
+  const get = (target: string, id: string) =>
+    `GET ${target} HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${id}\r\n\r\n`;
+
+  /** A gateway whose bank answers the list when told to. */
+  async function startHeldUp(): Promise<{ bank: PretendBank; gateway: Gateway; letGo: () => void }> {
+    const bank = await startPretendBank();
+    const good = listSample();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    bank.onAccounts = (...args) => void promise.then(() => good(...args));
+    return { bank, gateway: await startGateway(bank), letGo: resolve };
+  }
+
+  const statuses = (gateway: Gateway) =>
+    gateway
+      .events('request')
+      .map(({ requestId, status }) => `${requestId} ${status}`)
+      .sort();
+
+  async function send(gateway: Gateway, text: string): Promise<Socket> {
+    const socket = connect(gateway.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    await new Promise((resolve) => socket.write(text, resolve));
+    return socket;
+  }
+
+  describe('a caller who leaves before the answer is out', () => {
+    it('has one line with 499 for each request, also for those behind another on the connection', async () => {
+      const { bank, gateway, letGo } = await startHeldUp();
+      const lists = () => bank.requests.filter(({ path }) => path.startsWith(PATH)).length;
+      const requests = ['a', 'b', 'c'].map((id) => get(PATH, id)).join('') + get('/health/live', 'd');
+      const socket = await send(gateway, requests);
+      await until(() => lists() === 1);
+      socket.resetAndDestroy();
+      const left = ['a 499', 'b 499', 'c 499', 'd 499'];
+      await until(() => gateway.events('request').length >= left.length);
+      expect(statuses(gateway)).toEqual(left);
+      // what is made for them after all changes nothing
+      letGo();
+      await until(() => gateway.events('snapshot.refreshed').length === 1);
+      expect((await gateway.get('/health/live', { 'x-request-id': 'f' })).status).toBe(200);
+      await until(() => gateway.events('request').length > left.length);
+      expect(statuses(gateway)).toEqual([...left, 'f 200']);
+    });
+
+    it('the twin: one who stays has the status of the answer', async () => {
+      const { gateway, letGo } = await startHeldUp();
+      const socket = await send(gateway, get(PATH, 'a') + get('/health/live', 'b') + get('/%zz', 'c'));
+      socket.resume();
+      letGo();
+      await until(() => gateway.events('request').length === 3);
+      expect(statuses(gateway)).toEqual(['a 200', 'b 200', 'c 400']);
+      socket.destroy();
+    });
+  });
+});
+
+describe('callers who leave during a refresh', () => {
+  const CALLERS = 300;
+
+  describe('callers who leave cost nothing', () => {
+    it(`${CALLERS} who hang up while the bank is asked: one reading, which goes on for those who stay`, async () => {
+      const bank = await startPretendBank();
+      const good = listSample();
+      const { promise: letGo, resolve } = Promise.withResolvers<void>();
+      bank.onAccounts = (...args) => void letGo.then(() => good(...args));
+      const gateway = await startGateway(bank);
+      const stays = gateway.get('/api/v1/accounts');
+      await until(() => bank.requests.length === 2);
+      await Promise.all(
+        Array.from({ length: CALLERS }, async (_, index) => {
+          const socket = connect(gateway.port, '127.0.0.1');
+          await new Promise((done) => socket.once('connect', done));
+          await new Promise((done) =>
+            socket.write(
+              `GET /api/v1/accounts?pageSize=${(index % 1000) + 1} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+              done,
+            ),
+          );
+          if (index % 2) socket.resetAndDestroy();
+          else socket.destroy();
+        }),
+      );
+      expect((await gateway.get('/health/live')).status).toBe(200);
+      resolve();
+      const answer = await stays;
+      expect([answer.status, answer.json.page.total]).toEqual([200, 3]);
+      expect(bank.requests).toHaveLength(2);
+      // a caller who left has a line too, unless they left before their request was read
+      await until(() => gateway.events('request').length >= 2);
+      const left = gateway.events('request').filter(({ status }) => status === 499);
+      expect(left.length).toBeGreaterThan(0);
+      await expectCommonConditions(bank, gateway, [answer]);
+    });
+
+    it('who leaves while a token is asked for does not end that request', async () => {
+      const bank = await startPretendBank();
+      const issue = bank.onToken;
+      const { promise: letGo, resolve } = Promise.withResolvers<void>();
+      bank.onToken = (...args) => void letGo.then(() => issue(...args));
+      const gateway = await startGateway(bank);
+      const socket = connect(gateway.port, '127.0.0.1', () =>
+        socket.write('GET /api/v1/accounts HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+      );
+      await until(() => bank.requests.length === 1);
+      socket.destroy();
+      resolve();
+      await until(() => gateway.events('snapshot.refreshed').length === 1);
+      const answer = await gateway.get('/api/v1/accounts');
+      expect(answer.headers['cache-status']).toMatch(/; hit/);
+      expect(bank.requests).toHaveLength(2);
+      await expectCommonConditions(bank, gateway, [answer]);
+    });
+  });
 });

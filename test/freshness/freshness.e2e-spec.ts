@@ -1,0 +1,354 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { bankForFile } from '../support/bank-for-file.js';
+import { askInTime } from '../support/common-conditions.js';
+import { type Answer, type Gateway, startGateway } from '../support/gateway.js';
+import { MovedClock } from '../support/moved-clock.js';
+import { type Handler, issueToken, json, listAccounts, startPretendBank } from '../support/pretend-bank.js';
+import { listSample, sampleAccount, sampleAccounts } from '../support/sample-accounts.js';
+import { start } from '../support/sandbox.js';
+import { until } from '../support/until.js';
+
+const bank = await bankForFile();
+let clock: MovedClock;
+let gateway: Gateway;
+beforeEach(async () => {
+  clock = new MovedClock();
+  gateway = await startGateway(bank, { SNAPSHOT_SOFT_TIMEOUT_MS: '150', REQUEST_DEADLINE_MS: '600' }, clock);
+});
+
+const readings = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length;
+const ask = (cacheControl?: string) =>
+  askInTime(gateway, '/api/v1/accounts', cacheControl === undefined ? {} : { 'cache-control': cacheControl });
+/** From now on the bank takes its time. */
+const slow = (ms: number) => {
+  const good = listSample();
+  bank.onAccounts = (...args) => void delay(ms).then(() => good(...args));
+};
+
+describe('callers say how fresh', () => {
+  it('nothing said: a young copy without asking the bank, with its age and what is left of it', async () => {
+    const first = await ask();
+    expect(first.headers).toMatchObject({ age: '0', 'snapshot-stale': 'false', 'snapshot-complete': 'true' });
+    expect(first.headers['cache-status']).toMatch(/^accounts-gateway; fwd=miss/);
+    expect(first.headers['cache-control']).toMatch(/^private, max-age=(9|10)$/);
+    clock.advance(6000);
+    const second = await ask();
+    expect(readings()).toBe(1);
+    expect(second.headers['cache-status']).toMatch(/^accounts-gateway; hit/);
+    expect(second.headers['cache-control']).toBe('private, max-age=3');
+    expect(second.headers.age).toBe('6');
+    expect(second.headers['snapshot-as-of']).toBe(first.json.snapshot.asOf);
+    clock.advance(5000);
+    const third = await ask();
+    expect(readings()).toBe(2);
+    expect(third.headers['cache-status']).toMatch(/^accounts-gateway; fwd=stale/);
+    expect(third.json.snapshot).toMatchObject({ stale: false });
+  });
+
+  it('no-cache asks the bank now, once for all who ask at the same moment', async () => {
+    await ask();
+    clock.advance(2000);
+    slow(50);
+    const answers = await Promise.all([ask('no-cache'), ask('no-cache'), ask('no-cache'), ask('max-age=0')]);
+    expect(answers.map(({ json: { snapshot } }) => snapshot.stale)).toEqual([false, false, false, false]);
+    expect(new Set(answers.map(({ json: { snapshot } }) => snapshot.asOf)).size).toBe(1);
+    expect(readings()).toBe(2);
+    // a reading of this very second is now
+    await ask('no-cache');
+    expect(readings()).toBe(2);
+    clock.advance(1100);
+    await ask('no-cache');
+    expect(readings()).toBe(3);
+  });
+
+  it('max-age=N takes a copy that young, and asks for a newer one otherwise', async () => {
+    await ask();
+    clock.advance(4000);
+    await ask('max-age=5');
+    expect(readings()).toBe(1);
+    await ask('max-age=3');
+    expect(readings()).toBe(2);
+    clock.advance(4000);
+    // the smaller of several max-age counts; letter case does not matter
+    await ask('Foo=bar, MAX-AGE=3');
+    expect(readings()).toBe(3);
+    clock.advance(11_000);
+    // no max-age makes an old copy fresh
+    await ask('max-age=3600');
+    expect(readings()).toBe(4);
+  });
+
+  it('only-if-cached gives what is held, marked, and never asks', async () => {
+    const nothing = await ask('only-if-cached');
+    expect(nothing.json).toMatchObject({ status: 504, code: 'not-cached', owner: 'caller' });
+    expect(bank.requests).toEqual([]);
+    await ask();
+    clock.advance(60_000);
+    const held = await ask('only-if-cached');
+    expect(held.status).toBe(200);
+    expect(held.json.snapshot.stale).toBe(true);
+    expect((await ask('only-if-cached, max-age=30')).json.code).toBe('not-cached');
+    clock.advance(250_000);
+    expect((await ask('only-if-cached')).json.code).toBe('not-cached');
+    expect(readings()).toBe(1);
+  });
+
+  it('a slow bank: past the soft timeout the older copy, marked, while the reading goes on for the next', async () => {
+    await ask();
+    clock.advance(11_000);
+    slow(2000);
+    const started = performance.now();
+    const stale = await ask();
+    expect(performance.now() - started).toBeLessThan(1500);
+    expect(stale.json.snapshot.stale).toBe(true);
+    await until(() => gateway.events('snapshot.refreshed').length === 2);
+    const fresh = await ask();
+    expect(fresh.json.snapshot.stale).toBe(false);
+    expect(readings()).toBe(2);
+  });
+
+  it('who asked for now waits to the deadline, and is never given the older copy', async () => {
+    await ask();
+    clock.advance(11_000);
+    slow(300);
+    const [now, young, any] = await Promise.all([ask('no-cache'), ask('max-age=5'), ask()]);
+    expect([now, young, any].map(({ json: { snapshot } }) => snapshot.stale)).toEqual([false, false, true]);
+    clock.advance(11_000);
+    slow(1500);
+    const answers = await Promise.all([ask('no-cache'), ask('max-age=5'), ask()]);
+    expect(answers.map(({ status }) => status)).toEqual([504, 504, 200]);
+    expect(answers[0].json).toMatchObject({ code: 'bank-timeout', owner: 'bank' });
+    await until(() => gateway.events('snapshot.refreshed').length === 3);
+  });
+
+  it('a failing bank: the error for who asked for now, the copy for the others; 404 drops the copy', async () => {
+    await ask();
+    clock.advance(11_000);
+    bank.onAccounts = (_request, response) => json(response, 500, '');
+    expect((await ask('no-cache')).json.code).toBe('bank-error');
+    expect((await ask()).json.snapshot.stale).toBe(true);
+    clock.advance(2000);
+    bank.onAccounts = (_request, response) => json(response, 404, {});
+    expect((await ask()).json.code).toBe('access-not-granted');
+    expect((await ask('only-if-cached')).json.code).toBe('not-cached');
+  });
+
+  it('ages are taken by both clocks', async () => {
+    await ask();
+    clock.setWall(-3_600_000);
+    clock.advanceMonotonic(11_000);
+    await ask();
+    expect(readings()).toBe(2);
+    clock.setWall(3_600_000 + 11_000);
+    await ask();
+    expect(readings()).toBe(3);
+  });
+
+});
+
+describe('sharing one refresh', () => {
+  const asked = (sandbox: Sandbox, endpoint: string) =>
+    sandbox.requests.filter((request) => request.endpoint === endpoint).length;
+
+  describe('one list for everybody', () => {
+    it('200 callers at once on a cold gateway cost one token request and one reading', async () => {
+      const sandbox = await start({ latencyMs: 20 });
+      const gateway = await startGateway(sandbox);
+      const answers = await Promise.all(Array.from({ length: 200 }, () => gateway.get('/api/v1/accounts')));
+      expect(answers.map(({ status }) => status)).toEqual(Array(200).fill(200));
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+      expect(asked(sandbox, 'authorize')).toBe(1);
+      expect(asked(sandbox, 'accounts')).toBe(1);
+    });
+
+    it('also where tokens come from a host of their own, and with lists, pages and single accounts mixed', async () => {
+      const sandbox = await start({ latencyMs: 20, authPort: 0 });
+      expect(sandbox.authUrl).not.toBe(sandbox.url);
+      const gateway = await startGateway(sandbox, { BANK_PAGE_SIZE: '50' });
+      const paths = ['/api/v1/accounts', '/api/v1/accounts?pageNumber=3', '/api/v1/accounts/nobody', '/health/ready'];
+      // a probe waits 500 ms at most
+      const expected = [[200], [200], [404], [200, 503]];
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, (_, index) => gateway.get(paths[index % paths.length] as string)),
+      );
+      const unexpected = answers.filter(({ status }, index) => !expected[index % 4]?.includes(status));
+      expect(unexpected.map(({ status }) => status)).toEqual([]);
+      expect((await gateway.get('/health/ready')).status).toBe(200);
+      expect(asked(sandbox, 'authorize')).toBe(1);
+      expect(asked(sandbox, 'accounts')).toBe(3);
+      // the certificate is shown at both hosts (docs/bank.md#account-list)
+      const thumbprints = new Set(sandbox.requests.map(({ thumbprint }) => thumbprint));
+      expect(thumbprints.size).toBe(1);
+      expect(thumbprints).not.toContain(null);
+    });
+
+    it('its twin: callers who refuse a held copy one after another cost a reading each', async () => {
+      const sandbox = await start();
+      const gateway = await startGateway(sandbox, { SNAPSHOT_FRESH_MS: '0' });
+      for (let call = 0; call < 3; call++) expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+      expect(asked(sandbox, 'authorize')).toBe(1);
+      expect(asked(sandbox, 'accounts')).toBe(3);
+    });
+  });
+});
+
+describe('one answer', () => {
+  const PATH = '/api/v1/accounts';
+  const FRESH_MS = 10_000;
+  const STALE_MS = 300_000;
+
+  /** Body and headers of a good answer must tell the same; gives what they tell. */
+  function told({ status, headers, json: body }: Answer) {
+    expect(status).toBe(200);
+    expect(headers['snapshot-as-of']).toBe(body.snapshot.asOf);
+    expect(headers['snapshot-stale']).toBe(String(body.snapshot.stale));
+    expect(headers['snapshot-complete']).toBe(String(body.snapshot.complete));
+    const cacheStatus = String(headers['cache-status']);
+    expect(cacheStatus).toMatch(
+      /^accounts-gateway; (hit|fwd=(miss|stale|request)(; collapsed)?); ttl=-?\d+(; detail=[a-z-]+)?$/,
+    );
+    const age = Number(headers.age);
+    const maxAge = Number(/^private, max-age=(\d+)$/.exec(String(headers['cache-control']))?.[1]);
+    const ttl = Number(/ttl=(-?\d+)/.exec(cacheStatus)?.[1]);
+    if (body.snapshot.stale) expect(maxAge).toBe(0);
+    else expect(maxAge).toBe(Math.max(0, ttl));
+    // both are rounded down
+    expect(Math.abs(age + ttl - FRESH_MS / 1000)).toBeLessThanOrEqual(1);
+    expect(headers.vary).toBe('Accept, Accept-Encoding, Origin');
+    expect(headers.etag).toMatch(/^W\/"/);
+    return { ...body.snapshot, age, cacheStatus, names: body.accounts.map(({ name }: { name: string }) => name) };
+  }
+
+  describe('one answer through its life', () => {
+    const hang: Handler = () => undefined;
+
+    async function startBoth() {
+      const bank = await startPretendBank();
+      bank.onToken = issueToken(bank);
+      bank.onAccounts = listAccounts(sampleAccounts(2));
+      const clock = new MovedClock();
+      const gateway = await startGateway(
+        bank,
+        { SNAPSHOT_SOFT_TIMEOUT_MS: '150', SNAPSHOT_READ_TIMEOUT_MS: '1500', REQUEST_DEADLINE_MS: '4000' },
+        clock,
+      );
+      const asked = () => bank.requests.filter(({ path }) => path.startsWith(PATH)).length;
+      return { bank, clock, gateway, asked };
+    }
+
+    const refreshEnded = (gateway: Gateway) => {
+      const ends = () => gateway.events('snapshot.failed').length + gateway.events('snapshot.refreshed').length;
+      const before = ends();
+      return () => until(() => ends() > before);
+    };
+
+    it('fresh, slow bank, failing bank, too old, recovered', async () => {
+      const { bank, clock, gateway, asked } = await startBoth();
+      const get = (headers = {}) => gateway.get(PATH, headers);
+
+      // nothing held
+      const first = told(await get());
+      expect(first).toMatchObject({ stale: false, complete: true, age: 0 });
+      expect(first.cacheStatus).toContain('fwd=miss');
+
+      // fresh: the bank is not asked
+      clock.advance(FRESH_MS - 2000);
+      const fresh = told(await get());
+      expect(fresh).toMatchObject({ asOf: first.asOf, stale: false, age: 8 });
+      expect(fresh.cacheStatus).toMatch(/; hit; ttl=[12]$/);
+      expect(asked()).toBe(1);
+
+      // slow: the older copy, marked, while the bank is still being asked
+      clock.advance(5000);
+      bank.onAccounts = hang;
+      const ended = refreshEnded(gateway);
+      const slow = told(await get());
+      expect(slow).toMatchObject({ asOf: first.asOf, stale: true, age: 13 });
+      expect(slow.cacheStatus).toMatch(/; fwd=stale; ttl=-[34]$/);
+      expect(asked()).toBe(2);
+      const joined = told(await get());
+      expect(joined.cacheStatus).toContain('fwd=stale; collapsed');
+      expect(asked()).toBe(2);
+      // who wants it new waits to the end, and gets no stale one
+      const strict = await get({ 'cache-control': 'max-age=5' });
+      expect(strict.status).toBe(504);
+      expect(strict.json).toMatchObject({ code: 'bank-timeout' });
+      await ended();
+
+      // failing: the same, with the reason
+      bank.onAccounts = (_request, response) => json(response, 500, {});
+      const waiting = told(await get());
+      expect(waiting).toMatchObject({ asOf: first.asOf, stale: true });
+      expect(waiting.cacheStatus).toMatch(/; hit; ttl=-\d+; detail=bank-timeout$/);
+      expect(asked()).toBe(2);
+      clock.advance(60_000);
+      const failing = told(await get());
+      expect(failing).toMatchObject({ asOf: first.asOf, stale: true });
+      expect(failing.cacheStatus).toMatch(/; fwd=stale; ttl=-\d+; detail=bank-error$/);
+      expect((await get({ 'cache-control': 'no-cache' })).status).toBe(503);
+      expect(told(await get({ 'cache-control': 'only-if-cached' })).stale).toBe(true);
+
+      // still stale: a caller who holds these data gets no body again, and the age and the mark by headers
+      const unmarked = await get({ 'if-none-match': (await get()).headers.etag as string });
+      expect(unmarked.status).toBe(304);
+      expect(unmarked.headers['snapshot-as-of']).toBe(first.asOf);
+      expect(unmarked.headers['snapshot-stale']).toBe('true');
+
+      // too old: never served
+      clock.advance(STALE_MS);
+      const tooOld = await get();
+      expect(tooOld.status).toBe(503);
+      expect(tooOld.json).toMatchObject({ code: 'bank-error', owner: 'bank' });
+      expect(tooOld.headers['retry-after']).toMatch(/^\d+$/);
+      expect((await get({ 'cache-control': 'only-if-cached' })).json).toMatchObject({ code: 'not-cached' });
+
+      // recovered
+      bank.onAccounts = listAccounts([...sampleAccounts(2), sampleAccount(3, { friendlyName: 'New' })]);
+      clock.advance(60_000);
+      const recovered = told(await get());
+      expect(recovered).toMatchObject({ stale: false, complete: true, age: 0 });
+      expect(recovered.asOf > first.asOf).toBe(true);
+      expect(recovered.names).toEqual(['New', 'Operating 1', 'Operating 2']);
+      expect(told(await get()).cacheStatus).toContain('hit');
+    });
+
+    it('a copy that grows too old while its caller waits is not served to them', async () => {
+      const { bank, clock, gateway } = await startBoth();
+      told(await gateway.get(PATH));
+      clock.advance(STALE_MS - 50);
+      bank.onAccounts = hang;
+      const answer = gateway.get(PATH);
+      await until(() => bank.requests.filter(({ path }) => path.startsWith(PATH)).length === 2);
+      clock.advance(1000);
+      expect((await answer).json).toMatchObject({ code: 'bank-timeout' });
+    });
+
+    it('HEAD, CSV and NDJSON carry the same headers as the JSON', async () => {
+      const { gateway } = await startBoth();
+      const told = async (path: string) => {
+        const { headers } = await gateway.get(path);
+        return ['snapshot-as-of', 'snapshot-stale', 'snapshot-complete', 'vary'].map((name) => headers[name]);
+      };
+      const expected = await told(PATH);
+      expect(expected).toEqual([expect.stringMatching(/^2.*Z$/), 'false', 'true', 'Accept, Accept-Encoding, Origin']);
+      for (const path of [`${PATH}?format=csv`, `${PATH}?format=ndjson`, '/api/v1/balances', `${PATH}/nobody`]) {
+        expect(await told(path)).toEqual(expected);
+      }
+    });
+
+    it('a list that disagrees with its count twice is served, and says that it may lack accounts', async () => {
+      const { bank, gateway } = await startBoth();
+      bank.onAccounts = (_request, response, url) =>
+        json(response, 200, {
+          result: url.searchParams.get('PageNumber') === '1' ? sampleAccounts(2) : [],
+          pageInfo: { currentPage: 1, pageSize: 1000, rowCount: 5 },
+        });
+      expect(told(await gateway.get(PATH))).toMatchObject({ complete: false, stale: false });
+      bank.onAccounts = (_request, response, url) =>
+        json(response, 200, { result: url.searchParams.get('PageNumber') === '1' ? sampleAccounts(2) : [] });
+      expect(told(await gateway.get(PATH, { 'cache-control': 'max-age=0' }))).toMatchObject({ complete: null });
+    });
+  });
+});
