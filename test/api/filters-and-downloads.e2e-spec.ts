@@ -169,7 +169,6 @@ describe('filters, sort and formats', () => {
       expect((await gateway.get('/api/v1/balances?sort=name')).json.errors).toMatchObject([{ name: 'sort' }]);
       expect((await gateway.get('/api/v1/balances?q=nothing+like+it')).json.totals).toEqual([]);
     });
-
   });
 });
 

@@ -114,7 +114,6 @@ describe('life', () => {
       expect(answers.at(-1)?.json.snapshot.stale).toBe(false);
       await expectCommonConditions(bank, gateway, answers);
     });
-
   });
 });
 

@@ -173,7 +173,7 @@ describe('pages', () => {
         const rows = Array.from({ length: 5000 }, (_, index) => row(first + index));
         json(response, 200, `{"result":[${rows.join()}],"pageInfo":{"pageSize":5000,"rowCount":100000}}`);
       };
-      const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '5000' });
+      const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '5000', REQUEST_DEADLINE_MS: '60000' });
       const { json: list } = await askInTime(gateway, '/api/v1/accounts?pageNumber=1000&pageSize=100');
       expect(list.page).toEqual({ number: 1000, size: 100, total: 100_000, hasMore: false });
       expect(list.accounts.at(-1).name).toBe('100000');

@@ -18,6 +18,7 @@ describe('faults over time', () => {
   let clock: MovedClock;
   beforeEach(() => {
     clock = new MovedClock();
+    clock.stop();
   });
 
   const lists = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts'));

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -6,15 +6,18 @@ import { join } from 'node:path';
 import forge from 'node-forge';
 import { toKeyPair } from '../../src/sandbox/identity/key-pair.js';
 import { createPfx, openPfx } from '../../src/sandbox/identity/pfx.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { examineWith, expectWellFormed, type Examination } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
-import { issueToken, json, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { issueToken, json, listAccounts } from '../support/pretend-bank.js';
 import { createAuthority } from '../support/authority.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { openSockets, expectSocketsLeft } from '../support/egress.js';
 import { hasIpv6, hasOpenssl } from '../support/tools.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { start } from '../support/sandbox.js';
+
+const bank = await bankForFile();
 
 /** With the time that a busy machine needs. */
 const examinePatiently = (env: Record<string, string>, options?: Parameters<typeof examineWith>[1]) =>
@@ -25,9 +28,7 @@ const statuses = ({ report }: Examination) => report.steps.map(({ status }) => s
 const well = ALL.map(() => 'ok');
 
 describe('the doctor, where all is well', () => {
-  let bank: PretendBank;
   beforeAll(async () => {
-    bank = await startPretendBank();
     // with the issuer in it, which is warned of when missing
     const [passcode, ca] = [bank.files.passcode, bank.files.ca].map((file) => readFileSync(file, 'utf8')) as [
       string,
@@ -36,10 +37,6 @@ describe('the doctor, where all is well', () => {
     const { keyPem, certificatePems } = openPfx(readFileSync(bank.files.pfx), passcode);
     const chain = [...certificatePems, ca].map((pem) => forge.pki.certificateFromPem(pem));
     writeFileSync(bank.files.pfx, createPfx(toKeyPair(keyPem), chain, passcode));
-  });
-  afterEach(async () => {
-    bank.onToken = issueToken(bank);
-    bank.onAccounts = listSample();
   });
 
   function expectWell(examination: Examination, expected = well): void {

@@ -1,16 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DoctorReport } from '../../src/doctor/report.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { expectWellFormed } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
-import { issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { issueToken, json } from '../support/pretend-bank.js';
 import { startProgram } from '../support/program.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { startConnectProxy, withCredentials } from '../support/connect-proxy.js';
 import { startRawServer } from '../support/servers.js';
-import { listSample, PLANTED } from '../support/sample-accounts.js';
+import { PLANTED } from '../support/sample-accounts.js';
+
+const bank = await bankForFile();
+const sandboxDirectory = temporaryDirectory();
 
 interface RunOptions {
   readonly cwd?: string;
@@ -45,20 +48,6 @@ async function doctor(args: readonly string[], env: Record<string, string> = {},
 }
 
 describe('node dist/main.js doctor', () => {
-  let bank: PretendBank;
-  let sandboxDirectory: string;
-  beforeAll(async () => {
-    sandboxDirectory = mkdtempSync(join(tmpdir(), 'doctor-sandbox-'));
-    bank = await startPretendBank();
-  });
-  afterEach(async () => {
-    bank.onToken = issueToken(bank);
-    bank.onAccounts = listSample();
-  });
-  afterAll(async () => {
-    rmSync(sandboxDirectory, { recursive: true, force: true });
-  });
-
   const read = (file: string) => readFileSync(file, 'utf8');
 
   it('is done with a healthy sandbox, and ends as soon as it has said so', async () => {

@@ -1,14 +1,11 @@
-import { beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
 import { examineWith } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
-import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { startRedis } from '../support/redis.js';
 import { closedPort } from '../support/servers.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
+const bank = await bankForFile();
 
 it.each([false, true])('the step sharing writes, reads and deletes a key (TLS: %s)', async (tls) => {
   const redis = await startRedis({ tls });

@@ -1,26 +1,26 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { TlsOptions } from 'node:tls';
 import { checkDns } from '../../src/doctor/check-dns.js';
 import { toHosts } from '../../src/doctor/hosts.js';
 import { readSettings } from '../../src/config/read-settings.js';
 import { startDeafServer } from '../support/deaf-server.js';
-import { examineWith, expectFailed, type Expected } from '../support/examination.js';
+import { examineWith, expectFailed, type Verdict } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
+import { bankForFile } from '../support/bank-for-file.js';
+import { expectNoSecret } from '../support/common-conditions.js';
 import { createAuthority, expired } from '../support/authority.js';
 import { type ConnectProxyOptions, startConnectProxy, withCredentials } from '../support/connect-proxy.js';
 import { openSockets, expectSocketsLeft } from '../support/egress.js';
 import { startOpensslServer } from '../support/openssl-server.js';
 import { closedPort, startRawServer, startTlsServer } from '../support/servers.js';
 import { hasOpenssl } from '../support/tools.js';
-import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+
+const bank = await bankForFile();
 
 type Env = Record<string, string>;
 
-interface Case extends Expected {
-  readonly name: string;
-  /** Breaks the way; gives the settings that differ. */
-  readonly arrange: (bank: PretendBank) => Promise<Env>;
-}
+/** What is broken, by the settings that lead there, and the report: step, code and owner, problem, remedy. */
+type Case = [name: string, arrange: () => Promise<Env>, verdict: Verdict, problem: RegExp, remedy: RegExp];
 
 const at = (port: number, host = '127.0.0.1'): Env => {
   const url = `https://${host}:${port}`;
@@ -51,300 +51,244 @@ const proxy = async (options: ConnectProxyOptions = {}) => {
 const AUTHENTICATE = 'HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n';
 const answering = (answer: string) => proxy({ onConnect: ({ socket }) => void socket.end(answer) });
 
-const route = { step: 'route', exit: 5 } as const;
-const tls = { step: 'tls', exit: 6 } as const;
-const rejected = { ...tls, code: 'certificate-rejected', owner: 'operator' } as const;
-const untrusted = { ...tls, code: 'bank-untrusted', owner: 'operator' } as const;
-const unavailable = { code: 'bank-unreachable', owner: 'network' } as const;
-
 const CASES: readonly Case[] = [
-  {
-    name: 'no DNS',
-    arrange: async () => at(443, 'no-such-bank.invalid'),
-    step: 'dns',
-    code: 'dns-failed',
-    owner: 'network',
-    exit: 4,
-    problem: /no-such-bank\.invalid/,
-    remedy: /resolver of this machine.*nslookup no-such-bank\.invalid/,
-  },
-  {
-    name: 'no DNS for the proxy',
-    arrange: async () => ({ EGRESS_PROXY_URL: 'http://user:secret-proxy@no-such-proxy.invalid:3128' }),
-    step: 'dns',
-    code: 'dns-failed',
-    owner: 'network',
-    exit: 4,
-    problem: /no-such-proxy\.invalid/,
-    remedy: /resolver of this machine.*nslookup no-such-proxy\.invalid/,
-  },
-  {
-    name: 'port closed',
-    arrange: async () => {
+  [
+    'no DNS',
+    async () => at(443, 'no-such-bank.invalid'),
+    'dns: dns-failed, network',
+    /no-such-bank\.invalid/,
+    /resolver of this machine.*nslookup no-such-bank\.invalid/,
+  ],
+  [
+    'no DNS for the proxy',
+    async () => ({ EGRESS_PROXY_URL: 'http://user:secret-proxy@no-such-proxy.invalid:3128' }),
+    'dns: dns-failed, network',
+    /no-such-proxy\.invalid/,
+    /resolver of this machine.*nslookup no-such-proxy\.invalid/,
+  ],
+  [
+    'port closed',
+    async () => {
       return at(await closedPort());
     },
-    ...route,
-    ...unavailable,
-    problem: /^127\.0\.0\.1:\d+: The bank refused the connection.*ECONNREFUSED/,
-    remedy: /BANK_BASE_URL.*network team.*firewall lets 127\.0\.0\.1 connect to 127\.0\.0\.1:\d+/,
-  },
-  {
-    name: 'packets dropped',
-    arrange: async () => at(await startDeafServer()),
-    ...route,
-    code: 'bank-timeout',
-    owner: 'bank',
-    problem: /BANK_CONNECT_TIMEOUT_MS/,
-    remedy: /network team whether the firewall lets 127\.0\.0\.1.*proxy must be used.*ask the bank/,
-  },
-  {
-    name: 'the second host closed, by its port alone',
-    arrange: async () => {
+    'route: bank-unreachable, network',
+    /^127\.0\.0\.1:\d+: The bank refused the connection.*ECONNREFUSED/,
+    /BANK_BASE_URL.*network team.*firewall lets 127\.0\.0\.1 connect to 127\.0\.0\.1:\d+/,
+  ],
+  [
+    'packets dropped',
+    async () => at(await startDeafServer()),
+    'route: bank-timeout, bank',
+    /BANK_CONNECT_TIMEOUT_MS/,
+    /network team whether the firewall lets 127\.0\.0\.1.*proxy must be used.*ask the bank/,
+  ],
+  [
+    'the second host closed, by its port alone',
+    async () => {
       return { BANK_BASE_URL: `https://127.0.0.1:${await closedPort()}` };
     },
-    ...route,
-    ...unavailable,
-    problem: /the account list, ECONNREFUSED/,
-    remedy: /firewall/,
-  },
-  {
-    name: 'a source address that is not of this machine',
-    arrange: async () => ({ EGRESS_LOCAL_ADDRESS: '192.0.2.77' }),
-    ...route,
-    code: 'config-invalid',
-    owner: 'operator',
-    problem: /EGRESS_LOCAL_ADDRESS is 192\.0\.2\.77.*no address of this machine/,
-    remedy: /Set EGRESS_LOCAL_ADDRESS/,
-  },
-  {
-    name: 'a proxy that wants a password, and none given',
-    arrange: () => answering(AUTHENTICATE),
-    ...route,
-    code: 'proxy-refused',
-    owner: 'operator',
-    problem: /asks for a user and password, and EGRESS_PROXY_URL has none \(it answered 407\)/,
-    remedy: /Set user and password.*EGRESS_PROXY_URL=http:\/\/user:password@host:port.*@ as %40/,
-  },
-  {
-    name: 'a proxy that wants another password',
-    arrange: async () => {
+    'route: bank-unreachable, network',
+    /the account list, ECONNREFUSED/,
+    /firewall/,
+  ],
+  [
+    'a source address that is not of this machine',
+    async () => ({ EGRESS_LOCAL_ADDRESS: '192.0.2.77' }),
+    'route: config-invalid, operator',
+    /EGRESS_LOCAL_ADDRESS is 192\.0\.2\.77.*no address of this machine/,
+    /Set EGRESS_LOCAL_ADDRESS/,
+  ],
+  [
+    'a proxy that wants a password, and none given',
+    () => answering(AUTHENTICATE),
+    'route: proxy-refused, operator',
+    /asks for a user and password, and EGRESS_PROXY_URL has none \(it answered 407\)/,
+    /Set user and password.*EGRESS_PROXY_URL=http:\/\/user:password@host:port.*@ as %40/,
+  ],
+  [
+    'a proxy that wants another password',
+    async () => {
       const { EGRESS_PROXY_URL } = await answering(AUTHENTICATE);
       return { EGRESS_PROXY_URL: withCredentials(new URL(EGRESS_PROXY_URL), 'user', 'secret-proxy').href };
     },
-    ...route,
-    code: 'proxy-refused',
-    owner: 'operator',
-    problem: /does not accept the user and password in EGRESS_PROXY_URL \(it answered 407\)/,
-    remedy: /Set user and password.*percent-encoded.*@ as %40/,
-  },
-  {
-    name: 'a proxy that refuses both hosts',
-    arrange: async () => {
+    'route: proxy-refused, operator',
+    /does not accept the user and password in EGRESS_PROXY_URL \(it answered 407\)/,
+    /Set user and password.*percent-encoded.*@ as %40/,
+  ],
+  [
+    'a proxy that refuses both hosts',
+    async () => {
       const { port } = await startRawServer();
       return {
         ...(await answering('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n')),
         BANK_BASE_URL: `https://127.0.0.1:${port}`,
       };
     },
-    ...route,
-    code: 'proxy-refused',
-    owner: 'network',
-    problem: /the token endpoint.*the account list/,
-    remedy: /allow CONNECT to 127\.0\.0\.1:\d+ on the proxy.*allow CONNECT to 127\.0\.0\.1:\d+ on the proxy/,
-  },
-  {
-    name: 'both ports closed',
-    arrange: async () => {
+    'route: proxy-refused, network',
+    /the token endpoint.*the account list/,
+    /allow CONNECT to 127\.0\.0\.1:\d+ on the proxy.*allow CONNECT to 127\.0\.0\.1:\d+ on the proxy/,
+  ],
+  [
+    'both ports closed',
+    async () => {
       return { ...at(await closedPort()), BANK_BASE_URL: `https://127.0.0.1:${await closedPort()}` };
     },
-    ...route,
-    ...unavailable,
-    problem: /ECONNREFUSED.*ECONNREFUSED/,
-    remedy: /Check host and port in BANK_AUTH_URL.*Check host and port in BANK_BASE_URL/,
-  },
-  {
-    name: 'a proxy that forbids it',
-    arrange: () => answering('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'),
-    ...route,
-    code: 'proxy-refused',
-    owner: 'network',
-    problem: /it answered 403/,
-    remedy: /allow CONNECT to 127\.0\.0\.1:\d+/,
-  },
-  {
-    name: 'a proxy that cannot reach the bank',
-    arrange: () => answering('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n'),
-    ...route,
-    code: 'proxy-refused',
-    owner: 'network',
-    problem: /it answered 503/,
-    remedy: /why the proxy cannot reach 127\.0\.0\.1:\d+/,
-  },
-  {
-    name: 'a proxy that hangs up after its 200',
-    arrange: () => answering('HTTP/1.1 200 Connection established\r\n\r\n'),
-    ...route,
-    code: 'proxy-unavailable',
-    owner: 'network',
-    problem: /tunnel/,
-    remedy: /network team.*whether the proxy reaches/,
-  },
-  {
-    name: 'a proxy that is not there',
-    arrange: async () => {
+    'route: bank-unreachable, network',
+    /ECONNREFUSED.*ECONNREFUSED/,
+    /Check host and port in BANK_AUTH_URL.*Check host and port in BANK_BASE_URL/,
+  ],
+  [
+    'a proxy that forbids it',
+    () => answering('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'),
+    'route: proxy-refused, network',
+    /it answered 403/,
+    /allow CONNECT to 127\.0\.0\.1:\d+/,
+  ],
+  [
+    'a proxy that cannot reach the bank',
+    () => answering('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n'),
+    'route: proxy-refused, network',
+    /it answered 503/,
+    /why the proxy cannot reach 127\.0\.0\.1:\d+/,
+  ],
+  [
+    'a proxy that hangs up after its 200',
+    () => answering('HTTP/1.1 200 Connection established\r\n\r\n'),
+    'route: proxy-unavailable, network',
+    /tunnel/,
+    /network team.*whether the proxy reaches/,
+  ],
+  [
+    'a proxy that is not there',
+    async () => {
       return { EGRESS_PROXY_URL: `http://127.0.0.1:${await closedPort()}` };
     },
-    ...route,
-    code: 'proxy-unavailable',
-    owner: 'network',
-    problem: /ECONNREFUSED/,
-    remedy: /EGRESS_PROXY_URL.*127\.0\.0\.1 may connect to 127\.0\.0\.1:\d+/,
-  },
-  {
-    name: 'a silent proxy',
-    arrange: () => proxy({ onConnect: () => undefined }),
-    ...route,
-    code: 'proxy-unavailable',
-    owner: 'network',
-    problem: /opened no tunnel/,
-    remedy: /whether the proxy reaches/,
-  },
-  {
-    name: 'an https proxy that is not trusted',
-    arrange: async () => {
+    'route: proxy-unavailable, network',
+    /ECONNREFUSED/,
+    /EGRESS_PROXY_URL.*127\.0\.0\.1 may connect to 127\.0\.0\.1:\d+/,
+  ],
+  [
+    'a silent proxy',
+    () => proxy({ onConnect: () => undefined }),
+    'route: proxy-unavailable, network',
+    /opened no tunnel/,
+    /whether the proxy reaches/,
+  ],
+  [
+    'an https proxy that is not trusted',
+    async () => {
       const { server } = await identity();
       return proxy({ tls: server });
     },
-    ...route,
-    code: 'proxy-unavailable',
-    owner: 'operator',
-    problem: /certificate of the egress proxy \S+ is not trusted/,
-    remedy: /EGRESS_PROXY_CA_FILE/,
-  },
-  {
-    name: 'a server certificate by an unknown root',
-    arrange: async () => {
+    'route: proxy-unavailable, operator',
+    /certificate of the egress proxy \S+ is not trusted/,
+    /EGRESS_PROXY_CA_FILE/,
+  ],
+  [
+    'a server certificate by an unknown root',
+    async () => {
       const { BANK_CA_FILE: _unknown, ...env } = await tlsServer();
       return env;
     },
-    ...untrusted,
-    problem:
-      /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE holds no root of it, only: CN=Sandbox Bank Root CA/,
-    remedy: /the certificate of CN=A bank root.*BANK_CA_FILE.*TLS inspection/,
-  },
-  {
-    name: 'the same, and no roots given',
-    arrange: async () => ({ ...(await tlsServer()), BANK_CA_FILE: '' }),
-    ...untrusted,
-    problem: /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE is not set, so only the roots of Node count/,
-    remedy: /the certificate of CN=A bank root.*as BANK_CA_FILE.*TLS inspection/,
-  },
-  {
-    name: 'a server certificate that has expired',
-    arrange: () => tlsServer({}, ['127.0.0.1'], expired()),
-    ...untrusted,
-    problem: /CERT_HAS_EXPIRED/,
-    remedy: /clock.*tell the bank that the certificate of 127\.0\.0\.1:\d+ is not valid/,
-  },
-  {
-    name: 'a server certificate for another name',
-    arrange: () => tlsServer({}, ['other.example']),
-    ...untrusted,
-    problem: /ERR_TLS_CERT_ALTNAME_INVALID/,
-    remedy: /Check the name in BANK_BASE_URL/,
-  },
-  {
-    name: 'a server that looks at our certificate after its ticket, and hangs up',
-    arrange: async () => {
+    'tls: bank-untrusted, operator',
+    /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE holds no root of it, only: CN=Sandbox Bank Root CA/,
+    /the certificate of CN=A bank root.*BANK_CA_FILE.*TLS inspection/,
+  ],
+  [
+    'the same, and no roots given',
+    async () => ({ ...(await tlsServer()), BANK_CA_FILE: '' }),
+    'tls: bank-untrusted, operator',
+    /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE is not set, so only the roots of Node count/,
+    /the certificate of CN=A bank root.*as BANK_CA_FILE.*TLS inspection/,
+  ],
+  [
+    'a server certificate that has expired',
+    () => tlsServer({}, ['127.0.0.1'], expired()),
+    'tls: bank-untrusted, operator',
+    /CERT_HAS_EXPIRED/,
+    /clock.*tell the bank that the certificate of 127\.0\.0\.1:\d+ is not valid/,
+  ],
+  [
+    'a server certificate for another name',
+    () => tlsServer({}, ['other.example']),
+    'tls: bank-untrusted, operator',
+    /ERR_TLS_CERT_ALTNAME_INVALID/,
+    /Check the name in BANK_BASE_URL/,
+  ],
+  [
+    'a server that looks at our certificate after its ticket, and hangs up',
+    async () => {
       const { env, server, authority } = await identity();
       const options = { ...server, ca: authority.pem, requestCert: true, rejectUnauthorized: true };
       return { ...env, ...at((await startTlsServer(options, () => undefined)).port) };
     },
-    ...rejected,
-    problem: /closed the connection before its first answer/,
-    remedy: /thumbprint [0-9A-F]{40}.*allowlist.*intermediates/,
-  },
-  {
-    name: 'the same on the second host alone',
-    arrange: async () => {
+    'tls: certificate-rejected, operator',
+    /closed the connection before its first answer/,
+    /thumbprint [0-9A-F]{40}.*allowlist.*intermediates/,
+  ],
+  [
+    'the same on the second host alone',
+    async () => {
       const { env, server, authority } = await identity();
       const options = { ...server, ca: authority.pem, requestCert: true, rejectUnauthorized: true };
       const { port } = await startTlsServer(options, () => undefined);
       const first = await startTlsServer(server, () => undefined);
       return { ...env, BANK_AUTH_URL: `https://127.0.0.1:${first.port}`, BANK_BASE_URL: `https://127.0.0.1:${port}` };
     },
-    ...rejected,
-    problem: /the account list/i,
-    remedy: /thumbprint [0-9A-F]{40}/,
-  },
-  {
-    name: 'a server that closes after accepting',
-    arrange: async () => at((await startRawServer((socket) => void socket.end())).port),
-    ...rejected,
-    problem: /closed the connection/,
-    remedy: /ended within the handshake.*network team/,
-  },
-  {
-    name: 'a server that says nothing',
-    arrange: async () => at((await startRawServer(() => undefined)).port),
-    ...tls,
-    code: 'bank-timeout',
-    owner: 'bank',
-    problem: /No TLS connection/,
-    remedy: /swallows TLS.*ask the bank/,
-  },
-  {
-    name: 'plain HTTP on the port',
-    arrange: async () => at((await startRawServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))).port),
-    ...tls,
-    ...unavailable,
-    problem: /The TLS handshake with the bank failed/,
-    remedy: /port in BANK_BASE_URL.*does not speak TLS/,
-  },
+    'tls: certificate-rejected, operator',
+    /the account list/i,
+    /thumbprint [0-9A-F]{40}/,
+  ],
+  [
+    'a server that closes after accepting',
+    async () => at((await startRawServer((socket) => void socket.end())).port),
+    'tls: certificate-rejected, operator',
+    /closed the connection/,
+    /ended within the handshake.*network team/,
+  ],
+  [
+    'a server that says nothing',
+    async () => at((await startRawServer(() => undefined)).port),
+    'tls: bank-timeout, bank',
+    /No TLS connection/,
+    /swallows TLS.*ask the bank/,
+  ],
+  [
+    'plain HTTP on the port',
+    async () => at((await startRawServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))).port),
+    'tls: bank-unreachable, network',
+    /The TLS handshake with the bank failed/,
+    /port in BANK_BASE_URL.*does not speak TLS/,
+  ],
 ];
 
 const OPENSSL_CASES: readonly Case[] = [
-  ...(['-tls1_2', '-tls1_3'] as const).map((version) => ({
-    name: `our certificate refused by an alert (${version})`,
-    arrange: () => openssl(version, '-Verify', '3', '-verify_return_error'),
-    ...rejected,
-    problem: /refused our client certificate \(TLS alert \d+\)/,
-    remedy: /thumbprint [0-9A-F]{40}/,
-  })),
-  {
-    name: 'TLS 1.1 only',
-    arrange: () => openssl('-tls1_1', '-cipher', 'DEFAULT@SECLEVEL=0'),
-    ...tls,
-    ...unavailable,
-    problem: /handshake/,
-    remedy: /enable TLS 1\.2 or 1\.3/,
-  },
+  ...(['-tls1_2', '-tls1_3'] as const).map((version): Case => [
+    `our certificate refused by an alert (${version})`,
+    () => openssl(version, '-Verify', '3', '-verify_return_error'),
+    'tls: certificate-rejected, operator',
+    /refused our client certificate \(TLS alert \d+\)/,
+    /thumbprint [0-9A-F]{40}/,
+  ]),
+  [
+    'TLS 1.1 only',
+    () => openssl('-tls1_1', '-cipher', 'DEFAULT@SECLEVEL=0'),
+    'tls: bank-unreachable, network',
+    /handshake/,
+    /enable TLS 1\.2 or 1\.3/,
+  ],
 ];
 
 describe('the doctor names the broken connection', () => {
-  let bank: PretendBank;
-  beforeAll(async () => {
-    bank = await startPretendBank();
-  });
-
-  const run = async ({ arrange, ...expected }: Case) => {
-    const env = await arrange(bank);
-    const before = bank.requests.length;
-    const examination = await examineWith({ ...toEnvironment(bank), ...env });
-    expectFailed(examination, expected);
-    expect(bank.requests).toHaveLength(before);
-    expect(examination.ms).toBeLessThan(5000);
-    return examination;
+  const check = async (...[, arrange, verdict, problem, remedy]: Case) => {
+    const examination = await examineWith({ ...toEnvironment(bank), ...(await arrange()) });
+    expectFailed(examination, verdict, problem, remedy);
+    expect(bank.requests).toEqual([]);
+    expectNoSecret(examination.everything, ['secret-proxy', bank.password, bank.username]);
   };
 
-  it.each(CASES)('$name → $step, $code', async (each) => {
-    const { everything } = await run(each);
-    for (const secret of ['secret-proxy', bank.password, bank.username]) expect(everything).not.toContain(secret);
-  });
-
-  (hasOpenssl() ? it : it.skip).each(OPENSSL_CASES)('$name → $step, $code', async (each) => {
-    await run(each);
-  });
+  it.each(CASES)('%s', check);
+  (hasOpenssl() ? it : it.skip).each(OPENSSL_CASES)('%s', check);
 
   it('leaves no socket behind', async () => {
     const env = await proxy({ onConnect: () => undefined });
@@ -399,13 +343,11 @@ describe('the doctor names the broken connection', () => {
     });
     const findings = { facts: {}, lines: [] };
     const never = new Promise<never>(() => undefined);
-    const started = performance.now();
     await expect(
       checkDns(hosts, 100, findings, (name) =>
         name === 'slow.example' ? never : Promise.resolve([{ address: '192.0.2.1' }]),
       ),
     ).rejects.toMatchObject({ code: 'dns-failed', problem: expect.stringContaining('within 100 ms') });
-    expect(performance.now() - started).toBeLessThan(2000);
     expect(findings.facts).toMatchObject({ tokens: { addresses: ['192.0.2.1'] } });
   });
 });

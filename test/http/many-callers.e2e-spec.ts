@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { holdAccounts } from '../support/bank-for-file.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { expectCommonConditions } from '../support/common-conditions.js';
 import { type Gateway, get, startGateway } from '../support/gateway.js';
@@ -17,14 +18,6 @@ const MB = 1024 * 1024;
 
 const GET = 'GET /api/v1/accounts HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** The bank answers the list when told to. */
-function heldUp(bank: PretendBank): () => void {
-  const good = listSample();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  bank.onAccounts = (...args) => void promise.then(() => good(...args));
-  return resolve;
-}
-
 const connectionsOf = ({ app }: Gateway): Promise<number> => {
   const server = app.getHttpServer() as { getConnections(done: (error: Error | null, count: number) => void): void };
   return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
@@ -33,7 +26,7 @@ const connectionsOf = ({ app }: Gateway): Promise<number> => {
 describe('a crowd', () => {
   it('callers who leave before their answer, 1000 of them, leave nothing behind', async () => {
     const bank = await startPretendBank();
-    const letGo = heldUp(bank);
+    const letGo = holdAccounts(bank);
     // those who have left do not count as waiting
     const gateway = await startGateway(bank, { MAX_REQUESTS_WAITING: '150' });
     for (let left = 0; left < 1000; left += 100) {
@@ -55,7 +48,7 @@ describe('a crowd', () => {
 
   it('2000 at once before a slow bank: each has an answer or a clean refusal, the live probe stays quick', async () => {
     const bank = await startPretendBank();
-    const letGo = heldUp(bank);
+    const letGo = holdAccounts(bank);
     const program = await startProgram({
       env: programEnvironment(bank, {
         MAX_REQUESTS_WAITING: '500',
@@ -179,10 +172,7 @@ describe('callers who leave', () => {
   /** A gateway whose bank answers the list when told to. */
   async function startHeldUp(): Promise<{ bank: PretendBank; gateway: Gateway; letGo: () => void }> {
     const bank = await startPretendBank();
-    const good = listSample();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    bank.onAccounts = (...args) => void promise.then(() => good(...args));
-    return { bank, gateway: await startGateway(bank), letGo: resolve };
+    return { bank, gateway: await startGateway(bank), letGo: holdAccounts(bank) };
   }
 
   const statuses = (gateway: Gateway) =>
@@ -235,9 +225,7 @@ describe('callers who leave during a refresh', () => {
   describe('callers who leave cost nothing', () => {
     it(`${CALLERS} who hang up while the bank is asked: one reading, which goes on for those who stay`, async () => {
       const bank = await startPretendBank();
-      const good = listSample();
-      const { promise: letGo, resolve } = Promise.withResolvers<void>();
-      bank.onAccounts = (...args) => void letGo.then(() => good(...args));
+      const letGo = holdAccounts(bank);
       const gateway = await startGateway(bank);
       const stays = gateway.get('/api/v1/accounts');
       await until(() => bank.requests.length === 2);
@@ -256,7 +244,7 @@ describe('callers who leave during a refresh', () => {
         }),
       );
       expect((await gateway.get('/health/live')).status).toBe(200);
-      resolve();
+      letGo();
       const answer = await stays;
       expect([answer.status, answer.json.page.total]).toEqual([200, 3]);
       expect(bank.requests).toHaveLength(2);

@@ -25,20 +25,16 @@ import { AccountsController } from '../../src/accounts/accounts.controller.js';
 import { BalancesController } from '../../src/accounts/balances.controller.js';
 import { Responder } from '../../src/accounts/responder.js';
 import { problemSchema } from '../../src/problems/problem-document.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { get, prepareGateway, startGateway, type Answer, type Gateway } from '../support/gateway.js';
-import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { faultOf, sendRaw } from '../support/raw-connection.js';
-import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
+
+const bank = await bankForFile();
 
 const PATH = '/api/v1/accounts';
 const CONTROLLERS = [AccountsController, BalancesController];
 
-let bank: PretendBank;
-beforeEach(async () => {
-  bank = await startPretendBank();
-  bank.onAccounts = listSample();
-});
 afterEach(async () => {
   for (const controller of CONTROLLERS) {
     Reflect.deleteMetadata(GUARDS_METADATA, controller);

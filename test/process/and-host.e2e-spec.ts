@@ -1,20 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
 import { get } from '../support/gateway.js';
-import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { programEnvironment, startProgram, type Program } from '../support/program.js';
 import { listSample } from '../support/sample-accounts.js';
 import { closedPort } from '../support/servers.js';
 import { hasPrlimit } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-let bank: PretendBank;
-beforeEach(async () => {
-  bank = await startPretendBank();
-  bank.onAccounts = listSample();
-});
+const bank = await bankForFile();
 
 const start = (env: Record<string, string> = {}, nodeFlags: string[] = []) =>
   startProgram({ env: programEnvironment(bank, env), cwd: bank.directory, nodeFlags });

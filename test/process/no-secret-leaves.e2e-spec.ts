@@ -1,19 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Account } from '../../src/snapshot/account.js';
 import { FAULTS } from '../../src/sandbox/faults.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { control, start } from '../support/sandbox.js';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
 import { startGateway, type Answer } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { issueToken, json, type PretendBank } from '../support/pretend-bank.js';
 import { listSample, PLANTED } from '../support/sample-accounts.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
+const bank = await bankForFile();
 
 const PATHS = ['/api/v1/accounts', '/api/v1/accounts/nobody', '/health', '/api/v1/accounts?pageSize=x', '/nothing'];
 

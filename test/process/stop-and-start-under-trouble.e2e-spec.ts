@@ -62,7 +62,6 @@ describe('stopping', () => {
     await gateway.close();
     expect(performance.now() - stopped).toBeLessThan(2800);
   });
-
 });
 
 describe('starting', () => {

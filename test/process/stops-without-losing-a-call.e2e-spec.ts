@@ -1,17 +1,13 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { bankForFile, holdAccounts } from '../support/bank-for-file.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { get } from '../support/gateway.js';
-import { startPretendBank, type PretendBank } from '../support/pretend-bank.js';
 import { programEnvironment, startProgram } from '../support/program.js';
-import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
-let bank: PretendBank;
-beforeEach(async () => {
-  bank = await startPretendBank();
-});
+const bank = await bankForFile();
 
 const start = (env: Record<string, string> = {}) =>
   startProgram({ env: programEnvironment(bank, env), cwd: temporaryDirectory() });
@@ -21,21 +17,13 @@ async function startWithCallInFlight(env: Record<string, string> = {}) {
   const program = await start(env);
   const url = await program.started();
   await until(() => program.events('snapshot.refreshed').length === 1);
-  const letGo = heldUp();
+  const letGo = holdAccounts(bank);
   const inFlight = get(`${url}/api/v1/accounts`, { 'cache-control': 'max-age=0' });
   // looked at later than it may fail
   inFlight.catch(() => undefined);
   await until(() => lists() === 2);
   return { program, url, letGo, inFlight };
 }
-/** The bank answers the list when told to. */
-function heldUp() {
-  const good = listSample();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  bank.onAccounts = (...args) => void promise.then(() => good(...args));
-  return resolve;
-}
-
 describe('it stops without losing a call', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     '%s: a call in flight is answered, idle connections are closed, exit code 0',
@@ -102,5 +90,4 @@ describe('it stops without losing a call', () => {
     program.child.kill('SIGTERM');
     expect(await Promise.race([program.exit, delay(3000, 'still there', { ref: false })])).toBe(0);
   });
-
 });

@@ -8,6 +8,14 @@ export function repair(bank: PretendBank): void {
   bank.onAccounts = listSample();
 }
 
+/** From now on the account list is sent once the returned function is called. */
+export function holdAccounts(bank: PretendBank): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const good = listSample();
+  bank.onAccounts = (...args) => void promise.then(() => good(...args));
+  return resolve;
+}
+
 /**
  * One bank for the tests of a file, to be awaited at its top. After each test the bank is again as it was.
  */

@@ -1,25 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
 import { startTracing, type Tracing } from '../../src/telemetry/tracing.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
 import { startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
 import { keepLines } from '../support/log-lines.js';
 import { startCollector, type CollectedSpan, type Collector } from '../support/otlp-collector.js';
-import { issueToken, json, listAccounts, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { issueToken, json, listAccounts } from '../support/pretend-bank.js';
 import { listSample, PLANTED, sampleAccounts, sampleId } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
+
+const bank = await bankForFile();
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 const traceParent = (flags: string) => ({ traceparent: `00-${TRACE}-${PARENT}-${flags}` });
 
-let bank: PretendBank;
 let tracing: Tracing | null = null;
 const { logger, lines, written } = keepLines();
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
 afterEach(async () => {
   await tracing?.stop();
   tracing = null;

@@ -2,26 +2,20 @@ import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { AppModule } from '../../src/app.module.js';
+import { bankForFile } from '../support/bank-for-file.js';
 import { createAuthority } from '../support/authority.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { issueToken, json, startPretendBank, type PretendBank } from '../support/pretend-bank.js';
+import { issueToken, json } from '../support/pretend-bank.js';
 import { rawCall, rawRequest } from '../support/raw-call.js';
 import { listSample } from '../support/sample-accounts.js';
 import { parseMetrics, scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';
 
-let bank: PretendBank;
-beforeAll(async () => {
-  bank = await startPretendBank();
-});
-afterEach(async () => {
-  bank.onToken = issueToken(bank);
-  bank.onAccounts = listSample(3);
-});
+const bank = await bankForFile();
 
 const DURATION_COUNT = 'http_server_request_duration_seconds_count';
 const ACCOUNTS = '/api/v1/accounts';
