@@ -93,7 +93,7 @@ function Head({ column: { name, sort, class: className }, view, navigate }: Head
   const direction = view.sort === sort ? 'ascending' : view.sort === `-${sort}` ? 'descending' : undefined;
   return (
     <th role="columnheader" scope="col" class={className} aria-sort={direction}>
-      <button type="button" class="sort" onClick={() => navigate({ sort: turned(view.sort, sort) })}>
+      <button type="button" class="plain sort" onClick={() => navigate({ sort: turned(view.sort, sort) })}>
         {name}
         <span class="arrow" aria-hidden="true">
           {direction === 'ascending' ? '↑' : direction === 'descending' ? '↓' : ''}

@@ -15,8 +15,7 @@ interface Props {
   readonly listing: Listing;
   readonly view: View;
   readonly navigate: Navigate;
-  /** How many the bank listed, or null. */
-  readonly count: number | null;
+  readonly currencies: readonly string[];
   readonly gone: boolean;
   readonly environment: Environment;
   readonly host: string;
@@ -24,7 +23,7 @@ interface Props {
 }
 
 /** The accounts: searched, filtered, sorted, one page. An open account is beside them. */
-export function Accounts({ listing, view, navigate, count, gone, environment, host, children }: Props) {
+export function Accounts({ listing, view, navigate, currencies, gone, environment, host, children }: Props) {
   const { data, problem, pending, changed } = listing;
   const filtered = Object.keys(toFilters(view)).length > 0;
   // nobody can be asked: a search looks at what is there
@@ -47,7 +46,12 @@ export function Accounts({ listing, view, navigate, count, gone, environment, ho
         </p>
         <CsvLink view={view} environment={environment.name} />
       </div>
-      <Filters view={view} navigate={navigate} accounts={count} />
+      <Filters
+        view={view}
+        navigate={navigate}
+        currencies={currencies}
+        owners={accounts?.map(({ owner }) => owner) ?? []}
+      />
       <div class="beside stack">
         <div class="card" style={{ '--fraction': `${Math.min(widestFraction(amounts), 6)}ch` }}>
           {failed || accounts?.length === 0 ? (

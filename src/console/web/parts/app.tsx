@@ -107,7 +107,7 @@ export function App({ first }: { readonly first: Live }) {
             listing={listing}
             view={view}
             navigate={navigate}
-            count={health?.details.snapshot.accounts ?? null}
+            currencies={totals.data?.totals.flatMap(({ currency }) => currency ?? []) ?? []}
             gone={problem !== null}
             environment={environment}
             host={health?.details.bank.host ?? ''}

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useChoices } from '../use-choices.js';
 import type { Navigate } from '../use-view.js';
 import { DEFAULT_VIEW, toFilters, toSort, type View } from '../view.js';
 
@@ -9,8 +8,13 @@ const MAX_LENGTH = 100;
 interface Props {
   readonly view: View;
   readonly navigate: Navigate;
-  readonly accounts: number | null;
+  readonly currencies: readonly string[];
+  /** Of the accounts that are shown, for the name of the one that is filtered by. */
+  readonly owners: readonly { readonly id: string | null; readonly name: string | null }[];
 }
+
+/** Those that banks are known to send. Another one comes with the address. */
+const STATUSES = ['Active', 'Closed'];
 
 const SORT_NAMES: Readonly<Record<string, string>> = {
   name: 'Name',
@@ -24,9 +28,9 @@ const SORT_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Search and filters, as they are in the address bar. */
-export function Filters({ view, navigate, accounts }: Props) {
-  const choices = useChoices(accounts);
+export function Filters({ view, navigate, currencies, owners }: Props) {
   const active = Object.keys(toFilters(view)).length > 0;
+  const owner = owners.find(({ id }) => id === view.ownerId)?.name ?? view.ownerId;
   return (
     <form class="filters row" role="search" onSubmit={(event) => event.preventDefault()}>
       <Search view={view} navigate={navigate} />
@@ -34,23 +38,25 @@ export function Filters({ view, navigate, accounts }: Props) {
         label="Status"
         all="Active and closed"
         value={view.status}
-        options={(choices?.statuses ?? []).map((value) => [value, value])}
+        options={STATUSES.map((value) => [value, value])}
         onChoose={(status) => navigate({ status })}
       />
       <Choice
         label="Currency"
         all="All currencies"
         value={view.currency}
-        options={(choices?.currencies ?? []).map((value) => [value, value])}
+        options={currencies.map((value) => [value, value])}
         onChoose={(currency) => navigate({ currency })}
       />
-      <Choice
-        label="Owner"
-        all="All owners"
-        value={view.ownerId}
-        options={(choices?.owners ?? []).map(({ id, name }) => [id, name])}
-        onChoose={(ownerId) => navigate({ ownerId })}
-      />
+      {view.ownerId !== '' && (
+        <Choice
+          label="Owner"
+          all="All owners"
+          value={view.ownerId}
+          options={[[view.ownerId, owner]]}
+          onChoose={(ownerId) => navigate({ ownerId })}
+        />
+      )}
       <Choice
         label="Sort"
         value={view.sort}

@@ -18,7 +18,7 @@ export function Pages({ page: { number, size, total }, view, navigate }: Props) 
         {text}
       </ViewLink>
     ) : (
-      <span class="page off" aria-hidden="true">
+      <span class="page none" aria-hidden="true">
         {text}
       </span>
     );

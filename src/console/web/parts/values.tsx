@@ -26,11 +26,8 @@ export function Movement({ text }: { readonly text: string | null }) {
   if (text === null || /^-?0*(\.0*)?$/.test(text)) return <span class="none">–</span>;
   const down = text.startsWith('-');
   return (
-    <span
-      class={down ? 'movement down' : 'movement up'}
-      title={down ? 'Less than at the begin of day' : 'More than at the begin of day'}
-    >
-      <Amount text={text} />
+    <span class="movement" title={`${down ? 'Less' : 'More'} than at the begin of day`}>
+      <small class={down ? 'level-bad' : 'level-ok'}>{down ? '▼' : '▲'}</small> <Amount text={text} />
     </span>
   );
 }
