@@ -62,18 +62,6 @@ suite('a page of a listed origin', () => {
     expect(errors).toEqual([]);
   });
 
-  it('gathers all accounts, and the sums', async () => {
-    const { page, errors } = await open(listed);
-    const [count, totals] = await page.evaluate(async () => {
-      let count = 0;
-      for await (const { balances } of client.allAccounts({ currency: 'EUR' })) count += balances.length;
-      return [count, (await client.getBalances({ currency: 'EUR' })).totals] as const;
-    });
-    expect(count).toBeGreaterThan(0);
-    expect(totals).toEqual((await gateway.get('/api/v1/balances?currency=EUR')).json.totals);
-    expect(errors).toEqual([]);
-  });
-
   it('watches: paused in a hidden tab, asks at once when visible or online again', async () => {
     // longer than the test may last: only the events can have it ask
     const { page } = await open(listed, { SNAPSHOT_FRESH_MS: '290000' });
