@@ -11,7 +11,7 @@ import { describeRoutes } from '../egress/route.js';
 import { Log } from '../logging/logging.js';
 import { openStandardOutput } from '../logging/standard-output.js';
 import { sandboxPlaces } from '../sandbox/sandbox-greeting.js';
-import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
+import type { Sandbox } from '../sandbox/sandbox.js';
 import { startTracing } from '../telemetry/tracing.js';
 import { SystemClock } from '../time/clock.js';
 import { EXIT } from './exit.js';
@@ -50,13 +50,16 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     forgetSecrets(process.env);
     exitOnInternalError(process, logger);
     for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
-    const sandbox = options.sandbox
-      ? await startSandbox(toSandboxOptions(read), {
-          fresh: options.fresh,
-          // nobody wants to wait for a back-off after failures that the switches made
-          onReset: () => reload('the switches of the sandbox are reset'),
-        })
-      : null;
+    let sandbox: Sandbox | null = null;
+    if (options.sandbox) {
+      // a gateway in front of a real bank does not load it
+      const { startSandbox } = await import('../sandbox/sandbox.js');
+      sandbox = await startSandbox(toSandboxOptions(read), {
+        fresh: options.fresh,
+        // nobody wants to wait for a back-off after failures that the switches made
+        onReset: () => reload('the switches of the sandbox are reset'),
+      });
+    }
     opened.defer(async () => sandbox?.close());
     const settings = sandbox ? withSandboxBank(read, sandbox) : read;
     const created = await createApp({

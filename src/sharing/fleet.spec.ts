@@ -5,6 +5,7 @@ import { keepLines } from '../../test/support/log-lines.js';
 import type { IdentityHolder } from '../auth/identity-holder.js';
 import type { SnapshotReader } from '../snapshot/snapshot-reader.js';
 import { account, snapshotOf } from '../snapshot/sample-account.test-support.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import { Fleet } from './fleet.js';
 import { Groups } from './group.js';
 import type { Command, RedisConnection } from './redis-connection.js';
@@ -31,13 +32,25 @@ async function scene({ lookedAtMs, loadedMs }: { lookedAtMs: number; loadedMs: n
   };
   const send = async (commands: readonly Command[]) => commands.map(answer);
   const connection = { trouble: null, send } as unknown as RedisConnection;
-  const { logger } = keepLines();
-  const store = new RedisStore({ connection, keyPrefix: '', clock, logger, maxAgeMs: 300_000 });
+  const log = keepLines();
+  const store = new RedisStore({ connection, keyPrefix: '', clock, logger: log.logger, maxAgeMs: 300_000 });
   const reader = { read: async () => ({ snapshot, pages: 1 }) } as unknown as SnapshotReader;
   const acceptable = { maxAgeMs: () => 10_000, maxBegunMs: 0 };
   const fleet = new Fleet(connection, store, groups, clock);
-  return { clock, read: () => fleet.read(reader, 'id', new AbortController().signal, acceptable) };
+  return { clock, store, group, log, read: () => fleet.read(reader, 'id', new AbortController().signal, acceptable) };
 }
+
+describe('a snapshot to be stored', () => {
+  it.each([
+    [64 * 2 ** 20, true, 0],
+    [64 * 2 ** 20 + 1, false, 1],
+  ])('of %i bytes is shared: %s', async (bytes, shared, lines) => {
+    const { store, group, log } = await scene({ lookedAtMs: 0, loadedMs: 0 });
+    const snapshot = { buffer: new ArrayBuffer(bytes), durationMs: 5 } as Snapshot;
+    for (const asOfMs of [NOW_MS, NOW_MS + 1]) expect(await store.store(group, snapshot, asOfMs)).toBe(shared);
+    expect(log.lines('sharing.refused')).toHaveLength(lines);
+  });
+});
 
 describe('a copy', () => {
   it('has the age of what was loaded', async () => {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { GatewayError } from '../problems/gateway-error.js';
+import { PROBLEMS } from '../problems/problem-table.js';
 import type { CachedSnapshot } from './cached-snapshot.js';
 import type { Snapshot } from './snapshot.js';
 import type { ReadSnapshot } from './snapshot-reader.js';
@@ -36,7 +37,9 @@ export class RefreshLog {
       );
     }
     if (this.#cached.isEmptied && !wasEmptied) {
-      this.#logger.warn({ event: 'snapshot.emptied', ...fields }, 'the bank no longer lists any accounts');
+      const code = 'accounts-emptied';
+      const { owner } = PROBLEMS[code];
+      this.#logger.warn({ event: 'snapshot.emptied', code, owner, ...fields }, 'the bank no longer lists any accounts');
     }
   }
 

@@ -406,7 +406,9 @@ describe('a list that became empty', () => {
       scene.clock.advance(FRESH_MS + 1);
     }
     expect(seen).toEqual([false, false, true, true, false]);
-    expect(scene.log.lines('snapshot.emptied')).toEqual([expect.objectContaining({ level: 'warn', accounts: 0 })]);
+    expect(scene.log.lines('snapshot.emptied')).toMatchObject([
+      { level: 'warn', accounts: 0, code: 'accounts-emptied', owner: 'bank' },
+    ]);
   });
 
   it('is accepted by a reload', async () => {

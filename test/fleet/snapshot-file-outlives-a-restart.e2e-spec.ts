@@ -111,6 +111,8 @@ describe('the copy in SNAPSHOT_FILE', () => {
       },
     ],
     ['noise', 'damaged', (file) => writeFileSync(file, Buffer.alloc(100_000, 0x61))],
+    // sparse: it takes no space
+    ['larger than 512 MB', 'too-large', (file) => truncateSync(file, 512 * 2 ** 20 + 1)],
   ])('is ignored with one line when it is %s', async (_what, reason, damage) => {
     const { bank, file } = await afterOneRun();
     damage(file);
