@@ -15,7 +15,8 @@ interface Row {
 const account = (id: number | string, name = `name ${id}`): Row => ({ accountId: `a-${id}`, friendlyName: name });
 const accounts = (count: number, from = 0) => Array.from({ length: count }, (_, index) => account(from + index));
 
-type Read = AccountList & { readonly list: readonly BankAccount[] };
+/** `readAgain`: its first page was asked for twice. */
+type Read = AccountList & { readonly list: readonly BankAccount[]; readonly readAgain: boolean };
 const ids = ({ list }: Read) => list.map(({ accountId }) => accountId);
 
 type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null; readonly padding?: number };
@@ -71,6 +72,7 @@ function begin(
     { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests },
   );
   const read = async (signal = new AbortController().signal): Promise<Read> => {
+    const asked = requests.length;
     let pages: [number, readonly BankAccount[]][] = [];
     let pageReader = new PageReader();
     const reading = reader.begin('reading-1', signal);
@@ -82,7 +84,9 @@ function begin(
     }
     // as the snapshot has them: the later page's version of an account wins
     const inOrder = pages.flatMap(([, onPage]) => onPage);
-    return { ...reading.result, list: [...new Map(inOrder.map((each) => [each.accountId, each])).values()] };
+    const list = [...new Map(inOrder.map((each) => [each.accountId, each])).values()];
+    const readAgain = requests.slice(asked).filter(({ pageNumber }) => pageNumber === 1).length > 1;
+    return { ...reading.result, list, readAgain };
   };
   return { read, requests, most, numbers: () => requests.map(({ pageNumber }) => pageNumber) };
 }

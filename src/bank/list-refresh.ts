@@ -17,8 +17,6 @@ export interface AccountList {
   /** True if the bank's row count agrees; null without a count (docs/api.md#freshness). */
   readonly complete: boolean | null;
   readonly pages: number;
-  /** The list changed during the first pass and was read a second time. */
-  readonly readAgain: boolean;
 }
 
 /** Experience with the bank, from one refresh to the next. */
@@ -78,7 +76,6 @@ export class ListRefresh {
       accounts: pass.accounts,
       complete: pass.drifted ? false : pass.counted ? true : null,
       pages: pass.pages,
-      readAgain: first.drifted,
     };
   }
 
