@@ -85,7 +85,7 @@ export class AccountsController {
       const { snapshot } = served;
       const position = snapshot.positionOf(accountId);
       if (position === -1) {
-        throw new GatewayError('account-not-found', 'The accounts last read from the bank have none with this id.', {
+        throw new GatewayError('account-not-found', 'The current snapshot has no account with this id.', {
           headers: { ...this.responder.toHeaders(served), 'cache-control': 'no-store' },
         });
       }

@@ -25,4 +25,4 @@ export function assertAcceptsJson(accept: string | undefined): void {
 }
 
 const notAcceptable = () =>
-  new GatewayError('not-acceptable', 'The Accept header excludes every format that this route gives; see /docs.');
+  new GatewayError('not-acceptable', 'The Accept header excludes every format that this route offers; see /docs.');

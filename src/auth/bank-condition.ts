@@ -35,7 +35,7 @@ export class BankCondition {
     if (first) {
       this.#logger[error.needsSomeone ? 'error' : 'warn'](
         { event: 'bank.unavailable', code: error.code, owner: error.owner, detail: error.detail, work },
-        'the bank cannot be used',
+        'the bank is unavailable',
       );
     }
   }
@@ -43,7 +43,7 @@ export class BankCondition {
   succeeded(work: BankWork): void {
     this.#lastSuccessAt = this.#at();
     if (this.#failing.delete(work) && this.#failing.size === 0) {
-      this.#logger.info({ event: 'bank.recovered', work }, 'the bank can be used again');
+      this.#logger.info({ event: 'bank.recovered', work }, 'the bank is available again');
     }
   }
 

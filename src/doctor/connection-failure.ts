@@ -80,7 +80,7 @@ function routeRemedy(connection: Connection, code: GatewayError['code'], cause: 
         : `Check EGRESS_PROXY_URL (or HTTPS_PROXY); if it is right, ask the network team whether ${from} may connect to ${hostname}:${port}, and whether the proxy reaches ${address}.`;
     case 'bank-timeout':
     case 'bank-unreachable':
-      return `Check host and port in ${variable}. Ask the network team whether the firewall lets ${from} connect to ${address} by TCP${proxy ? '' : ', or whether a proxy must be used (EGRESS_PROXY_URL)'}; then ask the bank whether its service is up.`;
+      return `Check host and port in ${variable}. Ask the network team whether the firewall lets ${from} connect to ${address} over TCP${proxy ? '' : ', or whether a proxy must be used (EGRESS_PROXY_URL)'}; then ask the bank whether its service is up.`;
     default:
       return remedyFor('route', code);
   }

@@ -80,7 +80,7 @@ async function checkToken({ tokens }: BankIdentity, warnings: readonly string[],
   const { lifetimeMs } = await tokens.get();
   const lifetimeSeconds = lifetimeMs / 1000;
   findings.facts['lifetimeSeconds'] = lifetimeSeconds;
-  findings.lines.push(`lives ${lifetimeSeconds} s`);
+  findings.lines.push(`valid for ${lifetimeSeconds} s`);
   if (!warnings.some((line) => line.includes('token.lifetime-unknown'))) return;
   findings.warning = {
     problem: `The bank does not state the lifetime of its token in a way that can be read: taking ${lifetimeSeconds} s.`,
