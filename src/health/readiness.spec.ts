@@ -47,7 +47,7 @@ class Scene {
         return this.onToken();
       },
     });
-    // as AuthorizedCall does: without a token the bank is not asked, and the reading is no failure of the bank's
+    // as AuthorizedCall does: without a token the bank is not asked, and the bank has not failed
     const read = async () => {
       await this.tokens.get().catch((error: GatewayError) => {
         throw new NoToken(error.code, error.detail, error);
@@ -148,7 +148,7 @@ describe('not ready is', () => {
     expect(await scene.readiness.check()).toBe(false);
   });
 
-  it('a process with a token whose last reading failed, until one goes well', async () => {
+  it('a process with a token whose last refresh failed, until one succeeds', async () => {
     const scene = new Scene();
     scene.onRefresh = () => Promise.reject(DOWN);
     await expect(scene.snapshots.get(ANY)).rejects.toThrow('down');
@@ -203,7 +203,7 @@ describe('asking for health', () => {
     expect(scene.counts.tokens).toBe(1);
   });
 
-  it('costs no reading while one is waited for', async () => {
+  it('costs no refresh during the back-off', async () => {
     const scene = new Scene();
     scene.onRefresh = () => Promise.reject(DOWN);
     await expect(scene.snapshots.get(ANY)).rejects.toThrow('down');

@@ -32,7 +32,7 @@ const NO_CACHE: Freshness = { ...PLAIN, noCache: true };
 const ONLY_IF_CACHED: Freshness = { ...PLAIN, onlyIfCached: true };
 const maxAge = (seconds: number): Freshness => ({ ...PLAIN, maxAge: seconds });
 
-type PendingReading = PromiseWithResolvers<ReadSnapshot> & {
+type PendingRefresh = PromiseWithResolvers<ReadSnapshot> & {
   readonly refreshId: string;
   readonly signal: AbortSignal;
   readonly askedAt: Instant;
@@ -48,7 +48,7 @@ afterEach(() => {
 class Scene {
   readonly clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
   readonly log = keepLines();
-  readonly asked: PendingReading[] = [];
+  readonly asked: PendingRefresh[] = [];
   readonly condition = new BankCondition(this.clock, this.log.logger);
   readonly snapshots: SnapshotCache;
 
@@ -56,10 +56,10 @@ class Scene {
     scenes.push(this);
     const reader = {
       read: (refreshId: string, signal: AbortSignal) => {
-        const reading = { ...Promise.withResolvers<ReadSnapshot>(), refreshId, signal, askedAt: this.clock.now() };
-        signal.addEventListener('abort', () => reading.reject(signal.reason));
-        this.asked.push(reading);
-        return reading.promise;
+        const refresh = { ...Promise.withResolvers<ReadSnapshot>(), refreshId, signal, askedAt: this.clock.now() };
+        signal.addEventListener('abort', () => refresh.reject(signal.reason));
+        this.asked.push(refresh);
+        return refresh.promise;
       },
     };
     this.snapshots = new SnapshotCache({
@@ -73,21 +73,21 @@ class Scene {
   }
 
   answer(count = 3, complete: boolean | null = true): void {
-    const reading = this.asked.at(-1);
-    if (!reading) throw new Error('nothing was asked');
+    const refresh = this.asked.at(-1);
+    if (!refresh) throw new Error('nothing was asked');
     const builder = new SnapshotBuilder();
     for (let index = 0; index < count; index++) builder.add(account({ id: `a-${index}` }));
-    const { askedAt } = reading;
+    const { askedAt } = refresh;
     const buffer = builder.finish({ asOf: new Date(askedAt.wall).toISOString(), complete });
     const snapshot = new Snapshot(buffer, { askedAt, durationMs: this.clock.since(askedAt) });
-    reading.resolve({ snapshot, pages: 1 });
+    refresh.resolve({ snapshot, pages: 1 });
   }
 
   fail(code: ProblemCode = 'bank-unreachable', options?: GatewayErrorOptions): void {
     this.asked.at(-1)?.reject(new GatewayError(code, 'as scripted', options));
   }
 
-  /** Has a first reading of `count` accounts, which took `tookMs`. */
+  /** Makes a first refresh of `count` accounts, which took `tookMs`. */
   async begin(count = 3, tookMs = 0): Promise<void> {
     const getting = this.snapshots.get(PLAIN);
     this.clock.advance(tookMs);
@@ -95,7 +95,7 @@ class Scene {
     await getting;
   }
 
-  /** A reading that somebody asked for fails. */
+  /** A refresh that a caller asked for fails. */
   async beginFailing(code?: ProblemCode, options?: GatewayErrorOptions): Promise<void> {
     const getting = this.snapshots.get(PLAIN).catch(() => undefined);
     this.fail(code, options);
@@ -114,7 +114,7 @@ describe('a snapshot that is fresh', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('is fresh no more a moment later', async () => {
+  it('is no longer fresh a moment later', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
@@ -134,7 +134,7 @@ describe('a snapshot that is fresh', () => {
   });
 });
 
-describe('one reading in flight', () => {
+describe('one refresh in flight', () => {
   it('serves everybody who asks, on a cold start', async () => {
     const scene = new Scene();
     const all = Array.from({ length: 50 }, () => scene.snapshots.get(PLAIN));
@@ -193,14 +193,14 @@ describe('a bank that is slow', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('serves nobody a copy that is past its last age', async () => {
+  it('serves nobody a copy that is past its maximum age', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(STALE_MS + 1);
     expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('bank-timeout');
   });
 
-  it('serves no copy that grew past its last age while a caller waited', async () => {
+  it('serves no copy that grew past its maximum age while a caller waited', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(STALE_MS);
@@ -209,7 +209,7 @@ describe('a bank that is slow', () => {
     expect((await getting).code).toBe('bank-timeout');
   });
 
-  it('serves the answer that comes after a copy grew past its last age', async () => {
+  it('serves the answer that comes after a copy grew past its maximum age', async () => {
     const scene = new Scene({ REQUEST_DEADLINE_MS: 2000 });
     await scene.begin();
     scene.clock.advance(STALE_MS);
@@ -221,7 +221,7 @@ describe('a bank that is slow', () => {
     expect([served.snapshot.size, served.stale]).toEqual([7, false]);
   });
 
-  it('with nothing held lets a caller go at their deadline, and is still being asked', async () => {
+  it('with nothing cached lets a caller go at their deadline, and is still being asked', async () => {
     const scene = new Scene();
     const started = performance.now();
     const error = await refusalOf(() => scene.snapshots.get(PLAIN));
@@ -230,7 +230,7 @@ describe('a bank that is slow', () => {
     expect(scene.asked[0]?.signal.aborted).toBe(false);
   });
 
-  it('is given up after the time for a whole reading, and waited for before the next', async () => {
+  it('is given up after the time for a whole refresh, and waited for before the next', async () => {
     const scene = new Scene({ SNAPSHOT_READ_TIMEOUT_MS: 30 });
     const error = await refusalOf(() => scene.snapshots.get(PLAIN));
     expect([error.code, error.detail]).toEqual(['bank-timeout', expect.stringContaining('SNAPSHOT_READ_TIMEOUT_MS')]);
@@ -240,15 +240,6 @@ describe('a bank that is slow', () => {
 });
 
 describe('a bank that fails', () => {
-  it('has the older copy served, marked', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    const getting = scene.snapshots.get(PLAIN);
-    scene.fail();
-    expect(await getting).toMatchObject({ stale: true, cache: 'stale' });
-  });
-
   it.each(PROBLEM_CODES.filter((code) => !['access-not-granted', 'stopping'].includes(code)))(
     'with %s has the older copy served',
     async (code) => {
@@ -257,7 +248,11 @@ describe('a bank that fails', () => {
       scene.clock.advance(FRESH_MS + 1);
       const getting = scene.snapshots.get(PLAIN);
       scene.fail(code);
-      expect((await getting).stale).toBe(true);
+      expect(await getting).toMatchObject({
+        stale: true,
+        cache: 'stale',
+        failure: code === 'overloaded' ? null : code,
+      });
     },
   );
 
@@ -271,7 +266,7 @@ describe('a bank that fails', () => {
     expect(await scene.snapshots.get(PLAIN)).toMatchObject({ stale: false, cache: 'hit' });
   });
 
-  it('while it is waited for: the copy held at once, or the error at once, and nobody asks', async () => {
+  it('during the back-off: the cached copy at once, or the error at once, and nobody asks', async () => {
     const scene = new Scene({ SNAPSHOT_SOFT_TIMEOUT_MS: 5000, REQUEST_DEADLINE_MS: 5000 });
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
@@ -283,7 +278,7 @@ describe('a bank that fails', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('the error at once says how long it is waited for', async () => {
+  it('the error shows what is left of the back-off', async () => {
     const scene = new Scene();
     await scene.beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
     scene.clock.advance(7000);
@@ -291,7 +286,7 @@ describe('a bank that fails', () => {
     expect([error.code, error.retryAfterMs]).toEqual(['bank-rate-limited', 10_000]);
   });
 
-  it('is probed by one reading when the wait is over', async () => {
+  it('is probed by one refresh when the back-off is over', async () => {
     const scene = new Scene();
     await scene.beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
     scene.clock.advance(17_000);
@@ -302,7 +297,7 @@ describe('a bank that fails', () => {
     expect(scene.snapshots.status()).toMatchObject({ failing: false, circuit: 'closed' });
   });
 
-  it('is asked at once when an operator ends the wait', async () => {
+  it('is asked at once when an operator ends the back-off', async () => {
     const scene = new Scene();
     await scene.beginFailing();
     scene.snapshots.reload();
@@ -310,7 +305,7 @@ describe('a bank that fails', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('past the last age of the copy, the error is given', async () => {
+  it('past the maximum age of the copy, the error is given', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(STALE_MS + 1);
@@ -341,8 +336,8 @@ describe('a new identity', () => {
   });
 });
 
-describe('an access that is granted no more', () => {
-  it('drops what is held: the error is given', async () => {
+describe('an access that is no longer granted', () => {
+  it('drops the cached snapshot: the error is given', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
@@ -454,13 +449,6 @@ describe('no-cache', () => {
     expect([served.snapshot.size, served.cache, served.stale]).toEqual([9, 'request', false]);
   });
 
-  it('waits past the soft timeout and never gets a stale copy', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    expect((await refusalOf(() => scene.snapshots.get(NO_CACHE))).code).toBe('bank-timeout');
-  });
-
   it('gets the error when the bank fails, not a stale copy', async () => {
     const scene = new Scene();
     await scene.begin();
@@ -471,16 +459,16 @@ describe('no-cache', () => {
   });
 });
 
-describe('max-age', () => {
-  it('waits past the soft timeout and never gets a stale copy', async () => {
+describe('a caller who bounds the age', () => {
+  it.each([NO_CACHE, maxAge(60)])('waits past the soft timeout and never gets a stale copy: %j', async (wanted) => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
-    expect((await refusalOf(() => scene.snapshots.get(maxAge(60)))).code).toBe('bank-timeout');
+    expect((await refusalOf(() => scene.snapshots.get(wanted))).code).toBe('bank-timeout');
   });
 });
 
-describe('max-age while a reading is under way', () => {
+describe('max-age during a refresh', () => {
   it('waits for the one after it when that began too long ago', async () => {
     const scene = new Scene();
     const first = scene.snapshots.get(PLAIN);
@@ -524,7 +512,7 @@ describe('max-age while a reading is under way', () => {
 });
 
 describe('only-if-cached', () => {
-  it('gets what is held and never asks', async () => {
+  it('gets the cached snapshot and never asks the bank', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS);
@@ -533,8 +521,8 @@ describe('only-if-cached', () => {
   });
 
   it.each([
-    ['what is held is past its last age', ONLY_IF_CACHED, STALE_MS + 1],
-    ['what is held is older than max-age', { ...ONLY_IF_CACHED, maxAge: 5 }, 5001],
+    ['it is past its maximum age', ONLY_IF_CACHED, STALE_MS + 1],
+    ['it is older than max-age', { ...ONLY_IF_CACHED, maxAge: 5 }, 5001],
   ])('shows that %s', async (_name, freshness, ageMs) => {
     const scene = new Scene();
     await scene.begin();
@@ -571,7 +559,7 @@ describe('too many callers', () => {
     expect((await waiting).stale).toBe(false);
   });
 
-  it('that left are counted no more', async () => {
+  it('that left are no longer counted', async () => {
     const scene = new Scene({ MAX_REQUESTS_WAITING: 1, REQUEST_DEADLINE_MS: 10 });
     await refusalOf(() => scene.snapshots.get(PLAIN));
     expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('bank-timeout');
@@ -587,7 +575,7 @@ describe('the probe of health', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('asks nothing while a reading is held, or while it is waited', async () => {
+  it('asks nothing while a snapshot is cached, or during the back-off', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(STALE_MS + 1);
@@ -598,7 +586,7 @@ describe('the probe of health', () => {
     expect([scene.asked.length, other.asked.length]).toEqual([1, 1]);
   });
 
-  it('asks once when the wait is over', async () => {
+  it('asks once when the back-off is over', async () => {
     const scene = new Scene();
     await scene.beginFailing('bank-rate-limited', { retryAfterMs: 1000 });
     scene.clock.advance(1000);
@@ -611,7 +599,7 @@ describe('the probe of health', () => {
 });
 
 describe('the stop', () => {
-  it('ends the reading in flight, and is no failure of the bank', async () => {
+  it('ends the refresh in flight, and is no failure of the bank', async () => {
     const scene = new Scene();
     const getting = refusalOf(() => scene.snapshots.get(PLAIN));
     scene.snapshots.onApplicationShutdown();
@@ -638,7 +626,7 @@ describe('the state that health shows', () => {
     expect(scene.snapshots.status().servable).toBe(false);
   });
 
-  it('is stale once an older copy was served, until a reading goes well', async () => {
+  it('is stale once an older copy was served, until a refresh succeeds', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
@@ -651,7 +639,7 @@ describe('the state that health shows', () => {
     expect(scene.snapshots.status().stale).toBe(false);
   });
 
-  it('is not stale because somebody asked for what is held', async () => {
+  it('is not stale because somebody asked for the cached copy', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(FRESH_MS + 1);
@@ -718,7 +706,7 @@ describe('a copy from before the start', () => {
     return scene;
   }
 
-  it('is served at once, marked stale, while the first reading runs, however young it is', async () => {
+  it('is served at once, marked stale, during the first refresh, however young it is', async () => {
     const scene = await restored();
     expect(await scene.snapshots.get(PLAIN)).toMatchObject({ stale: true, cache: 'stale', failure: null });
     expect(await scene.snapshots.get(PLAIN)).toMatchObject({ stale: true });
@@ -731,7 +719,7 @@ describe('a copy from before the start', () => {
     expect(served.snapshot.size).toBe(5);
   });
 
-  it('is not for those who want the bank asked, nor past its last age, nor in the place of a newer one', async () => {
+  it('is not for those who want the bank asked, nor past its maximum age, nor in the place of a newer one', async () => {
     const scene = await restored();
     const insisting = scene.snapshots.get({ ...PLAIN, noCache: true });
     scene.answer(5);

@@ -12,7 +12,7 @@ import { SHARED_SNAPSHOTS, SharingModule } from '../sharing/sharing.module.js';
 import { SnapshotCache } from './snapshot-cache.js';
 import { SnapshotReader, type ReadAccounts } from './snapshot-reader.js';
 
-/** The last complete reading, and who gets it. */
+/** The cached snapshot and its refreshes. */
 @Module({
   imports: [BankModule, AuthModule, SharingModule],
   providers: [

@@ -70,7 +70,7 @@ export function traceIdOf(span: Span): string | undefined {
   return traceId === INVALID_TRACEID ? undefined : traceId;
 }
 
-/** The requests that wait for one reading: their spans, 128 at most. */
+/** The requests that wait for one refresh: at most 128 of their spans. */
 export class Waiting {
   readonly #spans: Span[] = [];
 
@@ -84,8 +84,8 @@ export class Waiting {
 }
 
 /**
- * One reading in a root span, linked to the requests that waited for it; calls to the bank within `work` are its children.
- * @param describe attributes of a reading that went well
+ * One refresh in a root span, linked to the requests that waited for it. Calls to the bank within `work` are its children.
+ * @param describe attributes of a refresh that succeeded
  */
 export async function inRefreshSpan<T>(
   refreshId: string,
@@ -119,7 +119,7 @@ interface BankCall {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** The client span of one call to the bank; a child of the reading within which it is made. Nothing of it is sent along. */
+/** The client span of one call to the bank; a child of the refresh within which it is made. Nothing of it is sent along. */
 export function startCallSpan({ baseUrl, path, query }: BankCall): Span {
   const span = tracer().startSpan(`GET ${path}`, { kind: SpanKind.CLIENT });
   if (!span.isRecording()) return span;
