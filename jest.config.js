@@ -9,9 +9,8 @@ export default {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   globalSetup: '<rootDir>/test/support/build-sources.ts',
-  globalTeardown: '<rootDir>/test/support/end-run.ts',
   setupFilesAfterEnv: ['<rootDir>/test/support/close-after-tests.ts'],
-  testEnvironment: '<rootDir>/test/support/bounded-environment.js',
+  testEnvironment: 'node',
   // distinguishes a test that hangs from one on a busy machine
   testTimeout: 60_000,
   // much of the time is spent waiting: three side by side keep two cores busy

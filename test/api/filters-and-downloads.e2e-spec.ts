@@ -70,7 +70,7 @@ describe('filters, sort and formats', () => {
       expect(await ids(query)).toEqual(expected);
     });
 
-    it('the page tells how many match', async () => {
+    it('the page shows how many match', async () => {
       const { json: body } = await gateway.get(`${PATH}?status=active&pageSize=2&pageNumber=2`);
       expect(body.page).toEqual({ number: 2, size: 2, total: 5, hasMore: true });
     });
@@ -207,7 +207,7 @@ describe('edges', () => {
     });
 
     it.each(['iban=LU06%200408%201234%205678%209012', 'q=LU06%200408', 'q=lu06+0408+1234', 'q=%20LU06'])(
-      'its twin: spaces where they stand in an IBAN are ignored: %s',
+      'the counterpart: spaces where they stand in an IBAN are ignored: %s',
       async (query) => {
         const { json: list } = await gateway.get(`${PATH}?${query}`);
         expect(list.accounts.map(({ iban }: { iban: string }) => iban)).toEqual([IBAN]);
@@ -310,7 +310,7 @@ describe('downloads', () => {
       await until(async () => (await connections()) === 0);
       await until(() => timers() <= timersBefore + 2 && compressors() <= compressorsBefore);
       expect(gateway.lines.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
-      // its twin, who stays, gets all
+      // the counterpart, who stays, gets all
       const all = await gateway.get(`/api/v1/accounts?format=${format}`);
       expect(all.text.trimEnd().split('\n')).toHaveLength(format === 'csv' ? 8001 : 8000);
     });
@@ -328,7 +328,7 @@ describe('downloads', () => {
         request(`${gateway.url}/api/v1/accounts?format=${format}`, { agent: false }, (response) => {
           response.once('readable', async () => {
             bank.onAccounts = listAccounts(sampleAccounts(3));
-            for (let reading = 0; reading < 2; reading++) {
+            for (let refresh = 0; refresh < 2; refresh++) {
               const { json } = await gateway.get('/api/v1/accounts', { 'cache-control': 'max-age=0' });
               expect(json.page.total).toBe(3);
             }

@@ -101,7 +101,7 @@ describe('answers are as the OpenAPI says', () => {
     expect(schemas['Problem']?.properties?.['owner']).toEqual({ $ref: '#/components/schemas/ProblemOwner' });
   });
 
-  it('problems are told by their statuses, each with the codes that it may have', () => {
+  it('problems are listed by status, each with the codes that it may have', () => {
     const problemsOf = (path: string) => {
       const { responses = {} } = document.paths[path]?.['get'] ?? {};
       const isProblem = (status: string) => responses[status]?.content?.['application/problem+json'] !== undefined;
@@ -250,7 +250,7 @@ describe('answers are as the OpenAPI says', () => {
     expect(faults(one, schemaOf('/api/v1/accounts/{accountId}', '200'))).toEqual([]);
   });
 
-  it('its twin: the check finds what is wrong', async () => {
+  it('the counterpart: the check finds what is wrong', async () => {
     const schema = schemaOf('/api/v1/accounts', '200');
     const { json: list } = await gateway.get('/api/v1/accounts?pageSize=1');
     const broken = structuredClone(list);
@@ -342,7 +342,7 @@ describe('linters', () => {
     it.each([
       ['redocly', redocly, 'operation-summary'],
       ['spectral', spectral, 'operation-description'],
-    ])('its twin: what is missing is found by %s', async (_name, lint, rule) => {
+    ])('the counterpart: what is missing is found by %s', async (_name, lint, rule) => {
       const altered = JSON.parse(source) as { paths: Record<string, { get: Record<string, unknown> }> };
       altered.paths['/health'] = {
         get: { ...altered.paths['/health']?.get, summary: undefined, description: undefined },

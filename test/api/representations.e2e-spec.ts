@@ -57,7 +57,7 @@ describe('answers are tagged and compressed', () => {
     }
   });
 
-  it('the tag stays while the data does, over readings and processes, and changes when the data or its state does', async () => {
+  it('the tag stays while the data does, over refreshes and processes, and changes when the data or its state does', async () => {
     const first = await fetchRaw(PATH);
     clock.advance(20_000);
     const later = await fetchRaw(PATH, { 'if-none-match': String(first.headers['etag']) });

@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
 
 const ALWAYS_READ = { SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' };
 
-/** Calls without pause until told to stop; gives every status that was not 200. */
+/** Calls without pause until stopped; returns every status that was not 200. */
 function steadyLoad(gateway: Gateway) {
   let on = true;
   const failures: number[] = [];
@@ -320,7 +320,7 @@ describe('validity', () => {
       expect(gateway.events('certificate.expiring').length).toBeGreaterThanOrEqual(1);
     });
 
-    it('its twin: more than 60 days left is ok, and nothing is said yet', async () => {
+    it('the counterpart: more than 60 days left is ok, and nothing is said yet', async () => {
       const bank = await startPretendBank({ clientValidity: days(-300, 61.5) });
       const gateway = await startGateway(bank);
       expect((await askInTime(gateway)).status).toBe(200);
@@ -331,7 +331,7 @@ describe('validity', () => {
       expect(gateway.events('certificate.expiring')).toEqual([]);
     });
 
-    it('expiring while it runs: what is held is served, the certificate is not sent any more', async () => {
+    it('expiring while it runs: the cached copy is served, the certificate is no longer sent', async () => {
       const bank = await startPretendBank({ clientValidity: days(-300, 1) });
       const clock = new MovedClock();
       const gateway = await startGateway(bank, { SNAPSHOT_MAX_AGE_MS: '86400000' }, clock);
@@ -385,7 +385,7 @@ describe('at start', () => {
       expect(sandbox.requests).toEqual([]);
     });
 
-    it('its twin: one that has expired does not end it', async () => {
+    it('the counterpart: one that has expired does not end it', async () => {
       const hour = 3_600_000;
       const bank = await startPretendBank({
         clientValidity: { notBefore: new Date(Date.now() - 48 * hour), notAfter: new Date(Date.now() - hour) },

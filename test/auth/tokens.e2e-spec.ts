@@ -103,7 +103,7 @@ describe('life', () => {
       const listsBefore = bank.requests.length - tokenRequests();
       const late = await askInTime(gateway);
       answers.push(late);
-      // the copy held is shown, marked; the expired token is not
+      // the cached copy is served, marked; the expired token is not
       expect(late.status).toBe(200);
       expect(late.json.snapshot.stale).toBe(true);
       expect(bank.requests.length - tokenRequests()).toBe(listsBefore);
@@ -170,7 +170,7 @@ describe('a revoked token is healed within the call', () => {
     expect(gateway.events('bank.unavailable')).toEqual([]);
   });
 
-  it('its twin: 401 always is bounded, and told as bank-refused', async () => {
+  it('the counterpart: 401 always is bounded, and reported as bank-refused', async () => {
     const bank = await startPretendBank();
     const clock = new MovedClock();
     const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0' }, clock);

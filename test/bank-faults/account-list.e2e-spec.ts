@@ -155,7 +155,7 @@ function resetUnder(socket: TLSSocket): void {
   socket.destroy();
 }
 
-describe('the account list at fault is told by its code', () => {
+describe('the account list at fault is reported by code', () => {
   const check = async (...[, onAccounts, expected, times = 1, env]: Case) => {
     const { tokenRequests, accountRequests } = await faults.run({ onAccounts, ...(env && { env }), ...expected });
     expect({ tokenRequests, accountRequests }).toEqual({

@@ -61,7 +61,7 @@ describe('pages', () => {
   });
 
   describe('lists are read page by page', () => {
-    it('with a row count: just the pages it tells of', async () => {
+    it('with a row count: just the pages it counts', async () => {
       const seen = await read((number, size) => envelope(slice(number, size), { pageSize: size, rowCount: 25 }));
       expect(asked().sort()).toEqual(['1/10', '2/10', '3/10']);
       await expectList(seen, 25, true);
@@ -107,7 +107,7 @@ describe('pages', () => {
         await expectList(seen, 25, true);
       });
 
-      it('when it is seen twice in the second reading too, the list is served and said to be incomplete', async () => {
+      it('when it is seen twice in the second refresh too, the list is served and said to be incomplete', async () => {
         const { gateway, answer } = await read(repeated);
         expect(asked().filter((page) => page === '1/10')).toHaveLength(2);
         expect(answer.status).toBe(200);
@@ -148,7 +148,7 @@ describe('pages', () => {
         await expectList({ gateway, answer }, 25, true);
       });
 
-      it('its twin: another 400 is told as bank-refused, at once', async () => {
+      it('the counterpart: another 400 is reported as bank-refused, at once', async () => {
         bank.onAccounts = (_request, response) => json(response, 400, { errors: { PageNumber: ['wrong'] } });
         const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '40' });
         expect((await askInTime(gateway)).json.code).toBe('bank-refused');
@@ -156,7 +156,7 @@ describe('pages', () => {
       });
     });
 
-    it('never a part in silence: if one page fails, the reading fails', async () => {
+    it('never silently partial: if one page fails, the refresh fails', async () => {
       const { answer, gateway } = await read((number, size) =>
         number === 2 ? 500 : envelope(slice(number, size), { rowCount: 25 }),
       );
@@ -181,7 +181,7 @@ describe('pages', () => {
       expect(asked()).toHaveLength(20);
     });
 
-    it('each reading has an id of its own, the same on all its pages and in the line of the request', async () => {
+    it('each refresh has an id of its own, the same on all its pages and in the line of the request', async () => {
       const { gateway } = await read(
         (number, size) => envelope(slice(number, size), { pageSize: size, rowCount: 25 }),
         {
@@ -220,7 +220,7 @@ describe('cost', () => {
     return { calls: calls(), tokens: bank.tokens.length, statuses: [...new Set(answers.map(({ status }) => status))] };
   }
 
-  describe('what one reading costs the bank at most (docs/architecture.md#every-retry)', () => {
+  describe('what one refresh costs the bank at most (docs/architecture.md#every-retry)', () => {
     it.each([
       ['all is well', [200], { calls: 1, tokens: 1, statuses: [200] }],
       ['it answers 500', [500], { calls: 1, tokens: 1, statuses: [503] }],
@@ -238,7 +238,7 @@ describe('cost', () => {
       let count = 0;
       bank.onAccounts = (_request, response, url) => {
         const number = Number(url.searchParams.get('PageNumber'));
-        // another count each time, so that no reading ever agrees with itself
+        // another count each time, so that no refresh ever agrees with itself
         json(response, 200, {
           result: number > 3 ? [] : [sampleAccount(2 * number - 1), sampleAccount(2 * number)],
           pageInfo: { currentPage: number, pageSize: 2, rowCount: 5 + (count++ % 2) },
@@ -351,7 +351,7 @@ describe('drift', () => {
 
       // on the last page
       bank.onAccounts = listAccounts([...sampleAccounts(119), sampleAccount(120, CHANGED)]);
-      for (let reading = 0; reading < 3; reading++) {
+      for (let refresh = 0; refresh < 3; refresh++) {
         clock.advance(20_000);
         const { json } = await gateway.get('/api/v1/accounts?status=frozen');
         expect(json).toMatchObject({ page: { total: 1 }, accounts: [{ status: 'Frozen' }] });

@@ -74,7 +74,7 @@ describe('faults over time', () => {
       await expectCommonConditions(bank, gateway, [answer]);
     });
 
-    it('each time: no part of the list is given, what was held is, marked, and it recovers', async () => {
+    it('each time: no part of the list is served, the cached copy is, marked, and it recovers', async () => {
       const gateway = await startGateway(bank, { ...env, SNAPSHOT_FRESH_MS: '0' }, clock);
       bank.onAccounts = good;
       const before = await askInTime(gateway);
@@ -164,7 +164,7 @@ describe('the bank goes off and on again', () => {
     });
   });
 
-  it('off while a copy is held: the copy is served, marked, until it is too old; then the problem; then a new one', async () => {
+  it('off while a copy is cached: the copy is served, marked, until it is too old; then the problem; then a new one', async () => {
     const directory = temporaryDirectory();
     const settings = { directory, port: await closedPort(), controlPort: await closedPort() };
     const sandbox = await start(settings);

@@ -81,7 +81,7 @@ const CASES: [string, Handler, Pick<FaultCase, 'code' | 'status' | 'owner'>][] =
   ],
 ];
 
-describe('the token endpoint at fault is told by its code', () => {
+describe('the token endpoint at fault is reported by code', () => {
   it.each(CASES)('%s', async (_name, onToken, expected) => {
     const { tokenRequests, accountRequests } = await faults.run({ onToken, ...expected });
     expect(tokenRequests).toBe(1);

@@ -223,7 +223,7 @@ describe('the doctor, where all is well', () => {
       expect(examination.step('settings').problem).toMatch(/BANK_PAGESIZE.*BANK_PAGE_SIZE/);
     });
 
-    it('of a token whose life is not told', async () => {
+    it('of a token of unknown lifetime', async () => {
       bank.onToken = issueToken(bank, { expires_in: 'soon' });
       const examination = await examinePatiently(toEnvironment(bank));
       expectWell(examination, warnedAt('token'));

@@ -254,7 +254,7 @@ describe('the doctor names the refusal', () => {
     ]);
   });
 
-  it('tells a fault of our own by name and place, without its message, with exit code 1', async () => {
+  it('reports an internal error by name and place, without its message, with exit code 1', async () => {
     const clock = new SystemClock();
     clock.now = () => {
       throw new RangeError('secret-message');

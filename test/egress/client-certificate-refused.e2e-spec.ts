@@ -35,7 +35,7 @@ async function startOpenssl(
   return { BANK_BASE_URL: url, BANK_AUTH_URL: url };
 }
 
-describe('a refused client certificate is told as such', () => {
+describe('a refused client certificate', () => {
   it.each([
     ['TLS 1.2, within the handshake', ['-tls1_2']],
     ['TLS 1.3, after it', ['-tls1_3']],
@@ -48,7 +48,7 @@ describe('a refused client certificate is told as such', () => {
     expect(gateway.events('bank.unavailable')).toMatchObject([{ level: 'error', code: 'certificate-rejected' }]);
   });
 
-  it('its twin: the same server with the right CA lets us through to its answer', async () => {
+  it('the counterpart: the same server with the right CA lets us through to its answer', async () => {
     const sandbox = await start();
     const gateway = await startGateway(sandbox, await startOpenssl(sandbox, sandbox.files.ca));
     // -www answers 200 with a page of its own
@@ -252,12 +252,15 @@ describe('nginx', () => {
       expect(Number((await gateway.get('/health')).json.details.bank.circuit === 'open')).toBe(1);
     });
 
-    test.each(['everything', 'the list'] as const)('%s behind it, its twin: a certificate it knows', async (what) => {
-      const gateway = await startGateway(bank, await behindNginx(what, true));
-      expect((await gateway.get('/api/v1/accounts')).json).toMatchObject({ accounts: [] });
-    });
+    test.each(['everything', 'the list'] as const)(
+      '%s behind it, the counterpart: a certificate it knows',
+      async (what) => {
+        const gateway = await startGateway(bank, await behindNginx(what, true));
+        expect((await gateway.get('/api/v1/accounts')).json).toMatchObject({ accounts: [] });
+      },
+    );
 
-    test('the doctor tells of it in the step for TLS', async () => {
+    test('the doctor reports it in the step for TLS', async () => {
       expectFailed(
         await examineWith({ ...toEnvironment(bank), ...(await behindNginx('everything', false)) }),
         'tls: certificate-rejected, operator',
@@ -299,7 +302,7 @@ describe('nginx', () => {
       expect(text).not.toContain(PLANTED.text);
     });
 
-    test.each([400, 403])('%i with JSON, its twin, is no page', async (status) => {
+    test.each([400, 403])('%i with JSON, the counterpart, is no page', async (status) => {
       bank[endpoint] = page(status, '{"message":"The SSL certificate error"}', 'application/json');
       const { json } = await (await startGateway(bank)).get('/api/v1/accounts');
       expect(json.code).not.toBe('certificate-rejected');

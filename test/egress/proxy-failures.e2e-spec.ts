@@ -87,7 +87,7 @@ describe('an answer to CONNECT', () => {
       const { proxy, settings } = await startRoute(route, { onConnect });
       // only a silent proxy is waited for in vain
       const isSilent = /TLS$|opened no tunnel/.test(detail.source);
-      const deadline = { BANK_CONNECT_TIMEOUT_MS: isSilent ? 400 : 10_000 };
+      const deadline = { BANK_CONNECT_TIMEOUT_MS: isSilent ? 1500 : 10_000 };
       const egress = createEgress(identityFor(bank), { ...settings, ...deadline });
       const failures = await Promise.all(
         Array.from({ length: 4 }, async () => failureOf(egress.get(accountsAt(bank.url)))),

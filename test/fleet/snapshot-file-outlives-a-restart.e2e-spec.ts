@@ -51,7 +51,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     );
   });
 
-  it('is served only while the first reading runs, however slow that is', async () => {
+  it('is served only while the first refresh runs, however slow that is', async () => {
     const { bank, file, asOf } = await afterOneRun();
     let answerNow: () => void = () => undefined;
     bank.onAccounts = (...args) => {

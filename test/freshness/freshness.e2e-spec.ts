@@ -36,7 +36,7 @@ describe('callers say how fresh', () => {
     const second = await ask();
     expect(refreshes()).toBe(1);
     expect(second.headers['cache-status']).toMatch(/^accounts-gateway; hit/);
-    expect(second.headers['cache-control']).toBe('private, max-age=3');
+    expect(second.headers['cache-control']).toBe('private, max-age=4');
     expect(second.headers.age).toBe('6');
     expect(second.headers['snapshot-as-of']).toBe(first.json.snapshot.asOf);
     clock.advance(5000);
@@ -57,7 +57,7 @@ describe('callers say how fresh', () => {
     expect(answers.map(({ json: { snapshot } }) => snapshot.stale)).toEqual([false, false, false, false]);
     expect(new Set(answers.map(({ json: { snapshot } }) => snapshot.asOf)).size).toBe(1);
     expect(refreshes()).toBe(2);
-    // a reading of this very second is now
+    // a refresh of this very second is now
     await ask('no-cache');
     expect(refreshes()).toBe(2);
     clock.advance(1100);
@@ -82,7 +82,7 @@ describe('callers say how fresh', () => {
     expect(refreshes()).toBe(4);
   });
 
-  it('only-if-cached gives what is held, marked, and never asks', async () => {
+  it('only-if-cached returns the cached copy, marked, and never asks', async () => {
     const nothing = await ask('only-if-cached');
     expect(nothing.json).toMatchObject({ status: 504, code: 'not-cached', owner: 'caller' });
     expect(bank.requests).toEqual([]);
@@ -154,7 +154,7 @@ describe('sharing one refresh', () => {
     sandbox.requests.filter((request) => request.endpoint === endpoint).length;
 
   describe('one list for everybody', () => {
-    it('200 callers at once on a cold gateway cost one token request and one reading', async () => {
+    it('200 callers at once on a cold gateway cost one token request and one refresh', async () => {
       const sandbox = await start({ latencyMs: 20 });
       const gateway = await startGateway(sandbox);
       const answers = await Promise.all(Array.from({ length: 200 }, () => gateway.get('/api/v1/accounts')));
@@ -185,7 +185,7 @@ describe('sharing one refresh', () => {
       expect(thumbprints).not.toContain(null);
     });
 
-    it('its twin: callers who refuse a held copy one after another cost a reading each', async () => {
+    it('the counterpart: callers who refuse a cached copy one after another cost a refresh each', async () => {
       const sandbox = await start();
       const gateway = await startGateway(sandbox, { SNAPSHOT_FRESH_MS: '0' });
       for (let call = 0; call < 3; call++) expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
@@ -200,8 +200,8 @@ describe('one answer', () => {
   const FRESH_MS = 10_000;
   const STALE_MS = 300_000;
 
-  /** Body and headers of a good answer must tell the same; gives what they tell. */
-  function told({ status, headers, json: body }: Answer) {
+  /** Body and headers of a good answer must agree. Returns what they say. */
+  function shown({ status, headers, json: body }: Answer) {
     expect(status).toBe(200);
     expect(headers['snapshot-as-of']).toBe(body.snapshot.asOf);
     expect(headers['snapshot-stale']).toBe(String(body.snapshot.stale));
@@ -250,14 +250,14 @@ describe('one answer', () => {
       const { bank, clock, gateway, asked } = await startBoth();
       const get = (headers = {}) => gateway.get(PATH, headers);
 
-      // nothing held
-      const first = told(await get());
+      // nothing cached
+      const first = shown(await get());
       expect(first).toMatchObject({ stale: false, complete: true, age: 0 });
       expect(first.cacheStatus).toContain('fwd=miss');
 
       // fresh: the bank is not asked
       clock.advance(FRESH_MS - 2000);
-      const fresh = told(await get());
+      const fresh = shown(await get());
       expect(fresh).toMatchObject({ asOf: first.asOf, stale: false, age: 8 });
       expect(fresh.cacheStatus).toMatch(/; hit; ttl=[12]$/);
       expect(asked()).toBe(1);
@@ -266,11 +266,11 @@ describe('one answer', () => {
       clock.advance(5000);
       bank.onAccounts = hang;
       const ended = refreshEnded(gateway);
-      const slow = told(await get());
+      const slow = shown(await get());
       expect(slow).toMatchObject({ asOf: first.asOf, stale: true, age: 13 });
       expect(slow.cacheStatus).toMatch(/; fwd=stale; ttl=-[34]$/);
       expect(asked()).toBe(2);
-      const joined = told(await get());
+      const joined = shown(await get());
       expect(joined.cacheStatus).toContain('fwd=stale; collapsed');
       expect(asked()).toBe(2);
       // who wants it new waits to the end, and gets no stale one
@@ -281,16 +281,16 @@ describe('one answer', () => {
 
       // failing: the same, with the reason
       bank.onAccounts = (_request, response) => json(response, 500, {});
-      const waiting = told(await get());
+      const waiting = shown(await get());
       expect(waiting).toMatchObject({ asOf: first.asOf, stale: true });
       expect(waiting.cacheStatus).toMatch(/; hit; ttl=-\d+; detail=bank-timeout$/);
       expect(asked()).toBe(2);
       clock.advance(60_000);
-      const failing = told(await get());
+      const failing = shown(await get());
       expect(failing).toMatchObject({ asOf: first.asOf, stale: true });
       expect(failing.cacheStatus).toMatch(/; fwd=stale; ttl=-\d+; detail=bank-error$/);
       expect((await get({ 'cache-control': 'no-cache' })).status).toBe(503);
-      expect(told(await get({ 'cache-control': 'only-if-cached' })).stale).toBe(true);
+      expect(shown(await get({ 'cache-control': 'only-if-cached' })).stale).toBe(true);
 
       // still stale: a caller who holds these data gets no body again, and the age and the mark by headers
       const unmarked = await get({ 'if-none-match': (await get()).headers.etag as string });
@@ -309,16 +309,16 @@ describe('one answer', () => {
       // recovered
       bank.onAccounts = listAccounts([...sampleAccounts(2), sampleAccount(3, { friendlyName: 'New' })]);
       clock.advance(60_000);
-      const recovered = told(await get());
+      const recovered = shown(await get());
       expect(recovered).toMatchObject({ stale: false, complete: true, age: 0 });
       expect(recovered.asOf > first.asOf).toBe(true);
       expect(recovered.names).toEqual(['New', 'Operating 1', 'Operating 2']);
-      expect(told(await get()).cacheStatus).toContain('hit');
+      expect(shown(await get()).cacheStatus).toContain('hit');
     });
 
     it('a copy that grows too old while its caller waits is not served to them', async () => {
       const { bank, clock, gateway } = await startBoth();
-      told(await gateway.get(PATH));
+      shown(await gateway.get(PATH));
       clock.advance(STALE_MS - 50);
       bank.onAccounts = hang;
       const answer = gateway.get(PATH);
@@ -329,14 +329,14 @@ describe('one answer', () => {
 
     it('HEAD, CSV and NDJSON carry the same headers as the JSON', async () => {
       const { gateway } = await startBoth();
-      const told = async (path: string) => {
+      const snapshotHeaders = async (path: string) => {
         const { headers } = await gateway.get(path);
         return ['snapshot-as-of', 'snapshot-stale', 'snapshot-complete', 'vary'].map((name) => headers[name]);
       };
-      const expected = await told(PATH);
+      const expected = await snapshotHeaders(PATH);
       expect(expected).toEqual([expect.stringMatching(/^2.*Z$/), 'false', 'true', 'Accept, Accept-Encoding, Origin']);
       for (const path of [`${PATH}?format=csv`, `${PATH}?format=ndjson`, '/api/v1/balances', `${PATH}/nobody`]) {
-        expect(await told(path)).toEqual(expected);
+        expect(await snapshotHeaders(path)).toEqual(expected);
       }
     });
 
@@ -347,11 +347,11 @@ describe('one answer', () => {
           result: url.searchParams.get('PageNumber') === '1' ? sampleAccounts(2) : [],
           pageInfo: { currentPage: 1, pageSize: 1000, rowCount: 5 },
         });
-      expect(told(await gateway.get(PATH))).toMatchObject({ complete: false, stale: false });
+      expect(shown(await gateway.get(PATH))).toMatchObject({ complete: false, stale: false });
       clock.advance(2000);
       bank.onAccounts = (_request, response, url) =>
         json(response, 200, { result: url.searchParams.get('PageNumber') === '1' ? sampleAccounts(2) : [] });
-      expect(told(await gateway.get(PATH, { 'cache-control': 'max-age=0' }))).toMatchObject({ complete: null });
+      expect(shown(await gateway.get(PATH, { 'cache-control': 'max-age=0' }))).toMatchObject({ complete: null });
     });
   });
 });

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 const FULL = process.env['FULL'] === '1';
 const AT_ONCE = 25;
-const RUNS = FULL ? 4000 : 150;
+const RUNS = FULL ? 4000 : 80;
 /** Half of a request is ended by our own end; nothing may take until a timeout. */
 const WITHIN_MS = 5000;
 

@@ -49,7 +49,7 @@ describe('HTTPS for the internal API', () => {
     expect((await getSecurely(gateway, '/health/live')).status).toBe(200);
   });
 
-  it('its twin: plain HTTP is not answered on that port', async () => {
+  it('the counterpart: plain HTTP is not answered on that port', async () => {
     const gateway = await startGateway(sandbox, env);
     await expect(get(`http://127.0.0.1:${gateway.port}/health/live`)).rejects.toThrow();
     expect((await getSecurely(gateway, '/health/live')).status).toBe(200);
@@ -178,12 +178,12 @@ describe('renewal', () => {
       ['an empty file', () => ({ cert: '' }), 'contains no PEM certificate'],
       ['an expired one', () => authority.server(['localhost'], expired()), 'which is not now'],
     ])(
-      'stays when the new one is bad (%s), which is told once; a good one is taken after it',
+      'stays when the new one is bad (%s), which is logged once; a good one is taken after it',
       async (_name, bad, why) => {
         const [old, young] = [server(100), server(200)];
         const { gateway, put } = await startWith(old);
         put(bad());
-        // told once, however often it is looked at
+        // logged once, however often it is looked at
         for (let look = 0; look < 2; look++) gateway.app.get(AppModule).reload();
         expect(await shown(gateway)).toBe(serialOf(old));
         expect(gateway.events('certificate.refused')).toEqual([
@@ -212,7 +212,7 @@ describe('renewal', () => {
       expect(details.listener).toMatchObject({ status: 'degraded', daysLeft: 19, code: 'certificate-expiring' });
     });
 
-    it('that ends in 20 days is told once in the log, and again when another ends soon; its twin, one that lasts, is not', async () => {
+    it('that ends in 20 days is logged once, and again when another ends soon; the counterpart, one that lasts, is not', async () => {
       const { gateway, put } = await startWith(server(20));
       const expiring = () => gateway.events('certificate.expiring').filter(({ use }) => use === 'listener');
       expect(expiring()).toEqual([expect.objectContaining({ level: 'warn', daysLeft: 19 })]);
@@ -234,7 +234,7 @@ describe('renewal', () => {
       });
     });
 
-    it('its twin: plain HTTP has none', async () => {
+    it('the counterpart: plain HTTP has none', async () => {
       const gateway = await startGateway(sandbox);
       expect((await gateway.get('/health')).json.details).not.toHaveProperty('listener');
     });

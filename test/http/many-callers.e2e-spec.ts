@@ -169,7 +169,7 @@ describe('callers who leave', () => {
   const get = (target: string, id: string) =>
     `GET ${target} HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${id}\r\n\r\n`;
 
-  /** A gateway whose bank answers the list when told to. */
+  /** A gateway whose bank is held back. */
   async function startHeldUp(): Promise<{ bank: PretendBank; gateway: Gateway; letGo: () => void }> {
     const bank = await startPretendBank();
     return { bank, gateway: await startGateway(bank), letGo: holdAccounts(bank) };
@@ -207,7 +207,7 @@ describe('callers who leave', () => {
       expect(statuses(gateway)).toEqual([...left, 'f 200']);
     });
 
-    it('the twin: one who stays has the status of the answer', async () => {
+    it('the counterpart: one who stays has the status of the answer', async () => {
       const { gateway, letGo } = await startHeldUp();
       const socket = await send(gateway, get(PATH, 'a') + get('/health/live', 'b') + get('/%zz', 'c'));
       socket.resume();
@@ -223,7 +223,7 @@ describe('callers who leave during a refresh', () => {
   const CALLERS = 300;
 
   describe('callers who leave cost nothing', () => {
-    it(`${CALLERS} who hang up while the bank is asked: one reading, which goes on for those who stay`, async () => {
+    it(`${CALLERS} who hang up while the bank is asked: one refresh, which goes on for those who stay`, async () => {
       const bank = await startPretendBank();
       const letGo = holdAccounts(bank);
       const gateway = await startGateway(bank);

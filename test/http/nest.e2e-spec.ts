@@ -157,7 +157,7 @@ describe('a guard and an interceptor on the controllers', () => {
     expect(answer.json.detail).toBe('Treasury only.');
   });
 
-  it('the twin: without them nobody is seen, and nobody refused', async () => {
+  it('the counterpart: without them nobody is seen, and nobody refused', async () => {
     for (const controller of CONTROLLERS) {
       Reflect.deleteMetadata(GUARDS_METADATA, controller);
       Reflect.deleteMetadata(INTERCEPTORS_METADATA, controller);
@@ -181,7 +181,7 @@ describe('a guard and an interceptor on the controllers', () => {
     expect(gateway.events('request')[0]).toMatchObject({ status, code, route: PATH });
   });
 
-  it('the twin: what is no exception of HTTP is a fault of the service, and its message stays inside', async () => {
+  it('the counterpart: what is no exception of HTTP is a fault of the service, and its message stays inside', async () => {
     refusal = new Error('hunter2');
     const gateway = await startGateway(bank);
     const answer = await gateway.get(PATH);
@@ -245,7 +245,7 @@ describe('what is added to the app before it listens', () => {
     expect(seen.filter((each) => each.startsWith('onResponse'))).toEqual(asSeenBy('onResponse', all));
   });
 
-  it('a hook that refuses is obeyed, and the twin that the guard of the edge refuses never gets there', async () => {
+  it('a hook that refuses is obeyed, and the counterpart that the guard of the edge refuses never gets there', async () => {
     const { app, listen } = await prepareGateway(bank);
     const fastify = app.getHttpAdapter().getInstance();
     fastify.addHook('onRequest', (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
@@ -288,7 +288,7 @@ describe('a controller that is added', () => {
   beforeEach(() => void Module({ imports: [AddedModule] })(AppModule));
   afterEach(() => void Reflect.deleteMetadata('imports', AppModule));
 
-  it('is guarded, logged and tells its methods like all others', async () => {
+  it('is guarded, logged and lists its methods like all others', async () => {
     const gateway = await startGateway(bank);
     expect((await gateway.get('/added?a=1&a=2')).json).toEqual({ a: ['1', '2'] });
     expectProblem(await gateway.get('/added', { host: 'evil.example' }), 421, 'host-not-allowed');
@@ -338,7 +338,7 @@ describe('a bare close of the app', () => {
     await until(() => bank.sockets.size === 0);
   });
 
-  it('the twin: while it serves there is more', async () => {
+  it('the counterpart: while it serves there is more', async () => {
     const before = process.getActiveResourcesInfo();
     const gateway = await startGateway(bank);
     expect(resourcesSince(before)).not.toEqual([]);

@@ -61,7 +61,7 @@ const FORMS: Case[] = [
   ['TRACE of nothing', `TRACE /nothing HTTP/1.1\r\n${HOST}\r\n`, 404, 'not-found'],
   ['PURGE', `PURGE ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 405, 'method-not-allowed'],
   ['M-SEARCH', `M-SEARCH ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 405, 'method-not-allowed'],
-  ['a foreign Host is told before the method', `PURGE ${PATH} HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
+  ['a foreign Host comes before the method', `PURGE ${PATH} HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
   ['CONNECT', 'CONNECT bank.example:443 HTTP/1.1\r\nHost: bank.example:443\r\n\r\n', 405, 'method-not-allowed'],
   ['a method in small letters', `get ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 400, 'malformed-request'],
   ['a method nobody knows', `FETCH ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 400, 'malformed-request'],
@@ -154,7 +154,7 @@ const PATHS: Case[] = [
   ],
   ['cross-site, path encoded', get('/%61pi/v1/accounts', 'Sec-Fetch-Site: cross-site\r\n'), 403, 'client-not-allowed'],
   ['a probe takes no parameters, and parses none', get(`/health/live?${'a&'.repeat(3000)}`), 200],
-  ['its twin, elsewhere', get(`${PATH}?${'a&'.repeat(3000)}`), 400, 'invalid-request'],
+  ['the counterpart, elsewhere', get(`${PATH}?${'a&'.repeat(3000)}`), 400, 'invalid-request'],
   ['cross-site to the docs', get('/docs', 'Sec-Fetch-Site: cross-site\r\n'), 200],
 ];
 

@@ -67,7 +67,7 @@ describe('every answer can be traced', () => {
     expect(answer.headers['x-request-id']).toBe('my-id');
   });
 
-  it('the line of a request names its reading also when that fails', async () => {
+  it('the line of a request names its refresh also when that fails', async () => {
     const other = await startGateway(sandbox, { SNAPSHOT_FRESH_MS: '0' });
     await control(sandbox, 'PATCH', { grantAccess: false });
     try {

@@ -17,7 +17,7 @@ const account = (change: object = {}) => ({
   balances: [{ beginOfDay: PLANTED.beginOfDay, intraDay: PLANTED.intraDay, current: PLANTED.current }],
   ...change,
 });
-/** A good call, 100 ms after the second reading, but for what is said. */
+/** A good call, 100 ms after the second refresh, but for what is said. */
 function call(change: Partial<Call> = {}, body: object = {}, snapshot: object = {}): Call {
   const info = { asOf: new Date(T + 5005).toISOString(), stale: false, complete: true, ...snapshot };
   return {
@@ -44,7 +44,7 @@ describe('the judge of the soak', () => {
     ['of two refreshes', /2 refreshes/, call({}, { accounts: [account(), account({ name: nameOf(7, 0) })] })],
     ['with other values', /other values/, call({}, { account: account({ iban: null }) })],
     ['short, and said to be complete', /119 accounts/, call({}, { page: { total: 119 } })],
-    ['with the time of the reading before', /asOf/, call({}, {}, { asOf: new Date(T).toISOString() })],
+    ['with the time of the refresh before', /asOf/, call({}, {}, { asOf: new Date(T).toISOString() })],
     ['too old', /ms old$/, call({ sentAt: T + 9000, receivedAt: T + 9100 }, {}, { stale: true })],
     ['stale and not marked', /not marked stale/, call({ sentAt: T + 6000, receivedAt: T + 6001 })],
     [

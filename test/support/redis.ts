@@ -17,7 +17,7 @@ export interface Redis {
   /** One command by redis-cli, as an administrator; gives what it prints. */
   cli(...args: string[]): string;
   signal(signal: NodeJS.Signals): void;
-  /** All keys, by DUMP-like reading, and what they hold: everything an attacker with access would see. */
+  /** All keys, by DUMP-like refresh, and what they hold: everything an attacker with access would see. */
   everything(): Buffer;
 }
 

@@ -1,15 +1,20 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
 import { startTracing, type Tracing } from '../../src/telemetry/tracing.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
-import { startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
+import { startDeafServer } from '../support/deaf-server.js';
+import { ROOT } from '../support/documents.js';
+import { type BankAddress, type Gateway, get, startGateway } from '../support/gateway.js';
 import { keepLines } from '../support/log-lines.js';
-import { startCollector, type CollectedSpan, type Collector } from '../support/otlp-collector.js';
-import { issueToken, json, listAccounts } from '../support/pretend-bank.js';
+import { type CollectedSpan, type Collector, startCollector } from '../support/otlp-collector.js';
+import { issueToken, json, listAccounts, type PretendBank, startPretendBank } from '../support/pretend-bank.js';
 import { listSample, PLANTED, sampleAccounts, sampleId } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
+import { startWatched, type WatchedProgram } from '../support/watched-program.js';
 
 const bank = await bankForFile();
 
@@ -51,7 +56,7 @@ const LIST = 'GET /api/v1/accounts';
 const TOKEN = 'GET /api/v1/authorizations/authorize';
 
 describe('traces', () => {
-  it('of a request, the reading it waited for, and the calls to the bank', async () => {
+  it('of a request, the refresh it waited for, and the calls to the bank', async () => {
     const { collector, gateway } = await startTraced();
     const answer = await gateway.get('/api/v1/accounts?iban=DE89370400440532013000', traceParent('01'));
     expect(answer.status).toBe(200);
@@ -59,7 +64,7 @@ describe('traces', () => {
     const spans = await collect(gateway, collector);
 
     const servers = spans.filter(({ kind }) => kind === 'server');
-    const [reading] = byName(spans, 'refresh');
+    const [refresh] = byName(spans, 'refresh');
     expect(servers.map(({ name, traceId, parentSpanId }) => [name, traceId, parentSpanId])).toEqual([
       [LIST, TRACE, PARENT],
       [LIST, TRACE, PARENT],
@@ -80,7 +85,7 @@ describe('traces', () => {
         'accounts_gateway.cache': 'hit',
       },
     ]);
-    expect(reading).toMatchObject({
+    expect(refresh).toMatchObject({
       kind: 'internal',
       parentSpanId: '',
       links: [servers[0]?.spanId],
@@ -91,12 +96,12 @@ describe('traces', () => {
       },
       failed: false,
     });
-    expect(reading?.traceId).not.toBe(TRACE);
+    expect(refresh?.traceId).not.toBe(TRACE);
     const calls = spans.filter(({ kind }) => kind === 'client');
     const { hostname, port } = new URL(bank.url);
     expect(calls.map(({ name }) => name)).toEqual([TOKEN, LIST]);
     for (const call of calls) {
-      expect(call).toMatchObject({ traceId: reading?.traceId, parentSpanId: reading?.spanId, failed: false });
+      expect(call).toMatchObject({ traceId: refresh?.traceId, parentSpanId: refresh?.spanId, failed: false });
       expect(call.attributes).toMatchObject({
         'http.request.method': 'GET',
         'http.response.status_code': 200,
@@ -138,7 +143,7 @@ describe('traces', () => {
     expect(live).toHaveLength(malformed.length);
     for (const { traceId, parentSpanId } of live) expect([traceId === TRACE, parentSpanId]).toEqual([false, '']);
     expect(byName(spans, 'GET /problems')).toMatchObject([{ traceId: TRACE, parentSpanId: PARENT }]);
-    // the reading is not the caller's
+    // the refresh is not the caller's
     expect(byName(spans, 'refresh')).toMatchObject([{ links: [] }]);
   });
 
@@ -192,30 +197,30 @@ describe('traces', () => {
     });
   });
 
-  it('link a reading to 128 of the requests that waited for it', async () => {
+  it('link a refresh to 128 of the requests that waited for it', async () => {
     const { collector, gateway } = await startTraced();
     const snapshots = gateway.app.get(SnapshotCache);
     bank.onAccounts = (...args) =>
       void until(() => snapshots.status().callersWaiting === 150).then(() => listSample()(...args));
     await Promise.all(Array.from({ length: 150 }, () => gateway.get('/api/v1/accounts')));
     const spans = await collect(gateway, collector);
-    const [reading, ...more] = byName(spans, 'refresh');
+    const [refresh, ...more] = byName(spans, 'refresh');
     expect(more).toEqual([]);
-    expect(reading?.links).toHaveLength(128);
+    expect(refresh?.links).toHaveLength(128);
     const servers = new Set(spans.filter(({ kind }) => kind === 'server').map(({ spanId }) => spanId));
     expect(servers.size).toBe(150);
-    for (const link of reading?.links ?? []) expect(servers.has(link)).toBe(true);
+    for (const link of refresh?.links ?? []) expect(servers.has(link)).toBe(true);
   });
 
-  it('of every page, below the one reading', async () => {
+  it('of every page, below the one refresh', async () => {
     const { collector, gateway } = await startTraced({}, { BANK_PAGE_SIZE: '50', BANK_MAX_CONCURRENT_REQUESTS: '2' });
     bank.onAccounts = listAccounts(sampleAccounts(420));
     await gateway.get('/api/v1/accounts');
     const spans = await collect(gateway, collector);
-    const [reading] = byName(spans, 'refresh');
+    const [refresh] = byName(spans, 'refresh');
     const pages = spans.filter(({ kind, name }) => kind === 'client' && name === LIST);
     expect(pages).toHaveLength(9);
-    for (const page of pages) expect(page.parentSpanId).toBe(reading?.spanId);
+    for (const page of pages) expect(page.parentSpanId).toBe(refresh?.spanId);
   });
 
   it('reach the bank by no header, and hold nothing secret', async () => {
@@ -344,5 +349,88 @@ describe('a collector that is away', () => {
     await tracing?.stop();
     expect(performance.now() - started).toBeLessThan(5000);
     expect(written).toHaveLength(1);
+  });
+});
+
+describe('by default', () => {
+  /** The packages of OpenTelemetry in the loaded chunks of the bundle, by their source maps. */
+  function openTelemetryIn(watched: WatchedProgram): string[] {
+    const maps = watched.loaded(/\/(dist\/[\w.-]+\.js)$/).map((file) => join(ROOT, `${file}.map`));
+    const sources = maps.filter((map) => existsSync(map)).map((map) => readFileSync(map, 'utf8'));
+    const packages = sources.flatMap((text) => [...text.matchAll(/node_modules\/@opentelemetry\/([a-z-]+)/g)]);
+    return [...new Set(packages.map(([, name = '']) => name))];
+  }
+
+  let bank: PretendBank;
+  beforeAll(async () => {
+    bank = await startPretendBank();
+    bank.onAccounts = listSample();
+  });
+
+  /** How long the program takes to end, ms. */
+  async function stop({ program }: WatchedProgram): Promise<number> {
+    const started = performance.now();
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+    return performance.now() - started;
+  }
+
+  describe('traces', () => {
+    it('not asked for load nothing of the SDK, and connect to nobody', async () => {
+      const watched = await startWatched(bank);
+      await stop(watched);
+      expect(openTelemetryIn(watched)).toEqual(['api']);
+      expect(watched.connectedTo()).toEqual([new URL(bank.url).port]);
+    });
+
+    it('the counterpart: asked for in .env, they load it, and are sent when the program ends', async () => {
+      const collector = await startCollector();
+      const headers = 'OTEL_EXPORTER_OTLP_HEADERS=authorization=hidden-1';
+      const watched = await startWatched(bank, {}, `OTEL_EXPORTER_OTLP_ENDPOINT=${collector.url}\n${headers}\n`);
+      await stop(watched);
+      expect(openTelemetryIn(watched)).toEqual(
+        expect.arrayContaining(['api', 'sdk-trace', 'resources', 'exporter-trace-otlp-proto']),
+      );
+      expect(collector.spans.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['GET /api/v1/accounts', 'refresh', 'GET /api/v1/authorizations/authorize']),
+      );
+      expect(collector.requests[0]?.headers['authorization']).toBe('hidden-1');
+      expect(watched.program.stdout() + watched.program.stderr()).not.toContain('hidden-1');
+    });
+
+    it('go straight to the collector, not by the proxy of the bank', async () => {
+      const collector = await startCollector();
+      const proxies = {
+        EGRESS_PROXY_URL: 'direct',
+        HTTP_PROXY: 'http://127.0.0.1:9',
+        HTTPS_PROXY: 'http://127.0.0.1:9',
+      };
+      const watched = await startWatched(bank, { ...proxies, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+      await stop(watched);
+      expect(collector.spans.length).toBeGreaterThan(3);
+    });
+
+    it('for a collector that is away do not hold up the stop', async () => {
+      const watched = await startWatched(bank, {
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+        OTEL_BSP_SCHEDULE_DELAY: '10',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '30000',
+      });
+      // the exporter would try for 12 s and more
+      expect(await stop(watched)).toBeLessThan(10_000);
+      expect(watched.program.stdout()).not.toContain('gateway.fault');
+    });
+
+    it('for a collector behind a port that drops packets do not hold up the stop', async () => {
+      const port = await startDeafServer();
+      const watched = await startWatched(bank, {
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${port}/v1/traces`,
+        OTEL_BSP_SCHEDULE_DELAY: '10',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '30000',
+      });
+      await until(() => watched.connectedTo().includes(String(port)));
+      expect((await get(`${watched.url}/api/v1/accounts`)).status).toBe(200);
+      expect(await stop(watched)).toBeLessThan(10_000);
+    });
   });
 });

@@ -61,7 +61,7 @@ describe('the sandbox starts with one command', () => {
     expect(lines).toContain(`proxy: { '/api': '${url}' }`);
   });
 
-  it('its twin: origins that are listed replace those', async () => {
+  it('the counterpart: origins that are listed replace those', async () => {
     const env = { ...FREE, CORS_ORIGINS: 'http://localhost:4200' };
     const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd: temporaryDirectory() });
     const url = await program.started();

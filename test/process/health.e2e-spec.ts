@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
 
 const tokens = (sandbox: Sandbox) => sandbox.requests.filter(({ endpoint }) => endpoint === 'authorize').length;
 
-describe('health tells the whole picture', () => {
+describe('health', () => {
   it('ok: every part with what is documented of it', async () => {
     const sandbox = await start();
     const gateway = await startGateway(sandbox);
@@ -96,7 +96,7 @@ describe('health tells the whole picture', () => {
     await probe();
     clock.advance(200_000);
     await probe();
-    // one reading, without which it would not be ready
+    // one refresh, without which it would not be ready
     expect(sandbox.requests.map(({ endpoint }) => endpoint)).toEqual(['authorize', 'accounts']);
     // due for renewal, but there is no work for it
     clock.advance(80_000);
@@ -164,7 +164,7 @@ describe('health tells the whole picture', () => {
     await until(async () => (await gateway.get('/health/ready')).status === 200);
     expect(await circuit()).toBe('closed');
     await control(sandbox, 'PATCH', { failNext: { endpoint: 'accounts', times: 1, with: '500' } });
-    // a reading of the last second counts as now
+    // a refresh of the last second counts as now
     clock.advance(2000);
     const failed = await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
     expect(failed.status).toBe(503);

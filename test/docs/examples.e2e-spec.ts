@@ -1,6 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readSettings } from '../../src/config/read-settings.js';
+import { SettingsInvalid } from '../../src/config/settings-error.js';
 import { readDocument } from '../support/documents.js';
-import { startGateway, type Gateway } from '../support/gateway.js';
+import { type Gateway, startGateway } from '../support/gateway.js';
 import { rawCall } from '../support/raw-call.js';
 import { start } from '../support/sandbox.js';
 
@@ -43,4 +48,22 @@ describe('the probe of a load balancer, as docs/reverse-proxies.md has it for ha
     expect(await statusOf(['GET /health/ready HTTP/1.0'], notReady)).toBe(503);
     expect(await statusOf(['OPTIONS /health/ready HTTP/1.0'], notReady)).toBe(204);
   });
+});
+
+const root = join(import.meta.dirname, '../..');
+
+it.each([
+  ['config/bank.env.example', false],
+  ['config/sandbox.env.example', true],
+])('%s lacks nothing once the files it names are there', (path, sandbox) => {
+  const read = () =>
+    readSettings(parseEnv(readFileSync(join(root, path), 'utf8')) as Record<string, string>, { sandbox });
+  const errors: string[] = [];
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof SettingsInvalid)) throw error;
+    errors.push(...error.errors.map(({ variable, problem }) => `${variable} ${problem}`));
+  }
+  expect(errors.filter((error) => !error.includes('does not exist'))).toEqual([]);
 });

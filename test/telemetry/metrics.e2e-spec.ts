@@ -1,0 +1,432 @@
+import { X509Certificate } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { AppModule } from '../../src/app.module.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { createAuthority } from '../support/authority.js';
+import { bankForFile } from '../support/bank-for-file.js';
+import { temporaryDirectory } from '../support/closing.js';
+import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
+import { type Gateway, get, startGateway } from '../support/gateway.js';
+import { MovedClock } from '../support/moved-clock.js';
+import { issueToken, json, type PretendBank, startPretendBank } from '../support/pretend-bank.js';
+import { programEnvironment, startProgram } from '../support/program.js';
+import { rawCall, rawRequest } from '../support/raw-call.js';
+import { listSample, PLANTED, sampleId } from '../support/sample-accounts.js';
+import { start } from '../support/sandbox.js';
+import { parseMetrics, scrape } from '../support/scrape.js';
+import { until } from '../support/until.js';
+
+const bank = await bankForFile();
+
+describe('the metrics page', () => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await start();
+  });
+
+  const PROMETHEUS =
+    'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
+  const PROMETHEUS_3 =
+    'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2';
+
+  describe('/metrics', () => {
+    it('is OpenMetrics for who prefers that, and text for all others, in any order', async () => {
+      const gateway = await startGateway(sandbox);
+      await gateway.get('/api/v1/accounts');
+      for (const [accept, type] of [
+        [undefined, 'text/plain; version=0.0.4; charset=utf-8'],
+        [PROMETHEUS, 'application/openmetrics-text; version=1.0.0; charset=utf-8'],
+        ['*/*', 'text/plain; version=0.0.4; charset=utf-8'],
+        [PROMETHEUS_3, 'application/openmetrics-text; version=1.0.0; charset=utf-8'],
+        ['text/html', 'text/plain; version=0.0.4; charset=utf-8'],
+        ['text/plain, application/openmetrics-text;q=0.4', 'text/plain; version=0.0.4; charset=utf-8'],
+        ['application/openmetrics-text;q=x', 'text/plain; version=0.0.4; charset=utf-8'],
+      ] as const) {
+        const { status, headers, text } = await gateway.get('/metrics', accept === undefined ? {} : { accept });
+        expect({ accept, status, type: headers['content-type'] }).toEqual({ accept, status: 200, type });
+        const open = type.startsWith('application/');
+        expect(text.endsWith('# EOF\n')).toBe(open);
+        // a counter is named without its suffix where OpenMetrics is spoken, and only there
+        const typed = open ? 'accounts_gateway_refreshes counter' : 'accounts_gateway_refreshes_total counter';
+        expect(text).toContain(`# TYPE ${typed}\n`);
+        expect(parseMetrics(text).value('accounts_gateway_refreshes_total', { outcome: 'ok' })).toBe(1);
+        expect(headers['cache-control']).toBe('no-store');
+        expect(headers['vary']).toContain('Accept');
+      }
+    });
+
+    it('has the metrics of the process and of Node beside ours, once, and each family once', async () => {
+      const [first, second] = [await startGateway(sandbox), await startGateway(sandbox)];
+      await first.get('/api/v1/accounts');
+      const seen = await scrape(first);
+      for (const name of [
+        'process_cpu_seconds_total',
+        'process_resident_memory_bytes',
+        'nodejs_eventloop_lag_p99_seconds',
+      ])
+        expect(seen.families).toContain(name);
+      expect(seen.text.match(/^# TYPE /gm)).toHaveLength(seen.families.size);
+      // apps of one process do not count for each other
+      expect((await scrape(second)).value('accounts_gateway_refreshes_total')).toBe(0);
+      expect(seen.value('accounts_gateway_refreshes_total')).toBe(1);
+    });
+
+    it('answers HEAD as GET but for the body', async () => {
+      const gateway = await startGateway(sandbox);
+      const { status, text, headers } = await rawCall(gateway.port, rawRequest('HEAD /metrics HTTP/1.1'));
+      expect([status, text, headers['content-type']]).toEqual([200, '', 'text/plain; version=0.0.4; charset=utf-8']);
+    });
+
+    it.each(['/metrics', '/health/recent'])('%s is guarded like the API', async (path) => {
+      const strict = await startGateway(sandbox, { ALLOWED_CLIENTS: '192.0.2.1' });
+      const refused = await strict.get(path);
+      expect([refused.status, refused.json.code]).toEqual([403, 'client-not-allowed']);
+      const gateway = await startGateway(sandbox);
+      const misnamed = await gateway.get(path, { host: 'evil.example' });
+      expect([misnamed.status, misnamed.json.code]).toEqual([421, 'host-not-allowed']);
+      expect((await gateway.get(path)).status).toBe(200);
+      expect((await gateway.get(`${path}?x=1`)).status).toBe(200);
+    });
+
+    it('needs no setting where a scraper goes by the address that it was given', async () => {
+      const gateway = await startGateway(sandbox, { ALLOWED_HOSTS: 'accounts.example' });
+      expect((await gateway.get('/metrics', { host: `127.0.0.1:${gateway.port}` })).status).toBe(200);
+      expect((await gateway.get('/metrics', { host: `127.0.0.2:${gateway.port}` })).status).toBe(421);
+    });
+  });
+});
+
+describe('what is counted', () => {
+  const DURATION_COUNT = 'http_server_request_duration_seconds_count';
+  const ACCOUNTS = '/api/v1/accounts';
+
+  async function start(env: Record<string, string> = {}, clock?: MovedClock): Promise<Gateway> {
+    bank.onToken = issueToken(bank);
+    bank.onAccounts = listSample(3);
+    return startGateway(bank, env, clock);
+  }
+
+  const labelsOf = (method: string, route: string, status: number) => ({
+    http_request_method: method,
+    http_route: route,
+    http_response_status_code: String(status),
+  });
+
+  describe('requests', () => {
+    it('are counted by method, template and status, whatever becomes of them', async () => {
+      const gateway = await start({ ALLOWED_HOSTS: 'localhost,127.0.0.1' });
+      await gateway.get(ACCOUNTS);
+      await gateway.get(`${ACCOUNTS}?pageSize=0`);
+      await gateway.get(`${ACCOUNTS}/nobody`);
+      await gateway.get('/nothing/DE89370400440532013000');
+      await gateway.get('/health/live');
+      await gateway.get(ACCOUNTS, { host: 'evil.example' });
+      await gateway.get(ACCOUNTS, { 'sec-fetch-site': 'cross-site', origin: 'http://evil.example' });
+      for (const text of [
+        rawRequest(`HEAD ${ACCOUNTS} HTTP/1.1`),
+        rawRequest(`POST ${ACCOUNTS} HTTP/1.1`),
+        rawRequest(`PROPFIND ${ACCOUNTS} HTTP/1.1`),
+        'CONNECT bank.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n',
+        'no http\r\n\r\n',
+        rawRequest('GET / HTTP/1.1', [`X-Long: ${'x'.repeat(20_000)}`]),
+        rawRequest(`GET ${ACCOUNTS}/%zz HTTP/1.1`),
+      ]) {
+        await rawCall(gateway.port, text);
+      }
+      const seen = await scrape(gateway);
+      const count = (method: string, route: string, status: number) =>
+        seen.value(DURATION_COUNT, labelsOf(method, route, status));
+      expect({
+        good: count('GET', ACCOUNTS, 200),
+        invalid: count('GET', ACCOUNTS, 400),
+        nobody: count('GET', `${ACCOUNTS}/:accountId`, 404),
+        unmatched: count('GET', 'unmatched', 404),
+        live: count('GET', '/health/live', 200),
+        host: count('GET', ACCOUNTS, 421),
+        site: count('GET', ACCOUNTS, 403),
+        head: count('HEAD', ACCOUNTS, 200),
+        post: count('POST', ACCOUNTS, 405),
+        propfind: count('_OTHER', ACCOUNTS, 405),
+        connect: count('CONNECT', 'unmatched', 405),
+        noHttp: count('_OTHER', 'unmatched', 400),
+        tooLarge: count('_OTHER', 'unmatched', 431),
+        unreadable: seen.value(DURATION_COUNT, { http_response_status_code: '400', http_request_method: 'GET' }),
+      }).toEqual({
+        good: 1,
+        invalid: 1,
+        nobody: 1,
+        unmatched: 1,
+        live: 1,
+        host: 1,
+        site: 1,
+        head: 1,
+        post: 1,
+        propfind: 1,
+        connect: 1,
+        noHttp: 1,
+        tooLarge: 1,
+        unreadable: 2,
+      });
+      const problem = (code: string, owner = 'caller') =>
+        seen.value('accounts_gateway_problems_total', { code, owner });
+      expect(problem('method-not-allowed')).toBe(3);
+      expect(problem('host-not-allowed')).toBe(1);
+      expect(problem('request-too-large')).toBe(1);
+      expect(problem('account-not-found')).toBe(1);
+      expect(problem('internal-error', 'operator')).toBe(0);
+      // each has been counted once: as many as there are lines, but for the scrape
+      expect(seen.value(DURATION_COUNT)).toBe(gateway.events('request').length - 1);
+      expect(seen.value('accounts_gateway_client_requests_total')).toBe(gateway.events('request').length - 1);
+    });
+
+    it('of callers who leave are counted as 499', async () => {
+      const gateway = await start();
+      bank.onAccounts = () => undefined;
+      const socket = connect(gateway.port, '127.0.0.1', () => socket.write(rawRequest(`GET ${ACCOUNTS} HTTP/1.1`)));
+      await until(() => bank.requests.some(({ path }) => path.startsWith(ACCOUNTS)));
+      expect((await scrape(gateway)).value('accounts_gateway_pending_requests')).toBe(1);
+      expect((await scrape(gateway)).value('accounts_gateway_connections')).toBeGreaterThanOrEqual(2);
+      socket.destroy();
+      await until(() => gateway.events('request').some(({ status }) => status === 499));
+      const seen = await scrape(gateway);
+      expect(seen.value(DURATION_COUNT, labelsOf('GET', ACCOUNTS, 499))).toBe(1);
+      // nobody got an answer, so it was none with a problem
+      expect(seen.value('accounts_gateway_problems_total')).toBe(0);
+      expect(seen.value('accounts_gateway_pending_requests')).toBe(0);
+    });
+
+    it('say by X-Client-Name who asks, as far as that is the name of a program', async () => {
+      const gateway = await start();
+      const names = ['cash-report', 'cash-report', 'DE89370400440532013000', 'a b', 'x'.repeat(41), 'r2d2.v1_0', ''];
+      for (const name of names) await gateway.get('/health/live', { 'x-client-name': name });
+      for (let index = 0; index < 60; index += 1) {
+        const letters = String.fromCodePoint(97 + (index % 26), 97 + Math.floor(index / 26));
+        await gateway.get('/health/live', { 'x-client-name': `app-${letters}` });
+      }
+      const seen = await scrape(gateway);
+      const requests = (client: string) =>
+        seen.value('accounts_gateway_client_requests_total', { client_name: client });
+      expect(requests('cash-report')).toBe(2);
+      expect(requests('r2d2.v1_0')).toBe(1);
+      expect(requests('none')).toBe(1);
+      expect(requests('other')).toBe(3 + 12);
+      const labels = seen.samples.filter(({ name }) => name === 'accounts_gateway_client_requests_total');
+      expect(labels).toHaveLength(50 + 2);
+      expect(seen.text).not.toContain('DE8937');
+    });
+  });
+
+  describe('answers of the API', () => {
+    it('are counted by how they came, and whole or not modified', async () => {
+      const clock = new MovedClock();
+      const gateway = await start({ SNAPSHOT_SOFT_TIMEOUT_MS: '50' }, clock);
+      const { headers } = await gateway.get(ACCOUNTS);
+      await gateway.get(ACCOUNTS);
+      await gateway.get(`${ACCOUNTS}?format=csv`);
+      await gateway.get(ACCOUNTS, { 'if-none-match': String(headers['etag']) });
+      clock.advance(2000);
+      await gateway.get(ACCOUNTS, { 'cache-control': 'no-cache' });
+      clock.advance(20_000);
+      bank.onAccounts = (_request, response) => json(response, 500, {});
+      await gateway.get(ACCOUNTS);
+      const seen = await scrape(gateway);
+      const count = (cache: string, representation: string) =>
+        seen.value('accounts_gateway_responses_total', { cache, representation });
+      expect({
+        miss: count('miss', 'full'),
+        hit: count('hit', 'full'),
+        unchanged: count('hit', 'not-modified'),
+        asked: count('request', 'full'),
+        stale: count('stale', 'full'),
+        none: count('stale', 'not-modified'),
+      }).toEqual({ miss: 1, hit: 2, unchanged: 1, asked: 1, stale: 1, none: 0 });
+      expect(seen.value('accounts_gateway_snapshot_stale')).toBe(1);
+      expect(seen.value('accounts_gateway_snapshot_age_seconds')).toBeGreaterThan(19);
+      expect(seen.value('accounts_gateway_status', { status: 'degraded' })).toBe(1);
+      expect(seen.value('accounts_gateway_status')).toBe(1);
+      expect(seen.value('accounts_gateway_ready')).toBe(1);
+    });
+  });
+
+  describe('the bank', () => {
+    it('that answers: calls, tokens, refreshes, ends of token and certificates', async () => {
+      const gateway = await start();
+      const asked = bank.requests.length;
+      const before = await scrape(gateway);
+      expect(before.value('accounts_gateway_refreshes_total', { outcome: 'ok' })).toBe(0);
+      for (const absent of ['snapshot_age_seconds', 'snapshot_accounts', 'snapshot_stale', 'snapshot_complete'])
+        expect(before.value(`accounts_gateway_${absent}`)).toBeNull();
+      expect(before.value('accounts_gateway_token_expiry_timestamp_seconds')).toBeNull();
+      expect(before.value('accounts_gateway_bank_last_success_timestamp_seconds')).toBeNull();
+      expect(before.value('accounts_gateway_certificate_expiry_timestamp_seconds', { use: 'bank' })).toBeNull();
+      expect(before.value('accounts_gateway_ready')).toBe(0);
+      expect(bank.requests).toHaveLength(asked);
+
+      await gateway.get(ACCOUNTS);
+      const seen = await scrape(gateway);
+      const calls = (target: string) =>
+        seen.value('http_client_request_duration_seconds_count', { target, error_type: '' });
+      expect([calls('token'), calls('accounts')]).toEqual([1, 1]);
+      expect(seen.value('accounts_gateway_token_requests_total', { outcome: 'ok' })).toBe(1);
+      expect(seen.value('accounts_gateway_refreshes_total', { outcome: 'ok' })).toBe(1);
+      expect(seen.value('accounts_gateway_refresh_duration_seconds_count')).toBe(1);
+      expect(seen.value('accounts_gateway_snapshot_accounts')).toBe(3);
+      expect(seen.value('accounts_gateway_snapshot_complete')).toBe(1);
+      expect(seen.value('accounts_gateway_bank_circuit', { state: 'closed' })).toBe(1);
+      const now = Date.now() / 1000;
+      expect((seen.value('accounts_gateway_token_expiry_timestamp_seconds') ?? 0) - now).toBeGreaterThan(290);
+      expect(now - (seen.value('accounts_gateway_bank_last_success_timestamp_seconds') ?? 0)).toBeLessThan(30);
+      const { notAfter } = (await gateway.get('/health')).json.details.certificate;
+      const ends = (use: string) => seen.value('accounts_gateway_certificate_expiry_timestamp_seconds', { use });
+      expect(ends('client')).toBe(Date.parse(notAfter as string) / 1000);
+      expect(ends('bank')).toBeGreaterThan(now + 86_400);
+      expect(ends('listener')).toBeNull();
+      expect(seen.value('accounts_gateway_certificate_refused', { use: 'client' })).toBe(0);
+      expect(seen.value('accounts_gateway_mode', { mode: 'live', route: 'direct' })).toBe(1);
+    });
+
+    it.each([
+      ['refuses the password', 'credentials-rejected', 'token', 'token_requests', 'operator'],
+      ['fails', 'bank-error', 'accounts', 'refreshes', 'bank'],
+      ['grants nothing', 'access-not-granted', 'accounts', 'refreshes', 'bank'],
+    ] as const)('that %s: %s', async (_what, code, target, counter, owner) => {
+      const gateway = await start();
+      if (target === 'token') bank.onToken = (_request, response) => json(response, 401, {});
+      else
+        bank.onAccounts = (_request, response) =>
+          json(response, code === 'access-not-granted' ? 404 : 500, { error: 1 });
+      await gateway.get(ACCOUNTS);
+      const seen = await scrape(gateway);
+      expect(seen.value(`accounts_gateway_${counter}_total`, { outcome: code })).toBe(1);
+      expect(seen.value('accounts_gateway_refreshes_total', { outcome: code })).toBe(1);
+      expect(seen.value('accounts_gateway_problems_total', { code, owner })).toBe(1);
+      expect(seen.value('accounts_gateway_bank_circuit', { state: 'open' })).toBe(1);
+      expect(seen.value('accounts_gateway_status', { status: 'error' })).toBe(1);
+      expect(seen.value('http_client_request_duration_seconds_count', { target, error_type: code })).toBe(1);
+    });
+
+    it('and the certificates: of this API too, and new ones that are not taken', async () => {
+      const directory = temporaryDirectory();
+      const { key, cert } = createAuthority('an authority').server(['localhost']);
+      const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
+      writeFileSync(keyFile, key);
+      writeFileSync(certFile, cert);
+      const gateway = await start({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile });
+      const read = async () => {
+        const { body } = await gateway.app.inject({ url: '/metrics', headers: { host: 'localhost' } });
+        return parseMetrics(body);
+      };
+      const before = await read();
+      const ends = Date.parse(new X509Certificate(cert).validTo) / 1000;
+      expect(before.value('accounts_gateway_certificate_expiry_timestamp_seconds', { use: 'listener' })).toBe(ends);
+      expect(before.value('accounts_gateway_certificate_refused')).toBe(0);
+      writeFileSync(certFile, 'no certificate');
+      gateway.app.get(AppModule).reload();
+      const after = await read();
+      expect(after.value('accounts_gateway_certificate_refused', { use: 'listener' })).toBe(1);
+      expect(after.value('accounts_gateway_certificate_expiry_timestamp_seconds', { use: 'listener' })).toBe(ends);
+    });
+
+    it('whose certificate is not trusted', async () => {
+      const gateway = await startGateway({
+        ...bank,
+        files: { ...bank.files, ca: createAuthority('another').file },
+      });
+      await gateway.get(ACCOUNTS);
+      const seen = await scrape(gateway);
+      expect(seen.value('accounts_gateway_certificate_refused', { use: 'bank' })).toBe(1);
+      expect(seen.value('accounts_gateway_certificate_expiry_timestamp_seconds', { use: 'bank' })).toBeNull();
+      expect(
+        seen.value('http_client_request_duration_seconds_count', { target: 'token', error_type: 'bank-untrusted' }),
+      ).toBe(1);
+    });
+  });
+});
+
+describe('dropped log lines', () => {
+  it('log lines that nobody reads any more are counted, and none before', async () => {
+    const bank = await startPretendBank();
+    const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory() });
+    const url = await program.started();
+    const gateway = { get: (path: string) => get(`${url}${path}`) };
+    const lost = async () => (await scrape(gateway)).value('accounts_gateway_log_lines_dropped_total');
+    expect(await lost()).toBe(0);
+    program.child.stdout?.destroy();
+    await until(async () => ((await lost()) ?? 0) > 2);
+  });
+});
+
+describe('no data in labels', () => {
+  let bank: PretendBank;
+  beforeAll(async () => {
+    bank = await startPretendBank();
+  });
+
+  const REQUEST_ID = 'planted-request-id';
+  const TEMPLATES = new Set(['/api/v1/accounts', '/api/v1/accounts/:accountId', '/health', '/metrics', 'unmatched']);
+  const OPEN_METRICS = { accept: 'application/openmetrics-text' };
+
+  describe('no label, point or event', () => {
+    it('holds what callers or the bank sent: secrets, IBANs, ids, amounts, addresses', async () => {
+      const clock = new MovedClock();
+      const gateway = await startGateway(bank, { SNAPSHOT_SOFT_TIMEOUT_MS: '50' }, clock);
+      bank.onAccounts = listSample(3);
+      const planted = [PLANTED.iban, sampleId(1), REQUEST_ID, 'planted-agent', 'ownedByCompanyX9'];
+      const paths = [
+        '/api/v1/accounts',
+        `/api/v1/accounts/${sampleId(1)}`,
+        `/api/v1/accounts/${PLANTED.iban}`,
+        `/api/v1/accounts?iban=${PLANTED.iban}`,
+        `/api/v1/accounts?q=${PLANTED.text}&x=${PLANTED.current}`,
+        `/${PLANTED.iban}/${sampleId(1)}`,
+        `/api/v1/${PLANTED.iban}`,
+        '/health',
+      ];
+      for (const path of paths) {
+        await gateway.get(path, {
+          'x-client-name': PLANTED.iban,
+          'x-request-id': REQUEST_ID,
+          'user-agent': 'planted-agent',
+        });
+        await gateway.get(path, { 'x-client-name': bank.files.ca, origin: `http://${PLANTED.text}.example` });
+        await rawCall(gateway.port, rawRequest(`DELETE ${path} HTTP/1.1`));
+      }
+      await rawCall(gateway.port, `${PLANTED.iban} ${PLANTED.text}\r\n\r\n`);
+      // a bank at fault that quotes everything
+      const quote: PretendBank['onToken'] = (request, response) =>
+        json(response, 500, { ...PLANTED, ownedByCompanyX9: request.headers.authorization });
+      for (const status of [500, 200]) {
+        bank.onAccounts = (request, response, url) =>
+          status === 500 ? quote(request, response, url) : json(response, 200, { [PLANTED.iban]: [PLANTED.iban] });
+        clock.advance(40_000);
+        await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
+      }
+      bank.onToken = quote;
+      clock.advance(400_000);
+      await gateway.get('/api/v1/accounts');
+
+      const [text, open, recent] = [
+        await gateway.get('/metrics'),
+        await gateway.get('/metrics', OPEN_METRICS),
+        await gateway.get('/health/recent'),
+      ];
+      expect(recent.json.events.length).toBeGreaterThan(3);
+      const secrets = [...secretsOf(bank), ...planted, bank.files.username, bank.files.ca, bank.directory];
+      for (const answer of [text, open, recent]) expectNoSecret(answer.text, secrets);
+      // no address of a caller either; that of the bank is server_address
+      const { samples } = parseMetrics(text.text);
+      expect(
+        samples.filter(({ labels: { server_address: _bank, ...labels } }) =>
+          Object.values(labels).some((value) => /127\.0\.0\.1|::/.test(value)),
+        ),
+      ).toEqual([]);
+      // each route is a template
+      const routes = samples.map(({ labels }) => labels['http_route']).filter((route) => route !== undefined);
+      expect(new Set(routes).size).toBeGreaterThan(3);
+      expect(routes.filter((route) => !TEMPLATES.has(route))).toEqual([]);
+    });
+  });
+});
