@@ -58,7 +58,10 @@ for (const [state, pictures] of Map.groupBy(directory ? ALL_PICTURES : DOCUMENT_
       reducedMotion: 'reduce',
     });
     const page = await context.newPage();
-    await page.goto(`${gateway.url}/?sort=-current`, { waitUntil: 'networkidle' });
+    await page.goto(`${gateway.url}/?sort=-current`);
+    for (const part of ['.totals :is(td, p)', '.minutes', '.events li', '.accounts[aria-busy=false], .notice']) {
+      await page.locator(part).first().waitFor();
+    }
     await show?.(page);
     await page.screenshot({ path: join(resolve(directory ?? 'docs'), `${name}.png`) });
     await context.close();
