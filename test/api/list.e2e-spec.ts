@@ -116,7 +116,7 @@ describe('parameters', () => {
     expect((await names(query)).sort()).toEqual([...expected].sort());
   });
 
-  it('a misspelt one is answered with what may have been meant, on the routes that have such a one', async () => {
+  it('a misspelled one is answered with what may have been meant, on the routes that have such a one', async () => {
     const reasonOf = async (path: string) => (await gateway.get(path)).json.errors[0].reason as string;
     expect(await reasonOf('/api/v1/accounts?pagsize=5')).toContain('did you mean pageSize?');
     expect(await reasonOf('/api/v1/balances?curency=EUR')).toContain('did you mean currency?');

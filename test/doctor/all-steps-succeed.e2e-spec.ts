@@ -217,7 +217,7 @@ describe('the doctor, where all is well', () => {
       expect(examination.step('certificate').remedy).not.toBe('');
     });
 
-    it('of misspelt settings', async () => {
+    it('of misspelled settings', async () => {
       const examination = await examinePatiently({ ...toEnvironment(bank), BANK_PAGESIZE: '5' });
       expectWell(examination, warnedAt('settings'));
       expect(examination.step('settings').problem).toMatch(/BANK_PAGESIZE.*BANK_PAGE_SIZE/);

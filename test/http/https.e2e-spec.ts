@@ -217,8 +217,8 @@ describe('renewal', () => {
       const expiring = () => gateway.events('certificate.expiring').filter(({ use }) => use === 'listener');
       expect(expiring()).toEqual([expect.objectContaining({ level: 'warn', daysLeft: 19 })]);
       // it is not the client certificate that ends
-      const told = gateway.app.get(RecentEvents).events.filter(({ event }) => event === 'certificate.expiring');
-      expect(told).toMatchObject([{ msg: 'a certificate expires soon, or has expired' }]);
+      const reported = gateway.app.get(RecentEvents).events.filter(({ event }) => event === 'certificate.expiring');
+      expect(reported).toMatchObject([{ msg: 'a certificate expires soon, or has expired' }]);
       put(server(100));
       gateway.app.get(AppModule).reload();
       const looked = gateway.events('certificate.replaced').length;

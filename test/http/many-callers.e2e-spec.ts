@@ -76,14 +76,14 @@ describe('a crowd', () => {
     const heard = await Promise.all(calls);
     const { took, failed } = await prober.stop();
 
-    const told = heard.map(({ answers }) => {
+    const reported = heard.map(({ answers }) => {
       const [answer] = answers;
       return answer
         ? `${answer.status} ${faultOf(answer) ?? (answer.status === 200 ? 'ok' : codeOf(answer))}`
         : 'nothing';
     });
     const counts = Object.fromEntries(
-      [...new Set(told)].map((each) => [each, told.filter((one) => one === each).length]),
+      [...new Set(reported)].map((each) => [each, reported.filter((one) => one === each).length]),
     );
     expect(Object.keys(counts).sort()).toEqual(['200 ok', '503 overloaded']);
     expect(counts['200 ok']).toBe(500);

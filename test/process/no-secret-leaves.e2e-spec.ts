@@ -50,10 +50,10 @@ describe('no secret leaves', () => {
 
     const logs = gateway.lines.join('');
     expect(logs.length).toBeGreaterThan(5000);
-    const told = answers.filter(({ status }) => status !== 200).map(({ text }) => text);
+    const reported = answers.filter(({ status }) => status !== 200).map(({ text }) => text);
     const health = answers.filter((_, index) => PATHS[index % PATHS.length] === '/health').map(({ text }) => text);
     const controlPort = JSON.stringify((await control(sandbox, 'GET')).json);
-    for (const text of [logs, told.join(''), health.join(''), controlPort]) {
+    for (const text of [logs, reported.join(''), health.join(''), controlPort]) {
       expectNoSecret(text, secrets);
       for (const amount of amounts) expect(text).not.toContain(`"${amount}"`);
     }

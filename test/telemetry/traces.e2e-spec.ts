@@ -157,10 +157,10 @@ describe('traces', () => {
     await gateway.get('/api/v1/accounts');
     await gateway.get('/api/v1/balances');
     const spans = await collect(gateway, collector);
-    const told = spans
+    const reported = spans
       .filter(({ kind }) => kind === 'server')
       .map(({ name, attributes, failed }) => [name, attributes['error.type'], failed]);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ['GET', 'not-found', false],
       [LIST, 'invalid-request', false],
       [LIST, 'host-not-allowed', false],
