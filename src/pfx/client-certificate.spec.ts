@@ -158,6 +158,13 @@ const IN_A_YEAR = new Date(NOW.getTime() + 365 * 86_400_000);
   it('is refused when TLS would not take it', () => {
     expect(() => take(withAuthorities('small', 'root'))).toThrow(/ee key too small/);
     expect(refuse(withAuthorities('small', 'root'))).toBe('refused-by-tls');
-    expect(() => take(withAuthorities('weakly', 'weak', 'root'))).toThrow(/intermediate.*ca key too small/);
+  });
+
+  it('is used without intermediates that TLS would not take, with a warning', () => {
+    const taken = take(withAuthorities('weakly', 'weak', 'root'));
+    expect(taken.chainPem).toEqual([]);
+    expect(taken.warnings).toEqual([
+      expect.stringMatching(/does not send the intermediates because OpenSSL refuses them \(.*ca key too small\)/),
+    ]);
   });
 });

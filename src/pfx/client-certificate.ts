@@ -57,8 +57,24 @@ export function toClientCertificate(
   const { key, leaf } = choosePair(pairs, now);
   const { intermediates, warnings } = toChain(leaf, certificates, now, roots);
   const keyPem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
-  const [certificatePem, ...chainPem] = [leaf, ...intermediates].map(String) as [string, ...string[]];
-  assertAcceptedByTls(keyPem, certificatePem + chainPem.join(''));
+  const certificatePem = leaf.toString();
+  const refusal = refusalByTls(keyPem, certificatePem);
+  if (refusal !== null) {
+    throw new CertificateUnreadable(
+      'refused-by-tls',
+      `OpenSSL refuses the client certificate for TLS (${refusal}).`,
+      'Ask the bank for one with a key of at least RSA 2048 or EC P-256, signed with SHA-256.',
+    );
+  }
+  let chainPem = intermediates.map(String);
+  // banks often have the intermediates themselves
+  const refusalOfChain = refusalByTls(keyPem, certificatePem + chainPem.join(''));
+  if (refusalOfChain !== null) {
+    chainPem = [];
+    warnings.push(
+      `The gateway does not send the intermediates because OpenSSL refuses them (${refusalOfChain}). Ask the bank for newer ones.`,
+    );
+  }
   const subject = toDistinguishedName(leaf.subject);
   const thumbprint = leaf.fingerprint.replaceAll(':', '');
   if (pairs.length > 1) {
@@ -147,17 +163,14 @@ function toChain(
   return { intermediates, warnings };
 }
 
-/** @throws CertificateUnreadable with OpenSSL's own words, for example "ee key too small" */
-function assertAcceptedByTls(key: string, cert: string): void {
+/** OpenSSL's own words, for example "ee key too small"; null when it accepts them. */
+function refusalByTls(key: string, cert: string): string | null {
   try {
     createSecureContext({ key, cert });
+    return null;
   } catch (error) {
     const { reason = 'no reason given' } = error as { readonly reason?: string };
-    throw new CertificateUnreadable(
-      'refused-by-tls',
-      `OpenSSL refuses the client certificate, or an intermediate, for TLS (${reason}).`,
-      'Ask the bank for one with a key of at least RSA 2048 or EC P-256, signed with SHA-256.',
-    );
+    return reason;
   }
 }
 
