@@ -44,7 +44,7 @@ suite('a page of a listed origin', () => {
   }
   const calls = () => gateway.events('request').filter(({ method }) => method === 'GET');
 
-  it('reads accounts; asked again they are a 304 with the time of the last reading, and the bank is not asked for it', async () => {
+  it('reads accounts; asked again they are a 304 with the time of the last refresh, and the bank is not asked for it', async () => {
     const { page, errors } = await open(listed);
     const read = () => page.evaluate(() => client.listAccounts({ sort: 'name', pageSize: 5 }));
     const first = await read();

@@ -164,7 +164,7 @@ describe('the switches of the embedded sandbox', () => {
     expect(preflight.headers.get('access-control-allow-methods') ?? '').not.toContain('PATCH');
   });
 
-  it('their negative case: with a bank of its own there are none, and the page does not say sandbox', async () => {
+  it('their negative case: with a real bank there are none, and the page does not say sandbox', async () => {
     const live = await startGateway(bank);
     for (const method of ['GET', 'PATCH', 'DELETE', 'POST']) {
       expect((await fetch(`${live.url}/sandbox/control`, { method })).status).toBe(404);

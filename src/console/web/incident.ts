@@ -69,7 +69,7 @@ export function toGoneIncident(problem: GatewayProblem, since: string, problems:
       owner: away ? 'operator' : problem.owner,
       detail: away ? '' : problem.message,
       remedy: away
-        ? 'Check that the gateway runs and that this machine reaches it. The page connects again by itself.'
+        ? 'Check that the gateway runs and that this machine reaches it. The page retries.'
         : (known?.remedy ?? ''),
     },
     also: [],

@@ -13,7 +13,7 @@ export interface Answer<T> {
 
 /** Asks when the key or the turn changes, and after an error until it succeeds. Data stay until there are newer ones. */
 export function useAnswer<T>(key: string, turn: number | string, load: (signal: AbortSignal) => Promise<T>): Answer<T> {
-  const [held, setHeld] = useState<{ key: string | null; data: T | null; problem: GatewayProblem | null }>({
+  const [last, setLast] = useState<{ key: string | null; data: T | null; problem: GatewayProblem | null }>({
     key: null,
     data: null,
     problem: null,
@@ -25,15 +25,15 @@ export function useAnswer<T>(key: string, turn: number | string, load: (signal: 
     let timer: number | undefined;
     load(controller.signal).then(
       (data) => {
-        if (!controller.signal.aborted) setHeld({ key, data, problem: null });
+        if (!controller.signal.aborted) setLast({ key, data, problem: null });
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
         const problem = toProblem(error);
         const kept = problem.code !== 'access-not-granted';
         // without any answer, what was shown stays
-        const same = (held: string | null) => held === key || problem.status === 0;
-        setHeld((before) => ({ key, data: kept && same(before.key) ? before.data : null, problem }));
+        const same = (before: string | null) => before === key || problem.status === 0;
+        setLast((before) => ({ key, data: kept && same(before.key) ? before.data : null, problem }));
         // a wrong question stays wrong
         if (problem.status >= 400 && problem.status < 500) return;
         timer = window.setTimeout(() => setAttempt((count) => count + 1), problem.retryAfterMs ?? RETRY_MS);
@@ -45,5 +45,5 @@ export function useAnswer<T>(key: string, turn: number | string, load: (signal: 
     };
   }, [key, turn, attempt]);
 
-  return { data: held.data, problem: held.key === key ? held.problem : null, pending: held.key !== key };
+  return { data: last.data, problem: last.key === key ? last.problem : null, pending: last.key !== key };
 }

@@ -23,7 +23,7 @@ const MAX_IDS = 3;
 export function useList(view: View, round: number): Listing {
   const query = toListQuery(view);
   const key = JSON.stringify(query);
-  const [held, setHeld] = useState<Omit<Listing, 'pending'> & { key: string | null }>({
+  const [last, setLast] = useState<Omit<Listing, 'pending'> & { key: string | null }>({
     key: null,
     data: null,
     problem: null,
@@ -35,7 +35,7 @@ export function useList(view: View, round: number): Listing {
   useEffect(() => {
     const watch = client.watch(query, {
       onData: (data, { changed }) =>
-        setHeld(({ turn, requestIds }) => ({
+        setLast(({ turn, requestIds }) => ({
           key,
           data,
           problem: null,
@@ -44,7 +44,7 @@ export function useList(view: View, round: number): Listing {
           requestIds,
         })),
       onError: (problem) =>
-        setHeld((before) => ({
+        setLast((before) => ({
           ...before,
           // what is not granted any longer is not shown any longer
           data: problem.code === 'access-not-granted' ? null : before.data,
@@ -56,6 +56,6 @@ export function useList(view: View, round: number): Listing {
     return () => watch.close();
   }, [key, round]);
 
-  const { key: heldKey, ...listing } = held;
-  return { ...listing, pending: heldKey !== key };
+  const { key: lastKey, ...listing } = last;
+  return { ...listing, pending: lastKey !== key };
 }

@@ -61,7 +61,7 @@ export function AccountPanel(props: Props) {
         leave();
       }}
       onClick={({ target, currentTarget }) => {
-        // the dialog itself is what lies around its content
+        // the dialog itself is the space around its content
         if (target === currentTarget) leave();
       }}
     >

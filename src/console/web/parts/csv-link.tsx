@@ -43,7 +43,7 @@ export function CsvLink({ view, environment }: Props) {
   );
 }
 
-/** A link of its own: the server's name for the file would win over that of a link to it. */
+/** A separate link: the server's name for the file would win over that of a link to it. */
 function save(blob: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);

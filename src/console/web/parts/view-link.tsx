@@ -13,7 +13,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** A link to another view of this page: it can be copied, and opened in a tab of its own. */
+/** A link to another view of this page: it can be copied, and opened in another tab. */
 export function ViewLink({ view, change, navigate, class: className, pressed, label, children }: Props) {
   const onClick = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
