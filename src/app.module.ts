@@ -1,4 +1,5 @@
 import { Injectable, Module, type DynamicModule, type OnApplicationBootstrap } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { Activity } from './telemetry/activity.js';
@@ -11,6 +12,7 @@ import { ConsoleModule } from './console/console.module.js';
 import { GuideModule } from './guide/guide.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpEdge } from './http/http-edge.js';
+import { ProblemFilter } from './http/problem-filter.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { Log } from './logging/logging.js';
 import { ProblemsController } from './problems/problems.controller.js';
@@ -78,7 +80,8 @@ export class AppModule {
         ConsoleModule.register(sandbox ?? null),
       ],
       controllers: [ProblemsController],
-      providers: readAtStart ? [ReadAtStart] : [],
+      // Nest asks the filter of the root module last, so filters of other modules work
+      providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, ...(readAtStart ? [ReadAtStart] : [])],
     };
   }
 

@@ -5,7 +5,6 @@ import { Logger } from 'nestjs-pino';
 import { Activity } from './telemetry/activity.js';
 import { AppModule, type AppParts } from './app.module.js';
 import { HttpEdge } from './http/http-edge.js';
-import { ProblemFilter } from './http/problem-filter.js';
 import { ValidationPipe } from './http/validation-pipe.js';
 import { describeApi } from './openapi/describe-api.js';
 
@@ -29,7 +28,6 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
     body.length === 0 ? done(null, undefined) : void parseJson(request as FastifyRequest, body.toString(), done),
   );
   app.useGlobalPipes(new ValidationPipe());
-  app.useGlobalFilters(new ProblemFilter(log.logger, edge));
   describeApi(app);
   // not before: a start that fails is reported once, by the command
   edge.fastify.server.once('listening', () => app.useLogger(app.get(Logger)));

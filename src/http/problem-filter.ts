@@ -1,30 +1,27 @@
 import { ServerResponse } from 'node:http';
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { Logger } from 'pino';
+import { Log } from '../logging/logging.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
-import type { HttpEdge } from './http-edge.js';
+import { HttpEdge } from './http-edge.js';
 import { sendProblem } from './problem-answer.js';
 
 /** Everything thrown on the way to an answer ends here and leaves as a problem document (docs/errors.md). */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  readonly #logger: Logger;
-  readonly #edge: HttpEdge;
-
-  constructor(logger: Logger, edge: HttpEdge) {
-    this.#logger = logger;
-    this.#edge = edge;
-  }
+  constructor(
+    private readonly log: Log,
+    private readonly edge: HttpEdge,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<FastifyReply | ServerResponse>();
     // Nest middleware knows Node's own objects only
-    const reply = response instanceof ServerResponse ? this.#edge.replyOf(response) : response;
+    const reply = response instanceof ServerResponse ? this.edge.replyOf(response) : response;
     const error = toProblem(thrown, reply?.request.is404);
     if (error.code === 'internal-error') {
-      this.#logger.error(
+      this.log.logger.error(
         {
           event: 'request.failed',
           requestId: reply?.request.id,

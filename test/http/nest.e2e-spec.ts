@@ -1,5 +1,6 @@
 import { connect, type AddressInfo } from 'node:net';
 import {
+  Catch,
   Controller,
   ForbiddenException,
   Get,
@@ -11,11 +12,14 @@ import {
   UnauthorizedException,
   UseGuards,
   UseInterceptors,
+  type ArgumentsHost,
   type CallHandler,
   type CanActivate,
+  type ExceptionFilter,
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { GUARDS_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -302,6 +306,43 @@ describe('a controller that is added', () => {
       ['/added', 421],
       ['/added', 405],
     ]);
+  });
+});
+
+describe('a module with a global guard, interceptor and filter', () => {
+  class QuotaSpent extends Error {}
+  @Catch(QuotaSpent)
+  class QuotaFilter implements ExceptionFilter {
+    catch(_spent: QuotaSpent, host: ArgumentsHost): void {
+      void host.switchToHttp().getResponse<FastifyReply>().code(429).send({ quota: 'spent' });
+    }
+  }
+  @Module({
+    providers: [
+      { provide: APP_GUARD, useClass: Watchman },
+      { provide: APP_INTERCEPTOR, useClass: Witness },
+      { provide: APP_FILTER, useClass: QuotaFilter },
+    ],
+  })
+  class QuotaModule {}
+  beforeEach(() => void Module({ imports: [QuotaModule] })(AppModule));
+  afterEach(() => void Reflect.deleteMetadata('imports', AppModule));
+
+  it('sees every request, and its filter answers the errors that it catches', async () => {
+    const gateway = await startGateway(bank);
+    const shapes = await askInEveryShape(gateway);
+    expect(seen.filter((each) => each.startsWith('guard'))).toEqual(asSeenBy('guard', shapes));
+    expect(seen.filter((each) => each.startsWith('interceptor'))).toEqual(asSeenBy('interceptor', shapes));
+    refusal = new QuotaSpent();
+    const { status, json } = await gateway.get(PATH);
+    expect([status, json]).toEqual([429, { quota: 'spent' }]);
+  });
+
+  it('the negative case: every other error is still a problem document', async () => {
+    refusal = new ForbiddenException();
+    const gateway = await startGateway(bank);
+    expectProblem(await gateway.get(PATH), 403, 'client-not-allowed');
+    expectProblem(await gateway.get('/nothing'), 404, 'not-found');
   });
 });
 
