@@ -47,6 +47,7 @@ const { values: flags } = parseArgs({
   options: {
     'if-needed': { type: 'boolean', default: false },
     watch: { type: 'boolean', default: false },
+    debug: { type: 'boolean', default: false },
     sbom: { type: 'boolean', default: false },
   },
 });
@@ -64,9 +65,10 @@ async function build(): Promise<void> {
   }
 }
 
-/** npm run start:dev: serves against the sandbox, and builds and starts again after each change. */
+/** npm run start:dev and start:debug: serves against the sandbox, and builds and starts again after each change. */
 async function serveAndWatch(): Promise<void> {
-  const args = ['--disable-sigusr1', '--enable-source-maps', join(DIST, 'main.js'), 'serve', '--sandbox'];
+  const inspect = flags.debug ? ['--inspect'] : [];
+  const args = [...inspect, '--disable-sigusr1', '--enable-source-maps', join(DIST, 'main.js'), 'serve', '--sandbox'];
   // Vite sets NODE_ENV while it builds
   // eslint-disable-next-line node/no-process-env -- handed on
   const env = { ...process.env };
