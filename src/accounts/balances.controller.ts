@@ -6,6 +6,7 @@ import { refTo } from '../openapi/schemas.js';
 import { matchAccounts } from '../snapshot/select.js';
 import { ApiNotModified, SNAPSHOT_HEADERS } from './api-responses.js';
 import { assertAcceptsJson, MEDIA_TYPES } from './content-negotiation.js';
+import { toJsonBody } from './encoded-responses.js';
 import { filtersSchema, type FilterQuery } from './list-query.js';
 import { Responder } from './responder.js';
 import { balancesAnswerSchema } from './response-schemas.js';
@@ -37,10 +38,8 @@ export class BalancesController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     assertAcceptsJson(request.headers.accept);
-    return this.responder.sendJson(request, reply, `balances ${JSON.stringify(filters)}`, async ({ snapshot }) => {
-      const totals = await toTotals(snapshot, await matchAccounts(snapshot, filters));
-      const json = Buffer.from(`{"totals":${JSON.stringify(totals)}`);
-      return { parts: [json], bytes: json.length };
-    });
+    return this.responder.sendJson(request, reply, `balances ${JSON.stringify(filters)}`, async ({ snapshot }) =>
+      toJsonBody({ totals: await toTotals(snapshot, await matchAccounts(snapshot, filters)) }),
+    );
   }
 }

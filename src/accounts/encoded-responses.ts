@@ -25,6 +25,12 @@ export interface JsonBody {
   readonly bytes: number;
 }
 
+/** The body with these properties; at least one. */
+export function toJsonBody(properties: object): JsonBody {
+  const json = Buffer.from(JSON.stringify(properties).slice(0, -1));
+  return { parts: [json], bytes: json.length };
+}
+
 /** Builds the body of a response from the snapshot that is served. */
 export type BuildJson = (served: ServedSnapshot) => Promise<JsonBody>;
 
