@@ -8,7 +8,8 @@ const toReference = (id: string): string => `#/components/schemas/${id}`;
 /** A reference to a schema with an id, for the `content` of a response; `namedSchemas` holds what it leads to. */
 export function refTo(schema: z.ZodType): { readonly $ref: string } {
   const id = schema.meta()?.id;
-  if (id === undefined) throw new Error('a schema without an id cannot be referred to');
+  if (id === undefined)
+    throw new Error("refTo takes a schema with a name: add .meta({ id: 'AccountList' }), for example");
   return { $ref: toReference(id) };
 }
 
