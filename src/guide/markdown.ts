@@ -12,12 +12,12 @@ export function renderMarkdown(markdown: string, directory = ''): string {
         return `<h${depth} id="${toAnchor(text)}">${text}</h${depth}>\n`;
       },
       code({ text, lang }) {
-        return lang === 'mermaid' ? toSteps(text) : `<pre><code>${escapeHtml(text)}</code></pre>\n`;
+        return lang === 'mermaid' ? toSteps(text) : `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
       },
       table({ header, rows }) {
         const toRow = (tag: string, cells: Tokens.TableCell[]) =>
           `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
-        return `<div class="scroll"><table>${toRow('th', header)}${rows.map((row) => toRow('td', row)).join('')}</table></div>\n`;
+        return `<div class="scroll" tabindex="0"><table>${toRow('th', header)}${rows.map((row) => toRow('td', row)).join('')}</table></div>\n`;
       },
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);

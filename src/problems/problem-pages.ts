@@ -10,7 +10,10 @@ export function toListPage(): string {
     return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
   });
   const head = '<tr><th>Code</th><th>Status</th><th>Who must act</th><th>Meaning</th></tr>';
-  return toHtmlPage('Errors', `<h1>Errors</h1><div class="scroll"><table>${head}${rows.join('')}</table></div>`);
+  return toHtmlPage(
+    'Errors',
+    `<h1>Errors</h1><div class="scroll" tabindex="0"><table>${head}${rows.join('')}</table></div>`,
+  );
 }
 
 /** /problems/{code}: the explanation of one code. */
@@ -37,12 +40,14 @@ function explain(code: AnyCode): string {
   ];
   const shown = sections.map(([heading, text]) => `<h2>${heading}</h2><p>${text}</p>`).join('\n');
   const example =
-    status === null ? '' : `<h2>What your app gets</h2><pre><code>${escapeHtml(toExample(code, status))}</code></pre>`;
+    status === null
+      ? ''
+      : `<h2>What your app gets</h2><pre tabindex="0"><code>${escapeHtml(toExample(code, status))}</code></pre>`;
   const query = `jq -c 'select(.code == "${code}")' gateway.log`;
   return `<p><code>${code}</code> · ${status === null ? 'only in /health' : `status ${status}`} · who must act: <b>${owner}</b></p>
 ${shown}
 ${example}
-<h2>Find it in the log</h2><pre><code>${escapeHtml(query)}</code></pre>
+<h2>Find it in the log</h2><pre tabindex="0"><code>${escapeHtml(query)}</code></pre>
 <p><a href="/problems">All errors</a> · <a href="/docs/guide/troubleshooting">Troubleshooting</a> · <a href="/">Console</a></p>`;
 }
 
