@@ -131,7 +131,7 @@ async function buildInto(directory: string): Promise<void> {
   if (flags.sbom) writeFileSync(join(directory, 'sbom.cdx.json'), createSbom());
   cpSync(join(ROOT, 'docs'), join(directory, 'guide'), { recursive: true });
   cpSync(join(ROOT, 'src/guide/guide.css'), join(directory, 'guide.css'));
-  writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(modules, ['preact', 'uplot'], ROOT));
+  writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(modules, ['preact'], ROOT));
   // what is in dist/*.js are ES modules, wherever it is copied
   writeFileSync(
     join(directory, 'package.json'),

@@ -31,6 +31,9 @@ export class ClientErrors {
     } else if (isTimeout && this.#connections.abandonUnfinished(socket)) {
       // a route that reads its body would wait for it for ever
       this.#refuse(socket, toProblem(error), null);
+    } else if (error.code === 'HPE_INVALID_EOF_STATE' && this.#connections.isAnsweredEarly(socket)) {
+      // the caller left in the middle of a body: a route that reads it would wait for the rest
+      socket.destroy();
     } else if (this.#connections.isAnsweredEarly(socket)) {
       // the error is in a body that nobody wanted
       this.#connections.closeAfterResponses(socket, NOTHING);

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
@@ -5,6 +6,7 @@ import { SystemClock } from '../../src/time/clock.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { codeOf, sendRaw } from '../support/raw-connection.js';
 import { start } from '../support/sandbox.js';
+import { until } from '../support/until.js';
 
 const MAX_PAGE_BYTES = 60_000;
 
@@ -144,6 +146,17 @@ describe('the switches of the embedded sandbox', () => {
     const own = { origin: gateway.url, 'sec-fetch-site': 'same-origin' };
     expect((await call('PATCH', '{"movement":true}', own)).status).toBe(200);
     expect((await call('DELETE', undefined, own)).status).toBe(200);
+  });
+
+  it('are left in the middle of a body without an error of the gateway', async () => {
+    const logging = await startGateway(bank, { LOG_LEVEL: 'info' }, new SystemClock(), bank.control);
+    const socket = connect(logging.port, '127.0.0.1');
+    const head = ['PATCH /sandbox/control HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
+    socket.write([...head, 'Content-Length: 100', '', '{"latency'].join('\r\n'), () => socket.destroy());
+    await until(() => logging.events('request').length > 0);
+    expect(logging.events('request')).toMatchObject([{ route: '/sandbox/control', status: 499 }]);
+    expect(logging.events('request')[0]).not.toHaveProperty('code');
+    expect(logging.events('request.failed')).toEqual([]);
   });
 
   it('with a body that never comes in full is 408, and the connection is closed', async () => {
