@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { GatewayError } from '../problems/gateway-error.js';
 import { CallerLeft } from '../snapshot/snapshot-cache.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
+import { nextTimeSlice } from '../time/time-slice.js';
 
 const MAX_DOWNLOADS = 8;
 const MAX_DURATION_MS = 120_000;
@@ -69,7 +69,7 @@ async function* toChunks(parts: Iterable<Buffer> | AsyncIterable<Buffer>): Async
       gathered = [];
       bytes = 0;
     } else if (performance.now() - since < SLICE_MS) continue;
-    await setImmediate();
+    await nextTimeSlice();
     since = performance.now();
   }
   if (bytes > 0) yield Buffer.concat(gathered, bytes);

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
@@ -7,6 +6,7 @@ import pLimit from 'p-limit';
 import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../http/compression.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
+import { nextTimeSlice } from '../time/time-slice.js';
 
 const compressed = promisify(compress);
 
@@ -85,7 +85,7 @@ export class EncodedResponses {
   #encode(served: ServedSnapshot, key: string, build: BuildJson): Promise<EncodedResponse> {
     return this.#building(async () => {
       // many different ones may be asked for at the same moment: everything else has its turn between them
-      await setImmediate();
+      await nextTimeSlice();
       return toResponse(served, key, await build(served));
     });
   }

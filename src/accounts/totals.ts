@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Balance } from '../snapshot/account.js';
 import { compareTexts } from '../snapshot/compare-texts.js';
@@ -6,6 +5,7 @@ import { ExactSum } from '../snapshot/decimal.js';
 import { compareInstants, parseInstant, type BankInstant } from '../snapshot/instant.js';
 import type { Mask } from '../snapshot/select.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
+import { nextTimeSlice } from '../time/time-slice.js';
 
 /** The serving thread is not kept longer in a row. */
 const SLICE_MS = 10;
@@ -63,7 +63,7 @@ export async function toTotals(snapshot: Snapshot, mask: Mask): Promise<Total[]>
     }
     for (const total of own) total.accounts += 1;
     if (performance.now() - since < SLICE_MS) continue;
-    await nextTurn();
+    await nextTimeSlice();
     since = performance.now();
   }
   return [...totals]

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTimeSlice } from '../time/time-slice.js';
 import { asWhole, foldNumber, foldText } from './fold-text.js';
 import { COLUMN_FIELDS, type ColumnField } from './sections.js';
 import type { Snapshot } from './snapshot.js';
@@ -74,7 +74,7 @@ async function markMatches({ bytes, offsets }: Texts, needle: string, mask: Uint
       mask[position] = 1;
       position += 1;
     }
-    if (next < mask.length) await nextTurn();
+    if (next < mask.length) await nextTimeSlice();
   }
 }
 
