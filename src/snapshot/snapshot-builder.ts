@@ -11,6 +11,8 @@ import { toColumn } from './value-column.js';
 
 /** Limit for the currencies of accounts and balances in one list (docs/bank.md#bounds). */
 const MAX_CURRENCIES = 500;
+/** Limit for the texts of one list: a balance of 2 bytes becomes 160 (docs/bank.md#bounds). */
+const MAX_BYTES = 600_000_000;
 
 /** What an account is found and sorted by. */
 interface Row extends Pick<Account, 'id' | 'name' | 'currency' | 'status' | 'openedAt'> {
@@ -27,7 +29,12 @@ export class SnapshotBuilder {
   readonly #search = new TextPile();
   readonly #numbers = new TextPile();
   readonly #currencies = new Set<string>();
+  readonly #maxBytes: number;
   #count = 0;
+
+  constructor(maxBytes = MAX_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Adds an account, in place of an earlier one with the same id. @throws GatewayError bank-response-invalid */
   add(account: Account): void {
@@ -40,6 +47,11 @@ export class SnapshotBuilder {
     this.#json.push(JSON.stringify(account));
     this.#search.push(toSearchText(account));
     this.#numbers.push(toNumbersText(account));
+    if (this.#json.byteLength + this.#search.byteLength + this.#numbers.byteLength <= this.#maxBytes) return;
+    throw new GatewayError(
+      'bank-response-invalid',
+      `The account list takes more than ${this.#maxBytes} bytes of memory.`,
+    );
   }
 
   /** The snapshot as one buffer. Nothing can be added afterwards. */

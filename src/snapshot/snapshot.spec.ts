@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { pack, unpack } from './layout.js';
 import { account, accountsOf, balance, accountLists, snapshotOf } from './sample-account.test-support.js';
+import { SnapshotBuilder } from './snapshot-builder.js';
 import { Snapshot } from './snapshot.js';
 
 const TIMES = { askedAt: { wall: 0, monotonic: 0 }, durationMs: 0 };
@@ -22,7 +23,23 @@ describe('a snapshot', () => {
   });
 
   it('finds ids that hold anything', () => {
-    const ids = ['', '"', '\\', 'a', 'a b', 'ab', 'é', '😀', '\ud800', 'A'.repeat(300), '\u0000', '}', '{"id":"a"'];
+    const ids = [
+      '',
+      '"',
+      '\\',
+      'a',
+      'a b',
+      'ab',
+      'é',
+      '😀',
+      '\ud800',
+      'A'.repeat(300),
+      '\u0000',
+      '}',
+      '{"id":"a"',
+      '","name":',
+      '\\"',
+    ];
     const snapshot = snapshotOf(ids.map((id) => account({ id })));
     expect(snapshot.size).toBe(ids.length);
     for (const id of ids) expect(snapshot.account(snapshot.positionOf(id)).id).toBe(id);
@@ -66,6 +83,17 @@ describe('currencies', () => {
     expect(snapshotOf([withCurrencies(499), withCurrencies(499, 'b')]).size).toBe(2);
     expect(() => snapshotOf([withCurrencies(499), account({ id: 'b', currency: 'XXX' })])).toThrow(
       'In the account list, currency has more than 500 different values.',
+    );
+  });
+});
+
+describe('the bytes of a snapshot', () => {
+  it('are bounded, however few the bank sent', () => {
+    const builder = new SnapshotBuilder(100_000);
+    // 100 balances of 2 bytes each become 16 KB
+    const add = (id: string) => builder.add(account({ id, balances: Array.from({ length: 100 }, () => balance({})) }));
+    expect(() => Array.from({ length: 10 }, (_, index) => add(`${index}`))).toThrow(
+      'The account list takes more than 100000 bytes of memory.',
     );
   });
 });

@@ -16,8 +16,12 @@ export class TextPile {
   #bytes = Buffer.from(this.#memory);
   readonly #ends: number[] = [];
 
+  get byteLength(): number {
+    return this.#ends.at(-1) ?? 0;
+  }
+
   push(text: string): void {
-    const start = this.#ends.at(-1) ?? 0;
+    const start = this.byteLength;
     const most = start + text.length * MAX_BYTES_PER_UNIT;
     if (most > this.#memory.byteLength) {
       this.#memory.resize(most + GROW_BYTES);
