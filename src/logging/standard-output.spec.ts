@@ -14,7 +14,7 @@ function start(steps: string): Child {
   const url = new URL('standard-output.ts', import.meta.url);
   const script = `
     import { setTimeout as delay } from 'node:timers/promises';
-    import { openStandardOutput } from ${JSON.stringify(url)};
+    import { countLostLines, openStandardOutput } from ${JSON.stringify(url)};
     const output = openStandardOutput();
     setInterval(() => {}, 1000);
     ${steps}`;
@@ -66,5 +66,14 @@ describe('standard output', () => {
     const flushed = once(child.stderr, 'data');
     expect((await textUntil(child, 'last\n')).endsWith('x\nlast\n')).toBe(true);
     expect(String((await flushed)[0])).toBe('flushed');
+  });
+
+  it('has at most 16 MB of lines waiting for a reader; the others are counted', async () => {
+    const child = start(`
+      for (let line = 0; line < 20_000; line++) output.write('x'.repeat(999) + '\\n');
+      process.stderr.write(String(countLostLines()));`);
+    const [lost] = (await once(child.stderr, 'data')) as [Buffer];
+    expect(Number(lost)).toBeGreaterThan(3900);
+    expect(Number(lost)).toBeLessThanOrEqual(4000);
   });
 });

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { trace } from '@opentelemetry/api';
 import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
 import { startTracing, type Tracing } from '../../src/telemetry/tracing.js';
 import { bankForFile } from '../support/bank-for-file.js';
@@ -328,6 +329,18 @@ describe('the variables of OpenTelemetry', () => {
       expect(written.join('')).not.toContain('hidden');
     },
   );
+});
+
+describe('spans that wait', () => {
+  it('for the collector are at most 2048, beside a batch of 512 that is being sent', async () => {
+    const collector = await startCollector();
+    Object.assign(process.env, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    tracing = await startTracing(process.env, logger);
+    const tracer = trace.getTracer('test');
+    for (let span = 0; span < 4000; span++) tracer.startSpan('one of many').end();
+    await expect(tracing?.stop(20_000)).resolves.toBe(true);
+    expect(collector.spans.length).toBe(2048 + 512);
+  });
 });
 
 describe('a collector that is away', () => {
