@@ -21,14 +21,14 @@ import { SnapshotCache } from './snapshot/snapshot-cache.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 
-/** Parts built by the command line or by a test. */
+/** Components built by the command line or a test. */
 export interface AppParts {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
-  /** Read the accounts as soon as the app is started: it is not ready before. */
+  /** Refresh right after the start; the app is not ready until then. */
   readonly readAtStart: boolean;
-  /** The switches of the sandbox bank in this process, where there is one. */
+  /** The switches of the embedded sandbox bank, if there is one. */
   readonly sandbox?: SandboxControl | undefined;
 }
 
@@ -85,7 +85,7 @@ export class AppModule {
     };
   }
 
-  /** Looks at certificates and credentials again, and ends any waiting after a failure. */
+  /** Reloads certificates and credentials, and ends any back-off. */
   reload(): void {
     this.snapshots.reload();
     void this.identities.reload();

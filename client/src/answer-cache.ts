@@ -1,7 +1,7 @@
-/** An answer as it came, with the tag of its data. */
+/** A response body with its ETag. */
 interface CachedAnswer {
   readonly etag: string;
-  /** JSON. Parsed for each caller, so that callers may change what they get. */
+  /** JSON, parsed again for each caller, so that callers may modify the result. */
   readonly text: string;
 }
 
@@ -9,7 +9,7 @@ const MAX_ANSWERS = 100;
 /** Limit for all answers together. A page of 1000 accounts has about 700 000 characters. */
 const MAX_CHARACTERS = 10_000_000;
 
-/** The last answers by address. The least recently used go first. */
+/** The last answers by URL. Evicts the least recently used first. */
 export class AnswerCache {
   readonly #answers = new Map<string, CachedAnswer>();
   #characters = 0;

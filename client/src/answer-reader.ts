@@ -8,19 +8,19 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** The longest that this call may last, retries included; default: that of the client. */
   readonly deadlineMs?: number | undefined;
-  /** False: a 503 is an error at once, also with a `Retry-After`. */
+  /** `false` disables retries: a 503 fails at once, even with a `Retry-After`. */
   readonly retry?: boolean | undefined;
   /** Called with each 503 that is retried, before the wait of `retryAfterMs`; default: that of the client. */
   readonly onRetry?: ((problem: GatewayProblem) => void) | undefined;
-  /** The gateway asks the bank now, as after a click on "refresh". The answer is never stale. */
+  /** Makes the gateway ask the bank now, for example after a click on "refresh". The answer is never stale. */
   readonly refresh?: boolean | undefined;
 }
 
-/** An answer with what its headers say. */
+/** A parsed answer with the facts from its headers. */
 export interface Answer<T> {
   readonly body: T;
   readonly etag: string | null;
-  /** The time that it stays fresh; 0 when it is not. */
+  /** Remaining freshness; 0 when it is stale. */
   readonly maxAgeMs: number;
 }
 

@@ -14,13 +14,13 @@ import { watch, type Watch, type WatchHandlers } from './watch.js';
 type Given<T> = { readonly [K in keyof T]?: T[K] | '' | undefined };
 type ListQuery = NonNullable<ListAccountsData['query']>;
 
-/** Every filter of docs/api.md#query. One that is '' is left out. */
+/** Every filter of docs/api.md#query. Empty filters ('') are omitted. */
 export type AccountFilter = Given<NonNullable<GetBalancesData['query']>>;
 
-/** A page of the accounts that match, in an order. */
+/** The query for one page of accounts: filters, sort order, page. */
 export type AccountQuery = Given<Omit<ListQuery, 'format' | 'separator' | 'decimal'>>;
 
-/** The form of a download. `format` is csv unless set. */
+/** The format of a download; `format` defaults to csv. */
 export type ExportFormat = Given<Pick<ListQuery, 'separator' | 'decimal'>> & {
   readonly format?: 'csv' | 'ndjson' | undefined;
 };
@@ -30,25 +30,25 @@ export interface ClientOptions extends Pick<CallOptions, 'deadlineMs' | 'onRetry
   readonly baseUrl: string;
   /** Names the app in the gateway's log and metrics. */
   readonly clientName?: string | undefined;
-  /** Default: that of the platform. */
+  /** Default: the platform's `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 
 /** Every call fails with a GatewayProblem, or with the reason of the caller's own signal. */
 export interface Client {
-  /** One page. */
+  /** Returns one page of the list. */
   listAccounts(query?: AccountQuery, options?: CallOptions): Promise<AccountList>;
-  /** Every account that matches, all of one snapshot. Gathers all pages first; each page has its own deadline. */
+  /** Iterates over every matching account, all from one snapshot. Gathers all pages first; each page has its own deadline. */
   allAccounts(filter?: Omit<AccountQuery, 'pageNumber' | 'pageSize'>, options?: CallOptions): AsyncIterable<Account>;
-  /** One account. @throws GatewayProblem account-not-found */
+  /** Returns one account. @throws GatewayProblem account-not-found */
   getAccount(id: string, options?: CallOptions): Promise<AccountAnswer>;
-  /** The exact sums by currency. */
+  /** Returns the exact totals by currency. */
   getBalances(filter?: AccountFilter, options?: CallOptions): Promise<BalancesAnswer>;
   /** Polls a page of the list and reports changes until it is closed (docs/web-apps.md#live-updates). */
   watch(query: AccountQuery, handlers: WatchHandlers, options?: Pick<CallOptions, 'signal'>): Watch;
-  /** The address of a download of every account that matches. */
+  /** Returns the URL for downloading every matching account. */
   exportUrl(query?: Omit<AccountQuery, 'pageNumber' | 'pageSize'>, format?: ExportFormat): string;
-  /** An amount for people, as the function of the same name. */
+  /** Same as the exported function `formatAmount`. */
   readonly formatAmount: typeof formatAmount;
 }
 
@@ -93,7 +93,7 @@ export function createClient({
   };
 }
 
-/** The address without a slash at its end. @throws TypeError unless it is http(s) */
+/** The URL without a trailing slash. @throws TypeError unless it is http(s) */
 function toRoot(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
@@ -102,7 +102,7 @@ function toRoot(baseUrl: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** The origin of the page at this moment. @throws TypeError where there is no page, as on a server that renders it */
+/** The current origin of the page. @throws TypeError where there is no page, for example in server-side rendering */
 function ownOrigin(): string {
   const { location } = globalThis as { location?: { readonly origin: string } };
   if (!location?.origin.startsWith('http')) {
@@ -113,7 +113,7 @@ function ownOrigin(): string {
   return location.origin;
 }
 
-/** The same text for the same query in any order, since it is the key of the cached answers. */
+/** The query string, sorted: equal queries give the same URL, which is the key of the cached answers. */
 function toSearch(query: object): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -1,6 +1,6 @@
 import type { Problem } from './generated/types.gen.js';
 
-/** Codes of the client itself, where there was no answer of the gateway to read one from. */
+/** The client's own codes, for calls that got no response from the gateway. */
 type ClientCode = 'network-error' | 'deadline-exceeded' | 'unexpected-answer' | 'snapshot-changing';
 
 /** A code of docs/errors.md or of the client; a newer gateway may have others. */
@@ -20,15 +20,15 @@ interface ProblemParts {
   readonly cause?: unknown;
 }
 
-/** The error of every call of the client, except an abort by its own caller. Decide by `code`; the rest is for people. */
+/** Thrown by every failed call, except when the caller aborts it. Decide by `code`; the rest is for people. */
 export class GatewayProblem extends Error {
   override readonly name = 'GatewayProblem';
   readonly code: GatewayProblemCode;
   /** `caller`, `operator`, `network` or `bank`. */
   readonly owner: GatewayProblemOwner;
-  /** The HTTP status; 0 when there was no answer. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number;
-  /** When it makes sense to try again, as the answer says, 250 to 300 000 ms; null when it does not. */
+  /** Time to wait before a retry, 250 to 300 000 ms, from `Retry-After`; null without one. */
   readonly retryAfterMs: number | null;
   /** Finds the line in the log of the gateway; null when no gateway answered. */
   readonly requestId: string | null;

@@ -2,23 +2,23 @@ import type { Answer } from './answer-reader.js';
 import { GatewayProblem, toNetworkProblem } from './gateway-problem.js';
 import type { AccountList } from './generated/types.gen.js';
 
-/** Ids of accounts since the previous answer; empty with the first one. */
+/** Ids of the accounts that differ from the previous answer; empty for the first answer. */
 export interface Changes {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** Neither is called after `close()`. What one throws is reported as uncaught, and the watch goes on. */
+/** Not called after `close()`. Errors thrown by a handler are reported as uncaught, and the watch continues. */
 export interface WatchHandlers {
   /** Called when accounts, `stale` or `complete` changed, and with the first good answer after an error. */
   readonly onData: (answer: AccountList, changes: Changes) => void;
-  /** Called for each attempt that failed. After a 4xx other than 408 and 429 there is no further one. */
+  /** Called after each failed attempt. A 4xx other than 408 and 429 ends the watch. */
   readonly onError?: ((problem: GatewayProblem) => void) | undefined;
 }
 
 export interface Watch {
-  /** Ends it; more than once does nothing. */
+  /** Stops polling. Further calls have no effect. */
   close(): void;
 }
 
@@ -26,7 +26,7 @@ const [MIN_POLL_MS, FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 1000, 30_000];
 
 type Poll = (signal: AbortSignal) => Promise<Answer<AccountList>>;
 
-/** Polls until `close()`, the signal, or an answer that no retry would change. */
+/** Polls until `close()`, an abort of the signal, or an error that a retry cannot fix. */
 export function watch(poll: Poll, handlers: WatchHandlers, signal?: AbortSignal): Watch {
   const ended = new AbortController();
   const close = () => ended.abort();
@@ -66,10 +66,10 @@ async function run(poll: Poll, handlers: WatchHandlers, ended: AbortSignal): Pro
 const isFinal = ({ status }: GatewayProblem): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 
-/** The state that a later answer is compared with. */
+/** The previous answer, reduced to what the next one is compared with. */
 interface State {
   readonly etag: string | null;
-  /** All but `asOf`, which changes without a change of the data. */
+  /** Everything except `asOf`, which changes even if the data does not. */
   readonly text: string;
   readonly accounts: ReadonlyMap<string, string>;
 }
@@ -96,7 +96,7 @@ interface Page {
   readonly addEventListener?: EventTarget['addEventListener'];
 }
 
-/** Waits this many ms, and in a hidden tab until it is seen. Ends at once when the tab is shown or the network is back. */
+/** Waits for this many ms and, in a hidden tab, until the tab is visible. Ends early when the tab becomes visible or the network returns. */
 function untilDue(ms: number, ended: AbortSignal): Promise<void> {
   const { document, addEventListener } = globalThis as Page;
   const isHidden = () => document?.visibilityState === 'hidden';
@@ -117,7 +117,7 @@ function untilDue(ms: number, ended: AbortSignal): Promise<void> {
   });
 }
 
-/** Reports what a handler throws as the platform does with anything uncaught, without ending a Node process. */
+/** Reports an error thrown by a handler as uncaught, without ending a Node process. */
 function call<T extends unknown[]>(handler: (...args: T) => void, ...args: T): void {
   try {
     handler(...args);

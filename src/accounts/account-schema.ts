@@ -47,7 +47,7 @@ export const accountSchema = z
     name: z
       .string()
       .meta({ example: 'Client funds 54' })
-      .describe('the first of friendly name, description, IBAN and id that there is'),
+      .describe('the friendly name, else the description, else the IBAN, else the id'),
     description: text('Client funds account EUR'),
     status: text('Active'),
     currency: text('EUR'),

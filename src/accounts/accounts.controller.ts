@@ -27,12 +27,12 @@ export class AccountsController {
   @Get()
   @ApiOperation({
     operationId: 'listAccounts',
-    summary: 'The accounts, filtered, sorted, paged',
+    summary: 'List accounts',
     description:
-      'One page as JSON. By `format`, or by `Accept`, every match as CSV or NDJSON instead. Parameter names match in any letter case.',
+      'Returns one page as JSON. With `format` or `Accept`, returns every match as CSV or NDJSON instead. Parameter names match in any letter case.',
   })
   @ApiOkResponse({
-    description: 'one page of the accounts that match; as CSV or NDJSON all of them',
+    description: 'one page of the accounts that match; CSV and NDJSON have all of them',
     headers: SNAPSHOT_HEADERS,
     content: {
       [MEDIA_TYPES.json]: { schema: refTo(accountListSchema) },
@@ -66,8 +66,9 @@ export class AccountsController {
   @ApiProblems(404)
   @ApiOperation({
     operationId: 'getAccount',
-    summary: 'One account by its id',
-    description: 'The account as the list has it. 404 `account-not-found` when the last reading had none with this id.',
+    summary: 'Get one account',
+    description:
+      'The account, with the same fields as in the list. 404 `account-not-found` if the cached snapshot has no account with this id.',
   })
   @ApiOkResponse({
     description: 'one account',

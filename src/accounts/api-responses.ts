@@ -12,7 +12,7 @@ export const SNAPSHOT_HEADERS = headersNamed(
   'Snapshot-Stale',
 );
 
-/** The answer to an `If-None-Match` that still holds. */
+/** The 304 for an `If-None-Match` whose ETag still matches. */
 export const ApiNotModified = () =>
   ApiResponse({
     status: 304,

@@ -23,7 +23,7 @@ export class BalancesController {
   @Get()
   @ApiOperation({
     operationId: 'getBalances',
-    summary: 'What there is in each currency',
+    summary: 'Get totals by currency',
     description:
       'The CurrentBalance entries of the accounts that match, added exactly by their own currency; never a sum across currencies.',
   })

@@ -1,9 +1,9 @@
 import type { Account, Balance } from '../snapshot/account.js';
 
-/** The CSV that spreadsheets of a country read. */
+/** Separators of a CSV, which differ between countries. */
 export interface CsvDialect {
   readonly separator: 'comma' | 'semicolon' | 'tab';
-  /** Between whole and fraction of an amount. */
+  /** The decimal separator of amounts. */
   readonly decimal: 'point' | 'comma';
 }
 
@@ -68,7 +68,7 @@ export function* toCsv(accounts: Iterable<Account>, asOf: string, dialect: CsvDi
  * languages, and white space, control and format characters before it hide none.
  */
 const FORMULA = /^(?:[\t\r]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
-/** A text is quoted whatever the separator is: programs guess it. */
+/** Quotes text that contains any possible separator, because programs guess which one is used. */
 const QUOTED = /[",;\t\r\n]/;
 
 function toCell(text: Text): string {

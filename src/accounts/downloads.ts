@@ -10,7 +10,7 @@ const MAX_DOWNLOADS = 8;
 const MAX_DURATION_MS = 120_000;
 const RETRY_AFTER_MS = 5000;
 const CHUNK_BYTES = 65_536;
-/** The serving thread is not kept longer in a row; an account may take milliseconds and give few bytes. */
+/** Time slice on the serving thread; one account may take milliseconds and produce few bytes. */
 const SLICE_MS = 10;
 
 /** Downloads of many accounts: at most 8 at once, each of at most 120 s. */
@@ -37,7 +37,7 @@ export class Downloads {
     hasLeft = slot !== undefined;
     if (slot === null) throw new CallerLeft();
     if (slot === TIMED_OUT) {
-      throw new GatewayError('overloaded', `${MAX_DOWNLOADS} downloads are running already.`, {
+      throw new GatewayError('overloaded', `${MAX_DOWNLOADS} downloads are already running.`, {
         retryAfterMs: RETRY_AFTER_MS,
       });
     }
@@ -52,7 +52,7 @@ export class Downloads {
   }
 }
 
-/** A long body, built no faster than it is read, in chunks with everything else having its turn between them. */
+/** A long body, built only as fast as it is read, in chunks. Yields between them. */
 export function toStream(parts: Iterable<Buffer> | AsyncIterable<Buffer>): Readable {
   return Readable.from(toChunks(parts), { objectMode: false, highWaterMark: CHUNK_BYTES });
 }

@@ -12,11 +12,11 @@ const compressed = promisify(compress);
 
 /** Memory for the encoded responses of one snapshot. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** A larger body is neither joined nor kept. */
+/** Larger bodies are neither joined nor cached. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** Built at once: enough that a slow one holds up no other, and few that they keep the thread only briefly. */
+/** Responses built concurrently: enough that a slow one does not block the others, few enough to block the thread only briefly. */
 const MAX_BUILDING = 8;
-/** Cost of an entry beside its bytes. */
+/** Memory overhead of an entry, in addition to its bytes. */
 const OVERHEAD_BYTES = 500;
 
 /** A body in JSON up to, but without, its last property `snapshot` and the closing brace. */
@@ -55,7 +55,7 @@ export class EncodedResponses {
   /** At most 2 at once, so that they never take every thread of Node's pool. */
   readonly #compressing = pLimit(2);
 
-  /** The response for a key, where it has been built. */
+  /** The cached response for a key, if it has been built. */
   find({ snapshot, stale }: ServedSnapshot, key: string, encoding: Encoding): EncodedResponse | undefined {
     return this.#caches.get(snapshot)?.ready.get(`${encoding} ${stale} ${key}`);
   }

@@ -29,12 +29,12 @@ const text = (maxLength: number) =>
   z
     .string({ error })
     .refine((value) => value !== '' && [...value].length <= maxLength, `must have 1 to ${maxLength} characters`)
-    .refine((value) => FIT.test(value), 'must be proper UTF-8 without control characters')
+    .refine((value) => FIT.test(value), 'must be valid UTF-8 without control characters')
     .meta({ minLength: 1, maxLength, pattern: FIT.source });
 
 const filter = (maxLength: number) =>
   text(maxLength)
-    .refine((value) => value === '' || foldNumber(value) !== '', 'must have more than spaces and accents')
+    .refine((value) => value === '' || foldNumber(value) !== '', 'must contain more than spaces and accents')
     .meta({ pattern: `^[^${UNFIT}]*[^${UNFIT}\\s][^${UNFIT}]*$` });
 
 const oneOf = <const T extends string>(values: readonly [T, ...T[]]) =>
@@ -70,7 +70,7 @@ const parameters = {
   ...filters,
   sort: oneOf(SORTS)
     .default('name')
-    .describe('order; with "-" descending. What is null comes last in both, equals by id'),
+    .describe('sort order; "-" makes it descending. Nulls come last in both directions, ties are in order of id'),
   pageNumber: wholeNumber(1, Number.MAX_SAFE_INTEGER)
     .default(1)
     .describe('page of the list, from 1; past the end is empty')
@@ -79,9 +79,9 @@ const parameters = {
     .default(50)
     .describe('accounts on a page')
     .meta(documented({ minimum: 1, maximum: 1000, example: 50 })),
-  separator: oneOf(['comma', 'semicolon', 'tab']).default('comma').describe('what stands between columns of CSV'),
-  decimal: oneOf(['point', 'comma']).default('point').describe('how amounts are written in CSV'),
-  format: oneOf(FORMATS).optional().describe('wins over Accept; csv and ndjson give every match, not one page'),
+  separator: oneOf(['comma', 'semicolon', 'tab']).default('comma').describe('the column separator in CSV'),
+  decimal: oneOf(['point', 'comma']).default('point').describe('the decimal separator in CSV'),
+  format: oneOf(FORMATS).optional().describe('overrides Accept; csv and ndjson return every match, not one page'),
 };
 
 /** The query of /api/v1/accounts. Names match in any letter case, so the bank's PageNumber and PageSize work. */

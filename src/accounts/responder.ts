@@ -83,7 +83,7 @@ export class Responder {
       .send(stream);
   }
 
-  /** The headers that show how old an answer is (docs/api.md#headers). Age in whole seconds. */
+  /** The headers that describe the age of a response (docs/api.md#headers). `Age` is in whole seconds. */
   toHeaders(served: ServedSnapshot): Record<string, string> {
     const { snapshot, ageMs, stale } = served;
     const leftSeconds = Math.floor((this.#freshMs - ageMs) / 1000);

@@ -7,7 +7,7 @@ import type { Mask } from '../snapshot/select.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { nextTimeSlice } from '../time/time-slice.js';
 
-/** The serving thread is not kept longer in a row. */
+/** Time slice on the serving thread. */
 const SLICE_MS = 10;
 
 const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
@@ -71,11 +71,11 @@ export async function toTotals(snapshot: Snapshot, mask: Mask): Promise<Total[]>
     .map(([currency, total]) => total.toTotal(currency));
 }
 
-/** The sums of one currency while they are made. */
+/** Running totals of one currency. */
 class RunningTotal {
   accounts = 0;
   missing = 0;
-  /** Of equal instants, the first one found. */
+  /** The first one found, if instants are equal. */
   earliest: { readonly text: string; readonly instant: BankInstant } | null = null;
   latest: { readonly text: string; readonly instant: BankInstant } | null = null;
   readonly #sums = { beginOfDay: new ExactSum(), intraDay: new ExactSum(), current: new ExactSum() };

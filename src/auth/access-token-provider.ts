@@ -34,7 +34,7 @@ export class AccessTokenProvider {
     this.#backOff = new BackOff(options.clock, options.random);
   }
 
-  /** From now on this identity is in use: its failures are those of the bank. A candidate's are not. */
+  /** Marks this identity as the one in use. From now on its failures count as failures of the bank; a candidate's do not. */
   takeOver(condition: Pick<BankCondition, 'failed' | 'succeeded'>): void {
     this.#condition = condition;
   }
@@ -64,7 +64,7 @@ export class AccessTokenProvider {
       this.#lastForced = clock.now();
     }
     this.#current = null;
-    logger.warn({ event: 'token.rejected' }, 'the bank rejected the token before its end; requesting a new one');
+    logger.warn({ event: 'token.rejected' }, 'the bank rejected the token before it expired; requesting a new one');
     return this.#renew();
   }
 
@@ -88,7 +88,7 @@ export class AccessTokenProvider {
     const { clock } = this.#options;
     return {
       state: this.#state,
-      /** The end of the token by the wall clock, ms since 1970. */
+      /** Expiry of the token by the wall clock, ms since 1970. */
       expiresAt: token ? token.requestedAt.wall + token.lifetimeMs : null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
       /** The last failure of the current series. */
@@ -121,7 +121,7 @@ export class AccessTokenProvider {
       const token = await request();
       // the machine may have slept during the call
       if (clock.hasReached(token.unusableAt)) {
-        throw new GatewayError('bank-timeout', 'The access token came after its own end.');
+        throw new GatewayError('bank-timeout', 'The access token had already expired when it arrived.');
       }
       this.#current = token;
       this.#backOff.succeeded();

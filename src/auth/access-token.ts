@@ -4,11 +4,11 @@ import { later, type Instant } from '../time/clock.js';
 export interface AccessToken {
   readonly value: string;
   readonly lifetimeMs: number;
-  /** Just before it was requested: its life counts from here. */
+  /** Start of its lifetime: just before it was requested. */
   readonly requestedAt: Instant;
-  /** From here on it is renewed in the background. */
+  /** The gateway renews the token in the background after this time. */
   readonly renewAt: Instant;
-  /** From here on it is no longer sent. */
+  /** The gateway does not send the token after this time. */
   readonly unusableAt: Instant;
 }
 

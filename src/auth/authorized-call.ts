@@ -9,11 +9,11 @@ import type { BankIdentity } from './bank-identity.js';
 import { assertValid } from './certificate-validity.js';
 import type { IdentityHolder } from './identity-holder.js';
 
-/** There was no token to call with: the bank was not asked, and the token's own rules say when to try again. */
+/** No token was available, so the bank was not called. The token's own back-off decides when to retry. */
 export class NoToken extends GatewayError {}
 
 interface AuthorizedRequest extends Pick<WireRequest, 'expected'> {
-  /** Below {base_url}. */
+  /** Path relative to {base_url}. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   /** Sent to the bank as X-Request-Id. */

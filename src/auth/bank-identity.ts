@@ -25,7 +25,7 @@ interface BankIdentityOptions {
  * bank ties a token to the certificate it was issued under.
  */
 export class BankIdentity {
-  /** Its source: key and password too. */
+  /** The material it was built from, including key and password. */
   readonly material: IdentityMaterial;
   readonly egress: Egress;
   readonly tokens: AccessTokenProvider;
@@ -45,7 +45,7 @@ export class BankIdentity {
     return this.material.certificate;
   }
 
-  /** Ends calls in flight too, with `stopping`. */
+  /** Also aborts calls in flight, with `stopping`. */
   close(): void {
     this.egress.close(new GatewayError('stopping', 'This instance is stopping.'));
   }

@@ -16,7 +16,7 @@ import { FileWatch } from '../config/file-watch.js';
 import { IdentityLog } from './identity-log.js';
 import { isSame, mayPass, readIdentityMaterial, watchedFiles, type IdentityMaterial } from './identity-material.js';
 
-/** A change is taken up within 5 s, as docs/certificates.md#renew-the-certificate promises. */
+/** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
 const LOOK_EVERY_MS = 1000;
 
 interface IdentityHolderOptions {
@@ -41,10 +41,10 @@ export class IdentityHolder implements OnApplicationShutdown {
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new AbortController();
   #current: BankIdentity;
-  /** A new identity that is not proved yet. */
+  /** A new identity that no token request has proved yet. */
   #candidate: BankIdentity | null = null;
   #refusal: { readonly code: ProblemCode; readonly detail: string; readonly at: string } | null = null;
-  /** A passing failure kept the files from being read: they are read again at the next look. */
+  /** A transient failure prevented reading the files; the next poll reads them again. */
   #unread = false;
 
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
@@ -90,12 +90,12 @@ export class IdentityHolder implements OnApplicationShutdown {
       daysLeft: daysLeft(certificate, this.#nowMs),
       /** Why the certificate cannot be used now, or null. */
       unusable: validityError(certificate, this.#nowMs)?.detail ?? null,
-      /** The reason why a newer identity was not taken, or null. */
+      /** The reason why a newer identity was refused, or null. */
       refused: this.#refusal,
     };
   }
 
-  /** Ends calls in flight too, with `stopping`. */
+  /** Also aborts calls in flight, with `stopping`. */
   onApplicationShutdown(): void {
     clearInterval(this.#timer);
     this.#closing.abort();
@@ -137,7 +137,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     await this.#prove();
   }
 
-  /** The files have the identity in use. */
+  /** Handles files whose content is the identity in use. */
   #keep(unstable: boolean): void {
     this.#drop();
     this.#refusal = null;
@@ -161,7 +161,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       // it says nothing about the new identity when the network or the bank must act
       if (PROBLEMS[error.code].owner === 'operator') return this.#refuse(error);
       if (validityError(this.#current.certificate, this.#nowMs)) return this.#take(candidate, false);
-      this.#refuse(error, ' The new certificate could not be proved; the proof is retried.');
+      this.#refuse(error, ' The new certificate could not be tested at the bank; the gateway retries.');
     }
   }
 

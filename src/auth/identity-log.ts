@@ -13,7 +13,7 @@ export class IdentityLog {
     this.#logger = logger;
     this.#notice = new ExpiryNotice(logger, {
       what: 'the client certificate',
-      remedy: 'get a new one from the bank and put it in place',
+      remedy: 'get a new one from the bank and install it',
     });
   }
 
@@ -44,8 +44,8 @@ export class IdentityLog {
     this.#logger.info(
       { event: 'certificate.replaced', ...describe(by), replaced: old.thumbprint, proved },
       proved
-        ? 'the new certificate or credentials are in use, proved by a token'
-        : 'the new certificate or credentials are in use unproved: the old certificate has expired and the bank cannot be reached',
+        ? 'the new certificate or credentials are in use; the bank issued a token for them'
+        : 'the new certificate or credentials are in use without a test: the old certificate has expired and the bank cannot be reached',
     );
     this.#warn(by);
   }

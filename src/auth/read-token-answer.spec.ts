@@ -43,21 +43,21 @@ describe('a token answer', () => {
 
 describe('the access token', () => {
   it.each([
-    ['missing', undefined, 'is missing or not a text'],
-    ['null', null, 'is missing or not a text'],
-    ['a number', 12345, 'is missing or not a text'],
-    ['an object', {}, 'is missing or not a text'],
+    ['missing', undefined, 'is missing or not a string'],
+    ['null', null, 'is missing or not a string'],
+    ['a number', 12345, 'is missing or not a string'],
+    ['an object', {}, 'is missing or not a string'],
     ['empty', '', 'is empty'],
     ['1 MB long', 'a'.repeat(1_048_576), 'is too long'],
-    ['with CR and LF', 'abc\r\nX-Evil: 1', 'has characters that no bearer token has'],
-    ['with a line end after it', 'abc\n', 'has characters that no bearer token has'],
-    ['with a space', 'abc def', 'has characters that no bearer token has'],
-    ['with non-ASCII', 'abcé', 'has characters that no bearer token has'],
-    ['with a NUL', 'abc\0', 'has characters that no bearer token has'],
+    ['with CR and LF', 'abc\r\nX-Evil: 1', 'contains characters that are not allowed in a bearer token'],
+    ['with a line end after it', 'abc\n', 'contains characters that are not allowed in a bearer token'],
+    ['with a space', 'abc def', 'contains characters that are not allowed in a bearer token'],
+    ['with non-ASCII', 'abcé', 'contains characters that are not allowed in a bearer token'],
+    ['with a NUL', 'abc\0', 'contains characters that are not allowed in a bearer token'],
   ])('that is %s is refused by place and not by value', async (_name, access_token, problem) => {
     const error = await refusalOf(() => read({ access_token }));
     expect(error.code).toBe('bank-response-invalid');
-    expect(error.detail).toBe(`In the answer of the token endpoint, access_token ${problem}.`);
+    expect(error.detail).toBe(`In the response from the token endpoint, access_token ${problem}.`);
   });
 
   it('of 16384 characters is taken', () => {

@@ -10,13 +10,13 @@ const MAX_LIFETIME_SECONDS = 86_400;
 
 const tokenAnswerSchema = z.object({
   access_token: z
-    .string('is missing or not a text')
+    .string('is missing or not a string')
     .min(1, 'is empty')
     .max(MAX_TOKEN_LENGTH, 'is too long')
     // what may stand in a header; axios would clean other characters away silently
-    .regex(/^[A-Za-z0-9._~+/=-]+$/, 'has characters that no bearer token has'),
+    .regex(/^[A-Za-z0-9._~+/=-]+$/, 'contains characters that are not allowed in a bearer token'),
   token_type: z
-    .string('is not a text')
+    .string('is not a string')
     .regex(/^bearer$/i, 'is not Bearer')
     .nullish(),
   // any value, or none: what cannot be used becomes the default below
@@ -42,7 +42,7 @@ export function readTokenAnswer(answer: WireAnswer, nowWallMs: number): TokenAns
     json = JSON.parse(toText(Buffer.concat(answer.pieces), nameOf('token')));
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    throw new GatewayError('bank-response-invalid', 'The answer of the token endpoint is not JSON.');
+    throw new GatewayError('bank-response-invalid', 'The response from the token endpoint is not JSON.');
   }
   const result = tokenAnswerSchema.safeParse(json);
   if (!result.success) {
@@ -51,8 +51,8 @@ export function readTokenAnswer(answer: WireAnswer, nowWallMs: number): TokenAns
     throw new GatewayError(
       'bank-response-invalid',
       place
-        ? `In the answer of the token endpoint, ${place} ${issue?.message}.`
-        : 'The answer of the token endpoint is not a JSON object.',
+        ? `In the response from the token endpoint, ${place} ${issue?.message}.`
+        : 'The response from the token endpoint is not a JSON object.',
     );
   }
   const lifetimeSeconds = toLifetimeSeconds(result.data.expires_in);

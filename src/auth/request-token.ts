@@ -35,7 +35,7 @@ export async function requestToken({ egress, authUrl, material, clock, logger }:
   if (!lifetimeKnown) {
     logger.warn(
       { event: 'token.lifetime-unknown' },
-      `expires_in of the token cannot be used; taking ${lifetimeSeconds} s`,
+      `expires_in of the token cannot be used; assuming ${lifetimeSeconds} s`,
     );
   }
   return toAccessToken(value, lifetimeSeconds * 1000, requestedAt);

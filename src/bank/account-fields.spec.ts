@@ -105,14 +105,14 @@ describe('an account of the bank', () => {
 describe('an account that cannot be read is refused by path and not by value', () => {
   it.each<[problem: string, paths: readonly string[], values: readonly unknown[]]>([
     ['is missing', ['accountId'], [undefined, null, '']],
-    ['is not a text', ['accountId', ...TEXTS], [{ hunter2: 1 }, ['hunter2'], []]],
+    ['is not a string', ['accountId', ...TEXTS], [{ hunter2: 1 }, ['hunter2'], []]],
     ['is not an array', LISTS, ['hunter2', {}, true]],
     ['is not an object', ['balances[1]', 'accountIdentifiers[1]'], ['hunter2', [], true]],
-    ['is not a text', ['ibans[1]'], [{ hunter2: 1 }]],
-    ['is not a text', BALANCE_TEXTS.map((name) => `balances[1].${name}`), [{}]],
-    ['is not a text', IDENTIFIER_TEXTS.map((name) => `accountIdentifiers[1].${name}`), [{}]],
+    ['is not a string', ['ibans[1]'], [{ hunter2: 1 }]],
+    ['is not a string', BALANCE_TEXTS.map((name) => `balances[1].${name}`), [{}]],
+    ['is not a string', IDENTIFIER_TEXTS.map((name) => `accountIdentifiers[1].${name}`), [{}]],
     [
-      'is no number, or has more than 400 digits',
+      'is not a number, or has more than 400 digits',
       [...DECIMALS, ...BALANCE_DECIMALS.map((name) => `balances[1].${name}`)],
       [...'hunter2|1,5|12.30 EUR| 1|+1|.5|5.|0x1|NaN|1e|--1|ACT/360'.split('|'), true, {}, []],
     ],
@@ -225,6 +225,6 @@ describe('the length of a field', () => {
 
   it('of a number that is padded without end is refused', async () => {
     const amount = `1e${'0'.repeat(4000)}`;
-    expect(await detailOf({ balances: [{ beginOfDayAmount: amount }] })).toContain('beginOfDayAmount is no number');
+    expect(await detailOf({ balances: [{ beginOfDayAmount: amount }] })).toContain('beginOfDayAmount is not a number');
   });
 });

@@ -1,13 +1,13 @@
 import { GatewayError } from '../problems/gateway-error.js';
 import { writeOut } from './write-out.js';
 
-/** The rule by which a field of the bank is read. */
+/** A rule for reading one of the bank's fields. */
 interface Field<T> {
   /** @throws FieldInvalid */
   readonly read: (value: unknown) => T;
   /** For lists of objects: the fields of one. */
   readonly fields?: Fields | undefined;
-  /** For an open list of words: those we know. */
+  /** The known values, for an open list. */
   readonly words?: readonly string[];
 }
 
@@ -23,7 +23,7 @@ type Row = Readonly<Record<string, unknown>>;
 class FieldInvalid extends Error {
   path = '';
 
-  /** Puts a part of the path before what there is. */
+  /** Prepends a segment to the path. */
   in(part: string): this {
     this.path = part + (this.path === '' || this.path.startsWith('[') ? '' : '.') + this.path;
     return this;
@@ -45,7 +45,7 @@ const textUpTo = (max: number): Field<string | null> => ({
     }
     if (value === null || value === undefined) return null;
     if (typeof value === 'boolean') return String(value);
-    throw new FieldInvalid('is not a text');
+    throw new FieldInvalid('is not a string');
   },
 });
 
@@ -68,7 +68,7 @@ const decimal: Field<string | null> = {
   read: (value) => {
     if (value === null || value === undefined || value === '') return null;
     const written = typeof value === 'string' && value.length <= MAX_TEXT ? writeOut(value) : null;
-    if (written === null) throw new FieldInvalid('is no number, or has more than 400 digits');
+    if (written === null) throw new FieldInvalid('is not a number, or has more than 400 digits');
     return written;
   },
 };

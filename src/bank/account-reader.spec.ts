@@ -230,7 +230,7 @@ describe('a list that changes while it is read', () => {
       }
     };
     const { code, detail } = await refusalOf(read);
-    expect([code, detail]).toEqual(['bank-response-invalid', 'The account list goes on past 600000000 bytes.']);
+    expect([code, detail]).toEqual(['bank-response-invalid', 'The account list is longer than 600000000 bytes.']);
     expect(asked).toBe(21);
   });
 
@@ -352,7 +352,10 @@ describe('a page size that the bank refuses', () => {
   it('down to 1 makes the reading fail', async () => {
     const { read, requests } = begin(() => ({ kind: 'too-large' }), { pageSize: 5000 });
     const error = await refusalOf(read);
-    expect([error.code, error.detail]).toEqual(['bank-refused', 'The account list refuses every page size.']);
+    expect([error.code, error.detail]).toEqual([
+      'bank-refused',
+      'The bank rejects every page size of the account list.',
+    ]);
     expect(requests.length).toBeLessThan(20);
   });
 });

@@ -10,14 +10,17 @@ export class BankDrift {
     this.#logger = logger;
   }
 
-  /** Records drift; what was noted before is left out. */
+  /** Records drift, once for each path and value. */
   note(found: readonly Drift[]): void {
     for (const { path, value } of found) {
       const key = `${path} ${value ?? ''}`;
       if (this.#found.size >= MAX_DRIFT || this.#found.has(key)) continue;
       const drift = { path, ...(value !== undefined && { value }) };
       this.#found.set(key, drift);
-      this.#logger.warn({ event: 'bank.drift', ...drift }, 'the bank sends something that the gateway does not know');
+      this.#logger.warn(
+        { event: 'bank.drift', ...drift },
+        'the bank sends a field or value that the gateway does not know',
+      );
     }
   }
 

@@ -1,6 +1,6 @@
 import { ACCOUNT_FIELDS, type Fields } from './account-fields.js';
 
-/** Something in an account that the gateway does not know; never a value, except for a word of an open list. */
+/** An unknown field of an account; contains a value only for a word of an open list. */
 export interface Drift {
   /** From the account on, for example `balances[].availableAmount`. */
   readonly path: string;
@@ -8,7 +8,7 @@ export interface Drift {
   readonly value?: string;
 }
 
-/** The search ends here. */
+/** Maximum number of findings. */
 export const MAX_DRIFT = 50;
 /** Keys of one object, and entries of one list, that are looked at. */
 const MAX_LOOKED_AT = 200;

@@ -4,7 +4,7 @@ import type { PageFacts } from './page-reader.js';
 import type { PageAnswer, PageSource } from './page-source.js';
 import { Paging, type Pass } from './paging.js';
 
-/** One page as it came. */
+/** One page as received. */
 export interface ListPage {
   /** From 1; page 1 begins the list, or begins it anew: what came before it is then void. */
   readonly number: number;
@@ -19,7 +19,7 @@ export interface AccountList {
   readonly pages: number;
 }
 
-/** Experience with the bank, from one refresh to the next. */
+/** Facts about the bank that one refresh learns for the next. */
 export interface Learned {
   /** The page size that the bank was last found to accept. */
   pageSize: number;
@@ -35,9 +35,9 @@ export interface ListRefreshParts {
   readonly maxConcurrentRequests: number;
 }
 
-/** 200 000 accounts of 3 KB; pages without end would fill the memory. */
+/** 200 000 accounts of 3 KB. Endless pages must not exhaust the memory. */
 const MAX_BYTES = 600_000_000;
-/** Below this, the page size is no longer the likely reason for a refusal. */
+/** Below this, the page size is unlikely to be the reason for a refusal. */
 const DEFAULT_PAGE_SIZE = 50;
 
 /**
@@ -60,7 +60,7 @@ export class ListRefresh {
 
   /** The outcome, once all pages have been iterated. */
   get result(): AccountList {
-    if (!this.#result) throw new Error('the list has not been read to its end');
+    if (!this.#result) throw new Error('not all pages have been read');
     return this.#result;
   }
 
@@ -79,7 +79,7 @@ export class ListRefresh {
     };
   }
 
-  /** The facts of the page that came last. */
+  /** Facts of the last page received. */
   took(facts: PageFacts): void {
     this.#facts = facts;
     this.#parts.drift.note(facts.drift);
@@ -94,7 +94,7 @@ export class ListRefresh {
         return pass;
       }
       if (learned.pageSize === 1) {
-        throw new GatewayError('bank-refused', 'The account list refuses every page size.');
+        throw new GatewayError('bank-refused', 'The bank rejects every page size of the account list.');
       }
       learned.pageSize = smaller(learned.pageSize);
       learned.expectedPages = 1;
@@ -144,12 +144,12 @@ export class ListRefresh {
   #toPage(number: number, pieces: readonly Buffer[]): ListPage {
     for (const { length } of pieces) this.#bytes += length;
     if (this.#bytes <= MAX_BYTES) return { number, pieces };
-    throw new GatewayError('bank-response-invalid', `The account list goes on past ${MAX_BYTES} bytes.`);
+    throw new GatewayError('bank-response-invalid', `The account list is longer than ${MAX_BYTES} bytes.`);
   }
 
   #takeFacts(): PageFacts {
     const facts = this.#facts;
-    if (!facts) throw new Error('a page was not answered');
+    if (!facts) throw new Error('a page has no answer');
     this.#facts = null;
     return facts;
   }

@@ -10,10 +10,10 @@ const CLOSING_BRACKET = 0x5d;
 const LOWER_E = 0x65;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
-/** Makes [ and { alike, as E and e. */
+/** Bit mask that makes [ equal to {, and E equal to e. */
 const LOWER = 0x20;
 
-/** Fewer values than this are always taken. */
+/** Documents with fewer values are always accepted. */
 const MANY_VALUES = 500_000;
 /** A value with its name is longer than this in any account; `[[],[],…]` would cost a hundred times its length in memory. */
 const MIN_BYTES_PER_VALUE = 8;

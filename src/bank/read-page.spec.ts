@@ -65,7 +65,7 @@ describe('the bytes of a page', () => {
 
   it('are refused when they are no UTF-8', async () => {
     const { code, detail } = await refusalOf(() => readPage(Buffer.from('{"result":["\xff"]}', 'latin1'), 1));
-    expect([code, detail]).toEqual(['bank-response-invalid', 'The answer of the account list is not valid UTF-8.']);
+    expect([code, detail]).toEqual(['bank-response-invalid', 'The response from the account list is not valid UTF-8.']);
   });
 
   it('of one page are not mixed with those of another', () => {
@@ -138,7 +138,7 @@ describe('a page that would swell in memory', () => {
   ])('of nothing but %s is refused before it is parsed', async (_name, part) => {
     const text = `{"result":[${part.repeat(8_000_000)}`;
     const started = performance.now();
-    expect(await detailOf(text)).toBe('The account list has more values than a list of its length can have.');
+    expect(await detailOf(text)).toBe('The account list has too many JSON values for its length.');
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 

@@ -34,7 +34,7 @@ export function readPage(body: Uint8Array, pageNumber: number): BankPage {
     throw new GatewayError(
       'bank-response-invalid',
       error instanceof TooManyValues
-        ? 'The account list has more values than a list of its length can have.'
+        ? 'The account list has too many JSON values for its length.'
         : 'The account list is not JSON.',
     );
   }

@@ -75,7 +75,7 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
       // npm takes what is before its `--`; it may also be set to work offline itself, which does not concern the doctor
       if (!values.offline && process.env['npm_config_offline'] === 'true') {
         process.stderr.write(
-          'accounts-gateway: npm kept --offline for itself. To pass it on: npm run doctor -- --offline\n',
+          'accounts-gateway: npm took --offline for itself. To pass it to the doctor: npm run doctor -- --offline\n',
         );
       }
       return (await import('./doctor.js')).doctor(process, values);

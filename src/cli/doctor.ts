@@ -15,7 +15,7 @@ interface DoctorOptions {
   readonly sandbox: boolean;
 }
 
-/** Finds out why the bank cannot be reached, and says so; gives the exit code that docs/troubleshooting.md lists. */
+/** Finds out why the bank is unreachable, and reports it. Returns an exit code of docs/troubleshooting.md. */
 export async function doctor(process: NodeJS.Process, options: DoctorOptions): Promise<number> {
   const { json, offline } = options;
   let sandbox: Sandbox | null = null;
@@ -45,7 +45,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
   }
 }
 
-/** Beside a sandbox that may be running: its identity, other ports. */
+/** Starts beside a sandbox that may be running: with the same identity, on other ports. */
 async function startOwnSandbox(settings: SandboxSettings): Promise<Sandbox> {
   // who asks about a real bank needs nothing of it
   const { startSandbox } = await import('../sandbox/sandbox.js');

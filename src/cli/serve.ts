@@ -153,7 +153,7 @@ function exitOnInternalError(process: NodeJS.Process, logger: Logger): void {
 
 const flush = (logger: Logger) => new Promise((resolve) => logger.flush(resolve));
 
-/** Not when nothing is left to do: a start that was stopped, or a collector that does not answer, would hold the process. */
+/** Exits explicitly, because an interrupted start or an unresponsive collector would keep the process alive. */
 async function end(process: NodeJS.Process, logger: Logger, exitCode: number): Promise<never> {
   await flush(logger);
   process.exit(exitCode);

@@ -33,7 +33,7 @@ export function checkProduction(env: Environment, runtime: Runtime, embeddedSand
   return errors;
 }
 
-/** The flags in NODE_OPTIONS, where Node takes double quotes and backslashes. */
+/** The flags in NODE_OPTIONS, where Node accepts double quotes and backslashes. */
 const flagsOf = (options = ''): string[] => options.replace(/["\\]/g, '').split(/\s+/);
 
 /** Node takes _ in place of - in the name of a flag. */

@@ -72,8 +72,8 @@ describe('values that are refused', () => {
     ['REDIS_URL', 'http://redis.example', 'begins with redis:// or rediss://'],
     ['REDIS_URL', 'someone:hunter2@redis.example', 'begins with redis:// or rediss://'],
     ['REDIS_URL', 'redis://someone:hunter2%ff@redis.example', 'percent-encode user and password'],
-    ['REDIS_URL', 'redis://redis.example?db=1', 'may have the number of a database'],
-    ['REDIS_URL', 'redis://redis.example/accounts', 'may have the number of a database'],
+    ['REDIS_URL', 'redis://redis.example?db=1', 'may have a database number'],
+    ['REDIS_URL', 'redis://redis.example/accounts', 'may have a database number'],
     ['REDIS_KEY_PREFIX', 'a b', 'must be 1 to 100'],
     ...['10.0.0.0/33', '10.0.0/8', 'fd00::/129', 'everyone', '10.0.0.0/', '10.0.0.0/8/8', '*', '10.0.0.0/-1'].map(
       (text): [SettingName, string, string] => ['ALLOWED_CLIENTS', `loopback,${text}`, `contains "${text}"`],

@@ -195,7 +195,7 @@ export const proxyAddress = readBy((text) => {
 export const redisAddress = readBy((text) => {
   const url = parseAddress(text, ['redis:', 'rediss:']);
   if (!/^(\/\d{0,4})?$/.test(url.pathname) || /[?#]/.test(url.href)) {
-    throw new Refused('may have the number of a database after the host, and nothing else');
+    throw new Refused('may have a database number after the host, and nothing else');
   }
   return url;
 }).describe('redis:// or rediss://');

@@ -21,7 +21,7 @@ export interface ReadOptions extends Runtime {
 
 export interface SettingsRead {
   readonly settings: Settings;
-  /** A sentence each. */
+  /** One sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -75,7 +75,7 @@ export function readSettings(env: Environment, options: ReadOptions): SettingsRe
   return { settings: Object.freeze(settings), warnings };
 }
 
-/** Each variable by itself; one that is wrong has no value. */
+/** Validates each variable separately; an invalid one has no value. */
 function readValues(env: Environment, sandbox: boolean): { values: Partial<Values>; errors: SettingsError[] } {
   const values: Record<string, unknown> = {};
   const errors: SettingsError[] = [];
@@ -115,7 +115,7 @@ function readProxy(env: Environment, values: Partial<Values>, errors: SettingsEr
 
 const toProblem = ({ issues }: z.ZodError): string => issues[0]?.message ?? 'is wrong';
 
-/** Old names. Ignored, they would silently fall back to a default. */
+/** Rejects old names: ignoring them would silently apply a default. */
 function renamed(env: Environment): SettingsError[] {
   return Object.entries(RENAMED)
     .filter(([old]) => isSet(env[old]))

@@ -1,6 +1,6 @@
 import { describeSetting, type SettingName } from './settings-schema.js';
 
-/** One thing that is wrong with the settings. */
+/** One error of a setting. */
 export interface SettingsError {
   /** The variable, or `.env` where that file itself cannot be read. */
   readonly variable: string;
@@ -10,7 +10,7 @@ export interface SettingsError {
   readonly example: string;
 }
 
-/** All that is wrong with the settings, together. */
+/** Every error of the settings, in one exception. */
 export class SettingsInvalid extends Error {
   override readonly name = 'SettingsInvalid';
   constructor(

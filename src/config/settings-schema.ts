@@ -225,7 +225,8 @@ const http = {
     example: 'accounts.internal.example,localhost',
   }),
   ALLOWED_CLIENTS: withDefault(kinds.clients, 'loopback', {
-    meaning: "Who may call. The connection's address counts, never X-Forwarded-For. `private` includes loopback.",
+    meaning:
+      'Addresses that may call. The gateway checks the address of the connection, never X-Forwarded-For. `private` includes loopback.',
     changeWhen: 'other machines call it',
     example: '10.1.0.0/16,loopback',
   }),
@@ -336,7 +337,7 @@ export const GROUPS = {
   'The sandbox bank': sandbox,
 };
 
-/** Every setting: the only source of defaults. Takes text, as the environment has it. */
+/** Every setting, with its default; no default is defined elsewhere. Parses the text of environment variables. */
 export const settingsSchema = z.object({
   ...bank,
   ...calls,

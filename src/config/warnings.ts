@@ -5,7 +5,7 @@ import { BANK_NAMES, KNOWN_NAMES, RENAMED, SECRET_NAMES } from './settings-schem
 const PREFIXES = [...new Set(KNOWN_NAMES.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []))];
 const FEWEST_FILES = 256;
 
-/** A variable with one of our prefixes that is no setting, with the nearest one. */
+/** Warns of an unknown variable with one of our prefixes, and suggests the nearest setting. */
 export function unknownNames(env: Environment): string[] {
   return Object.keys(env).flatMap((name) => {
     const prefix = PREFIXES.find((each) => name.startsWith(each));
@@ -17,13 +17,13 @@ export function unknownNames(env: Environment): string[] {
   });
 }
 
-/** The settings of a bank that are set although the embedded sandbox is the bank. */
+/** Bank settings that are set but ignored, because the bank is the embedded sandbox. */
 export const ignoredNames = (env: Environment): string[] =>
   BANK_NAMES.flatMap((name) => (SECRET_NAMES.includes(name) ? [name, `${name}_FILE`] : [name])).filter((name) =>
     isSet(env[name]),
   );
 
-/** A name that `.env` sets twice: the later one counts. */
+/** A name that `.env` sets twice; the last value wins. */
 export function duplicateNames(envText: string): string[] {
   const names = [...envText.matchAll(/^\s*(?:export\s+)?([\w.-]+)\s*=/gm)].map(([, name = '']) => name);
   const twice = new Set(names.filter((name, index) => names.indexOf(name) < index));

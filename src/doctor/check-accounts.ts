@@ -59,13 +59,14 @@ export async function checkAccounts(
 function judge({ accounts, pages, complete }: AccountList, findings: Findings): void {
   Object.assign(findings.facts, { accounts, pages, complete });
   const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
-  const known = complete === null ? ', no count by the bank to check by' : complete ? ', complete' : ', not complete';
+  const known =
+    complete === null ? ', the bank gives no count to compare with' : complete ? ', complete' : ', not complete';
   findings.lines.push(`${count(accounts, 'account')} on ${count(pages, 'page')}${known}`);
   if (complete === false) {
     findings.warning = {
-      problem: "The list does not agree with the bank's own count, or has an account twice, after a second reading.",
+      problem: "Even after a second refresh, the list disagrees with the bank's own count, or has an account twice.",
       remedy:
-        'Run the doctor again: the list may just have changed. If it stays, report the time and the number of accounts above to the bank.',
+        'Run the doctor again: the list may just have changed. If the problem persists, report the time and the number of accounts above to the bank.',
       owner: 'bank',
     };
   } else if (accounts === 0) {
@@ -77,7 +78,7 @@ function judge({ accounts, pages, complete }: AccountList, findings: Findings): 
   }
 }
 
-/** Compares the accounts with what the gateway knows of them. @throws GatewayError bank-response-invalid */
+/** Compares the accounts with the fields and values that the gateway knows. @throws GatewayError bank-response-invalid */
 export async function checkShape({ drift, failure }: Listed, findings: Findings): Promise<void> {
   findings.facts['drift'] = drift;
   if (failure) throw failure;
@@ -87,8 +88,8 @@ export async function checkShape({ drift, failure }: Listed, findings: Findings)
   }
   const unknown = drift.map(({ path, value }) => (value === undefined ? path : `${path} (${value})`));
   findings.warning = {
-    problem: `The bank sends what the gateway does not know: ${unknown.join(', ')}.`,
+    problem: `The bank sends fields or values that the gateway does not know: ${unknown.join(', ')}.`,
     remedy:
-      'Nothing is broken: new fields are left out of the answers, new words are passed on. Report them to those who maintain the gateway.',
+      'Nothing is broken: the gateway omits new fields and passes new values on. Report them to the maintainers of the gateway.',
   };
 }

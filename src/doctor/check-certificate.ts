@@ -51,13 +51,13 @@ export async function checkCertificate(
     );
   }
   const soon = left < SOON_DAYS;
-  const problems = [...(soon ? [`The certificate ends in ${days(left)}, on ${toDay(to)}.`] : []), ...warnings];
+  const problems = [...(soon ? [`The certificate expires in ${days(left)}, on ${toDay(to)}.`] : []), ...warnings];
   if (problems.length > 0) {
     findings.warning = {
       problem: problems.join(' '),
       remedy: soon
         ? `Ask the bank now for a new certificate in place of the one with thumbprint ${thumbprint}; the gateway takes it without a restart.`
-        : 'It works for now; do as said above before it does not.',
+        : 'The certificate still works. Follow the advice above before it stops working.',
       ...(soon && { code: 'certificate-expiring' }),
     };
   }

@@ -75,7 +75,7 @@ const toAddress = (address: string, port: number | undefined) =>
 
 function toTlsLines({ tlsVersion, cipher, serverChain }: Connection): string[] {
   const [leaf] = serverChain;
-  if (!leaf) return ['the server showed no certificate'];
+  if (!leaf) return ['the server sent no certificate'];
   return [
     ...(tlsVersion ? [`${tlsVersion}, ${cipher}`] : []),
     ...serverChain.map(

@@ -11,7 +11,7 @@ const lookupAll = (hostname: string) => lookup(hostname, { all: true });
 interface Lookup {
   readonly host: BankHost;
   readonly addresses: readonly string[];
-  /** Why there are none; null when there are. */
+  /** The reason why there are none; null when there are. */
   readonly failure: string | null;
 }
 

@@ -16,7 +16,7 @@ export function toRouteFailure(connection: Connection, settings: RouteSettings):
     return new StepFailed(
       'config-invalid',
       'operator',
-      `EGRESS_LOCAL_ADDRESS is ${localAddress}, from which ${host.hostname} cannot be reached (${cause}): it is no address of this machine, or of another family.`,
+      `EGRESS_LOCAL_ADDRESS is ${localAddress}, from which ${host.hostname} cannot be reached (${cause}): it is not an address of this machine, or belongs to another address family.`,
       'Set EGRESS_LOCAL_ADDRESS to an address of this machine (ip address show), or leave it out.',
     );
   }
@@ -51,9 +51,9 @@ export function toTlsFailure(connection: Connection, own: OwnTrust): StepFailed 
 }
 
 function describeRoots(roots: OwnTrust['roots']): string {
-  if (roots === null) return 'BANK_CA_FILE is not set, so only the roots of Node count.';
+  if (roots === null) return 'BANK_CA_FILE is not set, so the gateway trusts only the roots of Node.';
   const more = roots.length > 5 ? ` and ${roots.length - 5} more` : '';
-  return `BANK_CA_FILE holds no root of it, only: ${roots.slice(0, 5).join('; ')}${more}.`;
+  return `BANK_CA_FILE does not contain its root, only: ${roots.slice(0, 5).join('; ')}${more}.`;
 }
 
 /** Codes of a server certificate whose root is not what is wrong. */
@@ -76,7 +76,7 @@ function routeRemedy(connection: Connection, code: GatewayError['code'], cause: 
         : `Check that EGRESS_PROXY_URL names a CONNECT proxy. Ask the network team to allow CONNECT to ${address} on the proxy for this machine.`;
     case 'proxy-unavailable':
       return isTrustFailure(cause)
-        ? 'Give the root of the certificate of the proxy as EGRESS_PROXY_CA_FILE (ask the network team for it), and check that EGRESS_PROXY_URL names the proxy as its certificate does.'
+        ? 'Set EGRESS_PROXY_CA_FILE to the root certificate of the proxy (ask the network team for it), and check that EGRESS_PROXY_URL names the proxy as its certificate does.'
         : `Check EGRESS_PROXY_URL (or HTTPS_PROXY); if it is right, ask the network team whether ${from} may connect to ${hostname}:${port}, and whether the proxy reaches ${address}.`;
     case 'bank-timeout':
     case 'bank-unreachable':
@@ -92,18 +92,18 @@ function tlsRemedy(connection: Connection, failure: GatewayError, thumbprint: st
   const { code } = failure;
   const cause = causeOf(failure);
   if (code === 'certificate-rejected') {
-    const early = `The connection ended within the handshake, so ours may not be the reason: ask the network team too whether a firewall cuts the connection to ${address} off.`;
+    const early = `The connection ended during the handshake, so our certificate may not be the cause: also ask the network team whether a firewall cuts off the connection to ${address}.`;
     return `${rejectionRemedy(thumbprint)}${serverChain.length > 0 || /alert/.test(failure.detail) ? '' : ` ${early}`}`;
   }
   if (code === 'bank-untrusted') return trustRemedy(host, cause, serverChain[0]?.issuer ?? 'its issuer');
   if (code === 'bank-timeout') {
-    return `Ask the network team whether something between ${from} and ${address} swallows TLS (inspection, MTU): the connection stands, but the server says nothing. Then ask the bank whether its service is up.`;
+    return `Ask the network team whether something between ${from} and ${address} blocks TLS (inspection, MTU): the connection is open, but the server sends nothing. Then ask the bank whether its service is up.`;
   }
   if (/PROTOCOL|UNSUPPORTED|alert 70/.test(`${cause} ${failure.detail}`)) {
-    return `Ask the bank to enable TLS 1.2 or 1.3 on ${address}: its server offers only what is outdated.`;
+    return `Ask the bank to enable TLS 1.2 or 1.3 on ${address}: its server offers only outdated versions.`;
   }
   if (/WRONG_VERSION|PACKET_LENGTH|HTTP_REQUEST|RECORD/.test(cause)) {
-    return `Check the port in ${variable}: what answers at ${address} does not speak TLS. If it is right, ask the network team what stands there in place of the bank.`;
+    return `Check the port in ${variable}: what answers at ${address} does not speak TLS. If it is right, ask the network team what answers there instead of the bank.`;
   }
   return `Ask the bank whether its service on ${address} is up; ask the network team whether something on the way changes or cuts off TLS.`;
 }
@@ -118,8 +118,8 @@ function trustRemedy({ address, variable }: BankHost, cause: string, issuer: str
     case 'CERT_NOT_YET_VALID':
       return `Check the clock of this machine; if it is right, tell the bank that the certificate of ${address} is not valid today, and ask when it will be renewed.`;
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return `Check the name in ${variable}: the server at ${address} shows a certificate for other names (above). If the name is right, ask the network team where it leads.`;
+      return `Check the name in ${variable}: the server at ${address} presents a certificate for other names (above). If the name is right, ask the network team where it leads.`;
     default:
-      return `If the bank uses a private root, ask it for the certificate of ${issuer} and give it as BANK_CA_FILE, whose roots alone are trusted then. If that is not the bank's issuer, ask the network team to exempt ${address} from TLS inspection.`;
+      return `If the bank uses a private root, ask it for the certificate of ${issuer} and set BANK_CA_FILE to it. The gateway then trusts only the roots in that file. If that is not the bank's issuer, ask the network team to exempt ${address} from TLS inspection.`;
   }
 }

@@ -20,7 +20,7 @@ import { Walk, type Findings, type OnStep } from './walk.js';
 
 interface ExamineOptions {
   readonly mode: Settings['mode'];
-  /** Ends after the local steps. */
+  /** Stop after the local steps. */
   readonly offline: boolean;
   readonly settings: SettingsSource;
   readonly clock: Clock;
@@ -83,7 +83,7 @@ async function checkToken({ tokens }: BankIdentity, warnings: readonly string[],
   findings.lines.push(`valid for ${lifetimeSeconds} s`);
   if (!warnings.some((line) => line.includes('token.lifetime-unknown'))) return;
   findings.warning = {
-    problem: `The bank does not state the lifetime of its token in a way that can be read: taking ${lifetimeSeconds} s.`,
+    problem: `The bank does not state a lifetime of its token that the gateway can read: it assumes ${lifetimeSeconds} s.`,
     remedy: 'The gateway works, but requests tokens more often. Tell the bank that expires_in cannot be read.',
     owner: 'bank',
   };

@@ -2,7 +2,7 @@ import { goesDirect } from '../egress/route.js';
 import type { Settings } from '../config/settings.js';
 import { StepFailed } from './step-failed.js';
 
-/** A host of the bank, as the doctor speaks of it. */
+/** A host of the bank, as the doctor's messages describe it. */
 export interface BankHost {
   /** Key of its facts: `tokens`, `accounts`, or `bank` when one host is both. */
   readonly name: 'bank' | 'tokens' | 'accounts';

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { failedStep, STEPS, type DoctorReport, type StepReport } from './report.js';
 
-/** Node colours them only on a terminal, and not with NO_COLOR. */
+/** Coloured only on a terminal, and not with NO_COLOR. */
 const MARKS = {
   ok: () => styleText('green', '✓'),
   warning: () => styleText('yellow', '!'),

@@ -16,7 +16,7 @@ export interface Connection {
   /** The other end of the connection: the bank, or the proxy. */
   remoteAddress?: string;
   remotePort?: number;
-  /** The proxy's answer to CONNECT. */
+  /** Status of the proxy's response to CONNECT. */
   proxyStatus?: number | undefined;
   tlsVersion?: string;
   cipher?: string;

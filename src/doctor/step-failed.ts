@@ -10,7 +10,7 @@ export class StepFailed extends Error {
     readonly owner: Owner,
     readonly problem: string,
     readonly remedy: string,
-    /** The step it belongs to, when a later one has shown it: under TLS 1.3 a refusal arrives after the handshake. */
+    /** The step that failed, if a later step detected it: under TLS 1.3 a refusal arrives after the handshake. */
     readonly step: StepName | null = null,
   ) {
     super(problem);
@@ -42,9 +42,9 @@ export function remedyFor(step: StepName, code: ProblemCode): string {
   const service = step === 'token' ? 'token service' : 'account service';
   switch (code) {
     case 'bank-error':
-      return `Ask the bank whether its ${service} is up, with the time and the problem above. Name, connection, TLS and certificate are fine.`;
+      return `Ask the bank whether its ${service} is up, with the time and the problem above. DNS, connection, TLS and certificate are fine.`;
     case 'bank-timeout':
-      return `Ask the bank whether its ${service} is slow or down, with the time; the connection to it is fine. If it is only slow, raise BANK_REQUEST_TIMEOUT_MS, or request less at once with BANK_PAGE_SIZE.`;
+      return `Ask the bank whether its ${service} is slow or down, with the time; the connection to it is fine. If it is only slow, raise BANK_REQUEST_TIMEOUT_MS, or request smaller pages with BANK_PAGE_SIZE.`;
     case 'bank-response-invalid':
       return `Check that ${step === 'token' ? 'BANK_AUTH_URL (when it is not set, BANK_BASE_URL)' : 'BANK_BASE_URL'} leads to the ${service} itself: a portal or a proxy may answer in its place. If it does, report the time and the problem above to the bank, and ask what has changed. If the answer is too large, lower BANK_PAGE_SIZE or raise BANK_MAX_RESPONSE_BYTES.`;
     case 'bank-rate-limited':

@@ -56,7 +56,7 @@ export class Walk {
       const earlier = step && this.#reports.get(step);
       if (earlier) {
         const found = { ...earlier, ...failed, facts: { ...earlier.facts, seenDuring: name } };
-        this.#note(found, [`found out by the step "${name}"`]);
+        this.#note(found, [`detected in the step "${name}"`]);
       } else this.#note({ name, ms: ms(), facts, ...failed }, lines);
       return null;
     }

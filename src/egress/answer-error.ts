@@ -3,7 +3,7 @@ import type { ProblemCode } from '../problems/problem-table.js';
 import { startOf } from './answer.js';
 import type { WireAnswer } from './wire-client.js';
 
-/** The two things that are asked of the bank. */
+/** The two endpoints of the bank. */
 export type BankTarget = 'token' | 'accounts';
 
 const NAMES: Readonly<Record<BankTarget, string>> = { token: 'the token endpoint', accounts: 'the account list' };

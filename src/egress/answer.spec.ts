@@ -37,7 +37,10 @@ describe('the text of an answer', () => {
     ['a lone surrogate', Buffer.from([0xed, 0xa0, 0x80])],
   ])('is refused when it is %s', async (_name, body) => {
     const error = await refusalOf(() => toText(body, 'the list'));
-    expect([error.code, error.detail]).toEqual(['bank-response-invalid', 'The answer of the list is not valid UTF-8.']);
+    expect([error.code, error.detail]).toEqual([
+      'bank-response-invalid',
+      'The response from the list is not valid UTF-8.',
+    ]);
   });
 
   it('is read again after one was refused', async () => {

@@ -22,6 +22,6 @@ export function toText(body: Uint8Array, target: string): string {
   try {
     return utf8.decode(body);
   } catch {
-    throw new GatewayError('bank-response-invalid', `The answer of ${target} is not valid UTF-8.`);
+    throw new GatewayError('bank-response-invalid', `The response from ${target} is not valid UTF-8.`);
   }
 }

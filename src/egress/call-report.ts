@@ -4,7 +4,7 @@ import type { Activity } from '../telemetry/activity.js';
 import { endCallSpan, startCallSpan } from '../telemetry/spans.js';
 import type { WireRequest } from './wire-client.js';
 
-/** Why a call brought nothing: a problem's code, or its caller left, or its token had become too old. */
+/** Reason for a failed call: a problem code, a caller who left, or an expired token. */
 type CallFailure = ProblemCode | 'given-up' | 'not-sent';
 
 /** Reports one call to the bank, from when it has its slot: as a span, a log line and an event for metrics. */

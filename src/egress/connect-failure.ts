@@ -13,7 +13,7 @@ type ConnectStage =
   | 'tunnel-closed'
   /** The proxy answered 200, and the bytes in the tunnel are not TLS. */
   | 'tunnel-noise'
-  /** The call that asked for it has ended. */
+  /** The call that requested the connection has ended. */
   | 'given-up';
 
 /** The reason why there is no TLS connection to the bank. Internal to egress: wire-failure.ts turns it into a code. */
@@ -22,7 +22,7 @@ export class ConnectFailure extends Error {
   constructor(
     readonly stage: ConnectStage,
     cause?: Error,
-    /** The proxy's answer to CONNECT. */
+    /** Status of the proxy's response to CONNECT. */
     readonly proxyStatus?: number,
     /** The certificate that is not trusted; its socket is gone when this arrives. */
     readonly server?: X509Certificate,

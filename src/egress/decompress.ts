@@ -29,7 +29,7 @@ export async function decompress(
   const name = encoding.trim().toLowerCase();
   if (pieces.length === 0 || name === '' || name === 'identity') return pieces;
   const decompressor = DECOMPRESSORS.get(name);
-  if (!decompressor) throw new Error('a content encoding we did not ask for');
+  if (!decompressor) throw new Error('a content encoding that was not requested');
   try {
     return [(await decompressor(Buffer.concat(pieces), { maxOutputLength: maxBytes })) as Buffer];
   } catch (error) {

@@ -26,7 +26,7 @@ export type EgressSettings = RouteSettings &
     'BANK_REQUEST_TIMEOUT_MS' | 'BANK_MAX_CONCURRENT_REQUESTS' | 'BANK_MAX_RESPONSE_BYTES' | 'EGRESS_PROXY_CA_FILE'
   >;
 
-/** A request was not sent, since its `sendBefore` had come. */
+/** A request was not sent, because its `sendBefore` had passed. */
 export class TooLateToSend extends Error {}
 
 interface EgressParts {

@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type Socket, type TcpNetConnectOpts } from
 import { connect as connectTls } from 'node:tls';
 import { ConnectFailure } from './connect-failure.js';
 
-/** The longest answer of a proxy to CONNECT. */
+/** Maximum size of a proxy's response to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
 
 /** One tunnel to open, within `timeoutMs`. Nothing in it is meant for the bank but its name. */

@@ -55,11 +55,11 @@ export function toWireError(failure: CallFailed, context: FailureContext): Gatew
   if (chain.some((error) => error instanceof AnswerTooLarge)) {
     return fail(
       'bank-response-invalid',
-      `The answer of ${target} is larger than ${settings.BANK_MAX_RESPONSE_BYTES} bytes (BANK_MAX_RESPONSE_BYTES).`,
+      `The response from ${target} is larger than ${settings.BANK_MAX_RESPONSE_BYTES} bytes (BANK_MAX_RESPONSE_BYTES).`,
     );
   }
   if (code?.startsWith('HPE_')) {
-    return fail('bank-response-invalid', `The answer of ${target} is not proper HTTP (${code}).`);
+    return fail('bank-response-invalid', `The response from ${target} is not valid HTTP (${code}).`);
   }
   const reset = chain.some(
     (error) =>
@@ -68,7 +68,7 @@ export function toWireError(failure: CallFailed, context: FailureContext): Gatew
   if (answered && !reset) {
     return fail(
       'bank-response-invalid',
-      `The answer of ${target} was cut off or could not be decompressed${code ? ` (${code})` : ''}.`,
+      `The response from ${target} was cut off or could not be decompressed${code ? ` (${code})` : ''}.`,
     );
   }
   if ((code === 'ECONNRESET' || code === 'EPIPE') && !answered && !failure.reusedSocket && !everAnswered) {
@@ -125,12 +125,12 @@ function toConnectError(failure: ConnectFailure, { target, settings }: FailureCo
     case 'tunnel-closed':
       return fail(
         'proxy-unavailable',
-        `The tunnel of the egress proxy${at} to ${target} was closed before a word came through it; either the proxy closed it, or the bank does not accept the address of the proxy.`,
+        `The tunnel of the egress proxy${at} to ${target} was closed before any data arrived; either the proxy closed it, or the bank does not accept the address of the proxy.`,
       );
     case 'tunnel-noise':
       return fail('proxy-refused', `The tunnel of the egress proxy${at} to ${target} does not lead to a TLS server.`);
     case 'given-up':
-      return fail('bank-timeout', `The call to ${target} was given up.`);
+      return fail('bank-timeout', `The call to ${target} was cancelled.`);
     case 'connect-timeout':
       return fail('bank-timeout', `No TLS connection to ${target} within BANK_CONNECT_TIMEOUT_MS.`);
   }

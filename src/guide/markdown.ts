@@ -3,7 +3,7 @@ import { Marked, type Tokens } from 'marked';
 import { toSteps } from './diagram-steps.js';
 import { escapeHtml } from './html-page.js';
 
-/** The HTML of a document of this project. @param directory of the document in docs/, which its links are relative to */
+/** Renders a document of this project as HTML. @param directory of the document in docs/, which its links are relative to */
 export function renderMarkdown(markdown: string, directory = ''): string {
   const marked = new Marked({
     renderer: {
@@ -41,7 +41,7 @@ function toAnchor(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** A link between documents as one between pages; null for a file that the gateway does not serve. */
+/** Converts a link between documents to a link between pages; null for a file that the gateway does not serve. */
 function toAddress(href: string, directory: string): string | null {
   if (/^(https?:|#|\/)/.test(href)) return href;
   const [path = '', anchor] = href.split('#');

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { troubleShape } from '../problems/problem-document.js';
 
-const status = z
-  .enum(['up', 'degraded', 'down', 'unknown'])
-  .meta({ example: 'up' })
-  .describe('unknown: nobody tried it');
+const status = z.enum(['up', 'degraded', 'down', 'unknown']).meta({ example: 'up' }).describe('unknown: not tried yet');
 const { code, owner, detail } = troubleShape;
 const instant = z.iso.datetime().nullable().meta({ example: '2026-11-21T08:00:00.000Z' });
 const lastError = z
@@ -35,7 +32,7 @@ const parts = {
     refused: z
       .object({ code: z.string(), detail: z.string(), at: z.iso.datetime() })
       .nullable()
-      .describe('why newer files were not taken; null when they were'),
+      .describe('why newer files were refused; null if none were'),
   }),
   egress: partOf('Egress', { route: z.string().meta({ example: 'direct' }) }),
   token: partOf('Token', {
@@ -49,7 +46,7 @@ const parts = {
     lastSuccessAt: instant,
     lastError,
     circuit: z.enum(['closed', 'open', 'half-open']).describe('state of the back-off'),
-    failingSince: instant.describe('of the current failures of list or token; null without any'),
+    failingSince: instant.describe('start of the current series of failures, of list or token; null without one'),
     attempts: z.int().min(1).nullable().meta({ example: 3 }).describe('failed attempts since then'),
     nextAttemptAt: instant,
     drift: z
@@ -85,7 +82,7 @@ const parts = {
   sharing: partOf('Sharing', {
     state: z.enum(['fleet', 'unavailable']).describe('unavailable: Redis cannot be used'),
     lastStoredAt: instant.describe('when this instance last stored a snapshot in Redis'),
-    lastTakenAt: instant.describe('when it last took one from there'),
+    lastTakenAt: instant.describe('when it last took a snapshot from Redis'),
   })
     .optional()
     .describe('only with REDIS_URL'),

@@ -70,9 +70,9 @@ function toProblem({ code, rawPacket }: ClientError): GatewayError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new GatewayError('request-timeout', 'The request was not complete in time.');
   }
-  if (code !== 'HPE_HEADER_OVERFLOW') return new GatewayError('malformed-request', 'The request is not proper HTTP.');
+  if (code !== 'HPE_HEADER_OVERFLOW') return new GatewayError('malformed-request', 'The request is not valid HTTP.');
   const lineEnd = rawPacket instanceof Buffer ? rawPacket.indexOf('\n') : 0;
   return lineEnd < 0 || lineEnd > MAX_HEADER_BYTES
-    ? new GatewayError('request-too-large', `The address is longer than ${MAX_HEADER_BYTES} bytes.`, { status: 414 })
+    ? new GatewayError('request-too-large', `The URL is longer than ${MAX_HEADER_BYTES} bytes.`, { status: 414 })
     : new GatewayError('request-too-large', `The header is larger than ${MAX_HEADER_BYTES} bytes.`, { status: 431 });
 }

@@ -80,7 +80,7 @@ describe('a client', () => {
     const socket = dial(GET).pause();
     await until(() => open.size === 1);
     await until(() => open.size === 0);
-    expect(reasons()).toEqual(['closing a connection: its client takes no byte of a response']);
+    expect(reasons()).toEqual(['closing a connection: the client reads no bytes of a response']);
     socket.destroy();
   });
 

@@ -8,7 +8,7 @@ import { within } from '../time/deadline.js';
 const LIMITS = {
   /** Requests of one connection. No browser, proxy, script or probe pipelines as many. */
   unanswered: 8,
-  /** The longest that a client may take no byte of a response: 6 looks in a row, 30 s. */
+  /** Interval of the checks for stalled clients. A client that reads no byte for 6 checks in a row, 30 s, is disconnected. */
   stallLookMs: 5000,
   stalledLooks: 6,
   /** Response bytes that wait for all clients together. */
@@ -154,7 +154,7 @@ export class Connections {
       connection.stalledLooks = inARow ? connection.stalledLooks + 1 : 1;
       connection.stalledAt = now;
       if (connection.stalledLooks >= stalledLooks) {
-        this.#close(socket, 'its client takes no byte of a response');
+        this.#close(socket, 'the client reads no bytes of a response');
         return;
       }
     }
@@ -181,7 +181,7 @@ export class Connections {
     for (const { socket, bytes } of sizes.sort((one, other) => other.bytes - one.bytes)) {
       if (total <= this.#limits.waitingBytes) return;
       total -= bytes;
-      this.#close(socket, 'too many response bytes wait for clients, and most of them here');
+      this.#close(socket, 'too many response bytes wait for clients, most of them on this connection');
     }
   }
 

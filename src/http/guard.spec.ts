@@ -180,7 +180,7 @@ describe('the probes', () => {
     },
   );
 
-  it('are closed to what is not proper HTTP', async () => {
+  it('are closed to what is not valid HTTP', async () => {
     expect(await codeOf({ path: '/health/live', headers: ['Host', 'a', 'Host', 'b'] })).toBe('malformed-request');
   });
 });

@@ -36,7 +36,7 @@ export function createGuard(
     if (!isAllowedHost(headers.host, request.socket.localAddress)) {
       throw new GatewayError(
         'host-not-allowed',
-        'The name in the Host header is not one of ALLOWED_HOSTS, nor the address of this connection.',
+        'The Host header is neither one of ALLOWED_HOSTS nor the address of this connection.',
       );
     }
     if (!isAllowedClient(request.socket)) {
@@ -55,10 +55,10 @@ function assertForm(request: IncomingMessage): void {
   const { url = '', rawHeaders, headers } = request;
   // "GET / HTTP/2.0" gets through the parser
   if (request.httpVersionMajor !== 1) {
-    throw malformed('Only HTTP/1.1 and HTTP/1.0 are spoken here.');
+    throw malformed('This service supports only HTTP/1.1 and HTTP/1.0.');
   }
   if (url.length > MAX_URL_LENGTH) {
-    throw new GatewayError('request-too-large', `The address is longer than ${MAX_URL_LENGTH} characters.`, {
+    throw new GatewayError('request-too-large', `The URL is longer than ${MAX_URL_LENGTH} characters.`, {
       status: 414,
     });
   }
@@ -66,7 +66,7 @@ function assertForm(request: IncomingMessage): void {
     throw new GatewayError('request-too-large', `The request has more than ${MAX_HEADERS} headers.`, { status: 431 });
   }
   if (!url.startsWith('/') && !(url === '*' && request.method === 'OPTIONS')) {
-    throw malformed('The request names an absolute address or none; send a path that begins with a slash.');
+    throw malformed('The request target is an absolute URL or is missing; send a path that begins with a slash.');
   }
   if (countHosts(rawHeaders) > 1) {
     throw malformed('The request has more than one Host header.');

@@ -93,7 +93,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     return this.#stopping;
   }
 
-  /** Fastify's reply for a response of Node's, as Nest's middleware has it. */
+  /** Returns Fastify's reply for the raw Node response that Nest's middleware gets. */
   replyOf(response: ServerResponse): FastifyReply | undefined {
     return (response as AnsweredResponse)[REPLY];
   }
@@ -154,14 +154,14 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     return true;
   }
 
-  /** Addresses that the router cannot read; no hook of the framework runs for them. */
+  /** Handles URLs that the router cannot parse; no framework hook runs for them. */
   #answerUnreadableAddress(error: Error & { statusCode?: number }, request: FastifyRequest, reply: FastifyReply): void {
     reply.raw.once('finish', () => this.#accessLog.ended(request, reply.statusCode));
     try {
       this.#enter(request, reply);
       throw error.statusCode === 414
-        ? new GatewayError('request-too-large', 'A part of the address is too long.', { status: 414 })
-        : new GatewayError('malformed-request', 'The address of the request is malformed.');
+        ? new GatewayError('request-too-large', 'A part of the URL is too long.', { status: 414 })
+        : new GatewayError('malformed-request', 'The URL of the request is malformed.');
     } catch (problem) {
       sendProblem(reply, toGatewayError(problem));
     }

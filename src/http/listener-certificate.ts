@@ -48,7 +48,7 @@ export class ListenerCertificate {
     this.#notice = new ExpiryNotice(logger, {
       use: 'listener',
       what: 'the certificate of the internal API (TLS_CERT_FILE)',
-      remedy: 'put a new one in place, it is taken up while running',
+      remedy: 'install a new one; the gateway loads it without a restart',
     });
     this.#pair = this.#read();
   }
@@ -130,13 +130,13 @@ export class ListenerCertificate {
     );
   }
 
-  /** One that is not valid now is not taken, unless it is the one in use; it may become so. */
+  /** Refuses a certificate that is not valid now, unless it is already in use. */
   #assertValid({ cert, certificate }: Pair): void {
     const { validFromDate: from, validToDate: to } = certificate;
     const now = this.#clock.now().wall;
     if ((from.getTime() <= now && now <= to.getTime()) || cert.equals(this.#pair.cert)) return;
     const period = `${from.toISOString()} to ${to.toISOString()}`;
-    throw new PairUnusable(`TLS_CERT_FILE ${this.#files.certFile} is valid from ${period}, which is not now.`);
+    throw new PairUnusable(`TLS_CERT_FILE ${this.#files.certFile} is not valid now, only from ${period}.`);
   }
 
   #read(): Pair {
@@ -148,7 +148,7 @@ export class ListenerCertificate {
     try {
       createSecureContext({ cert, key });
     } catch (error) {
-      const problem = `TLS_KEY_FILE ${keyFile} does not go with TLS_CERT_FILE ${certFile}, is no PEM key, or is encrypted.`;
+      const problem = `TLS_KEY_FILE ${keyFile} does not match TLS_CERT_FILE ${certFile}, is not a PEM key, or is encrypted.`;
       throw new PairUnusable(problem, { cause: error });
     }
     return { cert, key, certificate };

@@ -35,10 +35,10 @@ export function sendProblem(reply: FastifyReply, error: GatewayError): void {
 
 const chooseType = createTypeChooser(['application/problem+json', 'application/json', 'text/html']);
 
-/** A navigation of a browser: a program that accepts anything gets JSON. */
+/** True for a browser navigation. Programs that accept any type get JSON. */
 const prefersHtml = ({ headers }: FastifyRequest): boolean => chooseType(headers.accept) === 'text/html';
 
-/** The path of an address, as it came. */
+/** The path of a URL, unchanged. */
 export function toPath(url: string): string {
   const query = url.indexOf('?');
   return query < 0 ? url : url.slice(0, query);

@@ -4,7 +4,7 @@ import { toTerminalLine } from './terminal-lines.js';
 /** The destination of lines. */
 export interface LogDestination {
   write(line: string): void;
-  /** Calls back when everything is written, or cannot be. */
+  /** Calls back when everything is written or has failed. */
   flush?(done: () => void): void;
 }
 
@@ -68,7 +68,7 @@ const toTerminal = (destination: LogDestination): LogDestination => ({
   write: (line) => destination.write(toTerminalLine(line)),
 });
 
-/** The time of a line; many lines have the same. */
+/** The timestamp of a line, cached because many lines share one. */
 function toTimeField(): () => string {
   let ms = 0;
   let field = '';

@@ -3,9 +3,9 @@ import type { GatewayError } from '../problems/gateway-error.js';
 
 /** Fields of a request for its log line and metrics (docs/logs.md#events). */
 export interface RequestFields {
-  /** When it came, by `performance.now()`. */
+  /** Time of arrival, by `performance.now()`. */
   readonly startedAt: number;
-  /** Its line has been written. */
+  /** True once its log line has been written. */
   logged?: boolean;
   /** Its server span. */
   readonly span: Span;
@@ -13,7 +13,7 @@ export interface RequestFields {
   cache?: 'hit' | 'miss' | 'stale' | 'request';
   /** The refresh that the request waited for. */
   refreshId?: string;
-  /** The problem it was answered with, and who must act on that. */
+  /** The code of the problem response, and the party that must act. */
   problem?: Pick<GatewayError, 'code' | 'owner'>;
 }
 

@@ -8,7 +8,7 @@ const FLUSH_WITHIN_MS = 1000;
 
 let lost = 0;
 
-/** Log lines that this process has lost, since nobody read them or they could not be written. */
+/** Log lines that this process dropped, because nobody read them or they could not be written. */
 export const countLostLines = (): number => lost;
 
 /**

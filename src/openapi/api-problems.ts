@@ -12,7 +12,7 @@ const GUARDED = [400, 403, 406, 421, 500, 503] as const;
 /** The same, for a route that waits for the bank. */
 export const FROM_THE_BANK = [...GUARDED, 502, 504] as const;
 
-/** Documents the problems of a route: these statuses, and those of every route. */
+/** Documents the problem responses of a route: these statuses and those common to all routes. */
 export const ApiProblems = (...statuses: readonly number[]) =>
   applyDecorators(
     ...statuses.map((status) =>

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 interface Chain {
   /** From the leaf's issuer upwards, without the self-signed root. */
   readonly intermediates: readonly X509Certificate[];
-  /** The PFX holds the issuer of the leaf, or the leaf is its own. */
+  /** True if the PFX contains the issuer of the leaf, or the leaf is self-signed. */
   readonly hasIssuer: boolean;
 }
 

@@ -60,7 +60,7 @@ export class ExpiryNotice {
       notAfter: notAfter.toISOString(),
       daysLeft: daysLeft(certificate, nowMs),
     };
-    const when = left <= 0 ? 'has expired' : `ends in ${fields.daysLeft} days`;
+    const when = left <= 0 ? 'has expired' : `expires in ${fields.daysLeft} days`;
     this.#logger[due <= ERROR_FROM_DAYS ? 'error' : 'warn'](fields, `${what} ${when}: ${remedy}`);
   }
 }

@@ -55,7 +55,7 @@ describe('a file that is not a PFX is named', () => {
     const whole = workshop.read('made.pfx');
     expect(messageFor(whole)).toBe('a PFX');
     expect(messageFor(whole.subarray(0, 500))).toBe(
-      `The PFX is cut off: it announces ${whole.length} bytes and has 500. Copy it again in binary mode.`,
+      `The PFX is cut off: it should have ${whole.length} bytes, and has 500. Copy it again in binary mode.`,
     );
   });
 });

@@ -28,7 +28,7 @@ function explainCutOff(bytes: Buffer): CertificateUnreadable | null {
   if (announced <= bytes.length) return null;
   return new CertificateUnreadable(
     'cut-off',
-    `The PFX is cut off: it announces ${announced} bytes and has ${bytes.length}.`,
+    `The PFX is cut off: it should have ${announced} bytes, and has ${bytes.length}.`,
     'Copy it again in binary mode.',
   );
 }

@@ -29,7 +29,7 @@ export function explainPasscode(
   if (bytes.includes(WINDOWS_PROTECTED_PASSCODE)) {
     return explain(
       'The PFX is protected by a Windows account instead of a passcode (-ProtectTo).',
-      'Export it with one: Export-PfxCertificate -Password (Read-Host -AsSecureString) -CryptoAlgorithmOption AES256_SHA256.',
+      'Export it with a passcode: Export-PfxCertificate -Password (Read-Host -AsSecureString) -CryptoAlgorithmOption AES256_SHA256.',
     );
   }
   if (passcode === '') {

@@ -103,7 +103,7 @@ export function toMac(macData: Asn1): Mac {
 
 /** One way to encrypt with a passcode, its parameters read. */
 interface Encryption {
-  /** Its name if it is outdated. */
+  /** Name of the scheme, if it is outdated. */
   readonly outdated: string | undefined;
   /** @throws Error on wrong padding, which a wrong passcode nearly always produces */
   decrypt(ciphertext: Buffer, passcode: Passcode): Buffer;

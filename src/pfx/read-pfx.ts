@@ -144,7 +144,7 @@ class PfxReader {
     }
   }
 
-  /** The SEQUENCE that was encrypted. */
+  /** Decrypts to the SEQUENCE inside. */
   #decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer): Asn1 {
     const { outdated, decrypt } = toEncryption(algorithm);
     if (outdated) this.#outdated.add(outdated);
@@ -160,11 +160,11 @@ class PfxReader {
       ? new CertificateUnreadable(
           'passcode',
           'The passcode fits the MAC of the PFX but not its contents: the file was written with two passcodes (openssl -twopass).',
-          'Export it again with one.',
+          'Export it again with one passcode.',
         )
       : new CertificateUnreadable(
           'passcode',
-          'The passcode of the PFX is wrong, or the file is damaged (it has no MAC to tell).',
+          'The passcode of the PFX is wrong, or the file is damaged (it has no MAC that would show which).',
           'Check BANK_PFX_PASSCODE.',
         );
   }
@@ -177,7 +177,7 @@ class PfxReader {
       );
     }
     if (!this.#pfx.mac) {
-      warnings.push('The PFX has no MAC, so a change of the file would not be noticed. Export it with one.');
+      warnings.push('The PFX has no MAC, so a change of the file would not be noticed. Export it again with a MAC.');
     }
     if (this.#unreadable > 0) {
       warnings.push(`The gateway ignores ${this.#unreadable} unreadable certificates in the PFX.`);

@@ -7,7 +7,7 @@ export interface GatewayErrorOptions {
   readonly owner?: Owner;
   /** Set when one code has several statuses (413, 414, 431). */
   readonly status?: number;
-  /** Milliseconds until it makes sense to ask again. */
+  /** Milliseconds to wait before a retry. */
   readonly retryAfterMs?: number | undefined;
   /** The wrong parameters, for `invalid-request`. */
   readonly errors?: readonly { readonly name: string; readonly reason: string }[] | undefined;

@@ -4,7 +4,7 @@ export type Owner = (typeof OWNERS)[number];
 interface Problem {
   /** HTTP status; null for a state that only /health reports. */
   readonly status: number | null;
-  /** The party who must act. */
+  /** The party that must act. */
   readonly owner: Owner;
   readonly title: string;
   readonly when: string;
@@ -180,7 +180,7 @@ export const PROBLEMS = {
     status: 502,
     owner: 'network',
     title: 'The egress proxy refused the tunnel',
-    when: 'The egress proxy answered CONNECT with anything but a tunnel.',
+    when: 'The egress proxy answered CONNECT, but did not open a tunnel.',
     remedy:
       'Check user and password in EGRESS_PROXY_URL. Ask the network team whether the proxy allows CONNECT to the host and port of the bank.',
   },
@@ -217,7 +217,7 @@ export const PROBLEMS = {
     status: 500,
     owner: 'operator',
     title: 'Internal error',
-    when: 'The gateway met an unexpected error.',
+    when: 'The gateway ran into an unexpected error.',
     remedy: 'Find the log lines with the `requestId`, and send them to the maintainers.',
   },
   'certificate-expiring': {

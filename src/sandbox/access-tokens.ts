@@ -6,11 +6,11 @@ type TokenCheck =
   | { readonly good: false; readonly number: number | null; readonly reason: string };
 
 interface Claims {
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number;
   /** SHA-1 of the client certificate (RFC 7515), base64url. */
   readonly cnf: { readonly x5t: string };
-  /** Its end by the clock of this process, ms: exact, whatever the machine's clock does. */
+  /** Expiry by the clock of this process, ms: exact, whatever the machine's clock does. */
   readonly endsAt: number;
 }
 
@@ -71,7 +71,7 @@ export class AccessTokens {
     this.#revokedUpTo = this.#count;
   }
 
-  /** Takes every revocation back. */
+  /** Undoes every revocation. */
   pardonAll(): void {
     this.#revokedUpTo = 0;
   }

@@ -56,7 +56,7 @@ export class Switches {
     this.#replace({ ...this.#values, ...change, failNext: [...this.#values.failNext, ...failNext] });
   }
 
-  /** Back to the settings of the start. */
+  /** Restores the settings of the start. */
   reset(): void {
     this.#replace(this.#start);
   }

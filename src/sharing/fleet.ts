@@ -13,7 +13,7 @@ import { TimeBudget } from './time-budget.js';
 const POLL_EVERY_MS = 50;
 /** The longest wait for another instance's refresh, ms; twice the last one's duration if that is longer. */
 const PATIENCE_MS = 5000;
-/** A copy from the future: Redis' clock was set back, and says nothing about its age. */
+/** Tolerance for copies dated in the future. Beyond it, Redis' clock was set back, and the age of a copy is unknown. */
 const CLOCK_MAY_DIFFER_MS = 1000;
 const CLOSE_WITHIN_MS = 1000;
 
@@ -22,13 +22,13 @@ export interface FleetStatus {
   readonly state: 'fleet' | 'unavailable';
   /** When this instance last stored a copy, ISO 8601; null for never. */
   readonly lastStoredAt: string | null;
-  /** When it last took one. */
+  /** When this instance last took a copy, ISO 8601; null for never. */
   readonly lastTakenAt: string | null;
   /** Why Redis is unavailable, a word. */
   readonly reason: string | null;
 }
 
-/** This instance's turn to ask the bank. */
+/** Permission for this instance to ask the bank. */
 interface Turn {
   readonly time: RedisTime;
   /** false: another instance has the lock, and has been waited for long enough. */

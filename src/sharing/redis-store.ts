@@ -8,11 +8,11 @@ import { RedisTime } from './redis-time.js';
 import { TimeBudget } from './time-budget.js';
 import { HEADER_BYTES, open, OVERHEAD_BYTES, readHeader, Refused, seal, type SealedFacts } from './sealing.js';
 
-/** A holder that dies costs the others this, ms. It renews its lock three times as often. */
+/** Lifetime of the lock, ms: the delay that a crashed holder causes. The holder renews it three times within it. */
 const LOCK_MS = 3000;
 /** Time beyond the maximum age that a copy stays in Redis, for callers who already wait, ms. */
 const KEEP_LONGER_MS = 10_000;
-/** For what no request waits for. */
+/** Time limit for background work. */
 const BACKGROUND_MS = 1000;
 const MB = 1_048_576;
 const MS_PER_MB = 20;
@@ -24,11 +24,11 @@ interface Parts {
   readonly keyPrefix: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Older copies are of no use to any instance. */
+  /** Maximum age of a copy, ms. */
   readonly maxAgeMs: number;
 }
 
-/** The state of Redis at one look. */
+/** The state of Redis at one moment. */
 export interface Look {
   readonly time: RedisTime;
   /** True if the lock was free: this instance has it now, and must release it. */

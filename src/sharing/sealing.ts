@@ -43,7 +43,7 @@ export async function seal({ buffer, durationMs }: Snapshot, asOfMs: number, gro
   return Buffer.concat([header, Buffer.from(content)]);
 }
 
-/** Reads the header without the key: what it says is not yet known to be true. @throws Refused */
+/** Reads the header without the key, so its facts are not authenticated yet. @throws Refused */
 export function readHeader(sealed: Buffer, group: Group): SealedFacts {
   if (sealed.length < HEADER_BYTES) throw new Refused('damaged');
   if (!MAGIC.equals(sealed.subarray(0, 4))) throw new Refused('damaged');

@@ -9,7 +9,7 @@ import { open, readHeader, Refused, seal } from './sealing.js';
 const WRITE_EVERY_MS = 10_000;
 /** Limit of the file, bytes: more than the largest list needs. */
 const MAX_FILE_BYTES = 512 * 1_048_576;
-/** If the clock was set back by more, the age of a copy is unknown. */
+/** Tolerance for copies dated in the future, ms. Beyond it, the clock was set back, and the age of a copy is unknown. */
 const CLOCK_MAY_DIFFER_MS = 10_000;
 
 interface Parts {
@@ -24,7 +24,7 @@ interface Parts {
 /** The last snapshot in SNAPSHOT_FILE, over restarts (docs/fleet.md#the-snapshot-file). Failures are logged, never thrown. */
 export class SnapshotFile {
   readonly #parts: Parts;
-  /** To be written when the timer ends. */
+  /** Pending snapshot, written when the timer fires. */
   #pending: Snapshot | null = null;
   #timer: NodeJS.Timeout | null = null;
   #writtenAt = -Infinity;
@@ -61,7 +61,7 @@ export class SnapshotFile {
     this.#timer ??= setTimeout(() => this.#writePending(), inMs).unref();
   }
 
-  /** Deletes the file, and forgets what was to be written. */
+  /** Deletes the file, and discards any pending write. */
   remove(): void {
     this.#pending = null;
     this.#do(() => unlinkIfExists(this.#parts.path));
@@ -90,7 +90,8 @@ export class SnapshotFile {
     const { logger } = this.#parts;
     this.#work = this.#work.then(work).then(
       () => {
-        if (this.#failing) logger.info({ event: 'sharing.recovered', what: 'file' }, 'SNAPSHOT_FILE is written again');
+        if (this.#failing)
+          logger.info({ event: 'sharing.recovered', what: 'file' }, 'SNAPSHOT_FILE can be written again');
         this.#failing = false;
       },
       ({ code: reason = 'unknown' }: NodeJS.ErrnoException) => {

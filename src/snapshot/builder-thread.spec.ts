@@ -82,7 +82,7 @@ describe('the thread that builds a snapshot', () => {
     const wrong = { number: 1, pieces: [Buffer.from('{"result":[{"accountId":{}}]}')] };
     expect(await refusalOf(() => start().takePage(wrong))).toMatchObject({
       code: 'bank-response-invalid',
-      detail: 'In the account list, result[0].accountId is not a text.',
+      detail: 'In the account list, result[0].accountId is not a string.',
     });
   });
 

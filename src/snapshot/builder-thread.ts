@@ -12,7 +12,7 @@ import type { SnapshotHeader } from './sections.js';
 /** Limits of the thread; tests set their own. */
 export interface BuilderThreadOptions {
   readonly program?: string;
-  /** A thread that has not answered by then hangs. */
+  /** Time limit for a reply; a thread that exceeds it is considered hung. */
   readonly answerWithinMs?: number;
   /** Limit of its heap, MB; the bytes of the snapshot are not in it. */
   readonly maxHeapMb?: number;
@@ -20,9 +20,9 @@ export interface BuilderThreadOptions {
 
 /** On an idle machine a page of 32 MB takes up to two seconds, the end of 200 000 accounts four. */
 const ANSWER_WITHIN_MS = 45_000;
-/** A list that needs more ends the thread, not the process. */
+/** Heap limit, MB. A list that exceeds it ends the thread, not the process. */
 const MAX_HEAP_MB = 1024;
-/** A larger one saves little time and costs its size. */
+/** A larger young generation saves little time and costs memory. */
 const MAX_YOUNG_MB = 32;
 
 /** Read at the start: a build may replace the file. */
@@ -68,7 +68,7 @@ export class BuilderThread {
     return (await this.#ask({ kind: 'finish', header })) as ArrayBuffer;
   }
 
-  /** Ends the thread, whatever it does. */
+  /** Terminates the thread, even during work. */
   async end(): Promise<void> {
     await this.#worker.terminate();
   }

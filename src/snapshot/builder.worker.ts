@@ -7,7 +7,7 @@ import { SnapshotBuilder } from './snapshot-builder.js';
 import type { SnapshotHeader } from './sections.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 
-/** A request of the serving thread; the next one comes after the reply. Page 1 and `finish` drop what was gathered. */
+/** A request from the serving thread, which waits for the reply before it sends the next. Page 1 and `finish` discard the gathered rows. */
 export type Order =
   | { readonly kind: 'page'; readonly number: number; readonly pieces: readonly Uint8Array[] }
   | { readonly kind: 'finish'; readonly header: Pick<SnapshotHeader, 'asOf' | 'complete'> };

@@ -77,7 +77,7 @@ export class CachedSnapshot {
     this.#restored = false;
   }
 
-  /** Accepts an empty list as what the bank has. */
+  /** Accepts an empty list as correct. */
   acceptEmptied(): void {
     if (this.isEmptied) this.#listedAccounts = false;
   }

@@ -29,7 +29,7 @@ export function maxAgeWithoutRefreshMs({ noCache, maxAge }: Freshness, durationM
   return noCache ? nowMs(durationMs) : toMs(maxAge);
 }
 
-/** Greatest time, ms, that a refresh may have begun before the request that waits for it. */
+/** Maximum time, ms, by which a refresh may have started before the request that waits for it. */
 export const maxLeadMs = ({ maxAge }: Freshness): number => Math.max(NOW_MS, toMs(maxAge));
 
 /**
@@ -47,7 +47,7 @@ export const toAcceptable = (wanted: Freshness, limits: FreshnessLimits): Accept
   maxBegunMs: maxLeadMs(wanted),
 });
 
-/** A refresh no older than this counts as one made now. */
+/** A refresh no older than this counts as current, ms. */
 const nowMs = (durationMs: number): number => Math.max(NOW_MS, durationMs);
 
 const toMs = (seconds: number | null): number => (seconds === null ? Infinity : seconds * 1000);

@@ -9,10 +9,10 @@ import { codeOf } from './value-column.js';
 /** Text that is searched before other requests get their turn: some milliseconds. */
 const BYTES_PER_SLICE = 2 * 1024 * 1024;
 
-/** Which accounts are wanted; all that is given must match (docs/api.md#query). */
+/** Filters for accounts; all given filters must match (docs/api.md#query). */
 export type Filters = { readonly [K in ColumnField | 'iban' | 'q']?: string | undefined };
 
-/** In which order accounts are wanted. */
+/** The requested sort order. */
 export interface Sort {
   readonly field: SortField;
   readonly descending: boolean;

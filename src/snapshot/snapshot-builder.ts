@@ -14,7 +14,7 @@ const MAX_CURRENCIES = 500;
 /** Limit for the texts of one list: a balance of 2 bytes becomes 160 (docs/bank.md#bounds). */
 const MAX_BYTES = 600_000_000;
 
-/** What an account is found and sorted by. */
+/** Keys for finding and sorting an account. */
 interface Row extends Pick<Account, 'id' | 'name' | 'currency' | 'status' | 'openedAt'> {
   /** Index of its texts. */
   readonly index: number;
@@ -22,7 +22,7 @@ interface Row extends Pick<Account, 'id' | 'name' | 'currency' | 'status' | 'ope
   readonly current: SortedAmount | null;
 }
 
-/** Builds the bytes of a snapshot of accounts that come in any order. Knows no threads. */
+/** Builds the bytes of a snapshot from accounts in any order. Independent of threads. */
 export class SnapshotBuilder {
   readonly #rows = new Map<string, Row>();
   readonly #json = new TextPile();

@@ -35,11 +35,11 @@ export interface ServedSnapshot {
   readonly stale: boolean;
   /** RFC 9211: served from the cache; or forwarded since nothing was cached, it was too old, or the caller asked for it. */
   readonly cache: 'hit' | 'miss' | 'stale' | 'request';
-  /** The refresh had been started for another caller. */
+  /** True if the request joined a refresh started by another caller. */
   readonly collapsed: boolean;
   /** The failure that a stale answer hides. */
   readonly failure: ProblemCode | null;
-  /** The refresh that was waited for. */
+  /** Id of the refresh that the request waited for. */
   readonly refreshId: string | null;
 }
 
@@ -106,7 +106,10 @@ export class SnapshotCache {
     }
     const { servable, ageMs, isFresh } = this.#cached;
     if (!servable || ageMs > maxAgeWithoutRefreshMs(wanted, servable.durationMs)) {
-      throw new GatewayError('not-cached', 'No cached snapshot is young enough, and the call forbids asking the bank.');
+      throw new GatewayError(
+        'not-cached',
+        'No cached snapshot is young enough, and the request forbids asking the bank.',
+      );
     }
     return { ...this.#serve(servable, HIT), stale: !isFresh };
   }
@@ -142,19 +145,19 @@ export class SnapshotCache {
       expiresAt,
       ageMs: snapshot && this.#cached.ageMs,
       accounts: snapshot?.size ?? null,
-      /** A caller would get it now. */
+      /** True if a caller would get the snapshot now. */
       servable: servable !== null,
-      /** It is past its maximum age. */
+      /** True if the snapshot is past its maximum age. */
       expired: snapshot !== null && servable === null,
-      /** Callers get an older one than they should. */
+      /** True if callers get a stale copy. */
       stale: servable !== null && !isFresh && (isRestored || failure !== null || slow),
-      /** The last refresh listed no accounts, an earlier one had some. */
+      /** True if the last refresh returned no accounts although an earlier one did. */
       emptied: isEmptied,
-      /** The bank's own count agrees; null when it gave none. */
+      /** True if the bank's own count agrees; null without a count. */
       complete: snapshot?.complete ?? null,
       callersWaiting: this.#callersWaiting,
       restored: isRestored,
-      /** The refresh in flight is past the soft timeout. */
+      /** True if the refresh in flight is past the soft timeout. */
       slow,
       ...this.#refresher.status(),
     };
@@ -250,6 +253,6 @@ export class SnapshotCache {
 }
 
 const overloaded = (max: number) =>
-  new GatewayError('overloaded', `${max} callers are waiting for the bank already (MAX_REQUESTS_WAITING).`, {
+  new GatewayError('overloaded', `${max} callers are already waiting for the bank (MAX_REQUESTS_WAITING).`, {
     retryAfterMs: 1000,
   });

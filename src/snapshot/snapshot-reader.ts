@@ -15,9 +15,9 @@ export interface ReadSnapshot {
 
 /** Another instance's refresh that will do in place of one of this instance, by when the caller asked. */
 export interface Acceptable {
-  /** Maximum age of a stored one, ms, by how long it took. */
+  /** Maximum age, ms, of a stored copy, given the duration of its refresh. */
   maxAgeMs(durationMs: number): number;
-  /** How long before one in flight may have begun, ms. */
+  /** Maximum time, ms, by which a refresh in flight may have started before the request. */
   readonly maxBegunMs: number;
 }
 

@@ -17,7 +17,7 @@ export interface SortedAmount {
   readonly amount: string;
 }
 
-/** Ranks of names as people read them, numbers in them as numbers. */
+/** Ranks of names in natural order: 2 comes before 10. */
 export const rankNames = (names: readonly string[]): Uint32Array => toRanks(names, (name) => name, collator.compare);
 
 export const rankTexts = (texts: readonly (string | null)[]): Uint32Array =>

@@ -29,7 +29,7 @@ export class RecentEvents implements OnModuleDestroy {
     });
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   get events(): readonly RecentEvent[] {
     return this.#events;
   }

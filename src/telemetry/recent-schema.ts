@@ -10,8 +10,8 @@ const pointSchema = z
   .object({
     at: at.describe('the end of the interval'),
     requests: count.meta({ example: 40 }).describe('of /api/v1'),
-    errors: count.meta({ example: 0 }).describe('answers from 500 upwards among them'),
-    p50Ms: ms.describe('half of them took no longer; null without any'),
+    errors: count.meta({ example: 0 }).describe('those answered with a 5xx status'),
+    p50Ms: ms.describe('median duration; null without requests'),
     p99Ms: ms,
     bankCalls: count.meta({ example: 2 }).describe('for tokens and accounts'),
     bankFailures: count.meta({ example: 0 }),

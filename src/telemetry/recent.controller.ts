@@ -23,7 +23,7 @@ export class RecentController {
     operationId: 'getRecent',
     summary: 'The last hour',
     description:
-      'Kept in memory: it begins with the process. Counts and durations in points of 10 s, and notable events.',
+      'Kept in memory since the start of the process. Counts and durations in points of 10 s, and notable events.',
   })
   @ApiResponse({
     status: 200,

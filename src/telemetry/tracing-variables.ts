@@ -28,7 +28,7 @@ export function isWanted(env: Environment, warn: Warn): boolean {
 export function toSampler(env: Environment, sdk: Sdk, warn: Warn): Sampler {
   const name = env['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on';
   const root = /^(?:parentbased_)?(always_on|always_off|traceidratio)$/.exec(name)?.[1];
-  if (root === undefined) warn('OTEL_TRACES_SAMPLER is not known here; parentbased_always_on is taken');
+  if (root === undefined) warn('OTEL_TRACES_SAMPLER is not supported; using parentbased_always_on');
   let sampler: Sampler = new sdk.AlwaysOnSampler();
   if (root === 'always_off') sampler = new sdk.AlwaysOffSampler();
   if (root === 'traceidratio') sampler = new sdk.TraceIdRatioBasedSampler(toRatio(env, warn));

@@ -9,7 +9,7 @@ import { isWanted, toNumber, toSampler, type Warn } from './tracing-variables.js
 
 /** The longest that a stop waits for the last spans to be sent. */
 const FLUSH_MS = 1000;
-/** A collector that comes and goes is not reported at each turn. */
+/** Minimum time between two reports of an unavailable collector, ms. */
 const REPORT_EVERY_MS = 3_600_000;
 const SUCCESS = 0;
 const MAX_VALUE_LENGTH = 200;
@@ -119,7 +119,7 @@ function reported(exporter: SpanExporter, logger: Logger): SpanExporter {
           reportedAt = now;
           logger.warn(
             { event: 'traces.unavailable', failure: toFailure(result.error) },
-            'the collector takes no traces; they are dropped until it does',
+            'the collector accepts no traces; spans are dropped until it does',
           );
         }
         failing = failed;

@@ -180,7 +180,7 @@ describe('the doctor, where all is well', () => {
       expectWell(examination, warnedAt('certificate'));
       const { code, problem, remedy, owner } = examination.step('certificate');
       expect(code).toBe('certificate-expiring');
-      expect(problem).toMatch(/ends in 29 days, on 20/);
+      expect(problem).toMatch(/expires in 29 days, on 20/);
       expect(remedy).toContain(thumbprint);
       expect(owner).toBe('operator');
       expect(examination.text).toContain('! certificate');

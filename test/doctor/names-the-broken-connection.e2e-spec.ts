@@ -95,7 +95,7 @@ const CASES: readonly Case[] = [
     'a source address that is not of this machine',
     async () => ({ EGRESS_LOCAL_ADDRESS: '192.0.2.77' }),
     'route: config-invalid, operator',
-    /EGRESS_LOCAL_ADDRESS is 192\.0\.2\.77.*no address of this machine/,
+    /EGRESS_LOCAL_ADDRESS is 192\.0\.2\.77.*not an address of this machine/,
     /Set EGRESS_LOCAL_ADDRESS/,
   ],
   [
@@ -191,15 +191,15 @@ const CASES: readonly Case[] = [
       return env;
     },
     'tls: bank-untrusted, operator',
-    /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE holds no root of it, only: CN=Sandbox Bank Root CA/,
+    /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE does not contain its root, only: CN=Sandbox Bank Root CA/,
     /the certificate of CN=A bank root.*BANK_CA_FILE.*TLS inspection/,
   ],
   [
     'the same, and no roots given',
     async () => ({ ...(await tlsServer()), BANK_CA_FILE: '' }),
     'tls: bank-untrusted, operator',
-    /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE is not set, so only the roots of Node count/,
-    /the certificate of CN=A bank root.*as BANK_CA_FILE.*TLS inspection/,
+    /not trusted \(.*(ISSUER|SIGNATURE|VERIFY).*BANK_CA_FILE is not set, so the gateway trusts only the roots of Node/,
+    /the certificate of CN=A bank root.*set BANK_CA_FILE.*TLS inspection/,
   ],
   [
     'a server certificate that has expired',
@@ -244,14 +244,14 @@ const CASES: readonly Case[] = [
     async () => at((await startRawServer((socket) => void socket.end())).port),
     'tls: certificate-rejected, operator',
     /closed the connection/,
-    /ended within the handshake.*network team/,
+    /ended during the handshake.*network team/,
   ],
   [
     'a server that says nothing',
     async () => at((await startRawServer(() => undefined)).port),
     'tls: bank-timeout, bank',
     /No TLS connection/,
-    /swallows TLS.*ask the bank/,
+    /blocks TLS.*ask the bank/,
   ],
   [
     'plain HTTP on the port',

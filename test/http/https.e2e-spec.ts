@@ -172,11 +172,11 @@ describe('renewal', () => {
     });
 
     it.each<[string, () => Partial<ServerIdentity>, string]>([
-      ['the key of another', () => ({ key: authority.self.key }), 'does not go with TLS_CERT_FILE'],
+      ['the key of another', () => ({ key: authority.self.key }), 'does not match TLS_CERT_FILE'],
       ['no PEM', () => ({ cert: 'nothing' }), 'contains no PEM certificate'],
       ['half a file', () => ({ cert: server(200).cert.slice(0, 300) }), 'cannot be parsed'],
       ['an empty file', () => ({ cert: '' }), 'contains no PEM certificate'],
-      ['an expired one', () => authority.server(['localhost'], expired()), 'which is not now'],
+      ['an expired one', () => authority.server(['localhost'], expired()), 'is not valid now'],
     ])(
       'stays when the new one is bad (%s), which is logged once; a good one is taken after it',
       async (_name, bad, why) => {

@@ -117,7 +117,7 @@ export type Overdraft = {
 export type Account = {
     id: string;
     /**
-     * the first of friendly name, description, IBAN and id that there is
+     * the friendly name, else the description, else the IBAN, else the id
      */
     name: string;
     description: string | null;
@@ -222,7 +222,7 @@ export type BalancesAnswer = {
 
 export type InstanceHealth = {
     /**
-     * unknown: nobody tried it
+     * unknown: not tried yet
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -236,7 +236,7 @@ export type InstanceHealth = {
 
 export type CertificateHealth = {
     /**
-     * unknown: nobody tried it
+     * unknown: not tried yet
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -254,7 +254,7 @@ export type CertificateHealth = {
     notAfter: string;
     daysLeft: number;
     /**
-     * why newer files were not taken; null when they were
+     * why newer files were refused; null if none were
      */
     refused: {
         code: string;
@@ -265,7 +265,7 @@ export type CertificateHealth = {
 
 export type EgressHealth = {
     /**
-     * unknown: nobody tried it
+     * unknown: not tried yet
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -280,7 +280,7 @@ export type EgressHealth = {
 
 export type TokenHealth = {
     /**
-     * unknown: nobody tried it
+     * unknown: not tried yet
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -314,7 +314,7 @@ export type DriftPath = {
 
 export type BankHealth = {
     /**
-     * unknown: nobody tried it
+     * unknown: not tried yet
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -342,7 +342,7 @@ export type BankHealth = {
      */
     circuit: 'closed' | 'open' | 'half-open';
     /**
-     * of the current failures of list or token; null without any
+     * start of the current series of failures, of list or token; null without one
      */
     failingSince: string | null;
     /**
@@ -358,7 +358,7 @@ export type BankHealth = {
 
 export type SnapshotHealth = {
     /**
-     * unknown: nobody tried it
+     * unknown: not tried yet
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -380,7 +380,7 @@ export type SnapshotHealth = {
 
 export type ListenerHealth = {
     /**
-     * unknown: nobody tried it
+     * unknown: not tried yet
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -397,7 +397,7 @@ export type ListenerHealth = {
 
 export type SharingHealth = {
     /**
-     * unknown: nobody tried it
+     * unknown: not tried yet
      */
     status: 'up' | 'degraded' | 'down' | 'unknown';
     code?: ProblemCode;
@@ -416,7 +416,7 @@ export type SharingHealth = {
      */
     lastStoredAt: string | null;
     /**
-     * when it last took one from there
+     * when it last took a snapshot from Redis
      */
     lastTakenAt: string | null;
 };
@@ -501,11 +501,11 @@ export type RecentPoint = {
      */
     requests: number;
     /**
-     * answers from 500 upwards among them
+     * those answered with a 5xx status
      */
     errors: number;
     /**
-     * half of them took no longer; null without any
+     * median duration; null without requests
      */
     p50Ms: number | null;
     p99Ms: number | null;
@@ -641,7 +641,7 @@ export type ListAccountsData = {
          */
         q?: string;
         /**
-         * order; with "-" descending. What is null comes last in both, equals by id
+         * sort order; "-" makes it descending. Nulls come last in both directions, ties are in order of id
          */
         sort?: 'name' | '-name' | 'currency' | '-currency' | 'status' | '-status' | 'openedAt' | '-openedAt' | 'current' | '-current';
         /**
@@ -653,15 +653,15 @@ export type ListAccountsData = {
          */
         pageSize?: number;
         /**
-         * what stands between columns of CSV
+         * the column separator in CSV
          */
         separator?: 'comma' | 'semicolon' | 'tab';
         /**
-         * how amounts are written in CSV
+         * the decimal separator in CSV
          */
         decimal?: 'point' | 'comma';
         /**
-         * wins over Accept; csv and ndjson give every match, not one page
+         * overrides Accept; csv and ndjson return every match, not one page
          */
         format?: 'json' | 'csv' | 'ndjson';
     };
@@ -715,7 +715,7 @@ export type ListAccountsError = ListAccountsErrors[keyof ListAccountsErrors];
 
 export type ListAccountsResponses = {
     /**
-     * one page of the accounts that match; as CSV or NDJSON all of them
+     * one page of the accounts that match; CSV and NDJSON have all of them
      */
     200: AccountList;
 };

@@ -6,7 +6,7 @@ export interface Environment {
   readonly kind: 'sandbox' | 'production' | 'other';
 }
 
-/** The environment, as the operator named it. A sandbox is one whatever its name; a bank without a name may be the real one. */
+/** The environment, as the operator named it. The sandbox is always shown as such; an unnamed environment may be production. */
 export function toEnvironment(health: Health | null): Environment {
   const name = health?.environment;
   if (isSandbox(health)) return { name: 'Sandbox', kind: 'sandbox' };

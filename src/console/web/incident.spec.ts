@@ -9,7 +9,7 @@ const NOW = Date.parse('2026-11-21T10:13:02Z');
 const problem = (code: string, status: number | null, title: string) => ({ code, status, title, remedy: 'Do it.' });
 const PROBLEMS = [
   problem('bank-error', 503, 'The bank answers with errors'),
-  problem('bank-response-invalid', 502, 'The answer of the bank cannot be used'),
+  problem('bank-response-invalid', 502, 'The response from the bank cannot be used'),
   problem('certificate-unusable', 503, 'The certificate cannot be used'),
   problem('accounts-emptied', null, 'The bank lists no accounts any more'),
 ] as unknown as ProblemEntry[];

@@ -60,7 +60,7 @@ export function toGoneIncident(problem: GatewayProblem, since: string, problems:
     impact,
     announced: impact,
     title: away
-      ? `Not connected since ${toClock(since)}. What is shown is from before.`
+      ? `Not connected since ${toClock(since)}. The page shows the last data it received.`
       : (known?.title ?? problem.message),
     trouble: {
       part: 'gateway',

@@ -2,7 +2,7 @@ import type { Recent } from './gateway.js';
 
 /** The worst response that apps got in a minute; `none` without calls. */
 export interface Minute {
-  /** Its start, in ms. */
+  /** Start of the minute, ms. */
   readonly at: number;
   readonly state: 'fresh' | 'stale' | 'failed' | 'none';
   readonly requests: number;

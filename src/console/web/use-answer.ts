@@ -3,15 +3,15 @@ import { toProblem, type GatewayProblem } from './gateway.js';
 
 const RETRY_MS = 5000;
 
-/** The last answer to a question, and the problem with the present one. */
+/** The last successful answer, and the problem of the current attempt. */
 export interface Answer<T> {
   readonly data: T | null;
   readonly problem: GatewayProblem | null;
-  /** The data are the answer to another question. */
+  /** The data belongs to another key. */
   readonly pending: boolean;
 }
 
-/** Asks when the key or the turn changes, and after an error until it succeeds. Data stay until there are newer ones. */
+/** Fetches when the key or the turn changes, and retries after an error. Keeps the old data until newer data arrives. */
 export function useAnswer<T>(key: string, turn: number | string, load: (signal: AbortSignal) => Promise<T>): Answer<T> {
   const [last, setLast] = useState<{ key: string | null; data: T | null; problem: GatewayProblem | null }>({
     key: null,

@@ -6,7 +6,7 @@ import { toListQuery, type View } from './view.js';
 export interface Listing {
   readonly data: AccountList | null;
   readonly problem: GatewayProblem | null;
-  /** The data are of the view before. */
+  /** The data belongs to the previous view. */
   readonly pending: boolean;
   /** The accounts whose data changed with the last answer. */
   readonly changed: ReadonlySet<string>;

@@ -33,7 +33,7 @@ export const DEFAULT_VIEW: View = {
 const FILTERS = ['q', 'status', 'currency', 'ownerId'] as const;
 export type Filters = Pick<View, (typeof FILTERS)[number]>;
 
-/** The view of an address; what is wrong in it is as if it were not there. */
+/** Parses the view from an address; ignores invalid parts. */
 export function readView(search: string): View {
   const query = new URLSearchParams(search);
   const text = (name: string) => (query.get(name) ?? '').slice(0, 100);
@@ -51,7 +51,7 @@ export function readView(search: string): View {
   };
 }
 
-/** A text as an order; the usual one where it is none. */
+/** Parses a sort order; returns the default if it is invalid. */
 export const toSort = (text: string): Sort =>
   SORT_FIELDS.some((field) => text === field || text === `-${field}`) ? (text as Sort) : DEFAULT_VIEW.sort;
 
@@ -77,7 +77,7 @@ export function toListQuery(view: View) {
   return { ...toFilters(view), sort, pageNumber, pageSize };
 }
 
-/** The accounts of these that a view has, for when the gateway cannot be asked. */
+/** Filters these accounts for a view, for when the gateway cannot be reached. */
 export function filterShown(accounts: readonly Account[], { q, status, currency, ownerId }: Filters): Account[] {
   const same = (text: string | null, wanted: string) =>
     wanted.trim() === '' || text?.toLowerCase() === wanted.trim().toLowerCase();

@@ -27,7 +27,7 @@ export function createControlServer(control: SandboxControl, names: readonly str
 async function reply(request: IncomingMessage, control: SandboxControl, names: readonly string[]): Promise<Reply> {
   if (!isKnownHost(request.headers.host, names)) return failed(421, 'This Host is not served here.');
   if (isFromForeignPage(request)) return failed(403, 'A page of another origin made this call.');
-  if (request.url?.split('?', 1)[0] !== '/control') return failed(404, 'There is only /control.');
+  if (request.url?.split('?', 1)[0] !== '/control') return failed(404, 'The only path is /control.');
   switch (request.method) {
     case 'GET':
       return { status: 200, body: { ...control.state, requests: control.lastRequests } };

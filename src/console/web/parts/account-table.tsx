@@ -7,7 +7,7 @@ import { ViewLink } from './view-link.js';
 interface Props {
   /** Null while none are known. */
   readonly accounts: readonly Account[] | null;
-  /** They are those of the view before. */
+  /** The rows belong to the previous view. */
   readonly dimmed: boolean;
   readonly changed: ReadonlySet<string>;
   readonly view: View;

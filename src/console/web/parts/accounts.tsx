@@ -91,11 +91,11 @@ interface EmptyProps {
   readonly navigate: Navigate;
 }
 
-/** Why there is nothing in the table, and what to do about it. */
+/** Explains why the table is empty, and what to do about it. */
 function Empty({ listing: { data, problem }, failed, filtered, navigate }: EmptyProps) {
   if (failed && problem?.code === 'invalid-request') {
     const text = problem.errors.map(({ name, reason }) => `${name} ${reason}`).join('; ');
-    return <Notice title="This search cannot be understood" text={text} action={<ShowAll navigate={navigate} />} />;
+    return <Notice title="This search is not valid" text={text} action={<ShowAll navigate={navigate} />} />;
   }
   if (failed) return <Notice title="No accounts to show" text={problem?.message ?? ''} />;
   if (data && data.page.total > 0 && data.accounts.length === 0) {
@@ -104,7 +104,9 @@ function Empty({ listing: { data, problem }, failed, filtered, navigate }: Empty
         To the first page
       </button>
     );
-    return <Notice title="This page is empty" text={`There are ${data.page.total}, on fewer pages.`} action={action} />;
+    return (
+      <Notice title="This page is empty" text={`The ${data.page.total} accounts are on fewer pages.`} action={action} />
+    );
   }
   if (filtered) {
     const text = 'Search looks at names, descriptions, IBANs, numbers and owners.';

@@ -65,7 +65,7 @@ export function App({ first }: { readonly first: Live }) {
     else localStorage.setItem(ZONE_KEY, '1');
     setUtc(toUtc);
   }
-  /** The gateway asks the bank now. What shows only after a while is looked for again. */
+  /** Makes the gateway ask the bank now, then checks /health again for effects that appear later. */
   function refresh(): void {
     const show = () => {
       askHealth();
@@ -130,7 +130,7 @@ function Operational({ live: { health } }: { readonly live: Live }) {
   return (
     <section class="card operational row" aria-label="Status">
       <LevelIcon level={ready ? 'ok' : 'unknown'} size={20} />
-      <h2>{ready ? 'Operational' : 'Reading the accounts for the first time'}</h2>
+      <h2>{ready ? 'Operational' : 'Getting the accounts for the first time'}</h2>
       {ready && (
         <p class="none grow">
           Your apps get current data: {accounts} {accounts === 1 ? 'account' : 'accounts'}.
@@ -141,7 +141,7 @@ function Operational({ live: { health } }: { readonly live: Live }) {
   );
 }
 
-/** The tab shows how it is while another one is looked at. */
+/** Shows the status in the tab's title, for readers who look at another tab. */
 function useTab(level: 'ok' | 'warn' | 'bad', incident: Incident | null): void {
   const title = incident ? `${incident.title} · Accounts gateway` : 'Accounts gateway';
   useEffect(() => {

@@ -4,7 +4,7 @@ const SHOWN_MS = 2000;
 
 interface Props {
   readonly name: string;
-  /** For readers who do not see what is beside it. */
+  /** Label for screen readers, which cannot see the context. */
   readonly label?: string;
   readonly class?: string;
   readonly text: () => string;

@@ -15,9 +15,9 @@ const WHO: Readonly<Record<string, readonly [name: string, note: string]>> = {
 const IMPACTS: Readonly<Record<Incident['served'], readonly [main: string, note: string]>> = {
   fresh: ['Nothing yet', 'Apps get current data while this is being fixed.'],
   stale: ['Apps get an older copy', ''],
-  empty: ['Apps show no accounts', 'Their calls succeed, with nothing in the list.'],
-  none: ['Apps get no data', 'There is no copy that may be served.'],
-  unknown: ['Unknown', 'This page cannot see what apps get. Those on the same path get no answer.'],
+  empty: ['Apps show no accounts', 'Their calls succeed, but the list is empty.'],
+  none: ['Apps get no data', 'There is no cached copy to serve.'],
+  unknown: ['Unknown', 'This page cannot see what apps get. Apps on the same path get no answer.'],
 };
 
 interface Props {
@@ -120,7 +120,7 @@ function Impact({ incident: { copy, served }, now }: Pick<Props, 'incident' | 'n
           <div
             class="bar"
             role="meter"
-            aria-label="Seconds that the copy is still served"
+            aria-label="Seconds until the cached copy expires"
             aria-valuemin={0}
             aria-valuemax={Math.round((expiresAt - asOf) / 1000)}
             aria-valuenow={Math.round(Math.max(0, left) / 1000)}

@@ -3,7 +3,7 @@ import { GatewayProblem, readSwitches, resetSwitches, setSwitches, type Switches
 
 /** Within the deadline of a call, and long enough for answers to become stale meanwhile. */
 const SLOW_MS = 8000;
-/** Reserved for examples (RFC 5737): nobody has it. */
+/** Reserved for documentation (RFC 5737): no client has it. */
 const NOBODY = '203.0.113.1';
 const ALWAYS = 1_000_000;
 
@@ -56,7 +56,7 @@ const SWITCHES: readonly Switch[] = [
 interface Props {
   /** Reads the switches again when it changes. */
   readonly turn: number | string;
-  /** The gateway asks the bank now, and the page shows what comes of it. */
+  /** Makes the gateway ask the bank now; the page shows the result. */
   readonly refresh: () => void;
 }
 
@@ -119,7 +119,7 @@ export function SandboxBar({ turn, refresh }: Props) {
         ))}
         <button
           type="button"
-          title="Every token issued so far is refused from now on"
+          title="The bank refuses every token issued so far"
           onClick={() =>
             void run('All tokens are revoked; the gateway gets a new one.', () => setSwitches({ revokeTokens: true }))
           }

@@ -33,7 +33,7 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
         )}
       </div>
       {totals.length === 0 && (data || problem) && (
-        <p class="quiet">{data ? 'No accounts to add up.' : 'None: there is no snapshot that may be shown.'}</p>
+        <p class="quiet">{data ? 'No accounts to add up.' : 'None: there is no snapshot to show.'}</p>
       )}
       {totals.length > 0 && (
         <table style={{ '--fraction': `${widestFraction(totals.map(({ current }) => current))}ch` }}>

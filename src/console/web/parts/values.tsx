@@ -26,7 +26,7 @@ export function Movement({ text }: { readonly text: string | null }) {
   if (text === null || /^-?0*(\.0*)?$/.test(text)) return <span class="none">–</span>;
   const down = text.startsWith('-');
   return (
-    <span class="movement" title={`${down ? 'Less' : 'More'} than at the begin of day`}>
+    <span class="movement" title={`${down ? 'Less' : 'More'} than at the beginning of the day`}>
       <small class={down ? 'level-bad' : 'level-ok'}>{down ? '▼' : '▲'}</small> <Amount text={text} />
     </span>
   );
