@@ -115,7 +115,7 @@ describe('the sandbox starts with one command', () => {
     });
     const said = () => program.stdout() + program.stderr();
     // it cannot reach the gateway that it shows failures to
-    await until(() => said().includes('SIGHUP'), 15_000);
+    await until(() => said().includes('kill -HUP'), 15_000);
     const control = /http:\/\/[\d.:]+(?=\/control)/.exec(said())?.[0] ?? '';
     expect((await get(`${control}/control`)).json).toMatchObject({ accounts: 120, tokensIssued: 0 });
     program.child.kill('SIGTERM');
