@@ -41,6 +41,17 @@ describe('a token answer', () => {
   });
 });
 
+describe('a large token answer', () => {
+  it('is refused before it is parsed', async () => {
+    const body = (bytes: number) => JSON.stringify(GOOD).padEnd(bytes);
+    expect(readTokenAnswer(answer(200, body(65_536)), NOW).value).toBe(GOOD.access_token);
+    expect(await refused(200, body(65_537))).toMatchObject({
+      code: 'bank-response-invalid',
+      detail: 'The answer of the token endpoint is larger than 65536 bytes.',
+    });
+  });
+});
+
 describe('the access token', () => {
   it.each([
     ['missing', undefined, 'is missing or not a string'],
@@ -48,7 +59,7 @@ describe('the access token', () => {
     ['a number', 12345, 'is missing or not a string'],
     ['an object', {}, 'is missing or not a string'],
     ['empty', '', 'is empty'],
-    ['1 MB long', 'a'.repeat(1_048_576), 'is too long'],
+    ['16 385 characters long', 'a'.repeat(16_385), 'is too long'],
     ['with CR and LF', 'abc\r\nX-Evil: 1', 'contains characters that are not allowed in a bearer token'],
     ['with a line end after it', 'abc\n', 'contains characters that are not allowed in a bearer token'],
     ['with a space', 'abc def', 'contains characters that are not allowed in a bearer token'],

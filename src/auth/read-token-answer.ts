@@ -4,6 +4,8 @@ import { toText } from '../egress/answer.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../problems/gateway-error.js';
 
+/** It is parsed on the serving thread: 32 MB of empty objects would take the whole heap. */
+const MAX_ANSWER_BYTES = 65_536;
 const MAX_TOKEN_LENGTH = 16_384;
 const DEFAULT_LIFETIME_SECONDS = 60;
 const MAX_LIFETIME_SECONDS = 86_400;
@@ -37,9 +39,16 @@ interface TokenAnswer {
 export function readTokenAnswer(answer: WireAnswer, nowWallMs: number): TokenAnswer {
   const refusal = toAnswerError(answer, 'token', nowWallMs);
   if (refusal) throw refusal;
+  const body = Buffer.concat(answer.pieces);
+  if (body.length > MAX_ANSWER_BYTES) {
+    throw new GatewayError(
+      'bank-response-invalid',
+      `The answer of the token endpoint is larger than ${MAX_ANSWER_BYTES} bytes.`,
+    );
+  }
   let json: unknown;
   try {
-    json = JSON.parse(toText(Buffer.concat(answer.pieces), nameOf('token')));
+    json = JSON.parse(toText(body, nameOf('token')));
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     throw new GatewayError('bank-response-invalid', 'The response from the token endpoint is not JSON.');
