@@ -89,8 +89,8 @@ function toProblem(body: unknown): (Pick<Problem, 'code'> & Partial<Problem>) | 
 }
 
 /**
- * What an answer asks for holds between these: what keeps a proxy's `0` from being a flood, and the gateway's own most. A timer
- * that is given a year ends at once.
+ * Bounds of a `Retry-After`: a proxy's `0` must not cause a flood, and the gateway itself never asks for more than the maximum.
+ * A timer set to a year fires at once.
  */
 const [LEAST_RETRY_MS, MOST_RETRY_MS] = [250, 300_000];
 

@@ -6,7 +6,7 @@ type BankWork = 'token' | 'refresh';
 
 interface Failure {
   readonly error: GatewayError;
-  /** ISO. */
+  /** ISO 8601. */
   readonly at: string;
 }
 

@@ -70,8 +70,8 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   /**
-   * Looks at the files now, and ends the back-off after failures and refusals (SIGHUP). Resolves when what was found has
-   * taken over or was refused; never rejects.
+   * Reloads the files now, and ends any back-off (SIGHUP). Resolves when the new identity is in use or was
+   * refused; never rejects.
    */
   reload(): Promise<void> {
     this.#current.tokens.resetBackOff();
@@ -88,7 +88,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       thumbprint,
       notAfter: notAfter.toISOString(),
       daysLeft: daysLeft(certificate, this.#nowMs),
-      /** Why the certificate cannot be used now, or null. */
+      /** The reason why the certificate cannot be used now, or null. */
       unusable: validityError(certificate, this.#nowMs)?.detail ?? null,
       /** The reason why a newer identity was refused, or null. */
       refused: this.#refusal,

@@ -2,7 +2,7 @@ import { ACCOUNT_FIELDS, type Fields } from './account-fields.js';
 
 /** An unknown field of an account; contains a value only for a word of an open list. */
 export interface Drift {
-  /** From the account on, for example `balances[].availableAmount`. */
+  /** The path within the account, for example `balances[].availableAmount`. */
   readonly path: string;
   /** The unknown word of `status`, `protectionType` or a balance's `type`, if it has at most 40 letters. */
   readonly value?: string;

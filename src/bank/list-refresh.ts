@@ -6,7 +6,7 @@ import { Paging, type Pass } from './paging.js';
 
 /** One page as received. */
 export interface ListPage {
-  /** From 1; page 1 begins the list, or begins it anew: what came before it is then void. */
+  /** Page number, from 1. Page 1 starts the list, or restarts it: the pages before it are then void. */
   readonly number: number;
   readonly pieces: readonly Buffer[];
 }

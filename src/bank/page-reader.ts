@@ -18,7 +18,7 @@ export interface PageFacts {
   readonly drift: readonly Drift[];
 }
 
-/** More accounts in one list are refused. */
+/** Maximum number of accounts in one list. */
 const MAX_ACCOUNTS = 200_000;
 
 /** Reads the pages of one pass over the list, in order. */

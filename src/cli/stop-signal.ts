@@ -3,11 +3,14 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 interface StopSignal {
   /** Resolves with the first signal to stop. */
   readonly received: Promise<NodeJS.Signals>;
-  /** That signal, if it has come. */
+  /** The signal, if one has arrived. */
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Listens for a signal to stop, instead of main.ts. A second one ends the process at once, as people who press ^C twice expect. */
+/**
+ * Listens for a signal to stop, instead of main.ts. A second one ends the process at once, as people who press ^C twice
+ * expect.
+ */
 export function listenForStop(process: NodeJS.Process): StopSignal {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
   let first: NodeJS.Signals | null = null;

@@ -3,7 +3,7 @@ import type { SettingsError } from './settings-error.js';
 
 /** The options that Node was started with. */
 export interface Runtime {
-  /** Its command line flags. */
+  /** The command line flags. */
   readonly runtimeFlags?: readonly string[];
   /** The address where a debugger may attach, if it may. */
   readonly inspectorUrl?: string | undefined;

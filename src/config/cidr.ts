@@ -18,7 +18,7 @@ export function toCidr(text: string): Cidr | null {
 }
 
 /**
- * Whether an address is in one of these networks; false for anything but an IP address. An IPv4 address that arrived at an
+ * True if an address is in one of these networks; false for anything that is not an IP address. An IPv4 address that arrived at an
  * IPv6 socket (::ffff:10.0.0.1) counts as IPv4; a zone (fe80::1%eth0) is ignored.
  */
 export function isWithin(cidrs: readonly Cidr[], text: string): boolean {

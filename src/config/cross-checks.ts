@@ -34,7 +34,7 @@ function checkPair(env: Environment, cert: SettingName, key: SettingName): Setti
   return [toError(isSet(env[cert]) ? key : cert, `is missing; set ${cert} and ${key} together`)];
 }
 
-/** By default only this machine may call. */
+/** Requires explicit access settings when HOST is not loopback: by default only this machine may call. */
 function checkListener(env: Environment, { HOST: host }: Partial<Values>): SettingsError[] {
   if (host === undefined || isLoopback(host)) return [];
   return (['ALLOWED_HOSTS', 'ALLOWED_CLIENTS'] as const)

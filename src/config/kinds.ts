@@ -32,7 +32,7 @@ export const path = anyText('path');
 
 export const pemFile = anyText('path of a PEM file');
 
-/** Why a value is refused; the message reads on after the variable's name. */
+/** The reason why a value is refused. The message continues after the variable's name. */
 class Refused extends Error {}
 
 /** @param read gives the value, or throws Refused or FileUnusable */

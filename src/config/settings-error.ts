@@ -22,7 +22,10 @@ export class SettingsInvalid extends Error {
   }
 }
 
-/** An error of a setting, with its example; a credential is shown as a file, the better way to give it. */
+/**
+ * Creates an error of a setting with an example. For a credential, the example is a file, which is the better way to provide
+ * it.
+ */
 export function toError(name: SettingName, problem: string): SettingsError {
   const { secret, fillIn, example } = describeSetting(name);
   return { variable: name, problem, example: secret && fillIn ? fileExample(name) : `${name}=${example}` };

@@ -9,7 +9,7 @@ interface About {
   readonly meaning: string;
   /** Reads on after "Change it when". */
   readonly changeWhen?: string;
-  /** As in `.env`; the default when missing. */
+  /** Value for the example, as in `.env`. Default: the setting's default. */
   readonly example?: string;
   /** The effect of no value, where there is no default. */
   readonly unset?: string;

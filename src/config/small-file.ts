@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 
-/** Why a file that a setting names cannot be used; `reason` reads on after the file's name. */
+/** A file that a setting names cannot be used. `reason` continues after the file's name. */
 export class FileUnusable extends Error {
   constructor(
     readonly path: string,
@@ -29,7 +29,7 @@ export function whyUnreadable(error: unknown): string {
   return REASONS[code] ?? `cannot be read (${code})`;
 }
 
-/** More than any certificate, key or secret takes. */
+/** Maximum size of a file, larger than any certificate, key or secret. */
 const MAX_BYTES = 1_048_576;
 
 /**

@@ -12,7 +12,7 @@ import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';
 import type { Findings } from './walk.js';
 
-/** The list's shape, and the reason if it cannot be read. */
+/** The drift found in the list, and the failure if the list cannot be read. */
 interface Listed {
   readonly drift: readonly Drift[];
   readonly failure: GatewayError | null;

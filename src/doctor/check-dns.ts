@@ -15,7 +15,10 @@ interface Lookup {
   readonly failure: string | null;
 }
 
-/** Resolves the names that this machine has to: the bank's hosts, or the proxy's where it does that for us. */
+/**
+ * Resolves the names that this machine must resolve: the bank's hosts, or only the proxy's, because a proxy resolves the
+ * bank's.
+ */
 export async function checkDns(
   hosts: readonly BankHost[],
   timeoutMs: number,

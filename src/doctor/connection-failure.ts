@@ -5,7 +5,7 @@ import type { BankHost } from './hosts.js';
 import type { Connection } from './probe-connection.js';
 import { remedyFor, StepFailed } from './step-failed.js';
 
-/** Why there is no way to the host, TCP or tunnel; null when there is. */
+/** The reason why the host cannot be reached by TCP or tunnel; null if it can. */
 export function toRouteFailure(connection: Connection, settings: RouteSettings): StepFailed | null {
   const { failure, reached, host, proxyStatus } = connection;
   // a tunnel that stood for a moment and led nowhere is still the proxy's
@@ -26,7 +26,7 @@ export function toRouteFailure(connection: Connection, settings: RouteSettings):
       'proxy-refused',
       'operator',
       `${host.address}: The egress proxy ${given ? 'does not accept the user and password in EGRESS_PROXY_URL' : 'asks for a user and password, and EGRESS_PROXY_URL has none'} (it answered ${proxyStatus}).`,
-      'Set user and password in EGRESS_PROXY_URL=http://user:password@host:port, percent-encoded but for letters, digits and -._~ (@ as %40, : as %3A, / as %2F, # as %23, % as %25). If they are right, ask the network team about this account.',
+      'Set user and password in EGRESS_PROXY_URL=http://user:password@host:port, with everything percent-encoded except letters, digits and -._~ (@ as %40, : as %3A, / as %2F, # as %23, % as %25). If they are right, ask the network team about this account.',
     );
   }
   return toFailed(connection, failure, routeRemedy(connection, failure.code, cause));
@@ -40,7 +40,7 @@ interface OwnTrust {
   readonly roots: readonly string[] | null;
 }
 
-/** Why the two sides did not come to trust each other; null when they did. */
+/** The reason why the TLS handshake failed; null if it succeeded. */
 export function toTlsFailure(connection: Connection, own: OwnTrust): StepFailed | null {
   const { failure } = connection;
   if (!failure) return null;

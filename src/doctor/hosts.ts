@@ -11,7 +11,7 @@ export interface BankHost {
   /** The setting that names it. */
   readonly variable: string;
   readonly url: string;
-  /** With the port: `api.bank.example:443`. */
+  /** Host and port: `api.bank.example:443`. */
   readonly address: string;
   /** The proxy on the way to it, or null. */
   readonly proxy: URL | null;
@@ -49,7 +49,10 @@ export function toHosts(settings: Settings) {
 export const lineFor = ({ name }: BankHost, text: string): string =>
   name === 'bank' ? text : `${name.padEnd(8)}  ${text}`;
 
-/** Two hosts fail as one step: with the code of the first, and what is to be said about each. @throws StepFailed */
+/**
+ * Reports failures of two hosts as one step: with the code of the first, and the problem and remedy of each.
+ * @throws StepFailed
+ */
 export function failTogether(failures: readonly (StepFailed | null)[]): void {
   const found = failures.filter((failure) => failure !== null);
   const [first] = found;

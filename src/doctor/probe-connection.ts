@@ -10,7 +10,7 @@ import type { BankHost } from './hosts.js';
 /** A connection until it was established or failed. */
 export interface Connection {
   readonly host: BankHost;
-  /** The connection to the bank, or the tunnel through the proxy, stood. */
+  /** True if the connection to the bank, or the tunnel through the proxy, was open. */
   reached: boolean;
   localAddress?: string | undefined;
   /** The other end of the connection: the bank, or the proxy. */
@@ -22,9 +22,9 @@ export interface Connection {
   cipher?: string;
   /** The server's certificates, its own first; none before it has shown them. */
   serverChain: readonly ServerCertificate[];
-  /** Until the connection stood, or until it failed. */
+  /** Time until the connection was open or failed, ms. */
   transportMs: number;
-  /** From there until the handshake was through, or failed. */
+  /** Time from then until the handshake finished or failed, ms. */
   tlsMs: number;
   failure: GatewayError | null;
 }
@@ -33,10 +33,10 @@ export interface Connection {
 interface ServerCertificate {
   readonly subject: string;
   readonly issuer: string;
-  /** ISO. */
+  /** ISO 8601. */
   readonly validFrom: string;
   readonly validTo: string;
-  /** Its names, as in subjectAltName: "DNS:bank.example, IP Address:192.0.2.1". */
+  /** Names in subjectAltName: "DNS:bank.example, IP Address:192.0.2.1". */
   readonly names: string;
 }
 

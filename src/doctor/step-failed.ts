@@ -2,7 +2,7 @@ import { GatewayError } from '../problems/gateway-error.js';
 import { PROBLEMS, type Owner, type ProblemCode } from '../problems/problem-table.js';
 import type { DoctorCode, StepName } from './report.js';
 
-/** Why a step of the doctor failed: who must act, and what to do about it. */
+/** A step of the doctor failed. Says who must act, and what to do. */
 export class StepFailed extends Error {
   override readonly name = 'StepFailed';
   constructor(

@@ -21,7 +21,7 @@ export interface Findings {
   ms?: number;
 }
 
-/** Called with each step as it ends, and its lines for people. */
+/** Called when a step ends, with its report and its lines for people. */
 export type OnStep = (report: StepReport, lines: readonly string[]) => void;
 
 const NO_PROBLEM = { code: null, owner: null, problem: null, remedy: null };

@@ -9,7 +9,7 @@ type ConnectStage =
   | 'proxy-refused'
   | 'proxy-unavailable'
   | 'proxy-timeout'
-  /** The proxy answered 200, and the tunnel was closed before a byte came through it. */
+  /** The proxy answered 200, and the tunnel was closed before any data arrived. */
   | 'tunnel-closed'
   /** The proxy answered 200, and the bytes in the tunnel are not TLS. */
   | 'tunnel-noise'

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, unzip } from 'node:zlib';
 
-/** The answer has, or announces, more bytes than BANK_MAX_RESPONSE_BYTES. */
+/** The response has, or declares, more bytes than BANK_MAX_RESPONSE_BYTES. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
 }

@@ -18,7 +18,7 @@ import { TunnelAgent } from './tunnel-agent.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError } from './wire-failure.js';
 
-/** The settings of egress. */
+/** The settings that egress uses. */
 export type EgressSettings = RouteSettings &
   AgentSettings &
   Pick<
@@ -95,7 +95,7 @@ export class Egress {
     }
   }
 
-  /** Ends everything at once, calls in flight too, with `reason`: for the stop. */
+  /** Aborts everything at once at a stop, including calls in flight, with `reason`. */
   close(reason: GatewayError): void {
     this.retire();
     this.#closing.abort(reason);

@@ -18,7 +18,7 @@ export interface WireRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** Not sent once this time has come, which may be while it waits for its slot: its token is then too old. */
+  /** The request is not sent after this time, even if it still waits for its slot: its token is then too old. */
   readonly sendBefore?: Instant;
   /** Statuses besides 200 that are no failure here, for example the 404 past the last page. */
   readonly expected?: readonly number[];
@@ -42,7 +42,7 @@ export class CallFailed extends Error {
 
   constructor(
     cause: unknown,
-    /** Of the answer, once its status line had arrived; else null. */
+    /** The status, if the status line had arrived; else null. */
     readonly status: number | null = null,
     /** The connection had served a call before. */
     readonly reusedSocket = false,
@@ -58,7 +58,10 @@ export class CallFailed extends Error {
   }
 }
 
-/** One GET over a given agent: no redirects, no absolute addresses, no environment, a size limit before and after decompression. */
+/**
+ * One GET over a given agent: no redirects, no absolute addresses, no environment, a size limit before and after
+ * decompression.
+ */
 export class WireClient {
   readonly #axios: AxiosInstance;
   readonly #maxBytes: number;

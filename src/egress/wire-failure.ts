@@ -16,7 +16,7 @@ export interface FailureContext {
   readonly settings: Pick<Settings, 'BANK_REQUEST_TIMEOUT_MS' | 'BANK_MAX_RESPONSE_BYTES' | 'EGRESS_PROXY_URL'>;
 }
 
-/** The proxy was silent until the connect deadline: not worth a retry, as no timeout is (docs/architecture.md#every-retry). */
+/** The proxy did not respond within the connect deadline. Not retried, like every time-out (docs/architecture.md#every-retry). */
 export class ProxyTimedOut extends GatewayError {}
 
 /** True for a code of the runtime that means a server certificate that is not trusted. */
@@ -136,7 +136,7 @@ function toConnectError(failure: ConnectFailure, { target, settings }: FailureCo
   }
 }
 
-/** What a code of the runtime means. */
+/** Explanations of the runtime's error codes. */
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The bank refused the connection',
   ENOTFOUND: 'The name of the bank could not be resolved',

@@ -89,7 +89,7 @@ const parts = {
 };
 
 const details = z.object(parts).meta({ id: 'HealthDetails' });
-/** As terminus sorts them: each component is in one of the two. */
+/** Grouped by terminus: each component is in one of the two. */
 const some = z.object(parts).partial().meta({ id: 'HealthParts' });
 
 /** The body of /health. */

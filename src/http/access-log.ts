@@ -77,5 +77,5 @@ const toTenths = (ms: number): number => Math.round(ms * 10) / 10;
 /** A header of the caller for the log: one line, no control characters, not too long. */
 const toLogged = (header: string): string => header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
 
-/** As a label of the metrics, a name has 4 digits at most: more of them may be an IBAN or an amount, and are starred. */
+/** Replaces the digits by stars if there are more than 4, as for metric labels: they may be an IBAN or an amount. */
 const toLoggedName = (name: string): string => toLogged(/(\d\D*){5}/.test(name) ? name.replace(/\d/g, '*') : name);

@@ -22,7 +22,7 @@ const LINGER_MS = 1000;
 interface Connection {
   readonly unanswered: Set<ServerResponse>;
   last: { readonly request: IncomingMessage; readonly response: ServerResponse } | null;
-  /** Nothing after the present requests is read as one. */
+  /** True if no further request is read after the current ones. */
   closing: boolean;
   stalledLooks: number;
   stalledAt: number;

@@ -125,8 +125,8 @@ function toLiteral(address: string): string {
 }
 
 /**
- * Whether a page of another site made the call. A navigation is the person's own, such as a link to a CSV: it has no Origin,
- * and the other site cannot read the answer.
+ * True if a page of another site made the call. A navigation by the user does not count, such as a link to
+ * a CSV: it has no Origin, and the other site cannot read the answer.
  */
 function isCrossSite({
   'sec-fetch-site': site,
@@ -137,7 +137,7 @@ function isCrossSite({
   return mode !== 'navigate' || destination !== 'document';
 }
 
-/** By the path as the router reads it, which takes %61pi for api. */
+/** Compares the path as the router decodes it: %61pi is api. */
 function isApi(path: string): boolean {
   try {
     return decodeURIComponent(path).startsWith('/api');

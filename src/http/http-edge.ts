@@ -29,7 +29,7 @@ const REPLY = Symbol('reply');
 type AnsweredResponse = ServerResponse & { [REPLY]?: FastifyReply };
 
 /**
- * Where requests come in (docs/architecture.md): the server with its limits, and Fastify with the hooks that give every
+ * The entry point of requests (docs/architecture.md): the server with its limits, and Fastify with the hooks that give every
  * request an id, the security headers, the guard, CORS and one log line. As a provider it ends gracefully with the app.
  */
 export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdown {

@@ -69,7 +69,7 @@ export class ListenerCertificate {
     });
   }
 
-  /** Looks at the files now (SIGHUP). */
+  /** Reloads the files now (SIGHUP). */
   reload(): void {
     this.#watch.acknowledge();
     try {

@@ -1,4 +1,4 @@
-/** Far more than any route has, so that its schema always finds an unknown or a repeated one among them. */
+/** Maximum number of parameters; more than any route has, so a schema always finds an unknown or repeated one among them. */
 const MAX_PARAMETERS = 100;
 
 /**

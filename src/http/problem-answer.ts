@@ -16,7 +16,7 @@ export function toProblemAnswer(error: GatewayError, instance: string, requestId
   };
 }
 
-/** Answers with a problem document, or its page for a browser. Its code and owner go to the log line and the metrics. */
+/** Sends a problem document, or its page to a browser. Its code and owner go to the log line and the metrics. */
 export function sendProblem(reply: FastifyReply, error: GatewayError): void {
   const { request } = reply;
   request.logFields.problem = error;

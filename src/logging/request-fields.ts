@@ -7,7 +7,7 @@ export interface RequestFields {
   readonly startedAt: number;
   /** True once its log line has been written. */
   logged?: boolean;
-  /** Its server span. */
+  /** The server span of the request. */
   readonly span: Span;
   /** The state of the cache. `request`: the caller asked for a refresh. */
   cache?: 'hit' | 'miss' | 'stale' | 'request';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import type { LogDestination } from './logging.js';
 
 const STDOUT = 1;
-/** Lines that may wait for a reader; beyond it they are dropped. */
+/** Maximum size of the lines that wait for a reader, bytes; further lines are dropped. */
 const MAX_WAITING_BYTES = 16_000_000;
 const FLUSH_WITHIN_MS = 1000;
 

@@ -7,7 +7,7 @@ import { refTo } from './schemas.js';
 
 const content = { 'application/problem+json': { schema: refTo(problemSchema) } };
 
-/** Statuses of a route that never calls the bank, beside its own. */
+/** Problem statuses common to all routes, including those that never call the bank. */
 const GUARDED = [400, 403, 406, 421, 500, 503] as const;
 /** The same, for a route that waits for the bank. */
 export const FROM_THE_BANK = [...GUARDED, 502, 504] as const;

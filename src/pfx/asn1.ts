@@ -18,7 +18,7 @@ export function parseAsn1(bytes: Buffer): Asn1 {
   }
 }
 
-/** The element as DER. */
+/** Encodes the element as DER. */
 export function toDer(node: Asn1): Buffer {
   return Buffer.from(forge.asn1.toDer(node).getBytes(), 'latin1');
 }

@@ -1,4 +1,4 @@
-/** Why a client certificate cannot be used, as a word for programs; the message explains it to people. */
+/** Machine-readable reason why a client certificate cannot be used; the message is for people. */
 type UnreadableReason =
   /** The file could not be opened at all. */
   | 'file'

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 const DAY_MS = 86_400_000;
 const NOTICE_DAYS = [60, 30, 14, 7, 1, 0];
-/** From here on waiting any longer is a risk: obtaining a certificate takes days. */
+/** Days before expiry at which the log level becomes `error`: obtaining a certificate takes days. */
 const ERROR_FROM_DAYS = 14;
 
 interface Certificate {
@@ -38,7 +38,7 @@ export class ExpiryNotice {
     this.#wording = wording;
   }
 
-  /** To be called now and then, independent of traffic. */
+  /** Must be called periodically, whether or not there is traffic. */
   check(certificate: Certificate, nowMs: number): void {
     if (certificate.thumbprint !== this.#thumbprint) {
       this.#thumbprint = certificate.thumbprint;

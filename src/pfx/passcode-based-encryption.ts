@@ -46,7 +46,7 @@ const PKCS12_CIPHERS: Readonly<Record<string, Cipher>> = {
 
 /** A file names its own number of rounds, and a native derivation cannot be interrupted. GnuTLS writes 600 000. */
 const MAX_ROUNDS = 10_000_000;
-/** Longer than any cipher's key. */
+/** Maximum key length, longer than any cipher's key. */
 const MAX_KEY_BYTES = 64;
 /** Shorter keys must be rejected (RFC 9579, 6): with a key of one byte, a forged file fits one passcode in 256. */
 const PBMAC1_MIN_KEY_BYTES = 20;

@@ -164,7 +164,7 @@ class PfxReader {
         )
       : new CertificateUnreadable(
           'passcode',
-          'The passcode of the PFX is wrong, or the file is damaged (it has no MAC that would show which).',
+          'The passcode of the PFX is wrong, or the file is damaged (it has no MAC, so the gateway cannot know which).',
           'Check BANK_PFX_PASSCODE.',
         );
   }

@@ -24,7 +24,7 @@ export interface FleetStatus {
   readonly lastStoredAt: string | null;
   /** When this instance last took a copy, ISO 8601; null for never. */
   readonly lastTakenAt: string | null;
-  /** Why Redis is unavailable, a word. */
+  /** The reason why Redis is unavailable, one word. */
   readonly reason: string | null;
 }
 

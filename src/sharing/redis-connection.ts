@@ -45,7 +45,7 @@ export class RedisConnection {
     this.#client = this.#create();
   }
 
-  /** Why Redis cannot be used; null when it can. */
+  /** The reason why Redis cannot be used; null if it can. */
   get trouble(): string | null {
     return this.#trouble;
   }
@@ -82,7 +82,7 @@ export class RedisConnection {
     }
   }
 
-  /** From now on Redis is not used until a probe succeeds. */
+  /** Marks Redis as unavailable until a probe succeeds. */
   failed(reason: string): RedisFailure {
     if (this.#trouble === null && !this.#closed) {
       this.#trouble = reason;
@@ -129,7 +129,7 @@ export class RedisConnection {
     throw new RedisFailure('timeout');
   }
 
-  /** Nothing is sent after a command that may still be answered. */
+  /** Opens a new connection, because a reply to an earlier command may still arrive on this one. */
   #reconnect(): void {
     this.#client.destroy();
     if (this.#closed) return;

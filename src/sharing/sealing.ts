@@ -20,7 +20,7 @@ export interface SealedFacts {
   readonly durationMs: number;
 }
 
-/** Something that this group did not seal. `reason` is a word for the log. */
+/** The bytes were not sealed by this group. `reason` is one word for the log. */
 export class Refused extends Error {
   constructor(
     readonly reason: 'damaged' | 'foreign' | 'too-large' | 'too-old' | 'unreadable',

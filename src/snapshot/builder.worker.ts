@@ -7,7 +7,10 @@ import { SnapshotBuilder } from './snapshot-builder.js';
 import type { SnapshotHeader } from './sections.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 
-/** A request from the serving thread, which waits for the reply before it sends the next. Page 1 and `finish` discard the gathered rows. */
+/**
+ * A request from the serving thread, which waits for the reply before it sends the next. Page 1 and `finish` discard the
+ * gathered rows.
+ */
 export type Order =
   | { readonly kind: 'page'; readonly number: number; readonly pieces: readonly Uint8Array[] }
   | { readonly kind: 'finish'; readonly header: Pick<SnapshotHeader, 'asOf' | 'complete'> };
@@ -17,12 +20,12 @@ export type Reply =
   | { readonly value: PageFacts | ArrayBuffer }
   | { readonly problem: { readonly code: ProblemCode; readonly detail: string } };
 
-/** Where threads share a core, the one that serves has three times the time on it while both have work. */
+/** Nice value of this thread. On a shared core, the serving thread then gets three times the CPU time of this one. */
 const NICER_BY = 5;
 
 /**
- * Puts this thread behind those that answer callers. Only Linux knows priorities of threads, and means the thread that asks
- * (setpriority(2)); elsewhere it would be the process.
+ * Lowers the priority of this thread below that of the serving thread. Only on Linux, where setpriority(2) affects
+ * the calling thread; elsewhere it would affect the process.
  */
 function giveWay(): void {
   if (process.platform !== 'linux') return;

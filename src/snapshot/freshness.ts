@@ -33,7 +33,7 @@ export function maxAgeWithoutRefreshMs({ noCache, maxAge }: Freshness, durationM
 export const maxLeadMs = ({ maxAge }: Freshness): number => Math.max(NOW_MS, toMs(maxAge));
 
 /**
- * Whether the result of a refresh satisfies a caller who waited for it.
+ * True if the result of a refresh satisfies a caller who waited for it.
  * @param leadMs how long before the request the bank was asked; negative when it was asked later
  */
 export function satisfies(wanted: Freshness, leadMs: number, durationMs: number, limits: FreshnessLimits): boolean {

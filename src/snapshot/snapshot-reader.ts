@@ -9,7 +9,7 @@ import { Snapshot } from './snapshot.js';
 export interface ReadSnapshot {
   readonly snapshot: Snapshot;
   readonly pages: number;
-  /** Which instance asked the bank: this one (the default), or another. */
+  /** The source of the snapshot: the bank, asked by this instance (the default), or another instance. */
   readonly source?: 'bank' | 'shared';
 }
 

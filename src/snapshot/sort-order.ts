@@ -11,7 +11,7 @@ export const NO_RANK = 0xffff_ffff;
 // English has no rules of its own beyond Unicode's root collation; "und" would take the machine's language instead
 const collator = new Intl.Collator('en', { numeric: true });
 
-/** What the first CurrentBalance of an account is sorted by. */
+/** Sort key of an account: its first CurrentBalance. */
 export interface SortedAmount {
   readonly currency: string;
   readonly amount: string;

@@ -4,7 +4,7 @@ export interface Texts {
   readonly offsets: Uint32Array;
 }
 
-/** More than the largest list needs; memory is only used for what is written. */
+/** Reserved address space, larger than any list needs; only written pages use memory. */
 const MAX_BYTES = 2 ** 30;
 const GROW_BYTES = 4 * 1024 * 1024;
 /** UTF-8 takes at most this for each unit of a JavaScript text. */

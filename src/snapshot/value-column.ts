@@ -4,7 +4,7 @@ import { foldValue } from './fold-text.js';
 export interface ValueColumn {
   /** For each account where its value begins in `values`; 0 for null. */
   readonly codes: Uint32Array;
-  /** Every value once, each as JSON on a line of its own. */
+  /** Every distinct value, as one line of JSON each. */
   readonly values: Uint8Array;
 }
 

@@ -50,5 +50,8 @@ interface ActivityEvents {
   refreshEnded: [RefreshEnded];
 }
 
-/** Events of one app for those that measure it. Listeners run within a request: they must be fast and must not throw. */
+/**
+ * Emits the activity of one app for metrics and history. Listeners run within a request: they must be fast and must not
+ * throw.
+ */
 export class Activity extends EventEmitter<ActivityEvents> {}

@@ -106,7 +106,10 @@ function explained<T>(make: () => T, warn: Warn): T {
   }
 }
 
-/** An exporter whose first failure is reported; what it failed with may quote addresses and answers. */
+/**
+ * Wraps an exporter and logs its failures, at most once an hour, without their messages, which may quote addresses and
+ * responses.
+ */
 function reported(exporter: SpanExporter, logger: Logger): SpanExporter {
   let failing = false;
   let reportedAt = -Infinity;

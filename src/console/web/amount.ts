@@ -2,7 +2,7 @@
 export interface AmountParts {
   /** Digits of the whole number, in groups of three. The first begins with the sign, if there is one. */
   readonly groups: readonly string[];
-  /** From the point on; empty without one. */
+  /** The decimal point and the digits after it; empty without a point. */
   readonly fraction: string;
 }
 

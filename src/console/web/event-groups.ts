@@ -7,7 +7,7 @@ export interface EventGroup {
   readonly from: string;
   readonly to: string;
   readonly count: number;
-  /** It still goes on. */
+  /** True while the problem lasts. */
   readonly open: boolean;
 }
 

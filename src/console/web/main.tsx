@@ -12,7 +12,7 @@ import './styles/accounts.css';
 import './styles/panel.css';
 import './styles/print.css';
 
-/** The longest that the first paint waits for accounts, so that they do not move the rest. */
+/** Maximum delay of the first paint while waiting for accounts, ms, to avoid a layout shift. */
 const LIST_WAIT_MS = 400;
 
 const root = document.getElementById('app');

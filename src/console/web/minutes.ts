@@ -1,6 +1,6 @@
 import type { Recent } from './gateway.js';
 
-/** The worst response that apps got in a minute; `none` without calls. */
+/** The worst response that apps got in one minute; `none` without calls. */
 export interface Minute {
   /** Start of the minute, ms. */
   readonly at: number;

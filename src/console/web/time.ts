@@ -14,7 +14,7 @@ export function setServerTime(date: string | null): void {
 /** The gateway's time in ms; the reader's until the first answer. */
 export const serverNow = (): number => (offsetMs === null ? Date.now() : performance.now() + offsetMs);
 
-/** From now on times are shown in UTC, or in the reader's own zone. */
+/** Sets whether times are shown in UTC or in the reader's own zone. */
 export function setZone(utc: boolean): void {
   zone = utc ? 'UTC' : undefined;
 }

@@ -10,7 +10,7 @@ export interface Live {
   readonly health: Health | null;
   /** Null while the gateway answers. */
   readonly problem: GatewayProblem | null;
-  /** When the gateway stopped answering. */
+  /** Time at which the gateway stopped answering. */
   readonly goneSince: string | null;
 }
 

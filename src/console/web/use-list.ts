@@ -19,7 +19,7 @@ export interface Listing {
 const NONE: ReadonlySet<string> = new Set();
 const MAX_IDS = 3;
 
-/** Watches the page of accounts that the view shows. A new `round` asks at once. */
+/** Watches the page of accounts that the view shows. A new `round` fetches it at once. */
 export function useList(view: View, round: number): Listing {
   const query = toListQuery(view);
   const key = JSON.stringify(query);

@@ -25,7 +25,7 @@ export function useView(): readonly [View, Navigate] {
   return [view, navigate];
 }
 
-/** The view after a change. */
+/** Returns the view after a change. */
 export function after(view: View, change: Partial<View>): View {
   const stays = Object.keys(change).every((name) => name === 'account' || name === 'pageNumber');
   return { ...view, ...(stays ? {} : { pageNumber: 1 }), ...change };

@@ -15,7 +15,7 @@ export interface View {
 
 const SORT_FIELDS = ['name', 'status', 'openedAt', 'currency', 'current'] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
-/** With "-" descending. */
+/** The sort order; a leading "-" means descending. */
 export type Sort = SortField | `-${SortField}`;
 export const PAGE_SIZES = [25, 50, 100] as const;
 
@@ -64,7 +64,7 @@ export function toSearch(view: View): string {
   return `?${query}`;
 }
 
-/** The filters that are set, as parameters of the API. */
+/** Converts the active filters to API parameters. */
 export function toFilters(view: Filters): Record<string, string> {
   return Object.fromEntries(
     FILTERS.filter((name) => view[name].trim() !== '').map((name) => [name, view[name].trim()]),

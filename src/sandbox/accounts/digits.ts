@@ -1,7 +1,7 @@
 // Node 24 has it, TypeScript's library does not know it yet.
 const { rawJSON } = JSON as JSON & { rawJSON(text: string): object };
 
-/** A number that is written into JSON with exactly these digits: 19435.50 keeps its zero, 20 digits stay 20. */
+/** A number that is serialized to JSON with exactly these digits: 19435.50 keeps its zero, 20 digits stay 20. */
 export class Digits {
   constructor(readonly text: string) {}
 

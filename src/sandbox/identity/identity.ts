@@ -40,13 +40,13 @@ export async function createIdentity(options: IdentityOptions = {}): Promise<Ide
   return { ca: toPem(root.certificate), caKey: key.pem, serverKey: serverKey.pem, pfx, ...secrets };
 }
 
-/** A server certificate by the CA of this identity, PEM; `names` are DNS names and IP addresses. */
+/** Creates a server certificate signed by the CA of this identity, PEM; `names` are DNS names and IP addresses. */
 export function createServerCertificate(identity: IdentityContent, names: readonly string[], validity?: Validity) {
   const kind = { use: 'server', issuer: toIssuer(identity), names } as const;
   return toPem(createCertificate(names[0] ?? 'localhost', toKeyPair(identity.serverKey), kind, validity));
 }
 
-/** A new client certificate by the CA of this identity, under the same passcode: what the bank hands out at a renewal. */
+/** Creates a client certificate signed by the CA of this identity, with the same passcode, like the bank at a renewal. */
 export async function renewClient(
   identity: Pick<IdentityContent, 'ca' | 'caKey' | 'passcode'>,
   options: IdentityOptions = {},

@@ -12,7 +12,7 @@ interface DetailsProps {
   readonly navigate: Navigate;
 }
 
-/** All that is known of an account, its balances first. */
+/** All known facts of an account, balances first. */
 export function AccountDetails({ account, asOf, navigate }: DetailsProps) {
   const { id, iban, ibans, identifiers, owner, status, currency, protection, description, interest, overdraft } =
     account;

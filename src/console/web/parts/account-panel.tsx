@@ -8,7 +8,7 @@ import { Text } from './values.js';
 const WIDE = '(min-width: 1440px)';
 
 interface Props {
-  /** Empty while none is open. */
+  /** Empty while no account is open. */
   readonly id: string;
   /** The accounts of the list, for the one before and the one after. */
   readonly accounts: readonly Account[];

@@ -5,7 +5,7 @@ import { Amount, Iban, Movement, Text } from './values.js';
 import { ViewLink } from './view-link.js';
 
 interface Props {
-  /** Null while none are known. */
+  /** Null until the first answer. */
   readonly accounts: readonly Account[] | null;
   /** The rows belong to the previous view. */
   readonly dimmed: boolean;
@@ -155,7 +155,7 @@ function Row({ account, changed, view, navigate }: RowProps) {
   );
 }
 
-/** Anywhere in a row, for the mouse; the link in it is for everybody. */
+/** Opens the account on a click anywhere in the row; keyboards and screen readers use the link in it. */
 function openByRow(event: MouseEvent, open: () => void): void {
   const selected = window.getSelection()?.isCollapsed === false;
   if (selected || (event.target instanceof Element && event.target.closest('a, button'))) return;

@@ -67,7 +67,7 @@ export function Chart({ title, unit, times, range, lines }: Props) {
   );
 }
 
-/** The end of the scale: 1, 2 or 5 times a power of ten. */
+/** Upper end of the scale: 1, 2 or 5 times a power of ten. */
 function toScale(most: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(most, 1)));
   return ([1, 2, 5, 10].find((step) => step * power >= most) ?? 10) * power;

@@ -9,11 +9,11 @@ interface Props {
   readonly view: View;
   readonly navigate: Navigate;
   readonly currencies: readonly string[];
-  /** Of the accounts that are shown, for the name of the one that is filtered by. */
+  /** Owners of the shown accounts, which give the name of the one in the filter. */
   readonly owners: readonly { readonly id: string | null; readonly name: string | null }[];
 }
 
-/** Those that banks are known to send. Another one comes with the address. */
+/** Values that banks are known to send. The address may add another one. */
 const STATUSES = ['Active', 'Closed'];
 
 const SORT_NAMES: Readonly<Record<string, string>> = {
@@ -124,7 +124,7 @@ function Search({ view: { q }, navigate }: Pick<Props, 'view' | 'navigate'>) {
 
 interface ChoiceProps {
   readonly label: string;
-  /** The option of no choice; a sort has none. */
+  /** Label of the option for no filter; absent for the sort order. */
   readonly all?: string;
   readonly value: string;
   readonly options: readonly (readonly [value: string, text: string])[];

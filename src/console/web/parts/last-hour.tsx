@@ -11,7 +11,7 @@ const HOUR_SECONDS = 3600;
 interface Props {
   readonly answer: Answer<Recent>;
   readonly problems: readonly ProblemEntry[];
-  /** The codes of what is wrong now. */
+  /** Codes of the current problems. */
   readonly current: readonly string[];
   readonly now: number;
 }

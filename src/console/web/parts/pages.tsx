@@ -9,7 +9,7 @@ interface Props {
   readonly navigate: Navigate;
 }
 
-/** From page to page, and how many accounts are on one. */
+/** Links to the other pages, and the number of accounts per page. */
 export function Pages({ page: { number, size, total }, view, navigate }: Props) {
   const last = Math.max(1, Math.ceil(total / size));
   const link = (to: number, label: string, text: string, able: boolean) =>

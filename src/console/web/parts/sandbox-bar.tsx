@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { GatewayProblem, readSwitches, resetSwitches, setSwitches, type Switches } from '../gateway.js';
 
-/** Within the deadline of a call, and long enough for answers to become stale meanwhile. */
+/** Shorter than the deadline of a call, and long enough for answers to become stale. */
 const SLOW_MS = 8000;
 /** Reserved for documentation (RFC 5737): no client has it. */
 const NOBODY = '203.0.113.1';
@@ -54,7 +54,7 @@ const SWITCHES: readonly Switch[] = [
 ];
 
 interface Props {
-  /** Reads the switches again when it changes. */
+  /** The switches are read again when this changes. */
   readonly turn: number | string;
   /** Makes the gateway ask the bank now; the page shows the result. */
   readonly refresh: () => void;
@@ -89,7 +89,7 @@ export function SandboxBar({ turn, refresh }: Props) {
       ? run(`${each.name}: off.`, () => setOff(each))
       : run(`${each.name}: on.`, () => setSwitches(each.patch));
 
-  /** Sets all back, which also ends the gateway's back-off; what else was on is set again. */
+  /** Resets all switches, which also ends the gateway's back-off, then sets the other active ones again. */
   async function setOff(off: Switch): Promise<Switches> {
     const others = SWITCHES.filter((each) => each !== off && state && each.isOn(state));
     let switches = await resetSwitches();

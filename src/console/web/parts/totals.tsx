@@ -96,7 +96,7 @@ function useNotes(totals: BalancesAnswer['totals'], view: View): string {
   return parts.length > 0 ? `Includes ${parts.join(' and ')}. ` : '';
 }
 
-/** For a spreadsheet: tabs, and the amounts as they are. */
+/** The totals as tab-separated text for a spreadsheet, with unchanged amounts. */
 function toText(data: BalancesAnswer | null): string {
   const rows = (data?.totals ?? []).map(({ currency, accounts, current }) => [currency, accounts, current].join('\t'));
   return [`Currency\tAccounts\tCurrent (as of ${data?.snapshot.asOf})`, ...rows, ''].join('\n');

@@ -1,6 +1,6 @@
 import { splitAmount, splitIban } from '../amount.js';
 
-/** Longer amounts may take more than a line. */
+/** Amounts with more characters may wrap. */
 const LONG = 28;
 
 /**
