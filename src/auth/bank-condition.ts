@@ -47,7 +47,7 @@ export class BankCondition {
     }
   }
 
-  /** Number of the identity in use: what was refused to one may be granted to the next. */
+  /** Counts identities, because the bank may accept a new one after it refused the old one. */
   get identity(): number {
     return this.#identity;
   }

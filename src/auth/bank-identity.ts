@@ -16,7 +16,7 @@ interface BankIdentityOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly activity: Activity;
-  /** Limits all identities together to one token request at a time. */
+  /** Allows one token request at a time, across all identities. */
   readonly oneAtATime: LimitFunction;
 }
 

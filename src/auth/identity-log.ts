@@ -4,7 +4,7 @@ import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { ExpiryNotice } from '../pfx/expiry-notice.js';
 import { validityError } from './certificate-validity.js';
 
-/** The log lines about our identity (docs/logs.md#events). */
+/** Logs events of the identity (docs/logs.md#events). */
 export class IdentityLog {
   readonly #logger: Logger;
   readonly #notice: ExpiryNotice;

@@ -42,7 +42,7 @@ export async function readIdentityMaterial(
   }
 }
 
-/** The files whose change means a new identity. */
+/** The files to watch: a change means a new identity. */
 export function watchedFiles(settings: Settings): string[] {
   const { BANK_PFX_BASE64, BANK_PFX_PASSCODE, BANK_KEY_PASSPHRASE, BANK_USERNAME, BANK_PASSWORD } = settings;
   return [
@@ -57,7 +57,7 @@ export function watchedFiles(settings: Settings): string[] {
   ].filter((file) => typeof file === 'string');
 }
 
-/** True if both would show the same to the bank and trust the same servers. */
+/** True if both present the same identity to the bank and trust the same servers. */
 export function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {
   const shown = ({ certificate: { certificatePem, chainPem }, ...others }: IdentityMaterial) => ({
     ...others,

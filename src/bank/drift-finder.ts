@@ -10,14 +10,14 @@ export interface Drift {
 
 /** Maximum number of findings. */
 export const MAX_DRIFT = 50;
-/** Keys of one object, and entries of one list, that are looked at. */
+/** Maximum number of keys of one object, and of entries of one list, that are checked. */
 const MAX_LOOKED_AT = 200;
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
 const MANY_DIGITS = /(?:\d\D*){5}/;
 const WORD = /^[A-Za-z]{1,40}$/;
 
-/** A key as it may be shown; any other may be data, an IBAN for example. */
+/** The key if it is safe to show, else `*`: it may be data, an IBAN for example. */
 export const toShownKey = (key: string): string => (PLAIN_KEY.test(key) && !MANY_DIGITS.test(key) ? key : '*');
 
 type Row = Readonly<Record<string, unknown>>;

@@ -23,7 +23,7 @@ export interface AccountList {
 export interface Learned {
   /** The page size that the bank was last found to accept. */
   pageSize: number;
-  /** Pages of the last list with a row count: so many are asked for at once, which saves a round trip. */
+  /** Number of pages of the last list that had a row count. As many are requested at once, which saves a round trip. */
   expectedPages: number;
 }
 

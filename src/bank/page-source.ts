@@ -11,7 +11,7 @@ import { GatewayError } from '../problems/gateway-error.js';
 const ACCOUNTS_PATH = '/api/v1/accounts';
 const RETRY_AFTER_MS = { min: 100, spread: 200 };
 const RETRIED = new Set([502, 503, 504]);
-/** Bytes of a refusal that are searched for the page size. */
+/** Maximum number of bytes of an error body that are searched for the page size. */
 const MAX_LOOKED_AT = 65_536;
 
 function isConnectionFailure(error: unknown): boolean {

@@ -4,9 +4,9 @@ import type { PageFacts } from './page-reader.js';
 export interface Pass {
   readonly accounts: number;
   readonly pages: number;
-  /** The bank gave a row count. */
+  /** True if the bank gave a row count. */
   readonly counted: boolean;
-  /** The list changed meanwhile: it disagrees with its own count, or an account came twice. */
+  /** True if the list changed meanwhile: it disagrees with its own count, or contains an account twice. */
   readonly drifted: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface ReadOptions extends Runtime {
   readonly sandbox: boolean;
   /** The sandbox bank runs alone, as it may in production. */
   readonly sandboxAlone?: boolean;
-  /** Facts about the environment before it is read. */
+  /** Warnings found before the environment is read. */
   readonly warnings?: readonly string[];
 }
 

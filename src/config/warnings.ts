@@ -30,7 +30,7 @@ export function duplicateNames(envText: string): string[] {
   return [...twice].map((name) => `${name} is set twice in .env; the last value counts`);
 }
 
-/** A limit of open files (RLIMIT_NOFILE) that a few hundred connections reach. */
+/** Warns of an open-file limit (RLIMIT_NOFILE) that a few hundred connections would reach. */
 export const fewFiles = (limit: number): string[] =>
   limit < FEWEST_FILES
     ? [`this process may open only ${limit} files (RLIMIT_NOFILE); raise the limit to at least ${FEWEST_FILES}`]

@@ -1,7 +1,7 @@
 import { GatewayError } from '../problems/gateway-error.js';
 import type { WireAnswer } from './wire-client.js';
 
-/** The first bytes of the body as latin1; joining the pieces for that would cost as much as the whole is large. */
+/** The first bytes of the body as latin1, without joining all chunks. */
 export function startOf({ pieces }: Pick<WireAnswer, 'pieces'>, bytes: number): string {
   let text = '';
   for (const piece of pieces) {
@@ -11,7 +11,7 @@ export function startOf({ pieces }: Pick<WireAnswer, 'pieces'>, bytes: number): 
   return text;
 }
 
-/** False for a body that cannot be JSON with something in it: empty, HTML, noise. Whether it is JSON, parsing shows. */
+/** False for a body that cannot be non-empty JSON: empty, HTML, noise. Only parsing shows whether it is valid. */
 export const startsLikeJson = (answer: Pick<WireAnswer, 'pieces'>): boolean =>
   /^(\xef\xbb\xbf)?\s*[[{]/.test(startOf(answer, 1024));
 

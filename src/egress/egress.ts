@@ -141,7 +141,10 @@ export class Egress {
     }
   }
 
-  /** A kept connection that died is no failure as long as a fresh one works; each uses one up, so that this ends. */
+  /**
+   * Retries on another connection if a kept one turns out to be dead. Each retry discards one kept connection, so the loop
+   * ends.
+   */
   async #getOverLiveSocket(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
     const agent = this.agentFor(request.baseUrl);
     for (;;) {

@@ -32,11 +32,14 @@ export interface WireAnswer {
   readonly contentType: string;
   /** The Retry-After header as sent. */
   readonly retryAfter: string | null;
-  /** The body as it came: joining a large one would cost its size in memory again. */
+  /** The body in chunks as received: joining a large one would need its size in memory again. */
   readonly pieces: readonly Buffer[];
 }
 
-/** A call that failed below HTTP, and how far it had come. Egress-internal: its cause may be an AxiosError, full of secrets. */
+/**
+ * A call that failed below HTTP, and how far it got. Must not leave egress: its cause may be an AxiosError, which contains
+ * secrets.
+ */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
 
@@ -44,7 +47,7 @@ export class CallFailed extends Error {
     cause: unknown,
     /** The status, if the status line had arrived; else null. */
     readonly status: number | null = null,
-    /** The connection had served a call before. */
+    /** True if the connection had served a call before. */
     readonly reusedSocket = false,
   ) {
     super('the call failed', { cause });
@@ -148,7 +151,7 @@ export class WireClient {
   }
 }
 
-/** Pieces in a row that are joined if they are smaller than 4 KB on average: each costs memory and time beside its bytes. */
+/** Consecutive chunks to join if they are smaller than 4 KB on average, because each has an overhead in memory and time. */
 const ROW = 64;
 const SMALL_ROW_BYTES = ROW * 4096;
 

@@ -9,9 +9,9 @@ import type { CallFailed } from './wire-client.js';
 export interface FailureContext {
   /** The other side in words, for messages: "the token endpoint", "the account list". */
   readonly target: string;
-  /** The whole-call deadline had passed. */
+  /** True if the deadline of the whole call had passed. */
   readonly timedOut: boolean;
-  /** The bank has answered before with this client certificate. */
+  /** True if the bank has answered before with this client certificate. */
   readonly everAnswered: boolean;
   readonly settings: Pick<Settings, 'BANK_REQUEST_TIMEOUT_MS' | 'BANK_MAX_RESPONSE_BYTES' | 'EGRESS_PROXY_URL'>;
 }

@@ -55,7 +55,7 @@ export class HealthReport {
     return circuits.find((each) => each === 'open') ?? circuits.find((each) => each === 'half-open') ?? 'closed';
   }
 
-  /** terminus sorts the parts into info and error; it has no status for a part that nobody tried. */
+  /** Maps a component to terminus, which sorts components into info and error and has no status for an untried one. */
   async #check(parts: Parts) {
     const worstFirst = Object.entries(parts).toSorted(
       ([, a], [, b]) => SEVERITY.indexOf(a.status) - SEVERITY.indexOf(b.status),

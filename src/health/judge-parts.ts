@@ -31,9 +31,9 @@ export interface PathFacts {
   /** The account list. */
   readonly bank: {
     readonly error: GatewayError | null;
-    /** The refresh that runs is past the soft timeout. */
+    /** True if the running refresh is past the soft timeout. */
     readonly slow: boolean;
-    /** A refresh has succeeded in this process. */
+    /** True if a refresh has succeeded in this process. */
     readonly tried: boolean;
   };
   readonly snapshot: {
@@ -42,11 +42,11 @@ export interface PathFacts {
     readonly stale: boolean;
     readonly emptied: boolean;
   };
-  /** The bank has answered at least one call of this process. */
+  /** True if the bank has answered at least one call of this process. */
   readonly everAnswered: boolean;
 }
 
-/** The hops to the bank in their order. A hop that nobody tried, because an earlier one fails, is `unknown`. */
+/** The hops to the bank, in order. A hop that was not tried because an earlier one fails is `unknown`. */
 export function judgePath(facts: PathFacts) {
   return {
     certificate: judgeCertificate(facts),

@@ -18,7 +18,7 @@ export class Readiness {
     private readonly edge: HttpEdge,
   ) {}
 
-  /** Checks now. With nothing to answer with, it asks the bank in the background and waits at most 500 ms. */
+  /** Checks now. Without a snapshot to serve, it asks the bank in the background and waits at most 500 ms. */
   async check(): Promise<boolean> {
     // failures are logged where they happen
     const asked = this.#askInBackground()?.catch(() => undefined);
@@ -35,7 +35,10 @@ export class Readiness {
     return asOf !== null && !failing && unusable === null && this.identities.current.tokens.usable !== null;
   }
 
-  /** A refresh when none succeeded yet, or after the back-off of one that failed; else a token when none is usable. */
+  /**
+   * Starts a refresh if none has succeeded yet, or after the back-off of a failed one; else requests a token if none is
+   * usable.
+   */
   #askInBackground(): Promise<unknown> | null {
     if (this.edge.stopping || this.identities.status().unusable !== null) return null;
     const { tokens } = this.identities.current;

@@ -19,7 +19,7 @@ export class AccessLog {
     this.#activity = activity;
   }
 
-  /** A request that has its answer, or whose caller has left; the second call for one is ignored. */
+  /** Records that a request was answered or its caller left. A second call for the same request is ignored. */
   ended(request: FastifyRequest, status: number): void {
     const { raw, logFields: fields } = request;
     if (fields.logged) return;
@@ -74,7 +74,7 @@ function toLevel(status: number, route: string | null): Level {
 
 const toTenths = (ms: number): number => Math.round(ms * 10) / 10;
 
-/** A header of the caller for the log: one line, no control characters, not too long. */
+/** A request header, cleaned for the log: one line, no control characters, limited length. */
 const toLogged = (header: string): string => header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
 
 /** Replaces the digits by stars if there are more than 4, as for metric labels: they may be an IBAN or an amount. */

@@ -34,7 +34,7 @@ export class Connections {
   readonly #limits: typeof LIMITS;
   readonly #open = new Map<Socket, Connection>();
   readonly #sockets = new Set<Socket>();
-  /** The responses that already waited at the last look. */
+  /** Responses that were already waiting at the last check. */
   #waited = new Set<ServerResponse>();
 
   constructor(logger: Logger, limits = LIMITS) {
@@ -75,12 +75,12 @@ export class Connections {
     return true;
   }
 
-  /** True if the last request has its response though not all of its body has arrived. */
+  /** True if the last request was answered before its whole body arrived. */
   isAnsweredEarly(socket: Socket): boolean {
     return this.#of(socket).last?.request.complete === false;
   }
 
-  /** Stops waiting for the response to a request whose body never came in full; false when there is none such. */
+  /** Stops waiting for a request whose body never arrived in full; returns false if there is none. */
   abandonUnfinished(socket: Socket): boolean {
     const { last, unanswered } = this.#of(socket);
     return last?.request.complete === false && unanswered.delete(last.response);

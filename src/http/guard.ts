@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.js';
 import { createClientList } from './client-list.js';
 import { createOriginCheck } from './cors.js';
 
-/** Open to probes of any kind; they tell the status only. */
+/** Open to every caller and `Host`; the responses contain the status only. */
 const PROBES = new Set(['/health/live', '/health/ready']);
 
 /** True for the path, or the route, of a probe. */
@@ -76,7 +76,7 @@ function assertForm(request: IncomingMessage): void {
   }
 }
 
-/** A program in front of us may not agree where the next request begins, so this one is the last of its connection. */
+/** A proxy in front may disagree on where the next request begins, so the connection is closed after this one. */
 const malformed = (detail: string) =>
   new GatewayError('malformed-request', detail, { headers: { connection: 'close' } });
 
@@ -137,7 +137,7 @@ function isCrossSite({
   return mode !== 'navigate' || destination !== 'document';
 }
 
-/** Compares the path as the router decodes it: %61pi is api. */
+/** True for a path of the API, decoded as the router does: %61pi is api. */
 function isApi(path: string): boolean {
   try {
     return decodeURIComponent(path).startsWith('/api');

@@ -5,7 +5,7 @@ import { GatewayError } from '../problems/gateway-error.js';
 export const HTML = 'text/html';
 export const JSON_TYPE = 'application/json';
 
-/** Characters of a header that are read: Negotiator's work grows with the square of their number. */
+/** Maximum number of header characters that are read: Negotiator takes quadratic time. */
 const MAX_HEADER_LENGTH = 1000;
 
 /** The choice of `choose` for a request header, remembered for the 200 headers seen most recently. */

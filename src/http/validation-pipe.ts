@@ -46,7 +46,7 @@ export function toInvalidRequest(issues: readonly StandardSchemaV1.Issue[], know
 
 const toShown = (name: string) => (name.length > SHOWN_LENGTH ? `${name.slice(0, SHOWN_LENGTH)}…` : name);
 
-/** Names that hold the given one (`size`, `page`), else those it is a slip of. */
+/** Known names that contain the given one (`size`, `page`), else those it may be a misspelling of. */
 function toHint(name: string, known: readonly string[]): string {
   const given = name.toLowerCase();
   if (given.length < 3 || given.length > SHOWN_LENGTH) return '';
@@ -58,7 +58,7 @@ function toHint(name: string, known: readonly string[]): string {
 
 const names = new WeakMap<StandardSchemaV1, readonly string[]>();
 
-/** The parameters of a schema; none where it cannot tell. */
+/** The parameters of a schema; empty if they cannot be determined. */
 function namesOf(schema: StandardSchemaV1): readonly string[] {
   let known = names.get(schema);
   if (known === undefined) {

@@ -19,7 +19,7 @@ export interface RequestFields {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the HTTP edge for every request; written by whoever knows. */
+    /** Created by the HTTP edge for every request; each component adds the fields that it knows. */
     logFields: RequestFields;
   }
 }

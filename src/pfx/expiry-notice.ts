@@ -12,7 +12,7 @@ interface Certificate {
   readonly notAfter: Date;
 }
 
-/** The words for a certificate in its log lines. */
+/** Texts for the log lines about a certificate. */
 interface Wording {
   /** Its field `use` in the log; the client certificate has none. */
   readonly use?: string;

@@ -25,7 +25,7 @@ const HASHES: Readonly<Record<string, string>> = {
 interface Cipher {
   readonly name: string;
   readonly keyLength: number;
-  /** Broken or soon to be: named in a warning. */
+  /** Name of a weak algorithm, for a warning. */
   readonly outdated?: string;
 }
 

@@ -31,7 +31,7 @@ export const PROBLEMS = {
     status: 408,
     owner: 'caller',
     title: 'The request arrived too slowly',
-    when: 'The headers of the request did not arrive in time.',
+    when: 'The headers or the body of the request did not arrive in time.',
     remedy: 'Retry. If it happens again, look for a client or a network that stalls.',
   },
   'request-too-large': {

@@ -17,12 +17,12 @@ export class RedisTime {
     return this.ms + this.clock.since(this.at);
   }
 
-  /** A moment of this process, by Redis' clock. */
+  /** Converts an instant of this process to Redis' clock. */
   of(instant: Instant): number {
     return this.now() - this.clock.since(instant);
   }
 
-  /** A moment by Redis' clock, as one of this process; now if it is in the future. */
+  /** Converts a time of Redis' clock to an instant of this process; the present instant if it is in the future. */
   toInstant(ms: number): Instant {
     const ageMs = Math.max(0, this.now() - ms);
     const { wall, monotonic } = this.clock.now();

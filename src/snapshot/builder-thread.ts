@@ -89,7 +89,7 @@ const internalError = (what: string, cause?: unknown) =>
     cause,
   });
 
-/** The bytes in a buffer that can be transferred: small ones share theirs with others. */
+/** Copies the bytes to a transferable buffer if they share one with other data, as small buffers do. */
 function toOwned(bytes: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = bytes;
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength

@@ -34,7 +34,7 @@ export function compareDecimals(a: string, b: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** The number of digits after the point. */
+/** The number of digits after the decimal point. */
 function decimalPlaces(text: string): number {
   const point = text.indexOf('.');
   return point === -1 ? 0 : text.length - point - 1;

@@ -17,7 +17,7 @@ export function foldValue(text: string): string {
   return text.toUpperCase();
 }
 
-/** Stands between and around texts; no value that is searched for has one. */
+/** Delimiter between and around texts; no search value contains it. */
 const BETWEEN = '\n';
 
 /** Text that `q` searches: name, description and owner, folded. */
@@ -34,7 +34,7 @@ export function toNumbersText({ ibans, identifiers }: Account): string {
   return foldText(lines);
 }
 
-/** A folded value as a whole one in the lines of a search text. */
+/** A folded value with delimiters, so that it matches whole values only. */
 export const asWhole = (folded: string): string => `${BETWEEN}${folded}${BETWEEN}`;
 
 const toLine = (text: string | null): string => (text ? text + BETWEEN : '');

@@ -1,4 +1,4 @@
-/** Bytes of a section that are written straight to their place. */
+/** A section that writes its bytes directly into the target buffer. */
 interface Pieces {
   readonly byteLength: number;
   readonly pieces: Iterable<Uint8Array>;

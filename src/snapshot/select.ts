@@ -6,7 +6,7 @@ import type { SortField } from './sort-order.js';
 import type { Texts } from './text-pile.js';
 import { codeOf } from './value-column.js';
 
-/** Text that is searched before other requests get their turn: some milliseconds. */
+/** Amount of text searched before yielding: a few milliseconds. */
 const BYTES_PER_SLICE = 2 * 1024 * 1024;
 
 /** Filters for accounts; all given filters must match (docs/api.md#query). */
@@ -52,7 +52,7 @@ export async function matchAccounts(snapshot: Snapshot, filters: Filters): Promi
   return mask;
 }
 
-/** The position after the texts that are searched in one go. */
+/** End position of one search slice. */
 function endOfSlice(offsets: Uint32Array, start: number): number {
   const endByte = (offsets[start] as number) + BYTES_PER_SLICE;
   let end = start + 1;
@@ -60,7 +60,7 @@ function endOfSlice(offsets: Uint32Array, start: number): number {
   return end;
 }
 
-/** Marks every account in whose text `needle` stands; in slices, where there is much text. */
+/** Marks every account whose text contains `needle`. Long texts are searched in slices. */
 async function markMatches({ bytes, offsets }: Texts, needle: string, mask: Uint8Array): Promise<void> {
   // every text holds it; a caller is refused before (docs/api.md#query)
   if (needle === '') throw new RangeError('nothing to search for');

@@ -21,17 +21,17 @@ export interface Acceptable {
   readonly maxBegunMs: number;
 }
 
-/** Refreshes from the bank or another instance. @throws GatewayError, or the reason of `signal` */
+/** Refreshes from the bank or from another instance. @throws GatewayError, or the reason of `signal` */
 export type ReadAccounts = (refreshId: string, signal: AbortSignal, acceptable: Acceptable) => Promise<ReadSnapshot>;
 
 type Builder = Pick<BuilderThread, 'takePage' | 'finish' | 'end'>;
 
-/** After a snapshot of so many bytes the thread is ended: its heap would stay as large as it grew. */
+/** After a snapshot larger than this, the thread is ended, because its heap would not shrink. */
 const LARGE_BYTES = 32 * 1024 * 1024;
 
 /** Reads the bank's list and builds a snapshot of it. */
 export class SnapshotReader implements OnApplicationShutdown {
-  /** The thread of the next refresh: to start one takes longer than to read a short list. */
+  /** Idle thread for the next refresh: starting one takes longer than reading a short list. */
   #idle: Builder | null;
 
   constructor(

@@ -33,9 +33,9 @@ export class Snapshot {
   readonly complete: boolean | null;
   /** The number of accounts. */
   readonly size: number;
-  /** The same for the same accounts, whichever refresh they came from. */
+  /** Digest of the accounts: equal accounts have equal digests, whichever refresh they came from. */
   readonly digest: string;
-  /** The whole value: it can be stored, and read again by the constructor. */
+  /** The whole snapshot as bytes, which can be stored and passed to the constructor. */
   readonly buffer: ArrayBuffer;
   readonly #json: Buffer;
   readonly #sections: Sections;

@@ -16,21 +16,21 @@ export interface RequestEnded {
   readonly clientName: string | undefined;
 }
 
-/** One call to the bank that ended by itself; calls that were given up are not reported. */
+/** A completed or failed call to the bank. Cancelled calls are not reported. */
 export interface BankCallEnded {
   readonly target: 'token' | 'accounts';
   readonly method: 'GET';
   readonly serverAddress: string;
   readonly serverPort: number;
-  /** Null without an answer. */
+  /** The HTTP status; null without a response. */
   readonly status: number | null;
-  /** Without the wait for its slot. */
+  /** Duration, excluding the wait for a slot. */
   readonly ms: number;
   /** The problem it ended with; null on success. */
   readonly code: ProblemCode | null;
 }
 
-/** A token request; calls that were given up are not reported. */
+/** A completed or failed token request. Cancelled requests are not reported. */
 interface TokenRequestEnded {
   /** The problem it ended with; null on success. */
   readonly code: ProblemCode | null;

@@ -18,5 +18,5 @@ export class ClientNames {
   }
 }
 
-/** A name with more of them may be a number of something. */
+/** Counts digits: a name with many of them may contain an identifier or an amount. */
 const countDigits = (text: string): number => text.replace(/\D/g, '').length;

@@ -37,7 +37,7 @@ interface RequestEnd {
   readonly method: string | null;
   /** The template; null without one. */
   readonly route: string | null;
-  /** Null when the caller left before the answer was out. */
+  /** The HTTP status; null if the caller left before the response was sent. */
   readonly status: number | null;
   readonly code: string | undefined;
   readonly cache: string | undefined;

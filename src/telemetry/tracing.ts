@@ -88,7 +88,10 @@ export async function startTracing(env: Environment, logger: Logger): Promise<Tr
   };
 }
 
-/** Calls `make`, with a warning for each variable that the SDK ignores; the SDK's own messages may quote values. */
+/**
+ * Calls `make`, and warns of each variable that the SDK ignores. The SDK's own messages are dropped, because they may quote
+ * values.
+ */
 function explained<T>(make: () => T, warn: Warn): T {
   const quiet = () => undefined;
   const onWarning = (message: string) => {
@@ -133,7 +136,7 @@ function reported(exporter: SpanExporter, logger: Logger): SpanExporter {
   };
 }
 
-/** A code of the system's, a status, or the kind of error. */
+/** A system error code, an HTTP status, or the name of the error's class. */
 function toFailure(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   return typeof code === 'string' || typeof code === 'number' ? String(code) : String(name ?? 'unknown');

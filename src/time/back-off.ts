@@ -2,7 +2,7 @@ import type { Clock, Instant } from './clock.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 
-/** Refusals that asking again can only make worse: a wrong password may lock the user (docs/bank.md#token-rules). */
+/** Refusals that retries make worse: a wrong password may lock the user (docs/bank.md#token-rules). */
 const REFUSALS: ReadonlySet<ProblemCode> = new Set([
   'credentials-rejected',
   'certificate-rejected',
@@ -74,7 +74,7 @@ export class BackOff {
     return Math.min(maxMs, step * (1 + JITTER * this.#random()));
   }
 
-  /** The error to answer with while it is too early to ask again, else null. */
+  /** The error to return during the back-off, else null. */
   get waiting(): GatewayError | null {
     const last = this.#last;
     if (!last) return null;
@@ -87,7 +87,7 @@ export class BackOff {
     return this.#last?.error ?? null;
   }
 
-  /** `open` while nothing is asked, `half-open` when the next one is a probe. */
+  /** `open` during the back-off, `half-open` when the next call is a probe. */
   get circuit(): 'closed' | 'open' | 'half-open' {
     if (!this.#last) return 'closed';
     return this.waiting ? 'open' : 'half-open';

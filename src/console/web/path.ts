@@ -18,7 +18,7 @@ const LEVELS: Readonly<Record<Status, Level>> = { up: 'ok', degraded: 'warn', do
 const NOT_CHECKED = 'not checked';
 const NOT_TRIED = { status: 'unknown' } as const;
 
-/** The path in the order in which each stage needs the one before. What nobody tried is "not checked". */
+/** The stages in order; each depends on the one before. A stage that was not tried is "not checked". */
 export function toPath(health: Health, recent: Recent | null, now: number): Hop[] {
   const { certificate, egress, token, bank, snapshot } = health.details;
   // the network is shown as broken, whichever call noticed it

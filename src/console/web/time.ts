@@ -28,7 +28,7 @@ export function toDuration(ms: number): string {
   return `${Math.floor(seconds / DAY)} days`;
 }
 
-/** An age in a sentence: "12 seconds", "4 minutes". */
+/** An age for use in a sentence: "12 seconds", "4 minutes". */
 export function toAgeInWords(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const [count, unit] =
@@ -40,7 +40,7 @@ export function toAgeInWords(ms: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Minutes and seconds that are left: "4:12". */
+/** Remaining minutes and seconds: "4:12". */
 export function toCountdown(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const [hours, minutes] = [Math.floor(whole / HOUR), Math.floor((whole % HOUR) / MINUTE)];

@@ -55,7 +55,7 @@ export function readView(search: string): View {
 export const toSort = (text: string): Sort =>
   SORT_FIELDS.some((field) => text === field || text === `-${field}`) ? (text as Sort) : DEFAULT_VIEW.sort;
 
-/** The query of the address of a view, without what is the default; begins with "?". */
+/** The query string of a view, without default values; begins with "?". */
 export function toSearch(view: View): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(view)) {

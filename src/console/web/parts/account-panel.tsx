@@ -10,7 +10,7 @@ const WIDE = '(min-width: 1440px)';
 interface Props {
   /** Empty while no account is open. */
   readonly id: string;
-  /** The accounts of the list, for the one before and the one after. */
+  /** The accounts of the list, for the links to the previous and the next one. */
   readonly accounts: readonly Account[];
   readonly turn: number | string;
   readonly navigate: Navigate;
