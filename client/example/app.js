@@ -13,7 +13,7 @@ element('search').addEventListener('submit', (event) => {
 });
 follow('');
 
-/** Shows what matches, now and whenever it changes. A search that is empty is left out by the client. */
+/** Shows the matching accounts and updates them on every change. The client omits an empty search. */
 function follow(q) {
   watch?.close();
   watch = client.watch(
@@ -29,7 +29,7 @@ function follow(q) {
   );
 }
 
-/** The sums change with the accounts. What has not changed is a 304. */
+/** Reloads the totals when the accounts change. Unchanged totals cost a 304. */
 async function showTotals(q) {
   try {
     const { totals } = await client.getBalances({ q });
@@ -72,7 +72,7 @@ function showRows(id, rows, isMarked = () => false) {
   );
 }
 
-/** Null takes the last one back. What was shown stays, unless it may no longer be seen. */
+/** Shows a problem; null removes the last one. The accounts stay visible, unless the access was withdrawn. */
 function showProblem(problem) {
   element('problem').hidden = problem === null;
   if (problem === null) return;

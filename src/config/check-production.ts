@@ -5,7 +5,7 @@ import type { SettingsError } from './settings-error.js';
 export interface Runtime {
   /** The command line flags. */
   readonly runtimeFlags?: readonly string[];
-  /** The address where a debugger may attach, if it may. */
+  /** The address of the open inspector, if any. */
   readonly inspectorUrl?: string | undefined;
 }
 

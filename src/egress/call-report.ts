@@ -22,7 +22,7 @@ export class CallReport {
     this.#span = startCallSpan(request);
   }
 
-  /** @param status null without a status line; a call that was given up or not sent is no event for metrics */
+  /** @param status null without a status line. Metrics do not count a call that was cancelled or not sent */
   end(status: number | null, failure: CallFailure | null): void {
     const { target, baseUrl, path, query, headers } = this.#request;
     const { host, hostname, port } = new URL(baseUrl);

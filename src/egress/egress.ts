@@ -81,7 +81,7 @@ export class Egress {
     return this.#everAnswered;
   }
 
-  /** The end of the bank's server certificate that ends first, ms since 1970; null before the first answer. */
+  /** Earliest expiry of the bank's server certificates, ms since 1970; null before the first answer. */
   get serverCertificateEnds(): number | null {
     return this.#client.serverCertificateEnds;
   }

@@ -68,7 +68,7 @@ export class CallFailed extends Error {
 export class WireClient {
   readonly #axios: AxiosInstance;
   readonly #maxBytes: number;
-  /** End of the certificate of each server, as seen at its last answer over a new connection; ms since 1970. */
+  /** Expiry of each server's certificate, as seen on its last new connection, ms since 1970. */
   readonly #serversEnd = new Map<string, number>();
 
   constructor(maxResponseBytes: number) {
@@ -87,7 +87,7 @@ export class WireClient {
     });
   }
 
-  /** The end of the bank's server certificate that ends first, ms since 1970; null before the first answer. */
+  /** Earliest expiry of the bank's server certificates, ms since 1970; null before the first answer. */
   get serverCertificateEnds(): number | null {
     const ends = [...this.#serversEnd.values()];
     return ends.length > 0 ? Math.min(...ends) : null;

@@ -128,7 +128,7 @@ export class HealthReport {
     };
   }
 
-  /** Absent where the API speaks plain HTTP. */
+  /** Absent if the API speaks plain HTTP. */
   #listener() {
     const listener = this.edge.certificate?.status();
     if (!listener) return null;

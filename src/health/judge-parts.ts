@@ -18,7 +18,7 @@ interface Problem {
   readonly remedy: string;
 }
 
-/** Inputs of the health of the path to the bank, at one moment. */
+/** Facts from which the health of the path to the bank is judged, at one moment. */
 export interface PathFacts {
   readonly ready: boolean;
   readonly certificate: {

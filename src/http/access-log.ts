@@ -6,7 +6,7 @@ import type { GatewayError } from '../problems/gateway-error.js';
 import { endRequestSpan, traceIdOf } from '../telemetry/spans.js';
 import { isProbe } from './guard.js';
 
-/** The status in the log of a request whose caller left before the answer was out. */
+/** The logged status of a request whose caller left before the response was sent. */
 export const CALLER_LEFT = 499;
 
 /** Writes the one line of each request (docs/logs.md#events), ends its span, and counts it. */
@@ -55,7 +55,7 @@ export class AccessLog {
     this.#activity.emit('requestEnded', { method, route, status, ms, cache, problem, clientName });
   }
 
-  /** Logs input that never became a request: its connection was answered. `method` is null when it could not be read. */
+  /** Logs input that never became a request but got a response. `method` is null if it could not be read. */
   refused(problem: GatewayError, requestId: string, method: string | null, client: string | undefined): void {
     const { status, code, owner } = problem;
     this.#logger.info(

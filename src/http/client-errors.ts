@@ -12,7 +12,7 @@ export type ClientError = Error & { readonly code?: string | undefined; readonly
 
 const NOTHING = Buffer.alloc(0);
 
-/** Answers on the connection itself for what never becomes a request: invalid HTTP, slow headers, CONNECT. */
+/** Responds directly on the connection to input that never becomes a request: invalid HTTP, slow headers, CONNECT. */
 export class ClientErrors {
   readonly #connections: Connections;
   readonly #accessLog: AccessLog;

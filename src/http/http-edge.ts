@@ -35,7 +35,7 @@ type AnsweredResponse = ServerResponse & { [REPLY]?: FastifyReply };
 export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /** The instance that Nest uses; hooks added to it run for every request whose address the router can read. */
   readonly fastify: FastifyInstance;
-  /** Null where plain HTTP is spoken. */
+  /** Null if the API speaks plain HTTP. */
   readonly certificate: ListenerCertificate | null;
   readonly #settings: Settings;
   readonly #connections: Connections;

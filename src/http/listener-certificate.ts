@@ -59,7 +59,7 @@ export class ListenerCertificate {
     return { cert, key, minVersion: 'TLSv1.2' as const };
   }
 
-  /** Renews the certificate of this server for as long as it listens. */
+  /** Keeps the certificate of this server up to date while it listens. */
   renew(server: Server): void {
     this.#server = server;
     server.once('listening', () => {
@@ -84,7 +84,7 @@ export class ListenerCertificate {
     }
   }
 
-  /** State for health. `refused`: the reason why a newer one was not taken, or null. */
+  /** State for health. `refused`: the reason why a newer certificate was refused, or null. */
   status() {
     const { certificate } = this.#pair;
     const notAfter = certificate.validToDate;

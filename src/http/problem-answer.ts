@@ -6,7 +6,7 @@ import { toProblemDocument, toProblemHeaders } from '../problems/problem-documen
 import { toFailurePage } from '../problems/problem-pages.js';
 import { PAGE_HEADERS } from './security-headers.js';
 
-/** The one place where errors become bytes. `instance` is the path of the request, without its query. */
+/** The only place that serializes errors. `instance` is the path of the request, without its query. */
 export function toProblemAnswer(error: GatewayError, instance: string, requestId: string) {
   const body = Buffer.from(JSON.stringify(toProblemDocument(error, instance, requestId)));
   return {

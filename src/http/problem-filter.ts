@@ -7,7 +7,7 @@ import type { ProblemCode } from '../problems/problem-table.js';
 import { HttpEdge } from './http-edge.js';
 import { sendProblem } from './problem-answer.js';
 
-/** Everything thrown on the way to an answer ends here and leaves as a problem document (docs/errors.md). */
+/** Turns everything thrown during a request into a problem document (docs/errors.md). */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(
@@ -40,7 +40,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** The problem for whatever was thrown; `unrouted`: while no route was found for the request. */
+/** Converts any thrown value to a problem. `unrouted`: no route was found for the request. */
 function toProblem(thrown: unknown, unrouted = false): GatewayError {
   const status = statusOf(thrown);
   if (status === null || status < 400 || status >= 500) return toGatewayError(thrown);
@@ -73,7 +73,7 @@ function statusOf(thrown: unknown): number | null {
   return isFastifyError(thrown) ? ((thrown as { statusCode?: number }).statusCode ?? null) : null;
 }
 
-/** Raised by Fastify, as such or in Nest's wrapping: its message may quote the request. */
+/** True for an error raised by Fastify, wrapped by Nest or not. Its message may quote the request. */
 function isFastifyError(thrown: unknown): boolean {
   const error = thrown instanceof HttpException ? thrown.cause : thrown;
   return error instanceof Error && 'code' in error && String(error.code).startsWith('FST_');

@@ -19,7 +19,7 @@ export class RouteMethods {
     });
   }
 
-  /** Makes the routes for all other methods, where there is one for GET; to be called when the app has made its own. */
+  /** Adds routes for all other methods to every GET route. Must be called after the app has added its own routes. */
   complete(): void {
     const fastify = this.#fastify;
     for (const method of ALL) if (!fastify.supportedMethods.includes(method)) fastify.addHttpMethod(method);

@@ -1,4 +1,4 @@
-/** On every answer, those to broken HTTP included. */
+/** Headers of every response, including those to malformed HTTP. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -7,7 +7,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** For HTML made here, which runs no script. */
+/** Policy for the server's own HTML, which runs no script. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   ...SECURITY_HEADERS,
   'content-security-policy':
@@ -21,6 +21,6 @@ const CONSOLE_HEADERS: Readonly<Record<string, string>> = {
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 };
 
-/** The security headers for the answer to a request for this path. */
+/** The security headers of the response for this path. */
 export const toSecurityHeaders = (path: string): Readonly<Record<string, string>> =>
   path === '/' ? CONSOLE_HEADERS : /^\/(docs|problems)(\/|$)/.test(path) ? PAGE_HEADERS : SECURITY_HEADERS;

@@ -9,7 +9,7 @@ const CACHE_CONTROL = 'public, max-age=300';
 @ApiExcludeController()
 @Controller()
 export class OpenApiController {
-  /** The document. Set by `describeApi`, since Nest can only describe an app that exists. */
+  /** The document. Set by `describeApi`, because Nest can describe an app only after creating it. */
   document!: () => OpenAPIObject;
 
   @Get('openapi.json')

@@ -5,7 +5,7 @@ import { renderMarkdown } from '../guide/markdown.js';
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
 
-/** The parts of a JSON Schema that the page shows. */
+/** The keywords of a JSON Schema that the page shows. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];

@@ -40,7 +40,7 @@ export const RESPONSE_HEADERS = {
 
 type HeaderName = keyof typeof RESPONSE_HEADERS;
 
-/** References to these headers, and to the id that every answer has. */
+/** References to these headers and to `X-Request-Id`, which every response has. */
 export function headersNamed(...names: HeaderName[]): Record<string, ReferenceObject> {
   return Object.fromEntries([...names, 'X-Request-Id'].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

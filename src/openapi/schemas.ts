@@ -13,7 +13,7 @@ export function refTo(schema: z.ZodType): { readonly $ref: string } {
   return { $ref: toReference(id) };
 }
 
-/** The schema of a query, with each default as a caller would mean it. */
+/** The schema of a query for the document, with defaults in the form that a caller sends. */
 export function toParameterSchema(schema: z.ZodType): object {
   return z.toJSONSchema(schema, {
     target: 'draft-2020-12',

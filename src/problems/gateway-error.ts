@@ -40,12 +40,12 @@ export class GatewayError extends Error {
     this.headers = options.headers;
   }
 
-  /** True if it stays until someone acts: then it is logged as an error (docs/logs.md#events). */
+  /** True if the problem stays until someone acts; it is then logged as an error (docs/logs.md#events). */
   get needsSomeone(): boolean {
     return this.owner === 'operator' || this.code === 'access-not-granted' || this.code === 'proxy-refused';
   }
 
-  /** The same problem, to be tried again in `retryAfterMs` milliseconds. */
+  /** Returns the same problem with a new `retryAfterMs`. */
   waiting(retryAfterMs: number): GatewayError {
     const { cause, owner, status, errors, headers } = this;
     return new GatewayError(this.code, this.detail, { cause, owner, status, retryAfterMs, errors, headers });

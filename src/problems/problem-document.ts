@@ -15,7 +15,7 @@ const parameterSchema = z
   })
   .meta({ id: 'ParameterError' });
 
-/** The trouble of a problem, in the words of its document, for schemas of other answers. */
+/** Fields of a problem that other responses reuse in their schemas. */
 export const troubleShape = { code: codeSchema, owner: ownerSchema, detail: z.string() };
 
 /** An entry of the table of errors, as /problems gives it. */
@@ -62,7 +62,7 @@ export const problemSchema = z
 
 export type ProblemDocument = z.infer<typeof problemSchema>;
 
-/** Seconds for Retry-After where only a person can help (docs/errors.md). */
+/** Retry-After in seconds for problems that only a person can solve (docs/errors.md). */
 const RETRY_AFTER_DEFAULT_SECONDS = 30;
 const RETRY_AFTER_MAX_SECONDS = 300;
 

@@ -82,5 +82,5 @@ function toExample(code: AnyCode, status: number): string {
   return JSON.stringify(document, null, 2);
 }
 
-/** Text between backticks is typed as it is. */
+/** Renders text between backticks as code. */
 const mark = (text: string): string => escapeHtml(text).replaceAll(/`([^`]*)`/g, '<code>$1</code>');

@@ -9,7 +9,7 @@ export interface SwitchValues {
   readonly allowedIps: readonly string[];
   readonly accounts: number;
   readonly movement: boolean;
-  /** Failures still to come, oldest order first. */
+  /** Pending failures, oldest first. */
   readonly failNext: readonly FaultOrder[];
 }
 
@@ -51,7 +51,7 @@ export class Switches {
     return order.with;
   }
 
-  /** Sets what is named; `failNext` is added to the failures still to come. */
+  /** Sets the given switches; appends `failNext` to the pending failures. */
   set({ failNext = [], ...change }: Partial<SwitchValues>): void {
     this.#replace({ ...this.#values, ...change, failNext: [...this.#values.failNext, ...failNext] });
   }

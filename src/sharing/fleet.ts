@@ -31,7 +31,7 @@ export interface FleetStatus {
 /** Permission for this instance to ask the bank. */
 interface Turn {
   readonly time: RedisTime;
-  /** false: another instance has the lock, and has been waited for long enough. */
+  /** False if another instance still has the lock after the maximum wait. */
   readonly locked: boolean;
 }
 
@@ -39,7 +39,7 @@ interface Turn {
 export class Fleet {
   #lastStoredAt: string | null = null;
   #lastTakenAt: string | null = null;
-  /** Duration of the last refresh, whichever instance made it, ms. */
+  /** Duration of the last refresh by any instance, ms. */
   #durationMs = 0;
   /** Background work after a refresh: storing or deleting, then releasing the lock. */
   #afterwards: Promise<void> = Promise.resolve();
@@ -70,13 +70,13 @@ export class Fleet {
     return { state, lastStoredAt: this.#lastStoredAt, lastTakenAt: this.#lastTakenAt, reason };
   }
 
-  /** Ends what follows the last refresh, within a second. */
+  /** Finishes the background work of the last refresh, within a second. */
   async close(): Promise<void> {
     await within(this.#afterwards, CLOSE_WITHIN_MS);
     this.connection.close();
   }
 
-  /** An acceptable copy, or this instance's turn; null when Redis cannot be used. @throws the reason of `signal` */
+  /** Returns an acceptable copy, or permission to ask the bank; null if Redis cannot be used. @throws the reason of `signal` */
   async #findOrLock(group: Group, signal: AbortSignal, acceptable: Acceptable): Promise<ReadSnapshot | Turn | null> {
     if (this.connection.trouble !== null) return null;
     const began = performance.now();
@@ -139,7 +139,7 @@ export class Fleet {
     if (await this.store.store(group, snapshot, time.of(snapshot.askedAt))) this.#lastStoredAt = this.#now();
   }
 
-  /** Failures have been logged: Redis is then unavailable, and the lock ends by itself. */
+  /** Runs work in the background. Ignores its errors: they have been logged, and the lock expires by itself. */
   #inBackground(work: () => Promise<void>): void {
     this.#afterwards = this.#afterwards.then(work).catch(() => undefined);
   }

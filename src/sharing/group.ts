@@ -6,7 +6,7 @@ import { FORM_VERSION, SECTIONS } from '../snapshot/sections.js';
 
 /** Instances with the same bank addresses, user, key and form of snapshots: only they open what one of them sealed. */
 export interface Group {
-  /** Id of the key: 16 hex digits, part of the names in Redis. Nothing follows from it. */
+  /** Id of the key: 16 hex digits, part of the names in Redis. Reveals nothing about the key. */
   readonly keyId: string;
   readonly key: webcrypto.CryptoKey;
   /** SHA-256 of the bank's addresses. */

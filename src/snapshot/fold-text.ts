@@ -1,18 +1,18 @@
 import type { Account } from './account.js';
 
-/** A text as it is searched: without letter case and accents. */
+/** Folds a text for searching: removes letter case and accents. */
 export function foldText(text: string): string {
   if (isAscii(text)) return text.toUpperCase();
   // upper case first: it writes ß as SS and brings all forms of a letter together
   return text.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '');
 }
 
-/** An IBAN or identifier as it is compared: without spaces, letter case and accents. */
+/** Folds an IBAN or identifier for comparison: removes spaces, letter case and accents. */
 export function foldNumber(text: string): string {
   return foldText(text.replace(/\s+/g, ''));
 }
 
-/** A status, a currency or an id as it is compared: without letter case. */
+/** Folds a status, a currency or an id for comparison: removes letter case. */
 export function foldValue(text: string): string {
   return text.toUpperCase();
 }

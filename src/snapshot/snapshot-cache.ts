@@ -47,13 +47,13 @@ type CacheOutcome = Pick<ServedSnapshot, 'cache' | 'collapsed'>;
 
 const HIT: CacheOutcome = { cache: 'hit', collapsed: false };
 
-/** The caller of one request, while it waits. */
+/** A caller that waits for the snapshot. */
 export interface Caller {
   /** Aborted when the caller leaves. */
   readonly signal?: AbortSignal;
   /** The span of the refresh is linked to this one. */
   readonly span?: Span | undefined;
-  /** Called with the id of the refresh that is waited for. */
+  /** Called with the id of the refresh that the caller waits for. */
   readonly onRefresh?: (refreshId: string) => void;
 }
 

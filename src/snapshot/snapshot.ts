@@ -84,7 +84,7 @@ export class Snapshot {
     return JSON.parse(json.toString('utf8', ID_START, json.indexOf(NAME_KEY) + 1)) as string;
   }
 
-  /** All positions in an order; nulls last, ties by id. */
+  /** All positions in a sort order; nulls last, ties by id. */
   order(field: SortField, descending: boolean): Uint32Array {
     return toOrder(this.#sections[`${field}Ranks`], descending);
   }

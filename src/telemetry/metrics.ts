@@ -13,7 +13,7 @@ const REFRESH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 3
 /** Counts what happens in one app (docs/health-and-metrics.md#metrics). */
 @Injectable()
 export class Metrics {
-  /** One per app; the library's own is shared by all apps of a process. */
+  /** One registry per app, because the library's default registry is shared by the whole process. */
   readonly registry = new Registry();
   readonly #clientNames = new ClientNames();
 

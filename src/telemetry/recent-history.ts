@@ -30,7 +30,7 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     activity.on('bankCallEnded', (call) => this.#onBankCall(call));
   }
 
-  /** The oldest first; without what has happened since the last one. */
+  /** Oldest first; excludes the activity since the last point. */
   get points(): readonly RecentPoint[] {
     return this.#points;
   }
@@ -43,7 +43,7 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.#timer) clearInterval(this.#timer);
   }
 
-  /** Makes a point of what has happened since the last one; called every 10 s. */
+  /** Adds a point for the activity since the last one; called every 10 s. */
   endPoint(): void {
     const { ageMs, stale } = this.snapshots.status();
     this.#points.push({
@@ -84,7 +84,7 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
 /** Histogram of microseconds, within 1 %. */
 const createLatencies = (): RecordableHistogram => createHistogram({ figures: 2 });
 
-/** The histogram takes whole numbers from 1. */
+/** The histogram accepts whole numbers from 1. */
 const toMicros = (ms: number): number => Math.max(1, Math.round(ms * 1000));
 
 /** Percentile of durations, ms; null without any. */

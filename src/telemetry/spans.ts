@@ -14,7 +14,7 @@ import {
 import { toKnownMethod } from './known-method.js';
 
 const SCOPE = 'accounts-gateway';
-/** The bound of the SDK too; those that came later wait for the same thing. */
+/** Maximum number of links, which is also the SDK's limit. */
 const MAX_LINKS = 128;
 
 /**

@@ -2,7 +2,7 @@ import type { Sampler } from '@opentelemetry/sdk-trace';
 import { isSet, type Environment } from '../config/environment.js';
 
 type Sdk = typeof import('@opentelemetry/sdk-trace');
-/** Takes a warning; none holds a value. */
+/** Receives a warning, which never contains a value. */
 export type Warn = (warning: string) => void;
 
 /** True if there is an endpoint that can be used. */
@@ -43,7 +43,7 @@ function toRatio(env: Environment, warn: Warn): number {
   return 1;
 }
 
-/** A whole number of a variable, or its default. */
+/** Parses a whole number from a variable; returns the default if it is invalid. */
 export function toNumber(env: Environment, name: string, limits: { default: number; max: number }, warn: Warn): number {
   const text = env[name];
   if (!isSet(text)) return limits.default;

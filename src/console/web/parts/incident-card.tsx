@@ -94,7 +94,7 @@ export function IncidentCard({ incident, health, requestIds, now }: Props) {
   );
 }
 
-/** A text in which backticks enclose what is typed as it is. */
+/** Renders a text; what is between backticks becomes code. */
 const Marked = ({ text }: { readonly text: string }) =>
   text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>));
 
