@@ -28,7 +28,7 @@ export class IdentityLog {
     this.checkExpiry(certificate, nowMs);
   }
 
-  /** Logs once each on the last days of a certificate. */
+  /** Logs the approaching expiry of a certificate, once for each threshold. */
   checkExpiry(certificate: ClientCertificate, nowMs: number): void {
     this.#notice.check(certificate, nowMs);
   }

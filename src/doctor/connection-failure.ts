@@ -56,7 +56,7 @@ function describeRoots(roots: OwnTrust['roots']): string {
   return `BANK_CA_FILE does not contain its root, only: ${roots.slice(0, 5).join('; ')}${more}.`;
 }
 
-/** Codes of a server certificate whose root is not what is wrong. */
+/** Error codes of a server certificate that fails for a reason other than its root. */
 const OTHER_DISTRUST = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_TLS_CERT_ALTNAME_INVALID']);
 
 function toFailed({ host }: Connection, { code, owner, detail }: GatewayError, remedy: string): StepFailed {

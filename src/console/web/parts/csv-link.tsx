@@ -43,7 +43,7 @@ export function CsvLink({ view, environment }: Props) {
   );
 }
 
-/** A separate link: the server's name for the file would win over that of a link to it. */
+/** Downloads from a separate link, because the server's file name would override the name in a direct link. */
 function save(blob: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);

@@ -39,7 +39,7 @@ export function Iban({ text }: { readonly text: string | null }) {
   return <bdi class="iban">{groups ? <Groups texts={groups} /> : text}</bdi>;
 }
 
-/** A text of the bank: whatever its letters are, they stay within it. */
+/** A text from the bank, isolated so that right-to-left letters do not affect the text around it. */
 export function Text({ text }: { readonly text: string | null }) {
   return text === null ? <span class="none">–</span> : <bdi>{text}</bdi>;
 }
