@@ -20,7 +20,7 @@ export class ProblemFilter implements ExceptionFilter {
     // Nest middleware knows Node's own objects only
     const reply = response instanceof ServerResponse ? this.edge.replyOf(response) : response;
     // Node's error for a body whose caller left in the middle: the access log has its line
-    if (reply?.request.raw.destroyed && (thrown as NodeJS.ErrnoException).code === 'ECONNRESET') return;
+    if (reply?.request.raw.socket.destroyed && (thrown as NodeJS.ErrnoException | null)?.code === 'ECONNRESET') return;
     const error = toProblem(thrown, reply?.request.is404);
     if (error.code === 'internal-error') {
       this.log.logger.error(
