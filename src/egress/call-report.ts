@@ -30,7 +30,7 @@ export class CallReport {
     // another status than 200 names the failure itself
     const unnamed = failure !== null && (status ?? 200) === 200;
     const outcome = { ...(status !== null && { status }), ...(unnamed && { failure }) };
-    endCallSpan(this.#span, outcome);
+    if (this.#span) endCallSpan(this.#span, outcome);
     const fields = { target, host, path, ...query, refreshId: headers['X-Request-Id'], ms: Math.round(ms), ...outcome };
     this.#logger.debug({ event: 'bank.call', ...fields }, 'call to the bank');
     if (failure !== null && !isProblemCode(failure)) return;

@@ -3,11 +3,8 @@ import type { Level, Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
 import '../logging/request-fields.js';
 import type { GatewayError } from '../problems/gateway-error.js';
-import { endRequestSpan, traceIdOf } from '../telemetry/spans.js';
+import { endRequestSpan } from '../telemetry/spans.js';
 import { isProbe } from './guard.js';
-
-/** The logged status of a request whose caller left before the response was sent. */
-export const CALLER_LEFT = 499;
 
 /** Writes the one line of each request (docs/logs.md#events), ends its span, and counts it. */
 export class AccessLog {
@@ -31,13 +28,13 @@ export class AccessLog {
     // the router finds routes for addresses that name none
     const route = (raw.url?.startsWith('/') && request.routeOptions.url) || null;
     const { span, cache, refreshId, problem } = fields;
-    const left = status === CALLER_LEFT;
-    endRequestSpan(span, { method, route, status: left ? null : status, code: problem?.code, cache, refreshId });
+    const ended = { method, route, status, ms, cache, problem, clientName };
+    if (span) endRequestSpan(span, ended, refreshId);
     this.#logger[toLevel(status, route)](
       {
         event: 'request',
         requestId: request.id,
-        trace_id: traceIdOf(span),
+        trace_id: span?.spanContext().traceId,
         method,
         route,
         status,
@@ -52,7 +49,7 @@ export class AccessLog {
       },
       'request',
     );
-    this.#activity.emit('requestEnded', { method, route, status, ms, cache, problem, clientName });
+    this.#activity.emit('requestEnded', ended);
   }
 
   /** Logs input that never became a request but got a response. `method` is null if it could not be read. */

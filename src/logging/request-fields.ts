@@ -7,8 +7,8 @@ export interface RequestFields {
   readonly startedAt: number;
   /** True once its log line has been written. */
   logged?: boolean;
-  /** The server span of the request. */
-  readonly span: Span;
+  /** The server span of the request, while traces are sent. */
+  readonly span: Span | undefined;
   /** The state of the cache. `request`: the caller asked for a refresh. */
   cache?: 'hit' | 'miss' | 'stale' | 'request';
   /** The refresh that the request waited for. */

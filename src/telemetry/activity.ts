@@ -2,6 +2,9 @@ import { EventEmitter } from 'node:events';
 import type { RequestFields } from '../logging/request-fields.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 
+/** The status of a request whose caller left before the response was sent. */
+export const CALLER_LEFT = 499;
+
 /** A request that has its response, or whose caller has left; also one that was refused before it was parsed. */
 export interface RequestEnded {
   /** As the caller sent it; null when it could not be read. */

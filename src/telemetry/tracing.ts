@@ -1,26 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import { context, diag, DiagLogLevel, propagation, trace } from '@opentelemetry/api';
+import { context, propagation } from '@opentelemetry/api';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
-import type { Environment } from '../config/environment.js';
-import { within } from '../time/deadline.js';
+import { z } from 'zod';
+import { isSet, type Environment } from '../config/environment.js';
 import { VERSION } from '../config/version.js';
-import { isWanted, toNumber, toSampler, type Warn } from './tracing-variables.js';
+import { within } from '../time/deadline.js';
+import { traceWith } from './spans.js';
 
 /** The longest that a stop waits for the last spans to be sent. */
 const FLUSH_MS = 1000;
-/** Minimum time between two reports of an unavailable collector, ms. */
-const REPORT_EVERY_MS = 3_600_000;
 const SUCCESS = 0;
 const MAX_VALUE_LENGTH = 200;
-/** Spans that wait to be sent; more are dropped. */
-const QUEUE = { default: 2048, max: 65_536 };
-const DELAY_MS = { default: 5000, max: 60_000 };
+const MAX_BATCH = 512;
+
+/** The variables of OpenTelemetry that its SDK leaves to the program. */
+const variables = z.object({
+  OTEL_TRACES_SAMPLER: z
+    .string()
+    .regex(/^(parentbased_)?(always_on|always_off|traceidratio)$/)
+    .default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+  OTEL_BSP_SCHEDULE_DELAY: z.coerce.number().int().min(1).max(60_000).default(5000),
+  OTEL_BSP_MAX_QUEUE_SIZE: z.coerce.number().int().min(1).max(65_536).default(2048),
+});
 
 /** The export of spans to a collector. */
 export interface Tracing {
-  /** Sends the remaining spans, by default for at most 1 s; false if some were not sent by then. */
-  stop(withinMs?: number): Promise<boolean>;
+  /** Sends the remaining spans, by default for at most 1 s. */
+  stop(withinMs?: number): Promise<void>;
 }
 
 /**
@@ -29,100 +37,87 @@ export interface Tracing {
  * headers among them, from the environment of the process, now.
  */
 export async function startTracing(env: Environment, logger: Logger): Promise<Tracing | null> {
-  const warn: Warn = (warning) => logger.warn({ event: 'config.warning' }, warning);
+  const warn = (warning: string) => logger.warn({ event: 'config.warning' }, warning);
   if (!isWanted(env, warn)) return null;
-  const [
-    sdk,
-    { AsyncLocalStorageContextManager },
-    { W3CTraceContextPropagator },
-    { detectResources, envDetector, defaultResource, resourceFromAttributes },
-    { OTLPTraceExporter },
-  ] = await Promise.all([
-    import('@opentelemetry/sdk-trace'),
-    import('@opentelemetry/context-async-hooks'),
-    import('@opentelemetry/core'),
-    import('@opentelemetry/resources'),
-    import('@opentelemetry/exporter-trace-otlp-proto'),
-  ]);
+  const read = readVariables(env, warn);
+  const [sdk, { AsyncLocalStorageContextManager }, { W3CTraceContextPropagator }, resources, { OTLPTraceExporter }] =
+    await Promise.all([
+      import('@opentelemetry/sdk-trace'),
+      import('@opentelemetry/context-async-hooks'),
+      import('@opentelemetry/core'),
+      import('@opentelemetry/resources'),
+      import('@opentelemetry/exporter-trace-otlp-proto'),
+    ]);
   const service = {
     'service.name': 'accounts-gateway',
     'service.version': VERSION,
     'service.instance.id': randomUUID(),
   };
-  const maxQueueSize = toNumber(env, 'OTEL_BSP_MAX_QUEUE_SIZE', QUEUE, warn);
+  const [, parentBased, root] = /^(parentbased_)?(.*)$/.exec(read.OTEL_TRACES_SAMPLER) ?? [];
+  const ratio = { always_on: 1, always_off: 0 }[root ?? ''] ?? read.OTEL_TRACES_SAMPLER_ARG;
+  const sampler = new sdk.TraceIdRatioBasedSampler(ratio);
   const provider = new sdk.TracerProvider({
-    resource: defaultResource()
-      .merge(resourceFromAttributes(service))
-      .merge(detectResources({ detectors: [envDetector] })),
-    sampler: toSampler(env, sdk, warn),
+    resource: resources
+      .defaultResource()
+      .merge(resources.resourceFromAttributes(service))
+      .merge(resources.detectResources({ detectors: [resources.envDetector] })),
+    sampler: parentBased ? new sdk.ParentBasedSampler({ root: sampler }) : sampler,
     spanLimits: { attributeValueLengthLimit: MAX_VALUE_LENGTH },
     spanProcessors: [
       new sdk.BatchSpanProcessor({
-        exporter: reported(
-          explained(() => new OTLPTraceExporter(), warn),
-          logger,
-        ),
-        maxQueueSize,
-        maxExportBatchSize: Math.min(512, maxQueueSize),
-        scheduledDelayMillis: toNumber(env, 'OTEL_BSP_SCHEDULE_DELAY', DELAY_MS, warn),
+        exporter: reported(new OTLPTraceExporter(), logger),
+        maxQueueSize: read.OTEL_BSP_MAX_QUEUE_SIZE,
+        maxExportBatchSize: Math.min(MAX_BATCH, read.OTEL_BSP_MAX_QUEUE_SIZE),
+        scheduledDelayMillis: read.OTEL_BSP_SCHEDULE_DELAY,
       }),
     ],
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
-  trace.setGlobalTracerProvider(provider);
+  traceWith(provider.getTracer('accounts-gateway'));
   return {
     stop: async (withinMs = FLUSH_MS) => {
-      trace.disable();
+      traceWith(undefined);
       context.disable();
       propagation.disable();
-      const sent = await within(
-        provider.shutdown().then(
-          () => true,
-          () => false,
-        ),
+      await within(
+        provider.shutdown().catch(() => undefined),
         withinMs,
       );
-      return sent === true;
     },
   };
 }
 
-/**
- * Calls `make`, and warns of each variable that the SDK ignores. The SDK's own messages are dropped, because they may quote
- * values.
- */
-function explained<T>(make: () => T, warn: Warn): T {
-  const quiet = () => undefined;
-  const onWarning = (message: string) => {
-    const plain = /^(Configuration: [A-Z_]+ is invalid|Failed to read [a-z ]+)/.exec(message)?.[0];
-    if (plain !== undefined) warn(`OpenTelemetry: ${plain}`);
-  };
-  diag.setLogger(
-    { error: quiet, warn: onWarning, info: quiet, debug: quiet, verbose: quiet },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  );
-  try {
-    return make();
-  } finally {
-    diag.disable();
-  }
+/** True if there is an endpoint that can be used. */
+function isWanted(env: Environment, warn: (warning: string) => void): boolean {
+  const names = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
+  const name = names.find((each) => isSet(env[each]));
+  const off = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none';
+  if (name === undefined || off) return false;
+  // the exporter would take localhost for an address that it cannot read
+  if (/^https?:$/.test(URL.parse(env[name] ?? '')?.protocol ?? '')) return true;
+  warn(`${name} is not an http or https address; no traces are sent`);
+  return false;
 }
 
-/**
- * Wraps an exporter and logs its failures, at most once an hour, without their messages, which may quote addresses and
- * responses.
- */
+function readVariables(env: Environment, warn: (warning: string) => void): z.output<typeof variables> {
+  const given = Object.fromEntries(Object.entries(env).filter(([, text]) => isSet(text)));
+  for (const { path } of variables.safeParse(given).error?.issues ?? []) {
+    const name = String(path[0]);
+    warn(`${name} cannot be used; its default is taken`);
+    delete given[name];
+  }
+  return variables.parse(given);
+}
+
+/** Wraps an exporter and logs the first failure of a series, without its message, which may quote addresses and responses. */
 function reported(exporter: SpanExporter, logger: Logger): SpanExporter {
   let failing = false;
-  let reportedAt = -Infinity;
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
         const failed = result.code !== SUCCESS;
-        const now = performance.now();
-        if (failed && !failing && now - reportedAt > REPORT_EVERY_MS) {
-          reportedAt = now;
+        if (failed && !failing) {
           logger.warn(
             { event: 'traces.unavailable', failure: toFailure(result.error) },
             'the collector accepts no traces; spans are dropped until it does',
