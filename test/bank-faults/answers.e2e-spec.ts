@@ -1,0 +1,140 @@
+import type { TLSSocket } from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
+import { body, invalid, raw, refused, status, timeout, unavailable } from '../support/fault-answers.js';
+import { faultsOf, type FaultCase } from '../support/fault-case.js';
+import { issueToken, type Handler } from '../support/pretend-bank.js';
+import { PLANTED, sampleAccount } from '../support/sample-accounts.js';
+import { startRawServer } from '../support/servers.js';
+
+// Every status and document is tested beside the code: src/egress/answer-error.spec.ts, src/auth/read-token-answer.spec.ts,
+// src/bank/read-page.spec.ts and src/bank/account-fields.spec.ts. Here: what it costs the bank, what callers get, what leaks.
+
+const bank = await bankForFile();
+const elsewhere = await startRawServer();
+const faults = await faultsOf(bank);
+const location = `http://127.0.0.1:${elsewhere.port}/`;
+
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
+const network = { code: 'bank-unreachable', status: 503, owner: 'network' } as const;
+const limited = { code: 'bank-rate-limited', status: 503, owner: 'bank' } as const;
+const credentials = { code: 'credentials-rejected', status: 502, owner: 'operator' } as const;
+
+type Expected = Pick<FaultCase, 'code' | 'status' | 'owner'>;
+
+/** Faults of both endpoints. */
+const BOTH: [string, Handler, Expected][] = [
+  ['405', status(405), refused],
+  ['429', status(429), limited],
+  ['500', status(500), unavailable],
+  ['503 with Retry-After', status(503, { 'retry-after': '7' }), unavailable],
+  ['201', status(201), invalid],
+  ['204', status(204), invalid],
+  ['206', status(206), invalid],
+  ['304', status(304), invalid],
+  ['a redirect', status(302, { location }), refused],
+  ['a permanent redirect', status(308, { location }), refused],
+  ['an empty body', body(''), invalid],
+  ['HTML with 200', body(`<html>${PLANTED.text}</html>`, { 'content-type': 'text/html' }), invalid],
+  ['JSON that breaks off', body(`{"access_token":"${PLANTED.text}","result":[`), invalid],
+  ['null', body('null'), invalid],
+  ['bad UTF-8', body(Buffer.from('7b22e9223a317d', 'hex')), invalid],
+  ['a body cut short of its Content-Length', raw(`${HEAD}Content-Length: 5000\r\n\r\n{"access_token":"abc"`), invalid],
+  ['chunks without the last', raw(`${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\n{"acc\r\n`), invalid],
+  ['two lengths that differ', raw(`${HEAD}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}a`), invalid],
+  ['no HTTP at all', raw('220 smtp.example ESMTP\r\n'), invalid],
+  ['headers never', () => undefined, timeout],
+];
+
+describe('the token endpoint at fault is reported by code', () => {
+  /** A good answer but for one field. */
+  const field =
+    (change: Record<string, unknown>): Handler =>
+    (...args) =>
+      issueToken(bank, change)(...args);
+
+  it.each<[string, Handler, Expected]>([
+    ...BOTH,
+    ['400', status(400), credentials],
+    ['401', status(401), credentials],
+    ['403', status(403), { code: 'address-not-allowed', status: 502, owner: 'operator' }],
+    ['503', status(503), unavailable],
+    ['no access_token', field({ access_token: undefined }), invalid],
+    ['access_token of 1 MB', field({ access_token: 'a'.repeat(1_048_576) }), invalid],
+    ['access_token with CR and LF', field({ access_token: `${PLANTED.text}\r\nX-Injected: 1` }), invalid],
+    ['access_token beyond ASCII', field({ access_token: `${PLANTED.text}é` }), invalid],
+    ['token_type MAC', field({ token_type: 'MAC' }), invalid],
+  ])('%s', async (_name, onToken, expected) => {
+    const { tokenRequests, accountRequests } = await faults.run({ onToken, ...expected });
+    // nothing that is no token is ever sent
+    expect([tokenRequests, accountRequests]).toEqual([1, 0]);
+  });
+});
+
+describe('the account list at fault is reported by code', () => {
+  const PAGE = JSON.stringify({
+    result: [sampleAccount(1, { accountDescription: PLANTED.text })],
+    pageInfo: { rowCount: 1 },
+  });
+
+  /** A page of one account with one field changed; `digits` stand in the JSON as they are. */
+  const withField = (name: string, digits: string): Handler =>
+    body(PAGE.replace(new RegExp(`"${name}":("[^"]*"|\\[[^\\]]*\\]|[^,}]+)`), `"${name}":${digits}`));
+
+  /** name, answer, what is expected, how often the list is asked for, settings */
+  type Case = [string, Handler, Expected, number?, Record<string, string>?];
+
+  it.each<Case>([
+    ...BOTH,
+    ['400', status(400), refused],
+    ['401 always', status(401), refused, 2],
+    ['403', status(403), refused],
+    ['404', status(404), { code: 'access-not-granted', status: 502, owner: 'bank' }],
+    ['502', status(502), unavailable, 2],
+    ['503', status(503), unavailable, 2],
+    ['504', status(504), unavailable, 2],
+    ['result: null', body('{"result":null,"pageInfo":{"rowCount":0}}'), invalid],
+    ['nested 200 000 deep', body(`{"result":${'['.repeat(200_000)}${']'.repeat(200_000)}}`), invalid],
+    ['no accountId', withField('accountId', 'null'), invalid],
+    ['ibans a text', withField('ibans', `"${PLANTED.iban}"`), invalid],
+    ['401 digits', withField('beginOfDayAmount', '1'.repeat(401)), invalid],
+    ['an amount that is no number', withField('beginOfDayAmount', `"${PLANTED.text}"`), invalid],
+    ['gzip cut in the middle', body(gzipSync(PAGE).subarray(0, 120), { 'content-encoding': 'gzip' }), invalid],
+    [
+      'a gzip bomb',
+      body(gzipSync(Buffer.alloc(50_000_000, ' ')), { 'content-encoding': 'gzip' }),
+      invalid,
+      1,
+      { BANK_MAX_RESPONSE_BYTES: '1000000' },
+    ],
+    // at once on a fresh socket, since the first was a reused one, and once more after a moment
+    ['closed before an answer', ({ socket }) => void socket.destroy(), network, 3],
+    ['reset before an answer', ({ socket }) => resetUnder(socket as TLSSocket), network, 3],
+    [
+      'reset within the body',
+      ({ socket }) => {
+        socket.write(`${HEAD}Content-Length: 5000\r\n\r\n${PAGE}`);
+        // a reset overtakes what is on its way: give the beginning time to arrive
+        setTimeout(() => resetUnder(socket as TLSSocket), 150);
+      },
+      network,
+      2,
+    ],
+  ])('%s', async (name, onAccounts, expected, times = 1, env = undefined) => {
+    const { tokenRequests, accountRequests } = await faults.run({ onAccounts, ...(env && { env }), ...expected });
+    // a 401 asks for another token, once
+    expect([tokenRequests, accountRequests]).toEqual([name.startsWith('401 always') ? 2 : 1, times]);
+  });
+
+  /** A TCP reset: a TLSSocket itself cannot send one, the socket under it can. */
+  function resetUnder(socket: TLSSocket): void {
+    const under = [...bank.sockets].find(({ remotePort }) => remotePort === socket.remotePort);
+    under?.resetAndDestroy();
+    socket.destroy();
+  }
+});
+
+it('another host that a redirect names sees nothing', () => expect(elsewhere.accepted).toBe(0));
+
+it('leaves no connection, file or secret behind', () => faults.end());
