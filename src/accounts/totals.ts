@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Balance } from '../snapshot/account.js';
-import { compareTexts } from '../snapshot/compare-texts.js';
 import { ExactSum } from '../snapshot/decimal.js';
-import { compareInstants, parseInstant, type BankInstant } from '../snapshot/instant.js';
+import { toSortableInstant } from '../snapshot/instant.js';
 import type { Mask } from '../snapshot/select.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
+import { compareTexts } from '../snapshot/sort-order.js';
 import { nextTimeSlice } from '../time/time-slice.js';
 
 /** Time slice on the serving thread. */
@@ -53,7 +53,7 @@ export async function toTotals(snapshot: Snapshot, mask: Mask): Promise<Total[]>
   let since = performance.now();
   for (let position = 0; position < snapshot.size; position++) {
     if (mask !== null && mask[position] === 0) continue;
-    const entries = snapshot.account(position).balances.filter(({ type }) => type === 'CurrentBalance');
+    const entries = snapshot.balances(position).filter(({ type }) => type === 'CurrentBalance');
     const own = new Set<RunningTotal>();
     for (const entry of entries) {
       const total = totals.get(entry.currency) ?? new RunningTotal();
@@ -76,8 +76,8 @@ class RunningTotal {
   accounts = 0;
   missing = 0;
   /** The first one found, if instants are equal. */
-  earliest: { readonly text: string; readonly instant: BankInstant } | null = null;
-  latest: { readonly text: string; readonly instant: BankInstant } | null = null;
+  earliest: { readonly text: string; readonly instant: string } | null = null;
+  latest: { readonly text: string; readonly instant: string } | null = null;
   readonly #sums = { beginOfDay: new ExactSum(), intraDay: new ExactSum(), current: new ExactSum() };
   readonly #lacking = new Set<AmountField>();
 
@@ -112,10 +112,9 @@ class RunningTotal {
   #addDate(text: string): void {
     // most accounts have the same one
     if (text === this.earliest?.text || text === this.latest?.text) return;
-    const instant = parseInstant(text);
+    const instant = toSortableInstant(text);
     if (instant === null) return;
-    if (this.earliest === null || compareInstants(instant, this.earliest.instant) < 0)
-      this.earliest = { text, instant };
-    if (this.latest === null || compareInstants(instant, this.latest.instant) > 0) this.latest = { text, instant };
+    if (this.earliest === null || instant < this.earliest.instant) this.earliest = { text, instant };
+    if (this.latest === null || instant > this.latest.instant) this.latest = { text, instant };
   }
 }

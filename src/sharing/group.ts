@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, hkdfSync, webcrypto } from 'node:crypto';
 import type { IdentityHolder } from '../auth/identity-holder.js';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { Settings } from '../config/settings.js';
-import { FORM_VERSION, SECTIONS } from '../snapshot/sections.js';
+import { FORM_VERSION } from '../snapshot/sections.js';
 
 /** Instances with the same bank addresses, user, key and form of snapshots: only they open what one of them sealed. */
 export interface Group {
@@ -14,9 +14,6 @@ export interface Group {
 }
 
 type Addresses = Pick<Settings, 'BANK_BASE_URL' | 'BANK_AUTH_URL'>;
-
-/** A version of the gateway with another form of snapshots cannot use those of this one. */
-const FORM = [FORM_VERSION, SECTIONS];
 
 /** The group of the identity in use. It changes with a new certificate, unless there is a SNAPSHOT_KEY_FILE. */
 export class Groups {
@@ -49,7 +46,7 @@ export async function toGroup(
   const addresses = [BANK_BASE_URL, BANK_AUTH_URL];
   const derive = (purpose: string, bytes: number) => {
     const info = createHash('sha256')
-      .update(JSON.stringify([purpose, ...addresses, username, FORM]))
+      .update(JSON.stringify([purpose, ...addresses, username, FORM_VERSION]))
       .digest();
     return Buffer.from(hkdfSync('sha256', secret, 'accounts-gateway', info, bytes));
   };

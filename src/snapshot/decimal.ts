@@ -23,15 +23,14 @@ export class ExactSum {
   }
 }
 
-/** Orders two decimals exactly, whatever their length: less than 0 when `a` is less; 1.10 and 1.1, -0 and 0 are equal. */
-export function compareDecimals(a: string, b: string): number {
-  // rounding to doubles never changes an order, it only makes neighbours equal
-  const [x, y] = [Number(a), Number(b)];
-  if (x < y) return -1;
-  if (x > y) return 1;
-  const places = Math.max(decimalPlaces(a), decimalPlaces(b));
-  const difference = toUnits(a, places) - toUnits(b, places);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+/** A text that sorts as the decimal does, exactly and whatever its length; that of 1.10 and 1.1, or -0 and 0, is the same. */
+export function toSortableDecimal(text: string): string {
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.');
+  const digits = whole.replace(/^0+/, '');
+  const key = `${String(digits.length).padStart(3, '0')}${digits}.${fraction.replace(/0+$/, '')}`;
+  if (!text.startsWith('-') || key === '000.') return `+${key}`;
+  // the greater the digits, the less the number; what ends first is the greater one
+  return `!${key.replace(/\d/g, (digit) => String(9 - Number(digit)))}~`;
 }
 
 /** The number of digits after the decimal point. */

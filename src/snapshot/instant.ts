@@ -1,20 +1,15 @@
-import { compareTexts } from './compare-texts.js';
-
-/** A point in time out of a bank's text: whole seconds since 1970, and the digits of the fraction without trailing zeros. */
-export interface BankInstant {
-  readonly seconds: number;
-  readonly fraction: string;
-}
-
 // in linear time, whatever the text: the bank's have up to 4000 characters
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](?=\d)(\d*[1-9])?0*)?)?(?:[Zz]|([+-])(\d\d):?(\d\d)?)?)?$/;
 
+/** Makes all seconds from year 0 to 9999 numbers of 12 digits. */
+const OFFSET_SECONDS = 300_000_000_000;
+
 /**
- * The instant that a text names (ISO 8601 as docs/bank.md#dates has it: date alone, any fraction, any offset); null for what
- * is no such text. What gives no offset counts as UTC.
+ * The instant that a text names (ISO 8601 as docs/bank.md#dates has it: date alone, any fraction, any offset) as a text that
+ * sorts by time, the fraction included; null for what is no such text. What gives no offset counts as UTC.
  */
-export function parseInstant(text: string): BankInstant | null {
+export function toSortableInstant(text: string): string | null {
   const match = INSTANT.exec(text);
   if (!match) return null;
   const part = (index: number) => Number(match[index] ?? 0);
@@ -27,13 +22,6 @@ export function parseInstant(text: string): BankInstant | null {
   // the end of a day may be written so, and nothing after it (ISO 8601)
   if (hour === 24 && (minute > 0 || second > 0 || match[7] !== undefined)) return null;
   const offset = (match[8] === '-' ? -1 : 1) * (part(9) * 3600 + part(10) * 60);
-  return {
-    seconds: date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offset,
-    fraction: match[7] ?? '',
-  };
-}
-
-/** Orders two instants, the fraction included: less than 0 when `a` is earlier. */
-export function compareInstants(a: BankInstant, b: BankInstant): number {
-  return a.seconds - b.seconds || compareTexts(a.fraction, b.fraction);
+  const seconds = date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offset;
+  return `${OFFSET_SECONDS + seconds}.${match[7] ?? ''}`;
 }

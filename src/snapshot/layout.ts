@@ -1,61 +1,53 @@
-/** A section that writes its bytes directly into the target buffer. */
-interface Pieces {
+/** A section that writes its bytes into the target. */
+interface Source {
   readonly byteLength: number;
-  readonly pieces: Iterable<Uint8Array>;
+  copyTo(target: Uint8Array): void;
 }
 
-export type Section = Uint8Array | Uint32Array | Pieces;
+type View = Uint8Array | Uint32Array;
+export type Section = View | Source;
 
-const KINDS = { u8: Uint8Array, u32: Uint32Array } as const;
-type Kinds = Readonly<Record<string, keyof typeof KINDS>>;
-type Views<K extends Kinds> = { readonly [N in keyof K]: InstanceType<(typeof KINDS)[K[N]]> };
-
-/** Offset and length of each section, bytes. */
-interface Directory<H> {
-  readonly header: H;
-  readonly places: Readonly<Record<string, readonly [offset: number, byteLength: number]>>;
+/** The sections by name: whether its numbers have 4 bytes, its offset and its length, bytes. */
+interface Directory {
+  readonly header: object;
+  readonly places: Readonly<Record<string, readonly [wide: boolean, offset: number, byteLength: number]>>;
 }
 
-const LENGTH_BYTES = Uint32Array.BYTES_PER_ELEMENT;
+const WORD_BYTES = Uint32Array.BYTES_PER_ELEMENT;
 
 /** One buffer: the length of the directory, the directory as JSON, then the sections, each aligned to four bytes. */
 export function pack(header: object, sections: Readonly<Record<string, Section>>): ArrayBuffer {
-  const places: Record<string, readonly [number, number]> = {};
+  const places: Record<string, readonly [boolean, number, number]> = {};
   let end = 0;
-  for (const [name, { byteLength }] of Object.entries(sections)) {
-    places[name] = [end, byteLength];
-    end = aligned(end + byteLength);
-  }
-  const directory = Buffer.from(JSON.stringify({ header, places } satisfies Directory<object>));
-  const start = aligned(LENGTH_BYTES + directory.length);
-  const buffer = new ArrayBuffer(start + end);
-  const bytes = new Uint8Array(buffer);
-  new Uint32Array(buffer, 0, 1)[0] = directory.length;
-  bytes.set(directory, LENGTH_BYTES);
   for (const [name, section] of Object.entries(sections)) {
-    let at = start + (places[name]?.[0] ?? 0);
-    for (const piece of 'pieces' in section ? section.pieces : [toBytes(section)]) {
-      bytes.set(piece, at);
-      at += piece.length;
-    }
+    places[name] = [section instanceof Uint32Array, end, section.byteLength];
+    end = aligned(end + section.byteLength);
+  }
+  const directory = Buffer.from(JSON.stringify({ header, places } satisfies Directory));
+  const start = aligned(WORD_BYTES + directory.length);
+  const buffer = new ArrayBuffer(start + end);
+  new Uint32Array(buffer, 0, 1)[0] = directory.length;
+  new Uint8Array(buffer).set(directory, WORD_BYTES);
+  for (const [name, section] of Object.entries(sections)) {
+    const target = new Uint8Array(buffer, start + (places[name]?.[1] ?? 0), section.byteLength);
+    if ('copyTo' in section) section.copyTo(target);
+    else target.set(new Uint8Array(section.buffer, section.byteOffset, section.byteLength));
   }
   return buffer;
 }
 
 /** The header and the sections of a packed buffer, without copying. */
-export function unpack<H, K extends Kinds>(buffer: ArrayBuffer, kinds: K): { header: H; sections: Views<K> } {
+export function unpack(buffer: ArrayBuffer): { header: object; sections: Record<string, View> } {
   const [length = 0] = new Uint32Array(buffer, 0, 1);
-  const { header, places } = JSON.parse(Buffer.from(buffer, LENGTH_BYTES, length).toString()) as Directory<H>;
-  const start = aligned(LENGTH_BYTES + length);
-  const views = Object.entries(kinds).map(([name, kind]) => {
-    const [offset, byteLength] = places[name] as readonly [number, number];
-    const View = KINDS[kind];
-    return [name, new View(buffer, start + offset, byteLength / View.BYTES_PER_ELEMENT)];
-  });
-  return { header, sections: Object.fromEntries(views) as Views<K> };
+  const { header, places } = JSON.parse(Buffer.from(buffer, WORD_BYTES, length).toString()) as Directory;
+  const start = aligned(WORD_BYTES + length);
+  const views = Object.entries(places).map(([name, [wide, offset, byteLength]]) => [
+    name,
+    wide
+      ? new Uint32Array(buffer, start + offset, byteLength / WORD_BYTES)
+      : new Uint8Array(buffer, start + offset, byteLength),
+  ]);
+  return { header, sections: Object.fromEntries(views) as Record<string, View> };
 }
 
-const aligned = (offset: number): number => Math.ceil(offset / LENGTH_BYTES) * LENGTH_BYTES;
-
-const toBytes = ({ buffer, byteOffset, byteLength }: Uint8Array | Uint32Array) =>
-  new Uint8Array(buffer, byteOffset, byteLength);
+const aligned = (offset: number): number => Math.ceil(offset / WORD_BYTES) * WORD_BYTES;

@@ -1,8 +1,9 @@
 import type { Account } from './account.js';
-import { SORT_FIELDS } from './sort-order.js';
+import { foldValue } from './fold-text.js';
+import type { SortField } from './sort-order.js';
 
 /** Version of the form of snapshots; an instance takes no stored copy of another version. */
-export const FORM_VERSION = 3;
+export const FORM_VERSION = 4;
 
 /** Header of a snapshot. */
 export interface SnapshotHeader {
@@ -10,32 +11,23 @@ export interface SnapshotHeader {
   /** When the bank was asked, ISO 8601. */
   readonly asOf: string;
   readonly complete: boolean | null;
-  /** SHA-256 of all accounts as base64url: the same content has the same digest. */
-  readonly digest: string;
 }
 
 /** The filters that compare one value of an account, without letter case; a filter of this kind is added here. */
 export const COLUMNS = {
-  status: (account: Account) => account.status,
-  currency: (account: Account) => account.currency,
-  ownerId: (account: Account) => account.owner.id,
+  status: ({ status }) => status && foldValue(status),
+  currency: ({ currency }) => currency && foldValue(currency),
+  ownerId: ({ owner }) => owner.id && foldValue(owner.id),
 } satisfies Readonly<Record<string, (account: Account) => string | null>>;
 
 export type ColumnField = keyof typeof COLUMNS;
 export const COLUMN_FIELDS = Object.keys(COLUMNS) as ColumnField[];
 
-/** Sections of a snapshot. Accounts are in the order of their ids; a position is an index in that order. */
-export const SECTIONS = {
-  ...named(['json', 'search', 'numbers'], { Bytes: 'u8', Offsets: 'u32' }),
-  ...named(COLUMN_FIELDS, { Codes: 'u32', Values: 'u8' }),
-  ...named(SORT_FIELDS, { Ranks: 'u32' }),
-} as const;
+/** The texts of each account: what is sent, and what is searched. */
+export type TextField = 'json' | 'search' | 'numbers';
 
-function named<const N extends string, const K extends Readonly<Record<string, 'u8' | 'u32'>>>(
-  names: readonly N[],
-  kinds: K,
-) {
-  return Object.fromEntries(
-    names.flatMap((name) => Object.entries(kinds).map(([part, kind]) => [`${name}${part}`, kind])),
-  ) as { [P in keyof K & string as `${N}${P}`]: K[P] };
-}
+/** Sections of a snapshot; `digest` is the SHA-256 of all JSON. Accounts are in the order of their ids; a position is an index in that order. */
+export type Sections = Readonly<
+  Record<'digest' | `${TextField}Bytes` | `${ColumnField}Values`, Uint8Array> &
+    Record<`${TextField}Offsets` | `${ColumnField}Codes` | `${SortField}Ranks`, Uint32Array>
+>;

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Account } from './account.js';
-import { compareTexts } from './compare-texts.js';
 import { toNumbersText, toSearchText } from './fold-text.js';
-import { pack, type Section } from './layout.js';
-import { COLUMN_FIELDS, COLUMNS, type SnapshotHeader } from './sections.js';
-import { rankAmounts, rankDates, rankNames, rankTexts, type SortedAmount } from './sort-order.js';
+import { pack, unpack, type Section } from './layout.js';
+import { COLUMN_FIELDS, COLUMNS, type Sections, type SnapshotHeader, type TextField } from './sections.js';
+import { SORT_FIELDS, SORT_KEYS, toRanks } from './sort-order.js';
 import { TextPile } from './text-pile.js';
 import { toColumn } from './value-column.js';
 
@@ -13,21 +12,22 @@ import { toColumn } from './value-column.js';
 const MAX_CURRENCIES = 500;
 /** Limit for the texts of one list: a balance of 2 bytes becomes 160 (docs/bank.md#bounds). */
 const MAX_BYTES = 600_000_000;
+/** Length of a SHA-256. */
+const DIGEST_BYTES = 32;
 
-/** Keys for finding and sorting an account. */
-interface Row extends Pick<Account, 'id' | 'name' | 'currency' | 'status' | 'openedAt'> {
-  /** Index of its texts. */
-  readonly index: number;
-  readonly columns: Readonly<Record<string, string | null>>;
-  readonly current: SortedAmount | null;
-}
+const TEXTS: Readonly<Record<TextField, (account: Account) => string>> = {
+  json: JSON.stringify,
+  search: toSearchText,
+  numbers: toNumbersText,
+};
 
 /** Builds the bytes of a snapshot from accounts in any order. Independent of threads. */
 export class SnapshotBuilder {
-  readonly #rows = new Map<string, Row>();
-  readonly #json = new TextPile();
-  readonly #search = new TextPile();
-  readonly #numbers = new TextPile();
+  /** The index of what was gathered of an account, by its id. */
+  readonly #indexes = new Map<string, number>();
+  readonly #texts = eachOf(Object.keys(TEXTS) as TextField[], () => new TextPile());
+  readonly #columns = eachOf(COLUMN_FIELDS, (): (string | null)[] => []);
+  readonly #sortKeys = eachOf(SORT_FIELDS, (): (string | null)[] => []);
   readonly #currencies = new Set<string>();
   readonly #maxBytes: number;
   #count = 0;
@@ -40,64 +40,49 @@ export class SnapshotBuilder {
   add(account: Account): void {
     this.#noteCurrency(account.currency, 'currency');
     for (const { currency } of account.balances) this.#noteCurrency(currency, 'balances[].currency');
-    const { id, name, currency, status, openedAt } = account;
-    const columns = Object.fromEntries(COLUMN_FIELDS.map((field) => [field, COLUMNS[field](account)]));
-    const index = this.#count++;
-    this.#rows.set(id, { id, name, currency, status, openedAt, index, columns, current: toSortedAmount(account) });
-    this.#json.push(JSON.stringify(account));
-    this.#search.push(toSearchText(account));
-    this.#numbers.push(toNumbersText(account));
-    if (this.#json.byteLength + this.#search.byteLength + this.#numbers.byteLength <= this.#maxBytes) return;
-    throw new GatewayError(
-      'bank-response-invalid',
-      `The account list takes more than ${this.#maxBytes} bytes of memory.`,
-    );
+    this.#indexes.set(account.id, this.#count++);
+    for (const [field, column] of this.#columns) column.push(COLUMNS[field](account));
+    for (const [field, keys] of this.#sortKeys) keys.push(SORT_KEYS[field](account));
+    let bytes = 0;
+    for (const [field, texts] of this.#texts) {
+      texts.push(TEXTS[field](account));
+      bytes += texts.byteLength;
+    }
+    if (bytes > this.#maxBytes) throw invalid(`The account list takes more than ${this.#maxBytes} bytes of memory.`);
   }
 
   /** The snapshot as one buffer. Nothing can be added afterwards. */
   finish({ asOf, complete }: Pick<SnapshotHeader, 'asOf' | 'complete'>): ArrayBuffer {
-    const rows = [...this.#rows.values()].sort((a, b) => compareTexts(a.id, b.id));
-    const order = Uint32Array.from(rows, ({ index }) => index);
-    const digest = createHash('sha256');
-    for (const json of this.#json.inOrder(order)) digest.update(json);
-    const header: SnapshotHeader = { accounts: rows.length, asOf, complete, digest: digest.digest('base64url') };
-    const columns = COLUMN_FIELDS.map((field) => {
-      const { codes, values } = toColumn(rows.map((row) => row.columns[field] as string | null));
-      return { [`${field}Codes`]: codes, [`${field}Values`]: values };
-    });
-    return pack(header, {
-      ...toSections('json', this.#json, order),
-      ...toSections('search', this.#search, order),
-      ...toSections('numbers', this.#numbers, order),
-      ...Object.assign({}, ...columns),
-      nameRanks: rankNames(rows.map(({ name }) => name)),
-      currencyRanks: rankTexts(rows.map(({ currency }) => currency)),
-      statusRanks: rankTexts(rows.map(({ status }) => status)),
-      openedAtRanks: rankDates(rows.map(({ openedAt }) => openedAt)),
-      currentRanks: rankAmounts(rows.map(({ current }) => current)),
-    });
+    const ids = [...this.#indexes.keys()].sort();
+    const order = Uint32Array.from(ids, (id) => this.#indexes.get(id) as number);
+    const inOrder = (values: readonly (string | null)[]) =>
+      Array.from(order, (index) => values[index] as string | null);
+    const sections: Record<string, Section> = { digest: new Uint8Array(DIGEST_BYTES) };
+    for (const [field, texts] of this.#texts) {
+      const ordered = texts.inOrder(order);
+      sections[`${field}Offsets`] = ordered.offsets;
+      sections[`${field}Bytes`] = ordered;
+    }
+    for (const [field, column] of this.#columns) {
+      const { codes, values } = toColumn(inOrder(column));
+      sections[`${field}Codes`] = codes;
+      sections[`${field}Values`] = values;
+    }
+    for (const [field, keys] of this.#sortKeys) sections[`${field}Ranks`] = toRanks(field, inOrder(keys));
+    const buffer = pack({ accounts: ids.length, asOf, complete } satisfies SnapshotHeader, sections);
+    const { digest, jsonBytes } = unpack(buffer).sections as Sections;
+    digest.set(createHash('sha256').update(jsonBytes).digest());
+    return buffer;
   }
 
   #noteCurrency(currency: string | null, path: string): void {
     if (currency === null) return;
     this.#currencies.add(currency);
     if (this.#currencies.size <= MAX_CURRENCIES) return;
-    throw new GatewayError(
-      'bank-response-invalid',
-      `In the account list, ${path} has more than ${MAX_CURRENCIES} different values.`,
-    );
+    throw invalid(`In the account list, ${path} has more than ${MAX_CURRENCIES} different values.`);
   }
 }
 
-function toSortedAmount({ balances }: Account): SortedAmount | null {
-  const { currency, current } = balances.find(({ type }) => type === 'CurrentBalance') ?? {};
-  return currency != null && current != null ? { currency, amount: current } : null;
-}
+const eachOf = <F, V>(fields: readonly F[], create: () => V) => fields.map((field) => [field, create()] as const);
 
-function toSections(name: string, pile: TextPile, order: Uint32Array): Record<string, Section> {
-  const offsets = pile.toOffsets(order);
-  return {
-    [`${name}Offsets`]: offsets,
-    [`${name}Bytes`]: { byteLength: offsets.at(-1) ?? 0, pieces: pile.inOrder(order) },
-  };
-}
+const invalid = (detail: string) => new GatewayError('bank-response-invalid', detail);

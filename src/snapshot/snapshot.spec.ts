@@ -15,7 +15,10 @@ describe('a snapshot', () => {
         const snapshot = snapshotOf(accounts);
         const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
         expect(accountsOf(snapshot).sort(byId)).toEqual([...accounts].sort(byId));
-        for (const { id } of accounts) expect(snapshot.account(snapshot.positionOf(id)).id).toBe(id);
+        for (const { id, balances } of accounts) {
+          const position = snapshot.positionOf(id);
+          expect([snapshot.account(position).id, snapshot.balances(position)]).toEqual([id, balances]);
+        }
         expect(snapshot.positionOf('no such id')).toBe(-1);
       }),
       { numRuns: 200 },
@@ -23,34 +26,20 @@ describe('a snapshot', () => {
   });
 
   it('finds ids that hold anything', () => {
-    const ids = [
-      '',
-      '"',
-      '\\',
-      'a',
-      'a b',
-      'ab',
-      'é',
-      '😀',
-      '\ud800',
-      'A'.repeat(300),
-      '\u0000',
-      '}',
-      '{"id":"a"',
-      '","name":',
-      '\\"',
-    ];
+    const ids = ['', '"', '\\', 'a', 'a b', 'ab', 'é', '😀', '\ud800', '\u0000', '}', '{"id":"a"', '","name":', '\\"'];
     const snapshot = snapshotOf(ids.map((id) => account({ id })));
     expect(snapshot.size).toBe(ids.length);
     for (const id of ids) expect(snapshot.account(snapshot.positionOf(id)).id).toBe(id);
-    for (const id of ['b', 'a"', 'aa', '😁', '\ud801', 'A'.repeat(301)]) expect(snapshot.positionOf(id)).toBe(-1);
+    for (const id of ['b', 'a"', 'aa', '😁', '\ud801', 'aaa']) expect(snapshot.positionOf(id)).toBe(-1);
   });
 
-  it('may have 500 currencies, and no more', () => {
-    const withCurrencies = (count: number) =>
-      Array.from({ length: count }, (_, index) => account({ id: `${index}`, currency: `C${index}`, balances: [] }));
-    expect(snapshotOf(withCurrencies(500)).size).toBe(500);
-    expect(() => snapshotOf(withCurrencies(501))).toThrow(expect.objectContaining({ code: 'bank-response-invalid' }));
+  it('may have 500 currencies, of accounts and balances together, and no more', () => {
+    const balances = Array.from({ length: 499 }, (_, index) => balance({ currency: `C${index}` }));
+    const accounts = [account({ id: 'a', balances }), account({ id: 'b', balances })];
+    expect(snapshotOf(accounts).size).toBe(2);
+    expect(() => snapshotOf([...accounts, account({ id: 'c', currency: 'XXX' })])).toThrow(
+      'In the account list, currency has more than 500 different values.',
+    );
   });
 
   it('can be stored as its bytes, and is the same when it is made of them again', () => {
@@ -75,18 +64,6 @@ describe('a snapshot', () => {
   });
 });
 
-describe('currencies', () => {
-  const withCurrencies = (count: number, id = 'a') =>
-    account({ id, balances: Array.from({ length: count }, (_, index) => balance({ currency: `C${index}` })) });
-
-  it('are at most 500 in a list', () => {
-    expect(snapshotOf([withCurrencies(499), withCurrencies(499, 'b')]).size).toBe(2);
-    expect(() => snapshotOf([withCurrencies(499), account({ id: 'b', currency: 'XXX' })])).toThrow(
-      'In the account list, currency has more than 500 different values.',
-    );
-  });
-});
-
 describe('the bytes of a snapshot', () => {
   it('are bounded, however few the bank sent', () => {
     const builder = new SnapshotBuilder(100_000);
@@ -100,13 +77,11 @@ describe('the bytes of a snapshot', () => {
 
 describe('a layout', () => {
   it('keeps each section, aligned, and its header', () => {
-    const texts = { byteLength: 5, pieces: [Buffer.from('é'), Buffer.from('abc')] };
-    const numbers = Uint32Array.of(1, 2 ** 32 - 1);
-    const buffer = pack({ a: 'é' }, { bytes: Uint8Array.of(1, 2, 3), none: new Uint32Array(), texts, numbers });
-    const kinds = { bytes: 'u8', none: 'u32', texts: 'u8', numbers: 'u32' } as const;
-    const { header, sections } = unpack<object, typeof kinds>(buffer, kinds);
+    const source = { byteLength: 5, copyTo: (target: Uint8Array) => target.set(Buffer.from('éabc')) };
+    const words = Uint32Array.of(1, 2 ** 32 - 1);
+    const given = { bytes: Uint8Array.of(1, 2, 3), none: new Uint32Array(), source, words };
+    const { header, sections } = unpack(pack({ a: 'é' }, given));
     expect(header).toEqual({ a: 'é' });
-    expect([[...sections.bytes], sections.none.length, sections.numbers]).toEqual([[1, 2, 3], 0, numbers]);
-    expect(Buffer.from(sections.texts).toString()).toBe('éabc');
+    expect(sections).toEqual({ ...given, source: new Uint8Array(Buffer.from('éabc')) });
   });
 });

@@ -1,17 +1,16 @@
 import type { Instant } from '../time/clock.js';
-import type { Account } from './account.js';
-import { compareTexts } from './compare-texts.js';
+import type { Account, Balance } from './account.js';
 import { unpack } from './layout.js';
-import { SECTIONS, type ColumnField, type SnapshotHeader } from './sections.js';
-import { toOrder, type SortField } from './sort-order.js';
+import type { ColumnField, Sections, SnapshotHeader, TextField } from './sections.js';
+import { compareTexts, toOrder, type SortField } from './sort-order.js';
 import type { Texts } from './text-pile.js';
 import type { ValueColumn } from './value-column.js';
-
-type Sections = ReturnType<typeof unpack<SnapshotHeader, typeof SECTIONS>>['sections'];
 
 const ID_START = '{"id":'.length;
 /** From the quote that ends the id: within a text there is none without a backslash before it. */
 const NAME_KEY = '","name":';
+const BALANCES_KEY = ',"balances":';
+const AFTER_BALANCES_KEY = ',"interest":{';
 
 /** When a refresh was made, by the clocks of this process. */
 interface SnapshotTimes {
@@ -41,14 +40,14 @@ export class Snapshot {
   readonly #sections: Sections;
 
   constructor(buffer: ArrayBuffer, { askedAt, durationMs }: SnapshotTimes) {
-    const { header, sections } = unpack<SnapshotHeader, typeof SECTIONS>(buffer, SECTIONS);
+    const { header, sections } = unpack(buffer) as { header: SnapshotHeader; sections: Sections };
     this.buffer = buffer;
     this.askedAt = askedAt;
     this.durationMs = durationMs;
     this.asOf = header.asOf;
     this.complete = header.complete;
     this.size = header.accounts;
-    this.digest = header.digest;
+    this.digest = Buffer.from(sections.digest).toString('base64url');
     this.#sections = sections;
     const { byteOffset, byteLength } = sections.jsonBytes;
     this.#json = Buffer.from(buffer, byteOffset, byteLength);
@@ -62,6 +61,13 @@ export class Snapshot {
 
   account(position: number): Account {
     return JSON.parse(this.json(position).toString('utf8')) as Account;
+  }
+
+  /** The balances of the account at a position, without parsing the rest. */
+  balances(position: number): Balance[] {
+    const json = this.json(position);
+    const start = json.indexOf(BALANCES_KEY) + BALANCES_KEY.length;
+    return JSON.parse(json.toString('utf8', start, json.indexOf(AFTER_BALANCES_KEY, start))) as Balance[];
   }
 
   /** The position of the account with this id; -1 for none. */
@@ -94,7 +100,7 @@ export class Snapshot {
   }
 
   /** The folded text of each account that is searched: names and owners, or IBANs and identifiers. */
-  texts(which: 'search' | 'numbers'): Texts {
+  texts(which: Exclude<TextField, 'json'>): Texts {
     return { bytes: this.#sections[`${which}Bytes`], offsets: this.#sections[`${which}Offsets`] };
   }
 }

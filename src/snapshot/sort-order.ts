@@ -1,63 +1,43 @@
-import { compareTexts } from './compare-texts.js';
-import { compareDecimals } from './decimal.js';
-import { compareInstants, parseInstant } from './instant.js';
+import type { Account } from './account.js';
+import { toSortableDecimal } from './decimal.js';
+import { toSortableInstant } from './instant.js';
 
-export const SORT_FIELDS = ['name', 'currency', 'status', 'openedAt', 'current'] as const;
-export type SortField = (typeof SORT_FIELDS)[number];
+/** The orders that accounts can be sorted in: the text that each is sorted by; null comes last in both directions. */
+export const SORT_KEYS = {
+  name: ({ name }) => name,
+  currency: ({ currency }) => currency,
+  status: ({ status }) => status,
+  openedAt: ({ openedAt }) => openedAt && toSortableInstant(openedAt),
+  /** The first CurrentBalance, by currency, then amount. */
+  current: ({ balances }) => {
+    const { currency, current } = balances.find(({ type }) => type === 'CurrentBalance') ?? {};
+    return currency != null && current != null ? `${currency}\u0000${toSortableDecimal(current)}` : null;
+  },
+} satisfies Readonly<Record<string, (account: Account) => string | null>>;
 
-/** The rank of an account without a value: it comes last in both directions. */
-export const NO_RANK = 0xffff_ffff;
+export type SortField = keyof typeof SORT_KEYS;
+export const SORT_FIELDS = Object.keys(SORT_KEYS) as SortField[];
+
+/** The rank of an account without a key. */
+const NO_RANK = 0xffff_ffff;
 
 // English has no rules of its own beyond Unicode's root collation; "und" would take the machine's language instead
 const collator = new Intl.Collator('en', { numeric: true });
 
-/** Sort key of an account: its first CurrentBalance. */
-export interface SortedAmount {
-  readonly currency: string;
-  readonly amount: string;
-}
+/** Orders two texts by their code units: less than 0 when `a` comes before `b`; needs no language. */
+export const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Ranks of names in natural order: 2 comes before 10. */
-export const rankNames = (names: readonly string[]): Uint32Array => toRanks(names, (name) => name, collator.compare);
-
-export const rankTexts = (texts: readonly (string | null)[]): Uint32Array =>
-  toRanks(texts, (text) => text, compareTexts);
-
-/** Ranks of dates as instants; a text that is no date has no rank. */
-export const rankDates = (dates: readonly (string | null)[]): Uint32Array =>
-  toRanks(dates, parseInstant, compareInstants);
-
-/** Ranks of amounts, exactly and within their currency. */
-export const rankAmounts = (amounts: readonly (SortedAmount | null)[]): Uint32Array =>
-  toRanks(
-    amounts,
-    (amount) => amount,
-    (a, b) => compareTexts(a.currency, b.currency) || compareDecimals(a.amount, b.amount),
-  );
-
-/**
- * Ranks by position, from 0; equal values have the same. Only values that differ are compared.
- * @param toKey the key that a value is sorted by; null for none
- */
-function toRanks<V, K>(
-  values: readonly (V | null)[],
-  toKey: (value: V) => K | null,
-  compare: (a: K, b: K) => number,
-): Uint32Array {
-  const keys = new Map<V, K>();
-  for (const value of new Set(values)) {
-    const key = value === null ? null : toKey(value);
-    if (value !== null && key !== null) keys.set(value, key);
-  }
-  const sorted = [...keys].sort(([, a], [, b]) => compare(a, b));
-  const ranks = new Map<V | null, number>();
+/** Ranks of the keys by position, from 0; equal keys have the same. Names are in natural order: 2 comes before 10. */
+export function toRanks(field: SortField, keys: readonly (string | null)[]): Uint32Array {
+  const compare = field === 'name' ? collator.compare : compareTexts;
+  const sorted = [...new Set(keys)].filter((key) => key !== null).sort(compare);
+  const ranks = new Map<string | null, number>([[null, NO_RANK]]);
   let rank = 0;
-  sorted.forEach(([value, key], index) => {
-    const before = sorted[index - 1];
-    if (before && compare(before[1], key) !== 0) rank += 1;
-    ranks.set(value, rank);
+  sorted.forEach((key, index) => {
+    if (index > 0 && compare(sorted[index - 1] as string, key) !== 0) rank += 1;
+    ranks.set(key, rank);
   });
-  return Uint32Array.from(values, (value) => ranks.get(value) ?? NO_RANK);
+  return Uint32Array.from(keys, (key) => ranks.get(key) as number);
 }
 
 /** All positions by their ranks, those without one last, ties by position: a counting sort. */

@@ -14,34 +14,31 @@ const MAX_BYTES_PER_UNIT = 3;
 export class TextPile {
   readonly #memory = new ArrayBuffer(0, { maxByteLength: MAX_BYTES });
   #bytes = Buffer.from(this.#memory);
-  readonly #ends: number[] = [];
-
-  get byteLength(): number {
-    return this.#ends.at(-1) ?? 0;
-  }
+  /** Where each text begins, and the next one will. */
+  readonly #starts: number[] = [0];
+  byteLength = 0;
 
   push(text: string): void {
-    const start = this.byteLength;
-    const most = start + text.length * MAX_BYTES_PER_UNIT;
+    const most = this.byteLength + text.length * MAX_BYTES_PER_UNIT;
     if (most > this.#memory.byteLength) {
       this.#memory.resize(most + GROW_BYTES);
       this.#bytes = Buffer.from(this.#memory);
     }
-    this.#ends.push(start + this.#bytes.write(text, start));
+    this.byteLength += this.#bytes.write(text, this.byteLength);
+    this.#starts.push(this.byteLength);
   }
 
-  /** Offsets of some of the texts, in the order given, if they were in one piece. */
-  toOffsets(order: Uint32Array): Uint32Array {
+  /** Some of the texts in the order given: their offsets, and how to copy them together. */
+  inOrder(order: Uint32Array): { offsets: Uint32Array; byteLength: number; copyTo(target: Uint8Array): void } {
     const offsets = new Uint32Array(order.length + 1);
     order.forEach((index, position) => {
-      const length = (this.#ends[index] as number) - (this.#ends[index - 1] ?? 0);
+      const length = (this.#starts[index + 1] as number) - (this.#starts[index] as number);
       offsets[position + 1] = (offsets[position] as number) + length;
     });
-    return offsets;
-  }
-
-  /** The bytes of some of the texts, in the order given. */
-  *inOrder(order: Uint32Array): Generator<Buffer> {
-    for (const index of order) yield this.#bytes.subarray(this.#ends[index - 1] ?? 0, this.#ends[index]);
+    const copyTo = (target: Uint8Array) =>
+      order.forEach((index, position) => {
+        this.#bytes.copy(target, offsets[position], this.#starts[index], this.#starts[index + 1]);
+      });
+    return { offsets, byteLength: offsets.at(-1) ?? 0, copyTo };
   }
 }

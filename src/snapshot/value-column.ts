@@ -8,24 +8,19 @@ export interface ValueColumn {
   readonly values: Uint8Array;
 }
 
-/** The column of these values, by position. */
+/** The column of these values, which are folded, by position. */
 export function toColumn(texts: readonly (string | null)[]): ValueColumn {
   const codes = new Map<string | null, number>([[null, 0]]);
   const lines = ['\n'];
   let bytes = 1;
-  const toCode = (text: string): number => {
-    const code = bytes;
+  for (const text of new Set(texts)) {
+    if (text === null) continue;
     const line = toLine(text);
+    codes.set(text, bytes);
     lines.push(line);
     bytes += Buffer.byteLength(line);
-    return code;
-  };
-  const folded = texts.map((text) => (text === null ? null : foldValue(text)));
-  for (const text of new Set(folded)) if (text !== null) codes.set(text, toCode(text));
-  return {
-    codes: Uint32Array.from(folded, (text) => codes.get(text) as number),
-    values: Buffer.from(lines.join('')),
-  };
+  }
+  return { codes: Uint32Array.from(texts, (text) => codes.get(text) as number), values: Buffer.from(lines.join('')) };
 }
 
 /** The code of a value; 0 when no account has it. */
