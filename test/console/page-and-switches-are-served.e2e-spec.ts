@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { SystemClock } from '../../src/time/clock.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
-import { codeOf, sendRaw } from '../support/raw-connection.js';
 import { start } from '../support/sandbox.js';
 import { until } from '../support/until.js';
 
@@ -34,6 +33,8 @@ describe('the console page', () => {
     expect(headers['content-security-policy']).not.toContain('unsafe');
     expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=/i);
     expect(text).toContain('data-mode="sandbox"');
+    // its form before any script runs
+    expect(text.match(/class="[^"]*\bskeleton\b/g)).toHaveLength(5);
   });
 
   it('says what there is to a program that asks for JSON', async () => {
@@ -158,14 +159,6 @@ describe('the switches of the embedded sandbox', () => {
     expect(logging.events('request')[0]).not.toHaveProperty('code');
     expect(logging.events('request.failed')).toEqual([]);
   });
-
-  it('with a body that never comes in full is 408, and the connection is closed', async () => {
-    const head = ['PATCH /sandbox/control HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
-    const bytes = [...head, 'Content-Length: 10', '', '{"'].join('\r\n');
-    const { answers, end } = await sendRaw(gateway.port, bytes, { waitMs: 20_000, enough: 2 });
-    expect(answers.map((answer) => [answer.status, codeOf(answer)])).toEqual([[408, 'request-timeout']]);
-    expect(end).toBe('closed');
-  }, 25_000);
 
   it('take no other method, and allow none by CORS', async () => {
     const { status, headers } = await call('POST', '{}');

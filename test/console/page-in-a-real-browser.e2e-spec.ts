@@ -2,18 +2,22 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import AxeBuilder from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { AppModule } from '../../src/app.module.js';
 import { SystemClock } from '../../src/time/clock.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { startBrowser } from '../support/client-pages.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
+import { MovedClock } from '../support/moved-clock.js';
 import { start } from '../support/sandbox.js';
+import { closedPort } from '../support/servers.js';
 import { hasChromium } from '../support/tools.js';
 import { until } from '../support/until.js';
-import { openPage, pathOf, rowsOf } from './open-page.js';
+import { layoutOf, openPage, pathOf, rowsOf } from './open-page.js';
+import { HOSTILE, PAGE_STATES, type PageState } from './page-states.js';
 
 const FRESH_MS = 1000;
+const WIDTHS = [1920, 1280, 768, 360];
 
 const describeWithChromium = hasChromium() ? describe : describe.skip;
 
@@ -22,7 +26,6 @@ describeWithChromium('the console page in a real browser', () => {
   let bank: Sandbox;
   let gateway: Gateway;
   let context: BrowserContext;
-  const contexts: BrowserContext[] = [];
 
   beforeAll(async () => {
     browser = await startBrowser();
@@ -32,46 +35,34 @@ describeWithChromium('the console page in a real browser', () => {
     await gateway.get('/api/v1/accounts');
   });
   beforeEach(async () => {
-    context = await newContext();
+    const viewport = { width: 1440, height: 900 };
+    context = await browser.newContext({ viewport, reducedMotion: 'reduce', timezoneId: 'Asia/Kolkata' });
   });
   afterEach(async () => {
-    for (const each of contexts.splice(0)) await each.close();
+    await context.close();
     reset();
   });
-  afterAll(async () => {
-    await browser.close();
-  });
+  afterAll(() => browser.close());
 
-  async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-    const size = { width: 1440, height: 900 };
-    const made = await browser.newContext({ viewport: size, reducedMotion: 'reduce', ...options });
-    contexts.push(made);
-    return made;
-  }
   /** The switches back, and the wait after what they broke ended, as `serve --sandbox` does. */
   const reset = () => {
     bank.control.reset();
     gateway.app.get(AppModule).reload();
   };
 
-  const open = (search = '', at: { context?: BrowserContext } = {}) =>
-    openPage(at.context ?? context, gateway.url, search);
+  const open = (search = '') => openPage(context, gateway.url, search);
   const settled = (page: Page) => rowsOf(page).first().waitFor();
   const searchOf = (page: Page) => new URL(page.url()).search;
-  /** What axe finds in the page, or in these parts of it. */
-  async function faultsIn(page: Page, ...parts: string[]): Promise<string[]> {
-    const axe = parts.reduce((builder, part) => builder.include(part), new AxeBuilder({ page }));
+  async function faultsIn(page: Page): Promise<string[]> {
     // without frames to look into, and without what it found well
-    const { violations } = await axe
-      .setLegacyMode(true)
-      .options({ resultTypes: ['violations'] })
-      .analyze();
+    const axe = new AxeBuilder({ page }).setLegacyMode(true).options({ resultTypes: ['violations'] });
+    const { violations } = await axe.analyze();
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 80)).join(' | ')}`);
   }
   const turn = (page: Page, name: string) => page.getByRole('switch', { name }).click();
 
   describe('all is well', () => {
-    it('and the first screen shows it without a click, with nothing that ticks but the clock', async () => {
+    it('and the first screen shows it without a click; nothing moves, and nothing ticks but the clock', async () => {
       const { page, wrongs } = await open();
       await settled(page);
       await page.getByRole('heading', { name: 'Operational' }).waitFor();
@@ -82,6 +73,13 @@ describeWithChromium('the console page in a real browser', () => {
         expect(shown).toContain(text);
       }
       expect(await page.locator('.totals tbody tr').count()).toBe(6);
+      const shift = await page.evaluate<number>(`new Promise((resolve) => {
+        let sum = 0;
+        new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value; })
+          .observe({ type: 'layout-shift', buffered: true });
+        setTimeout(() => resolve(sum), 100);
+      })`);
+      expect(shift).toBeLessThan(0.02);
       await page.getByRole('button', { name: '6 more' }).click();
       expect(await page.locator('.totals tbody tr').count()).toBe(12);
       expect(await page.locator('.minutes > *').count()).toBe(60);
@@ -94,25 +92,18 @@ describeWithChromium('the console page in a real browser', () => {
       await until(async () => (await page.locator('.clock').innerText()) !== clock);
       expect(await still()).toEqual(before);
       expect(wrongs).toEqual([]);
-    });
-
-    it('and the page has its form before any script runs, and keeps it: nothing moves', async () => {
-      const { page } = await open('', { context: await newContext({ javaScriptEnabled: false }) });
-      expect(await page.locator('.skeleton').count()).toBe(5);
-      const { page: whole } = await open();
-      await settled(whole);
-      await whole.locator('.totals').getByText('Includes').waitFor();
-      const shift = await whole.evaluate<number>(`new Promise((resolve) => {
-        let sum = 0;
-        new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value; })
-          .observe({ type: 'layout-shift', buffered: true });
-        setTimeout(() => resolve(sum), 100);
-      })`);
-      expect(shift).toBeLessThan(0.02);
+      // on paper: without controls, with a head on every page
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.locator('.print-head').innerText()).toMatch(
+        /^Accounts gateway · Sandbox · 127.0.0.1:\d+ · as of/,
+      );
+      for (const part of ['.sandbox', '.filters', 'nav', '.clock', '.last-hour']) {
+        expect([part, await page.locator(part).first().isVisible()]).toEqual([part, false]);
+      }
     });
 
     it('and times are in UTC until the reader wants the local ones', async () => {
-      const { page } = await open('', { context: await newContext({ timezoneId: 'Asia/Kolkata' }) });
+      const { page } = await open();
       await settled(page);
       const hours = async () => Number((await page.locator('.clock').innerText()).slice(0, 2));
       const utc = await hours();
@@ -125,21 +116,104 @@ describeWithChromium('the console page in a real browser', () => {
     });
   });
 
-  it.each(['light', 'dark'] as const)(
-    'axe has nothing to find, %s, with an incident as without',
-    async (colorScheme) => {
-      // few rows: axe takes its time for each
-      const { page } = await open('?currency=GBP', { context: await newContext({ colorScheme }) });
-      await settled(page);
+  it('axe has nothing to find, light and dark, with an account open and with an incident', async () => {
+    // few rows: axe takes its time for each
+    const { page } = await open('?currency=GBP');
+    await rowsOf(page).first().click();
+    await page.locator('.facts').waitFor();
+    expect(await faultsIn(page)).toEqual([]);
+    await turn(page, 'Bank down');
+    await page.getByText('Who acts').waitFor();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await faultsIn(page)).toEqual([]);
+  });
+
+  it.each(['/docs', '/problems', '/problems/bank-error', '/docs/guide/concepts'])(
+    'nor in %s, light on a wide screen and dark on a phone',
+    async (path) => {
+      const page = await context.newPage();
+      await page.goto(`${gateway.url}${path}`);
       expect(await faultsIn(page)).toEqual([]);
-      await rowsOf(page).first().click();
-      await page.locator('.facts').waitFor();
-      expect(await faultsIn(page, '.panel')).toEqual([]);
-      await turn(page, 'Bank down');
-      await page.getByText('Who acts').waitFor();
-      expect(await faultsIn(page, '.sandbox', '.incident', '.path')).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.setViewportSize({ width: 360, height: 900 });
+      expect(await faultsIn(page)).toEqual([]);
     },
   );
+
+  /** A gateway in this state, and its page, on which nothing is cut at any width. */
+  async function openState(state: keyof typeof PAGE_STATES) {
+    const { arrange, path }: PageState = PAGE_STATES[state];
+    const tab = await openPage(context, (await arrange()).url);
+    await settled(tab.page);
+    await tab.page.locator('.totals :is(td, p)').first().waitFor();
+    expect(await pathOf(tab.page)).toEqual(path);
+    for (const width of WIDTHS) {
+      await tab.page.setViewportSize({ width, height: 900 });
+      expect(await layoutOf(tab.page)).toEqual({ width, cut: [] });
+    }
+    return tab;
+  }
+
+  it('nothing is cut at any width, with an incident', async () => {
+    expect((await openState('the bank fails')).wrongs).toEqual([]);
+  });
+
+  it('nor of what a hostile bank sends, which is shown as text and nothing else, with every digit', async () => {
+    const { page, wrongs } = await openState('names are hostile and amounts long');
+    expect(await page.getByText(HOSTILE.name, { exact: true }).count()).toBe(1);
+    expect(await page.locator('.owner bdi').first().textContent()).toBe(HOSTILE.owner);
+    expect(await page.locator('#app img, #app script, #app table b').count()).toBe(0);
+    expect(await page.title()).toBe('Accounts gateway');
+    const row = page.locator('tr', { hasText: 'javascript:' });
+    expect(await row.locator('.c-current .amount').textContent()).toBe(HOSTILE.current);
+    expect(await row.locator('.c-today .amount').textContent()).toBe('-0.01');
+    await row.locator('a').click();
+    await page.locator('dialog .facts').waitFor();
+    expect(await page.locator('dialog .balance .main .amount').textContent()).toBe(HOSTILE.current);
+    expect((await layoutOf(page)).cut).toEqual([]);
+    expect(wrongs).toEqual([]);
+  });
+
+  it('of a gateway that is gone: what was shown stays, a search filters it, counters stop; then it goes on', async () => {
+    const env = { PORT: String(await closedPort()), SNAPSHOT_FRESH_MS: String(FRESH_MS) };
+    const first = await startGateway(bank, env);
+    await first.get('/api/v1/accounts');
+    const { page } = await openPage(context, first.url);
+    await settled(page);
+    const before = await pathOf(page);
+    await first.close();
+    await page.getByRole('heading', { name: 'The gateway does not answer.' }).waitFor();
+    expect([await rowsOf(page).count(), await pathOf(page)]).toEqual([25, before]);
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.gone .shown')).opacity`)).toBe('0.55');
+    await page.locator('#search').fill('nordlys');
+    await page.getByText(/^\d+ of the 25 accounts shown before; the gateway does not answer$/).waitFor();
+    expect(await page.locator('.totals tbody tr').count()).toBe(6);
+    await page.locator('#search').fill('');
+    await startGateway(bank, env);
+    await page.getByRole('heading', { name: 'Operational' }).waitFor();
+  });
+
+  it('at most 20 requests a minute are made while nothing happens', async () => {
+    const clock = new MovedClock();
+    clock.stop();
+    const { url } = await startGateway(bank, {}, clock);
+    await context.clock.install();
+    const { page } = await openPage(context, url);
+    await settled(page);
+    await page.locator('.totals').getByText('Includes').waitFor();
+    const requests = new Set<Request>();
+    let ended = 0;
+    page.on('request', (request) => void requests.add(request));
+    const onEnd = (request: Request) => void (ended += requests.has(request) ? 1 : 0);
+    page.on('requestfinished', onEnd).on('requestfailed', onEnd);
+    for (let second = 0; second < 60; second += 1) {
+      clock.advance(1000);
+      await context.clock.runFor(1000);
+      await until(() => requests.size === ended);
+    }
+    expect(requests.size).toBeGreaterThan(5);
+    expect(requests.size).toBeLessThanOrEqual(20);
+  });
 
   describe('the keyboard', () => {
     it('leads past the head, to the search, through the accounts, into one and back', async () => {
@@ -215,17 +289,15 @@ describeWithChromium('the console page in a real browser', () => {
       await until(() => searchOf(shared) === '?currency=BHD&pageSize=50');
     });
 
-    it('is not trusted: what is wrong in it shows the usual view, or says what is not there', async () => {
-      const { page } = await open('?pageSize=999999&sort=evil&pageNumber=0');
+    it('is not trusted: what is not there is named, with a way back', async () => {
+      const { page } = await open('?account=none');
+      await page.getByText('No account to show').waitFor();
+      await page.goto(`${gateway.url}/?pageNumber=99`);
+      await page.getByRole('button', { name: 'To the first page' }).click();
       await page.getByText('1–25 of 120 in all').waitFor();
-      const { page: none } = await open('?account=none');
-      await none.getByText('No account to show').waitFor();
-      const { page: past } = await open('?pageNumber=99');
-      await past.getByRole('button', { name: 'To the first page' }).click();
-      await past.getByText('1–25 of 120 in all').waitFor();
-      const { page: empty } = await open('?q=zzzzzz');
-      await empty.getByRole('button', { name: 'Show all accounts' }).click();
-      await empty.getByText('1–25 of 120 in all').waitFor();
+      await page.goto(`${gateway.url}/?q=zzzzzz`);
+      await page.getByRole('button', { name: 'Show all accounts' }).click();
+      await page.getByText('1–25 of 120 in all').waitFor();
     });
   });
 
@@ -272,18 +344,6 @@ describeWithChromium('the console page in a real browser', () => {
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe('LU060408592157516019');
       await page.getByRole('button', { name: 'Copy the totals' }).click();
       await until(async () => (await page.evaluate<string>('navigator.clipboard.readText()')).startsWith('Currency\t'));
-    });
-
-    it('on paper: without controls, with a head on every page', async () => {
-      const { page } = await open();
-      await settled(page);
-      await page.emulateMedia({ media: 'print' });
-      expect(await page.locator('.print-head').innerText()).toMatch(
-        /^Accounts gateway · Sandbox · 127.0.0.1:\d+ · as of/,
-      );
-      for (const part of ['.sandbox', '.filters', 'nav', '.clock', '.last-hour']) {
-        expect([part, await page.locator(part).first().isVisible()]).toEqual([part, false]);
-      }
     });
   });
 

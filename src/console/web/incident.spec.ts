@@ -7,12 +7,7 @@ import { toPath } from './path.js';
 
 const NOW = Date.parse('2026-11-21T10:13:02Z');
 const problem = (code: string, status: number | null, title: string) => ({ code, status, title, remedy: 'Do it.' });
-const PROBLEMS = [
-  problem('bank-error', 503, 'The bank answers with errors'),
-  problem('bank-response-invalid', 502, 'The response from the bank cannot be used'),
-  problem('certificate-unusable', 503, 'The certificate cannot be used'),
-  problem('accounts-emptied', null, 'The bank lists no accounts any more'),
-] as unknown as ProblemEntry[];
+const PROBLEMS = [problem('bank-error', 503, 'The bank answers with errors')] as unknown as ProblemEntry[];
 const failing = { failingSince: '2026-11-21T10:09:13Z', attempts: 14, nextAttemptAt: '2026-11-21T10:13:14Z' };
 const bankError = { status: 'down', code: 'bank-error', owner: 'bank', detail: 'It answered 503.' } as const;
 const stale = { status: 'degraded', code: 'bank-error', stale: true, asOf: '2026-11-21T10:09:01Z' } as const;
@@ -20,11 +15,8 @@ const expires = (at: string) => ({ ...stale, expiresAt: `2026-11-21T${at}Z` });
 const pathOf = (health: Parameters<typeof toPath>[0]) =>
   toPath(health, null, NOW).map(({ name, level, value }) => `${name} ${level}: ${value}`);
 
+/** Each state, from /health of a real gateway: test/console/states-of-the-page. */
 describe('what is wrong, in a sentence of impact', () => {
-  it('is nothing when all is well', () => {
-    expect(toIncident(healthWith('ok'), NOW, PROBLEMS)).toBeNull();
-  });
-
   it('is the age of the copy while there is one, once for a cause that shows in several parts', () => {
     const health = healthWith('degraded', { token: bankError, bank: failing, snapshot: expires('10:14:01') });
     expect(toIncident(health, NOW, PROBLEMS)).toMatchObject({
@@ -47,25 +39,6 @@ describe('what is wrong, in a sentence of impact', () => {
       copy: null,
     });
   });
-
-  it('has the status of the cause, and since when it fails where no copy was', () => {
-    const bank = { ...bankError, ...failing, code: 'bank-response-invalid' };
-    const snapshot = { status: 'down', asOf: null, expiresAt: null, accounts: null } as const;
-    const { impact } = toIncident(healthWith('error', { bank, snapshot }), NOW, PROBLEMS) ?? {};
-    expect(impact).toBe('All calls fail with 502 since 10:09:13.');
-  });
-
-  it('is an empty list when the bank lists none any more', () => {
-    const snapshot = { status: 'degraded', code: 'accounts-emptied', owner: 'bank', accounts: 0 } as const;
-    const incident = toIncident(healthWith('degraded', { snapshot }), NOW, PROBLEMS);
-    expect(incident).toMatchObject({ level: 'bad', impact: 'Your apps get an empty list of accounts.' });
-  });
-
-  it('is none for callers while something only needs a look', () => {
-    const certificate = { status: 'degraded', code: 'certificate-expiring', owner: 'operator', daysLeft: 3 } as const;
-    const incident = toIncident(healthWith('degraded', { certificate }), NOW, PROBLEMS);
-    expect(incident).toMatchObject({ level: 'warn', impact: 'Your apps get current data.', since: null });
-  });
 });
 
 describe('the path', () => {
@@ -87,21 +60,6 @@ describe('the path', () => {
       'Account list unknown: not checked',
       'Snapshot warn: of 10:09:01, stale',
       'Your apps warn: no calls',
-    ]);
-  });
-
-  it('ends at a certificate that has expired', () => {
-    const certificate = { status: 'down', code: 'certificate-unusable', owner: 'operator', daysLeft: 0 } as const;
-    const unknown = { status: 'unknown' } as const;
-    const snapshot = { status: 'unknown', asOf: null, expiresAt: null, accounts: null } as const;
-    const health = healthWith('error', { certificate, egress: unknown, token: unknown, bank: unknown, snapshot });
-    expect(pathOf(health)).toEqual([
-      'Certificate bad: expired',
-      'Network unknown: not checked',
-      'Token service unknown: not checked',
-      'Account list unknown: not checked',
-      'Snapshot unknown: none',
-      'Your apps bad: calls fail',
     ]);
   });
 });
