@@ -44,17 +44,13 @@ export class AccountsController {
     @Query({ schema: listQuerySchema }) query: ListQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): Promise<void> | undefined {
     const format = query.format ?? toListFormat(request.headers.accept);
     if (format === 'json') {
-      const { format: _, separator: __, decimal: ___, ...question } = query;
-      const key = `list ${JSON.stringify(question)}`;
-      return this.responder.sendJson(request, reply, key, ({ snapshot }) => toPageBody(snapshot, query));
+      return this.responder.sendJson(request, reply, ({ snapshot }) => toPageBody(snapshot, query));
     }
     const toParts = format === 'csv' ? csvOf : ndjsonOf;
-    return this.responder.sendDownload(request, reply, JSON.stringify(query), format, (snapshot) =>
-      toParts(snapshot, query),
-    );
+    return this.responder.sendDownload(request, reply, format, (snapshot) => toParts(snapshot, query));
   }
 
   @Get(':accountId')
@@ -80,9 +76,9 @@ export class AccountsController {
     @Query({ schema: noQuerySchema }) _query: object,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): Promise<void> | undefined {
     assertAcceptsJson(request.headers.accept);
-    return this.responder.sendJson(request, reply, `one ${accountId}`, async (served) => {
+    return this.responder.sendJson(request, reply, async (served) => {
       const { snapshot } = served;
       const position = snapshot.positionOf(accountId);
       if (position === -1) {

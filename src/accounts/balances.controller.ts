@@ -36,9 +36,9 @@ export class BalancesController {
     @Query({ schema: filtersSchema }) filters: FilterQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<void> {
+  ): Promise<void> | undefined {
     assertAcceptsJson(request.headers.accept);
-    return this.responder.sendJson(request, reply, `balances ${JSON.stringify(filters)}`, async ({ snapshot }) =>
+    return this.responder.sendJson(request, reply, async ({ snapshot }) =>
       toJsonBody({ totals: await toTotals(snapshot, await matchAccounts(snapshot, filters)) }),
     );
   }

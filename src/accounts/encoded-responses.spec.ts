@@ -22,9 +22,9 @@ const bodyOf =
 describe('encoded responses', () => {
   it('are kept up to 4 MB each', async () => {
     const responses = new EncodedResponses();
-    const { body } = await responses.build(served, 'small', 'identity', bodyOf(4 * MB));
+    const { body } = await responses.get(served, 'small', 'identity', bodyOf(4 * MB));
     expect(Buffer.isBuffer(body) && responses.find(served, 'small', 'identity')?.body).toBe(body);
-    const large = await responses.build(served, 'large', 'br', bodyOf(4 * MB + 1));
+    const large = await responses.get(served, 'large', 'br', bodyOf(4 * MB + 1));
     expect([large.encoding, Array.isArray(large.body)]).toEqual(['identity', true]);
     expect(responses.find(served, 'large', 'identity')).toBeUndefined();
   });
@@ -33,7 +33,7 @@ describe('encoded responses', () => {
     const responses = new EncodedResponses();
     const has = (key: number) => responses.find(served, String(key), 'identity') !== undefined;
     for (let key = 0; key < 10; key++) {
-      await responses.build(served, String(key), 'identity', bodyOf(3.5 * MB));
+      await responses.get(served, String(key), 'identity', bodyOf(3.5 * MB));
       expect(has(0)).toBe(true);
     }
     expect(Array.from({ length: 10 }, (_, key) => has(key))).toEqual([true, false, ...Array<boolean>(8).fill(true)]);
@@ -50,7 +50,7 @@ describe('encoded responses', () => {
       building -= 1;
       return bodyOf(10)(from);
     };
-    const all = Array.from({ length: 20 }, (_, key) => responses.build(served, String(key), 'identity', build));
+    const all = Array.from({ length: 20 }, (_, key) => responses.get(served, String(key), 'identity', build));
     setTimeout(release, 50);
     await Promise.all(all);
     expect(most).toBe(8);

@@ -55,16 +55,15 @@ export class EncodedResponses {
   /** At most 2 at once, so that they never take every thread of Node's pool. */
   readonly #compressing = pLimit(2);
 
-  /** The cached response for a key, if it has been built. */
+  /** The cached response for a URL, if it has been built. */
   find({ snapshot, stale }: ServedSnapshot, key: string, encoding: Encoding): EncodedResponse | undefined {
     return this.#caches.get(snapshot)?.ready.get(`${encoding} ${stale} ${key}`);
   }
 
-  /**
-   * Builds the response for a key, once for all that ask for it meanwhile.
-   * @param key the same for all requests that ask the same
-   */
-  build(served: ServedSnapshot, key: string, encoding: Encoding, build: BuildJson): Promise<EncodedResponse> {
+  /** The response for a URL; built once for all that ask for it meanwhile. */
+  async get(served: ServedSnapshot, key: string, encoding: Encoding, build: BuildJson): Promise<EncodedResponse> {
+    const found = this.find(served, key, encoding);
+    if (found) return found;
     const { ready, pending } = this.#cacheOf(served.snapshot);
     const fullKey = `${encoding} ${served.stale} ${key}`;
     let encoded = pending.get(fullKey);
@@ -96,7 +95,7 @@ export class EncodedResponses {
     encoding: Compression,
     build: BuildJson,
   ): Promise<EncodedResponse> {
-    const plain = this.find(served, key, 'identity') ?? (await this.build(served, key, 'identity', build));
+    const plain = await this.get(served, key, 'identity', build);
     const { etag, body } = plain;
     if (!Buffer.isBuffer(body) || body.length <= MIN_COMPRESSED_BYTES) return plain;
     return { etag, encoding, body: await this.#compressing(() => compressed(body, encoding)) };

@@ -9,7 +9,7 @@ import type { Snapshot } from '../snapshot/snapshot.js';
 import { readCacheDirectives } from './cache-directives.js';
 import { MEDIA_TYPES } from './content-negotiation.js';
 import { Downloads, toStream } from './downloads.js';
-import { EncodedResponses, toEntityTag, type BuildJson } from './encoded-responses.js';
+import { EncodedResponses, toEntityTag, type BuildJson, type EncodedResponse } from './encoded-responses.js';
 
 /** Gets the snapshot that a request asks for, and sends responses built from one, with the headers that show its age. */
 @Injectable()
@@ -28,42 +28,30 @@ export class Responder {
   }
 
   /**
-   * Sends JSON, out of memory where the same was asked before.
-   * @param key the same for all requests that ask the same
+   * Sends JSON; from memory, and without awaiting anything, if this URL was answered before from the same snapshot.
    * @throws GatewayError as `SnapshotCache.get`, and what `build` throws
    */
-  async sendJson(request: FastifyRequest, reply: FastifyReply, key: string, build: BuildJson): Promise<void> {
-    // a warm request awaits nothing
-    const served = this.#serveCached(request) ?? (await this.#serveRefreshed(request));
-    const encoding = toEncoding(request.headers['accept-encoding']);
-    const response =
-      this.responses.find(served, key, encoding) ?? (await this.responses.build(served, key, encoding, build));
-    const headers = this.toHeaders(served);
-    headers['etag'] = response.etag;
-    if (matchesTag(request.headers['if-none-match'], response.etag)) {
-      sendNotModified(request, reply, headers);
-      return;
-    }
-    headers['content-type'] = 'application/json; charset=utf-8';
-    if (response.encoding !== 'identity') headers['content-encoding'] = response.encoding;
-    reply.headers(headers).send(Buffer.isBuffer(response.body) ? response.body : toStream(response.body));
+  sendJson(request: FastifyRequest, reply: FastifyReply, build: BuildJson): Promise<void> | undefined {
+    const served = this.#serveCached(request);
+    const response = served && this.responses.find(served, request.url, toEncoding(request.headers['accept-encoding']));
+    if (!response) return this.#buildAndSend(request, reply, build, served);
+    this.#send(request, reply, served, response);
+    return undefined;
   }
 
   /**
    * Sends every match as a file.
-   * @param key the same for all requests that ask the same
    * @throws GatewayError as `SnapshotCache.get`; overloaded
    */
   async sendDownload(
     request: FastifyRequest,
     reply: FastifyReply,
-    key: string,
     format: 'csv' | 'ndjson',
     build: (snapshot: Snapshot) => AsyncIterable<Buffer>,
   ): Promise<void> {
     const served = this.#serveCached(request) ?? (await this.#serveRefreshed(request));
     const { snapshot, stale } = served;
-    const etag = toEntityTag([format, key, snapshot.digest, JSON.stringify([stale, snapshot.complete])]);
+    const etag = toEntityTag([format, request.url, snapshot.digest, JSON.stringify([stale, snapshot.complete])]);
     if (matchesTag(request.headers['if-none-match'], etag)) {
       sendNotModified(request, reply, { ...this.toHeaders(served), etag });
       return;
@@ -94,8 +82,35 @@ export class Responder {
       'snapshot-as-of': snapshot.asOf,
       'snapshot-stale': String(stale),
       'snapshot-complete': String(snapshot.complete),
-      vary: 'Accept, Accept-Encoding, Origin',
     };
+  }
+
+  async #buildAndSend(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    build: BuildJson,
+    cached: ServedSnapshot | null,
+  ): Promise<void> {
+    const served = cached ?? (await this.#serveRefreshed(request));
+    const encoding = toEncoding(request.headers['accept-encoding']);
+    this.#send(request, reply, served, await this.responses.get(served, request.url, encoding, build));
+  }
+
+  #send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    served: ServedSnapshot,
+    { etag, encoding, body }: EncodedResponse,
+  ): void {
+    const headers = this.toHeaders(served);
+    headers['etag'] = etag;
+    if (matchesTag(request.headers['if-none-match'], etag)) {
+      sendNotModified(request, reply, headers);
+      return;
+    }
+    headers['content-type'] = 'application/json; charset=utf-8';
+    if (encoding !== 'identity') headers['content-encoding'] = encoding;
+    reply.headers(headers).send(Buffer.isBuffer(body) ? body : toStream(body));
   }
 
   /** @throws GatewayError not-cached */

@@ -35,10 +35,7 @@ export class ConsoleController {
   @Get()
   front(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const type = toPageType(request.headers.accept);
-    reply
-      .header('cache-control', 'no-cache')
-      .header('vary', 'Accept, Origin')
-      .header('content-type', `${type}; charset=utf-8`);
+    reply.header('cache-control', 'no-cache').header('content-type', `${type}; charset=utf-8`);
     if (type === HTML) reply.send(this.page.html);
     else {
       const { mode } = this.settings;

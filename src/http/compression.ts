@@ -41,13 +41,8 @@ export function compressResponse(
   payload: unknown,
   done: (error: Error | null, payload?: unknown) => void,
 ): void {
-  if (!isCompressible(reply, payload)) {
-    done(null, payload);
-    return;
-  }
-  addToVary(reply);
   const encoding = toEncoding(request.headers['accept-encoding']);
-  if (encoding === 'identity') {
+  if (encoding === 'identity' || !isCompressible(reply, payload)) {
     done(null, payload);
     return;
   }
@@ -68,10 +63,4 @@ function isCompressible(reply: FastifyReply, payload: unknown): payload is strin
   if (reply.hasHeader('content-range')) return false;
   const length = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : Infinity;
   return length > MIN_COMPRESSED_BYTES && COMPRESSIBLE.test(String(reply.getHeader('content-type') ?? ''));
-}
-
-function addToVary(reply: FastifyReply): void {
-  const vary = String(reply.getHeader('vary') ?? '');
-  if (!/accept-encoding/i.test(vary))
-    reply.header('vary', vary === '' ? 'Accept-Encoding' : `${vary}, Accept-Encoding`);
 }

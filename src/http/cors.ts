@@ -11,18 +11,15 @@ type Headers = Readonly<Record<string, string>>;
 /** CORS for exactly the listed origins (the Fetch standard's preflight included). */
 export class Cors {
   readonly #isListed: (origin: string | undefined) => boolean;
-  readonly #others: Headers;
 
   constructor(origins: readonly string[]) {
-    this.#others = origins.length === 0 ? {} : { vary: 'Origin' };
     this.#isListed = createOriginCheck(origins);
   }
 
   /** Headers of every response to a caller with this origin. */
   headersFor(origin: string | undefined): Headers {
-    if (origin === undefined || !this.#isListed(origin)) return this.#others;
+    if (origin === undefined || !this.#isListed(origin)) return {};
     return {
-      ...this.#others,
       'access-control-allow-origin': origin,
       'access-control-expose-headers': EXPOSED_HEADERS,
     };

@@ -24,6 +24,9 @@ import { sendProblem, toPath } from './problem-answer.js';
 import { RouteMethods } from './route-methods.js';
 import { toSecurityHeaders } from './security-headers.js';
 
+/** What a response may depend on besides its URL; the same on every one, so that no route can forget it. */
+const VARY = 'Accept, Accept-Encoding, Origin';
+
 /** Fastify's reply for a response of Node's. A WeakMap of all of them would cost the collector more than all else here. */
 const REPLY = Symbol('reply');
 type AnsweredResponse = ServerResponse & { [REPLY]?: FastifyReply };
@@ -139,6 +142,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     reply.headers({
       ...toSecurityHeaders(path),
       ...this.#cors.headersFor(raw.headers.origin),
+      vary: VARY,
       'x-request-id': request.id,
     });
     if (this.#draining) reply.header('connection', 'close');

@@ -26,7 +26,7 @@ export function sendProblem(reply: FastifyReply, error: GatewayError): void {
     const type = { 'content-type': 'text/html; charset=utf-8', 'content-length': String(Buffer.byteLength(page)) };
     reply
       .code(status)
-      .headers({ ...headers, ...PAGE_HEADERS, ...type, vary: 'Accept, Origin' })
+      .headers({ ...headers, ...PAGE_HEADERS, ...type })
       .send(page);
     return;
   }

@@ -62,6 +62,5 @@ function send(request: FastifyRequest, reply: FastifyReply, entries: object, toP
   reply
     .header('content-type', `${type}; charset=utf-8`)
     .header('cache-control', 'public, max-age=3600')
-    .header('vary', 'Accept, Origin')
     .send(type === HTML ? toPage() : JSON.stringify(entries));
 }

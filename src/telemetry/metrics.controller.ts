@@ -32,10 +32,6 @@ export class MetricsController {
   })
   async get(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply) {
     const { contentType, text } = await this.metrics.render(chooseMetricsType(accept) === OPEN_METRICS);
-    return reply
-      .header('content-type', contentType)
-      .header('cache-control', 'no-store')
-      .header('vary', 'Accept, Origin')
-      .send(Buffer.from(text));
+    return reply.header('content-type', contentType).header('cache-control', 'no-store').send(Buffer.from(text));
   }
 }
