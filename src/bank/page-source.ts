@@ -3,8 +3,8 @@ import { NoToken, type AuthorizedCall } from '../auth/authorized-call.js';
 import type { Clock } from '../time/clock.js';
 import { startOf } from '../egress/answer.js';
 import { toAnswerError } from '../egress/answer-error.js';
+import { ProxyTimedOut } from '../egress/open-tunnel.js';
 import type { WireAnswer } from '../egress/wire-client.js';
-import { ProxyTimedOut } from '../egress/wire-failure.js';
 import { GatewayError } from '../problems/gateway-error.js';
 
 /** Path of the account list below {base_url} (docs/bank.md#account-list). */

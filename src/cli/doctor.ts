@@ -35,7 +35,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
         sandbox = await startOwnSandbox(toSandboxOptions(settings));
         return { settings: withSandboxBank(settings, sandbox), warnings };
       },
-      onStep: (step, lines) => say(printStep(step, lines)),
+      onStep: (step) => say(printStep(step)),
     });
     if (json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
     say(printVerdict(report, VERSION, new Date(), offline));

@@ -49,7 +49,6 @@ export async function checkAccounts(
     }
     const failure = toGatewayError(thrown);
     if (failure.code !== 'bank-response-invalid' || !answered) throw failure;
-    findings.lines.push('an answer came');
     return { drift: drift.found, failure };
   }
   judge(list.result, findings);
@@ -58,10 +57,6 @@ export async function checkAccounts(
 
 function judge({ accounts, pages, complete }: AccountList, findings: Findings): void {
   Object.assign(findings.facts, { accounts, pages, complete });
-  const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
-  const known =
-    complete === null ? ', the bank gives no count to compare with' : complete ? ', complete' : ', not complete';
-  findings.lines.push(`${count(accounts, 'account')} on ${count(pages, 'page')}${known}`);
   if (complete === false) {
     findings.warning = {
       problem: "Even after a second refresh, the list disagrees with the bank's own count, or has an account twice.",
@@ -82,10 +77,7 @@ function judge({ accounts, pages, complete }: AccountList, findings: Findings): 
 export async function checkShape({ drift, failure }: Listed, findings: Findings): Promise<void> {
   findings.facts['drift'] = drift;
   if (failure) throw failure;
-  if (drift.length === 0) {
-    findings.lines.push('the gateway knows every field');
-    return;
-  }
+  if (drift.length === 0) return;
   const unknown = drift.map(({ path, value }) => (value === undefined ? path : `${path} (${value})`));
   findings.warning = {
     problem: `The bank sends fields or values that the gateway does not know: ${unknown.join(', ')}.`,

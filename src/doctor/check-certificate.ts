@@ -21,24 +21,17 @@ export async function checkCertificate(
   const { subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter, chainPem, warnings } =
     material.certificate;
   const left = daysLeft(material.certificate, nowMs);
-  const [from, to] = [notBefore.toISOString(), notAfter.toISOString()];
   Object.assign(findings.facts, {
     subject,
     issuer,
     thumbprint,
     thumbprintSha256,
-    notBefore: from,
-    notAfter: to,
+    notBefore: notBefore.toISOString(),
+    notAfter: notAfter.toISOString(),
     daysLeft: left,
     intermediates: chainPem.length,
   });
-  findings.lines.push(
-    subject,
-    `thumbprint  ${thumbprint}  (SHA-1, to give to the bank)`,
-    `issued by   ${issuer}${chainPem.length > 0 ? ', with intermediate' : ''}`,
-    `valid       ${toDay(from)} to ${toDay(to)}${left >= 0 ? ` (${days(left)} left)` : ''}`,
-  );
-
+  const another = `a new certificate in place of the one with thumbprint ${thumbprint}`;
   const invalid = validityError(material.certificate, nowMs);
   if (invalid) {
     throw new StepFailed(
@@ -46,28 +39,24 @@ export async function checkCertificate(
       invalid.owner,
       invalid.detail,
       nowMs > notAfter.getTime()
-        ? `Ask the bank for a new certificate in place of the one with thumbprint ${thumbprint}, and replace its files.`
+        ? `Ask the bank for ${another}, and replace its files.`
         : `Compare the clock of this machine (${new Date(nowMs).toISOString()}) with the true time; if it is right, ask the bank for a certificate that is valid already.`,
     );
   }
-  const soon = left < SOON_DAYS;
-  const problems = [...(soon ? [`The certificate expires in ${days(left)}, on ${toDay(to)}.`] : []), ...warnings];
-  if (problems.length > 0) {
+  if (left < SOON_DAYS) {
     findings.warning = {
-      problem: problems.join(' '),
-      remedy: soon
-        ? `Ask the bank now for a new certificate in place of the one with thumbprint ${thumbprint}; the gateway takes it without a restart.`
-        : 'The certificate still works. Follow the advice above before it stops working.',
-      ...(soon && { code: 'certificate-expiring' }),
+      code: 'certificate-expiring',
+      problem: [`The certificate expires in ${left} days, on ${notAfter.toISOString()}.`, ...warnings].join(' '),
+      remedy: `Ask the bank now for ${another}; the gateway takes it without a restart.`,
+    };
+  } else if (warnings.length > 0) {
+    findings.warning = {
+      problem: warnings.join(' '),
+      remedy: 'The certificate still works. Follow the advice above before it stops working.',
     };
   }
   return material;
 }
-
-const days = (count: number) => (count === 1 ? '1 day' : count === 0 ? 'less than a day' : `${count} days`);
-
-/** The day of an ISO date. */
-const toDay = (iso: string) => iso.slice(0, 10);
 
 async function open(settings: Settings, now: Date): Promise<IdentityMaterial> {
   try {

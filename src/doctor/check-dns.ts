@@ -1,64 +1,44 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { TIMED_OUT, within } from '../time/deadline.js';
-import { failTogether, lineFor, type BankHost } from './hosts.js';
+import { failTogether, type BankHost } from './hosts.js';
 import { StepFailed } from './step-failed.js';
 import type { Findings } from './walk.js';
-
-/** All addresses of a name, as the runtime's own connections find them. */
-const lookupAll = (hostname: string) => lookup(hostname, { all: true });
-
-interface Lookup {
-  readonly host: BankHost;
-  readonly addresses: readonly string[];
-  /** The reason why there are none; null when there are. */
-  readonly failure: string | null;
-}
 
 /**
  * Resolves the names that this machine must resolve: the bank's hosts, or only the proxy's, because a proxy resolves the
  * bank's.
  */
-export async function checkDns(
-  hosts: readonly BankHost[],
-  timeoutMs: number,
-  { facts, lines }: Findings,
-  resolve: (hostname: string) => Promise<readonly { readonly address: string }[]> = lookupAll,
-): Promise<void> {
-  const lookups = await Promise.all(
-    hosts.map(async (host): Promise<Lookup> => {
-      if (isIP(host.hostname)) return { host, addresses: [host.hostname], failure: null };
-      try {
-        const found = await within(resolve(host.hostname), timeoutMs);
-        if (found === TIMED_OUT) return { host, addresses: [], failure: `no answer within ${timeoutMs} ms` };
-        return { host, addresses: found.map(({ address }) => address), failure: null };
-      } catch (error) {
-        return { host, addresses: [], failure: (error as NodeJS.ErrnoException).code ?? 'unknown' };
-      }
+export async function checkDns(hosts: readonly BankHost[], timeoutMs: number, { facts }: Findings): Promise<void> {
+  const failures = await Promise.all(
+    hosts.map(async ({ name, hostname, proxy, variable }) => {
+      const { addresses, failure } = await resolve(hostname, timeoutMs);
+      facts[name] = {
+        host: hostname,
+        ...(proxy && { note: 'the proxy; it resolves the name of the bank itself' }),
+        ...(addresses && { addresses }),
+      };
+      if (failure === undefined) return null;
+      const setting = proxy ? 'EGRESS_PROXY_URL (or HTTPS_PROXY)' : variable;
+      return new StepFailed(
+        'dns-failed',
+        'network',
+        `The name ${hostname} could not be resolved (${failure}).`,
+        `Check the name in ${setting}; if it is right, ask the network team why the resolver of this machine does not know it or does not answer: nslookup ${hostname}`,
+      );
     }),
   );
-  for (const { host, addresses, failure } of lookups) {
-    const { name, hostname, proxy } = host;
-    facts[name] = {
-      host: hostname,
-      ...(proxy && { note: 'the proxy; it resolves the name of the bank itself' }),
-      ...(failure === null && { addresses }),
-    };
-    const found = isIP(hostname) ? 'an address, no name to resolve' : addresses.join(', ') || 'not found';
-    lines.push(lineFor(host, `${hostname}: ${found}${proxy ? ' (the proxy)' : ''}`));
-  }
-  failTogether(lookups.map(({ host, failure }) => (failure === null ? null : toFailure(host, failure))));
+  failTogether(failures);
 }
 
-function toFailure({ hostname, proxy, variable }: BankHost, code: string): StepFailed {
-  const setting = proxy ? 'EGRESS_PROXY_URL (or HTTPS_PROXY)' : variable;
-  const unknown = code === 'ENOTFOUND' || code === 'ENODATA';
-  return new StepFailed(
-    'dns-failed',
-    'network',
-    `The name ${hostname} could not be resolved (${code}).`,
-    unknown
-      ? `Check the name in ${setting}; if it is right, ask the network team why the resolver of this machine does not know it: nslookup ${hostname}`
-      : `Ask the network team why the resolver of this machine gives no answer for ${hostname} (DNS servers, firewall for port 53): nslookup ${hostname}`,
-  );
+/** All addresses of a name, as the runtime's own connections find them, or why there are none. */
+async function resolve(hostname: string, timeoutMs: number): Promise<{ addresses?: string[]; failure?: string }> {
+  if (isIP(hostname)) return { addresses: [hostname] };
+  try {
+    const found = await within(lookup(hostname, { all: true }), timeoutMs);
+    if (found === TIMED_OUT) return { failure: `no answer within ${timeoutMs} ms` };
+    return { addresses: found.map(({ address }) => address) };
+  } catch (error) {
+    return { failure: (error as NodeJS.ErrnoException).code ?? 'unknown' };
+  }
 }

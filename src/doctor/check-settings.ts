@@ -12,9 +12,7 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
   try {
     const { settings, warnings } = await source();
     const { BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl } = settings;
-    const route = describeRoute(settings, baseUrl);
-    Object.assign(findings.facts, { baseUrl, authUrl, route });
-    findings.lines.push(...(baseUrl === authUrl ? [baseUrl] : [`tokens    ${authUrl}`, `accounts  ${baseUrl}`]));
+    Object.assign(findings.facts, { baseUrl, authUrl, route: describeRoute(settings, baseUrl) });
     if (warnings.length > 0) {
       findings.warning = { problem: toSentence(warnings), remedy: 'Correct these settings, or leave them out.' };
     }
@@ -22,7 +20,6 @@ export async function checkSettings(source: SettingsSource, findings: Findings):
   } catch (error) {
     if (!(error instanceof SettingsInvalid)) throw error;
     const { errors, warnings } = error;
-    findings.facts['errors'] = errors;
     const examples = errors.map(({ example }) => example).join('; ');
     throw new StepFailed(
       'config-invalid',

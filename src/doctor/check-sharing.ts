@@ -16,7 +16,6 @@ export async function checkSharing(redisUrl: SecretSource, settings: Settings, f
   try {
     await connection.connect();
     await connection.probe();
-    findings.lines.push(`${server}: a key was written, read and deleted`);
   } catch (error) {
     if (!(error instanceof RedisFailure)) throw error;
     const { owner, remedy } = PROBLEMS['sharing-unavailable'];

@@ -1,7 +1,6 @@
+import { isTrustFailure } from '../egress/open-tunnel.js';
 import type { RouteSettings } from '../egress/route.js';
-import { isTrustFailure } from '../egress/wire-failure.js';
 import type { GatewayError } from '../problems/gateway-error.js';
-import type { BankHost } from './hosts.js';
 import type { Connection } from './probe-connection.js';
 import { remedyFor, StepFailed } from './step-failed.js';
 
@@ -25,78 +24,50 @@ export function toRouteFailure(connection: Connection, settings: RouteSettings):
     return new StepFailed(
       'proxy-refused',
       'operator',
-      `${host.address}: The egress proxy ${given ? 'does not accept the user and password in EGRESS_PROXY_URL' : 'asks for a user and password, and EGRESS_PROXY_URL has none'} (it answered ${proxyStatus}).`,
+      `The egress proxy ${given ? 'does not accept the user and password in EGRESS_PROXY_URL' : 'asks for a user and password, and EGRESS_PROXY_URL has none'} (it answered ${proxyStatus}).`,
       'Set user and password in EGRESS_PROXY_URL=http://user:password@host:port, with everything percent-encoded except letters, digits and -._~ (@ as %40, : as %3A, / as %2F, # as %23, % as %25). If they are right, ask the network team about this account.',
     );
   }
-  return toFailed(connection, failure, routeRemedy(connection, failure.code, cause));
+  return new StepFailed(failure.code, failure.owner, failure.detail, toRouteRemedy(connection, failure));
 }
 
-/** Our side of the handshake. */
-interface OwnTrust {
-  /** SHA-1 of our certificate. */
-  readonly thumbprint: string;
-  /** Subjects of the roots in BANK_CA_FILE, or null when it is not set. */
-  readonly roots: readonly string[] | null;
-}
-
-/** The reason why the TLS handshake failed; null if it succeeded. */
-export function toTlsFailure(connection: Connection, own: OwnTrust): StepFailed | null {
-  const { failure } = connection;
-  if (!failure) return null;
-  const failed = toFailed(connection, failure, tlsRemedy(connection, failure, own.thumbprint));
-  if (failure.code !== 'bank-untrusted' || OTHER_DISTRUST.has(causeOf(failure))) return failed;
-  const { code, owner, problem, remedy } = failed;
-  return new StepFailed(code, owner, `${problem} ${describeRoots(own.roots)}`, remedy);
-}
-
-function describeRoots(roots: OwnTrust['roots']): string {
-  if (roots === null) return 'BANK_CA_FILE is not set, so the gateway trusts only the roots of Node.';
-  const more = roots.length > 5 ? ` and ${roots.length - 5} more` : '';
-  return `BANK_CA_FILE does not contain its root, only: ${roots.slice(0, 5).join('; ')}${more}.`;
-}
-
-/** Error codes of a server certificate that fails for a reason other than its root. */
-const OTHER_DISTRUST = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_TLS_CERT_ALTNAME_INVALID']);
-
-function toFailed({ host }: Connection, { code, owner, detail }: GatewayError, remedy: string): StepFailed {
-  return new StepFailed(code, owner, `${host.address}: ${detail}`, remedy);
-}
-
-/** The runtime's own code of what happened, which egress keeps as the cause. */
-const causeOf = ({ cause }: GatewayError): string => (cause instanceof Error ? cause.message : 'unknown');
-
-function routeRemedy(connection: Connection, code: GatewayError['code'], cause: string): string {
+function toRouteRemedy(connection: Connection, failure: GatewayError): string {
   const { host, localAddress: from = 'this machine', proxyStatus = 0 } = connection;
   const { address, proxy, variable, hostname, port } = host;
-  switch (code) {
+  switch (failure.code) {
     case 'proxy-refused':
       return proxyStatus >= 500
         ? `Ask the network team why the proxy cannot reach ${address} (its DNS, its firewall, or the bank itself).`
         : `Check that EGRESS_PROXY_URL names a CONNECT proxy. Ask the network team to allow CONNECT to ${address} on the proxy for this machine.`;
     case 'proxy-unavailable':
-      return isTrustFailure(cause)
+      return isTrustFailure(causeOf(failure))
         ? 'Set EGRESS_PROXY_CA_FILE to the root certificate of the proxy (ask the network team for it), and check that EGRESS_PROXY_URL names the proxy as its certificate does.'
         : `Check EGRESS_PROXY_URL (or HTTPS_PROXY); if it is right, ask the network team whether ${from} may connect to ${hostname}:${port}, and whether the proxy reaches ${address}.`;
     case 'bank-timeout':
     case 'bank-unreachable':
       return `Check host and port in ${variable}. Ask the network team whether the firewall lets ${from} connect to ${address} over TCP${proxy ? '' : ', or whether a proxy must be used (EGRESS_PROXY_URL)'}; then ask the bank whether its service is up.`;
     default:
-      return remedyFor('route', code);
+      return remedyFor('route', failure);
   }
 }
 
-function tlsRemedy(connection: Connection, failure: GatewayError, thumbprint: string): string {
+/** The reason why the TLS handshake failed; null if it succeeded. */
+export function toTlsFailure(connection: Connection, thumbprint: string): StepFailed | null {
+  const { failure } = connection;
+  if (!failure) return null;
+  return new StepFailed(failure.code, failure.owner, failure.detail, toTlsRemedy(connection, failure, thumbprint));
+}
+
+function toTlsRemedy(connection: Connection, failure: GatewayError, thumbprint: string): string {
   const { host, serverChain, localAddress: from = 'this machine' } = connection;
   const { address, variable } = host;
-  const { code } = failure;
   const cause = causeOf(failure);
-  if (code === 'certificate-rejected') {
-    const early = `The connection ended during the handshake, so our certificate may not be the cause: also ask the network team whether a firewall cuts off the connection to ${address}.`;
-    return `${rejectionRemedy(thumbprint)}${serverChain.length > 0 || /alert/.test(failure.detail) ? '' : ` ${early}`}`;
+  if (failure.code === 'bank-untrusted') return toTrustRemedy(connection, cause);
+  if (failure.code === 'certificate-rejected') {
+    const early = ` The connection ended during the handshake, so our certificate may not be the cause: also ask the network team whether a firewall cuts off the connection to ${address}.`;
+    return `${rejectionRemedy(thumbprint)}${serverChain.length > 0 || /alert/.test(failure.detail) ? '' : early}`;
   }
-  if (code === 'bank-untrusted') return trustRemedy(host, cause, serverChain[0]?.issuer ?? 'its issuer');
-  if (code === 'bank-timeout') {
+  if (failure.code === 'bank-timeout') {
     return `Ask the network team whether something between ${from} and ${address} blocks TLS (inspection, MTU): the connection is open, but the server sends nothing. Then ask the bank whether its service is up.`;
   }
   if (/PROTOCOL|UNSUPPORTED|alert 70/.test(`${cause} ${failure.detail}`)) {
@@ -112,7 +83,7 @@ function tlsRemedy(connection: Connection, failure: GatewayError, thumbprint: st
 export const rejectionRemedy = (thumbprint: string): string =>
   `Ask the bank whether the certificate with thumbprint ${thumbprint} is registered for our M2M user in this environment and not revoked, and whether our public address is on the allowlist; check that the PFX contains the intermediates.`;
 
-function trustRemedy({ address, variable }: BankHost, cause: string, issuer: string): string {
+function toTrustRemedy({ host: { address, variable }, serverChain }: Connection, cause: string): string {
   switch (cause) {
     case 'CERT_HAS_EXPIRED':
     case 'CERT_NOT_YET_VALID':
@@ -120,6 +91,9 @@ function trustRemedy({ address, variable }: BankHost, cause: string, issuer: str
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return `Check the name in ${variable}: the server at ${address} presents a certificate for other names (above). If the name is right, ask the network team where it leads.`;
     default:
-      return `If the bank uses a private root, ask it for the certificate of ${issuer} and set BANK_CA_FILE to it. The gateway then trusts only the roots in that file. If that is not the bank's issuer, ask the network team to exempt ${address} from TLS inspection.`;
+      return `If the bank uses a private root, ask it for the certificate of ${serverChain[0]?.issuer ?? 'its issuer'} and set BANK_CA_FILE to it. The gateway then trusts only the roots in that file. If that is not the bank's issuer, ask the network team to exempt ${address} from TLS inspection.`;
   }
 }
+
+/** The runtime's own code of what happened, which egress keeps as the cause. */
+const causeOf = ({ cause }: GatewayError): string => (cause instanceof Error ? cause.message : 'unknown');

@@ -80,7 +80,6 @@ async function checkToken({ tokens }: BankIdentity, warnings: readonly string[],
   const { lifetimeMs } = await tokens.get();
   const lifetimeSeconds = lifetimeMs / 1000;
   findings.facts['lifetimeSeconds'] = lifetimeSeconds;
-  findings.lines.push(`valid for ${lifetimeSeconds} s`);
   if (!warnings.some((line) => line.includes('token.lifetime-unknown'))) return;
   findings.warning = {
     problem: `The bank does not state a lifetime of its token that the gateway can read: it assumes ${lifetimeSeconds} s.`,

@@ -6,8 +6,6 @@ import { StepFailed } from './step-failed.js';
 export interface BankHost {
   /** Key of its facts: `tokens`, `accounts`, or `bank` when one host is both. */
   readonly name: 'bank' | 'tokens' | 'accounts';
-  /** In words, for messages. */
-  readonly target: string;
   /** The setting that names it. */
   readonly variable: string;
   readonly url: string;
@@ -21,33 +19,25 @@ export interface BankHost {
 }
 
 /** The hosts of the bank, one or two, and the way to each. */
-export function toHosts(settings: Settings) {
+export function toHosts(settings: Settings): BankHost[] {
   const { BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl } = settings;
-  const toHost = (host: Pick<BankHost, 'name' | 'target' | 'variable' | 'url'>): BankHost => {
-    const url = new URL(host.url);
-    const proxy = goesDirect(settings, host.url) ? null : settings.EGRESS_PROXY_URL;
-    const usual = proxy?.protocol === 'http:' ? 80 : 443;
+  const toHost = (name: BankHost['name'], variable: string, address: string): BankHost => {
+    const url = new URL(address);
+    const proxy = goesDirect(settings, address) ? null : settings.EGRESS_PROXY_URL;
     const next = proxy ?? url;
     return {
-      ...host,
+      name,
+      variable,
+      url: address,
       address: `${url.hostname}:${url.port || 443}`,
       proxy,
       hostname: next.hostname.replace(/^\[|\]$/g, ''),
-      port: Number(next.port || usual),
+      port: Number(next.port || (next.protocol === 'http:' ? 80 : 443)),
     };
   };
-  if (new URL(baseUrl).host === new URL(authUrl).host) {
-    return [toHost({ name: 'bank', target: 'the bank', variable: 'BANK_BASE_URL', url: baseUrl })];
-  }
-  return [
-    toHost({ name: 'tokens', target: 'the token endpoint', variable: 'BANK_AUTH_URL', url: authUrl }),
-    toHost({ name: 'accounts', target: 'the account list', variable: 'BANK_BASE_URL', url: baseUrl }),
-  ];
+  if (new URL(baseUrl).host === new URL(authUrl).host) return [toHost('bank', 'BANK_BASE_URL', baseUrl)];
+  return [toHost('tokens', 'BANK_AUTH_URL', authUrl), toHost('accounts', 'BANK_BASE_URL', baseUrl)];
 }
-
-/** A line for people; with two hosts it says which one it is about. */
-export const lineFor = ({ name }: BankHost, text: string): string =>
-  name === 'bank' ? text : `${name.padEnd(8)}  ${text}`;
 
 /**
  * Reports failures of two hosts as one step: with the code of the first, and the problem and remedy of each.
@@ -57,8 +47,6 @@ export function failTogether(failures: readonly (StepFailed | null)[]): void {
   const found = failures.filter((failure) => failure !== null);
   const [first] = found;
   if (!first) return;
-  const [problem, remedy] = (['problem', 'remedy'] as const).map((key) =>
-    [...new Set(found.map((failure) => failure[key]))].join(' '),
-  );
-  throw new StepFailed(first.code, first.owner, String(problem), String(remedy));
+  const all = (key: 'problem' | 'remedy') => [...new Set(found.map((failure) => failure[key]))].join(' ');
+  throw new StepFailed(first.code, first.owner, all('problem'), all('remedy'));
 }

@@ -11,18 +11,18 @@ const MARKS = {
 const WIDTH = 110;
 /** Width of mark, name and time. */
 const MARGIN = 26;
-const NAME_WIDTH = 17;
 const RULE = '-'.repeat(WIDTH);
 
-/** One step for people: result, duration, and the facts that help. */
-export function printStep({ name, status, ms, problem, remedy }: StepReport, lines: readonly string[]): string {
-  const said = status === 'warning' ? [problem, remedy].flatMap((text) => (text ? wrapped(text, MARGIN) : [])) : [];
-  const [first = '', ...rest] = [...lines.map(toPlain), ...said];
-  const head = `${MARKS[status]()} ${name.padEnd(12)}${String(ms).padStart(6)} ms   ${first}`.trimEnd();
-  return `${[head, ...rest.map((line) => `${' '.repeat(MARGIN)}${line}`)].join('\n')}\n`;
+/** One step for people: result, duration, what is wrong without a failure, and the facts. */
+export function printStep({ name, status, ms, facts, problem, remedy }: StepReport): string {
+  const warning = status === 'warning' ? wrapped(`${problem} ${remedy}`, MARGIN) : [];
+  const lines = [...warning, ...toTable(toRows(facts), MARGIN)].map((line) => ' '.repeat(MARGIN) + line);
+  const head = `${MARKS[status]()} ${name.padEnd(12)}${String(ms).padStart(6)} ms`;
+  const [first = '', ...rest] = lines;
+  return `${[`${head}   ${first.slice(MARGIN)}`.trimEnd(), ...rest].join('\n')}\n`;
 }
 
-/** The end of the report: a summary, or what is broken, who must act, and text for a ticket. */
+/** The end of the report: a summary, or what is broken and who must act. With the facts above, it is the text for a ticket. */
 export function printVerdict(report: DoctorReport, version: string, at: Date, offline: boolean): string {
   const failed = failedStep(report);
   if (!failed) {
@@ -31,51 +31,36 @@ export function printVerdict(report: DoctorReport, version: string, at: Date, of
     return `\n${styleText('green', asked)}${warned ? '. Look at the warnings (!)' : ''}.\n`;
   }
   const title = styleText('red', `accounts-gateway ${version} (${report.mode}): step "${failed.name}" failed`);
-  const rows = toTicket(report, failed, at).flatMap(([name, text]) =>
-    wrapped(text, NAME_WIDTH).map((line, index) => `${(index === 0 ? name : '').padEnd(NAME_WIDTH)}${line}`),
-  );
-  return `\n${[RULE, title, '', ...rows, RULE].join('\n')}\n`;
-}
-
-/** The part to paste into a ticket, the same for every recipient. */
-function toTicket({ steps }: DoctorReport, failed: StepReport, at: Date): [string, string][] {
-  const fact = (step: string, name: string) => steps.find((each) => each.name === step)?.facts[name];
-  const rows: [string, unknown][] = [
-    ['What is broken', failed.problem],
-    ['Cause', failed.code],
-    ['Who must act', failed.owner],
-    ['What to do', failed.remedy],
+  const rows: [string, string][] = [
+    ['What is broken', String(failed.problem)],
+    ['Cause', String(failed.code)],
+    ['Who must act', String(failed.owner)],
+    ['What to do', String(failed.remedy)],
     ['Not checked', STEPS.slice(STEPS.indexOf(failed.name) + 1).join(', ')],
     ['Time', at.toISOString()],
-    ['Request id', withNote(fact('accounts', 'requestId'), 'X-Request-Id')],
-    ['Token service', fact('settings', 'authUrl')],
-    ['Account service', fact('settings', 'baseUrl')],
-    ['Route', fact('settings', 'route')],
-    ['Source address', sourceAddresses(steps)],
-    ['Certificate', fact('certificate', 'subject')],
-    ['Thumbprint', withNote(fact('certificate', 'thumbprint'), 'SHA-1')],
-    ['Valid to', fact('certificate', 'notAfter')],
   ];
-  return rows.filter((row): row is [string, string] => typeof row[1] === 'string' && row[1] !== '');
+  return `\n${[RULE, title, '', ...toTable(rows, 0), RULE].join('\n')}\n`;
 }
 
-const withNote = (value: unknown, note: string) => (typeof value === 'string' ? `${value} (${note})` : undefined);
-
-function sourceAddresses(steps: readonly StepReport[]): string | undefined {
-  const route = steps.find(({ name }) => name === 'route')?.facts ?? {};
-  const found = Object.values(route).map((host) => (host as { sourceAddress?: unknown }).sourceAddress);
-  const distinct = [...new Set(found.filter((address) => typeof address === 'string'))];
-  return distinct.length > 0
-    ? `${distinct.join(', ')} (the local one; a NAT or proxy on the way shows another)`
-    : undefined;
+/** A row for each value, however deep: `bank.serverChain.0.subject`. */
+function toRows(facts: object, prefix = ''): [string, string][] {
+  return Object.entries(facts).flatMap(([name, value]: [string, unknown]) => {
+    if (typeof value === 'object' && value !== null) return toRows(value, `${prefix}${name}.`);
+    return value === '' ? [] : [[prefix + name, String(value)] as [string, string]];
+  });
 }
 
-/** Keeps text from outside on its line, without control characters. */
-const toPlain = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
+function toTable(rows: readonly [string, string][], indent: number): string[] {
+  const width = Math.max(0, ...rows.map(([name]) => name.length)) + 2;
+  return rows.flatMap(([name, text]) =>
+    wrapped(text, indent + width).map((line, index) => (index === 0 ? name : '').padEnd(width) + line),
+  );
+}
 
+/** The lines of a text; text from outside gets no control characters. */
 function wrapped(text: string, indent: number): string[] {
   const lines: string[] = [];
-  for (const word of toPlain(text).split(' ')) {
+  for (const word of text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').split(' ')) {
     const last = lines.at(-1);
     if (last !== undefined && last.length + 1 + word.length <= WIDTH - indent)
       lines[lines.length - 1] = `${last} ${word}`;

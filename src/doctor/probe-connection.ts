@@ -1,8 +1,9 @@
 import type { X509Certificate } from 'node:crypto';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
-import { ConnectFailure } from '../egress/connect-failure.js';
+import { BankUntrusted } from '../egress/agents.js';
 import type { Egress } from '../egress/egress.js';
+import { ProxyRefused } from '../egress/open-tunnel.js';
 import { CallFailed } from '../egress/wire-client.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import type { BankHost } from './hosts.js';
@@ -51,24 +52,24 @@ export async function probeConnection(egress: Egress, host: BankHost): Promise<C
   try {
     await open(egress, connection);
   } catch (error) {
-    if (error instanceof ConnectFailure) {
-      if (error.server) connection.serverChain = toChain(error.server);
-      connection.proxyStatus ??= error.proxyStatus;
-    }
-    connection.failure = egress.toError(new CallFailed(error), host.target);
+    const failure = egress.toError(new CallFailed(error), host.address);
+    if (failure instanceof BankUntrusted) connection.serverChain = toChain(failure.server);
+    if (failure instanceof ProxyRefused) connection.proxyStatus ??= failure.proxyStatus;
+    connection.failure = failure;
   }
   return connection;
 }
 
 async function open(egress: Egress, connection: Connection): Promise<void> {
-  const url = new URL(connection.host.url);
+  const { url, proxy } = connection.host;
+  const { hostname, port } = new URL(url);
   const started = performance.now();
   const since = () => Math.round(performance.now() - started);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const request = openRequest({
-    agent: egress.agentFor(connection.host.url),
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port || 443,
+    agent: egress.agentFor(url),
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port || 443,
     path: '/',
   });
   let timer: NodeJS.Timeout | undefined;
@@ -76,11 +77,9 @@ async function open(egress: Egress, connection: Connection): Promise<void> {
   request.on('socket', (socket) => {
     if (!(socket instanceof TLSSocket)) return;
     const onConnect = () => {
-      connection.reached = true;
-      connection.transportMs = since();
-      if (connection.host.proxy) connection.proxyStatus = 200;
       const { localAddress, remoteAddress, remotePort } = socket;
-      Object.assign(connection, { localAddress, remoteAddress, remotePort });
+      Object.assign(connection, { reached: true, transportMs: since(), localAddress, remoteAddress, remotePort });
+      if (proxy) connection.proxyStatus = 200;
     };
     if (socket.connecting) socket.once('connect', onConnect);
     // one that failed at once, as with a source address that is not ours, never stood
@@ -109,19 +108,15 @@ function toChain(leaf: X509Certificate | undefined): ServerCertificate[] {
   const chain: ServerCertificate[] = [];
   for (let next = leaf; next && chain.length < MAX_CERTIFICATES; next = next.issuerCertificate) {
     chain.push({
-      subject: toPlain(next.subject),
-      issuer: toPlain(next.issuer),
+      subject: toLine(next.subject),
+      issuer: toLine(next.issuer),
       validFrom: next.validFromDate.toISOString(),
       validTo: next.validToDate.toISOString(),
-      names: toPlain(next.subjectAltName),
+      names: toLine(next.subjectAltName),
     });
   }
   return chain;
 }
 
-/** Anybody can put anything into a certificate: what is shown of it is short, on one line and moves no cursor. */
-const toPlain = (text = '') =>
-  text
-    .replaceAll('\n', ', ')
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
-    .slice(0, MAX_LENGTH);
+/** A name in a certificate, which may contain anything, on one short line. */
+export const toLine = (text = ''): string => text.replaceAll('\n', ', ').slice(0, MAX_LENGTH);

@@ -1,5 +1,5 @@
 import { GatewayError } from '../problems/gateway-error.js';
-import { PROBLEMS, type Owner, type ProblemCode } from '../problems/problem-table.js';
+import { PROBLEMS, type Owner } from '../problems/problem-table.js';
 import type { DoctorCode, StepName } from './report.js';
 
 /** A step of the doctor failed. Says who must act, and what to do. */
@@ -11,7 +11,7 @@ export class StepFailed extends Error {
     readonly problem: string,
     readonly remedy: string,
     /** The step that failed, if a later step detected it: under TLS 1.3 a refusal arrives after the handshake. */
-    readonly step: StepName | null = null,
+    readonly step?: StepName,
   ) {
     super(problem);
   }
@@ -21,7 +21,7 @@ export class StepFailed extends Error {
 export function toStepFailed(thrown: unknown, step: StepName): StepFailed {
   if (thrown instanceof StepFailed) return thrown;
   if (thrown instanceof GatewayError && thrown.code !== 'internal-error') {
-    return new StepFailed(thrown.code, thrown.owner, thrown.detail, remedyFor(step, thrown.code));
+    return new StepFailed(thrown.code, thrown.owner, thrown.detail, remedyFor(step, thrown));
   }
   const cause = thrown instanceof GatewayError ? thrown.cause : thrown;
   const error = cause instanceof Error ? cause : new Error();
@@ -34,11 +34,8 @@ export function toStepFailed(thrown: unknown, step: StepName): StepFailed {
   );
 }
 
-/**
- * Remedy for the owner of a failed step: that of the problem table, except where that one counts on the
- * gateway to retry, or sends the reader to the doctor.
- */
-export function remedyFor(step: StepName, code: ProblemCode): string {
+/** The remedy of the problem table, except where that one counts on the gateway to retry, or sends the reader to the doctor. */
+export function remedyFor(step: StepName, { code }: GatewayError): string {
   const service = step === 'token' ? 'token service' : 'account service';
   switch (code) {
     case 'bank-error':
@@ -49,9 +46,6 @@ export function remedyFor(step: StepName, code: ProblemCode): string {
       return `Check that ${step === 'token' ? 'BANK_AUTH_URL (when it is not set, BANK_BASE_URL)' : 'BANK_BASE_URL'} leads to the ${service} itself: a portal or a proxy may answer in its place. If it does, report the time and the problem above to the bank, and ask what has changed. If the answer is too large, lower BANK_PAGE_SIZE or raise BANK_MAX_RESPONSE_BYTES.`;
     case 'bank-rate-limited':
       return 'Wait some minutes and run the doctor again. Ask the bank for its limit, and look for other programs that use the same M2M user.';
-    case 'proxy-refused':
-    case 'proxy-unavailable':
-      return 'Ask the network team about the state of the proxy: a moment ago it opened the tunnel.';
     default:
       return PROBLEMS[code].remedy;
   }

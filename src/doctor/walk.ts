@@ -4,10 +4,7 @@ import { toStepFailed } from './step-failed.js';
 
 /** Findings of a step so far. */
 export interface Findings {
-  /** For machines. */
   readonly facts: Record<string, unknown>;
-  /** The same for people, a line each. */
-  readonly lines: string[];
   /** A problem without a failure. */
   warning?: {
     readonly problem: string;
@@ -21,8 +18,8 @@ export interface Findings {
   ms?: number;
 }
 
-/** Called when a step ends, with its report and its lines for people. */
-export type OnStep = (report: StepReport, lines: readonly string[]) => void;
+/** Called when a step ends. */
+export type OnStep = (report: StepReport) => void;
 
 const NO_PROBLEM = { code: null, owner: null, problem: null, remedy: null };
 
@@ -39,25 +36,21 @@ export class Walk {
   /** Takes a step, unless one has failed. Returns its result, or null. Its findings are kept when it fails. */
   async step<T>(name: StepName, work: (findings: Findings) => Promise<T>): Promise<T | null> {
     if (this.#failed) return null;
-    const findings: Findings = { facts: {}, lines: [] };
-    const { facts, lines } = findings;
+    const findings: Findings = { facts: {} };
     const started = performance.now();
-    const ms = () => findings.ms ?? Math.round(performance.now() - started);
+    const report = (): StepReport => {
+      const { facts, ms = Math.round(performance.now() - started) } = findings;
+      return { name, status: 'ok', ms, facts, ...NO_PROBLEM };
+    };
     try {
       const result = await work(findings);
       const { warning } = findings;
-      if (!warning) this.#note({ name, status: 'ok', ms: ms(), facts, ...NO_PROBLEM }, lines);
-      else this.#note({ name, status: 'warning', ms: ms(), facts, code: null, owner: 'operator', ...warning }, lines);
+      this.#note({ ...report(), ...(warning && { status: 'warning', owner: 'operator', ...warning }) });
       return result;
     } catch (thrown) {
-      const { step, code, owner, problem, remedy } = toStepFailed(thrown, name);
+      const { step = name, code, owner, problem, remedy } = toStepFailed(thrown, name);
       this.#failed = true;
-      const failed = { status: 'failed', code, owner, problem, remedy } as const;
-      const earlier = step && this.#reports.get(step);
-      if (earlier) {
-        const found = { ...earlier, ...failed, facts: { ...earlier.facts, seenDuring: name } };
-        this.#note(found, [`detected in the step "${name}"`]);
-      } else this.#note({ name, ms: ms(), facts, ...failed }, lines);
+      this.#note({ ...(this.#reports.get(step) ?? report()), status: 'failed', code, owner, problem, remedy });
       return null;
     }
   }
@@ -67,8 +60,8 @@ export class Walk {
     return STEPS.map((name) => this.#reports.get(name) ?? { name, status: 'skipped', ms: 0, facts: {}, ...NO_PROBLEM });
   }
 
-  #note(report: StepReport, lines: readonly string[]): void {
+  #note(report: StepReport): void {
     this.#reports.set(report.name, report);
-    this.#onStep(report, lines);
+    this.#onStep(report);
   }
 }

@@ -7,14 +7,12 @@ import type { ProblemCode } from '../problems/problem-table.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import { readSmallFile } from '../config/small-file.js';
-import type { AgentSettings, ClientTls } from './agent-options.js';
-import { startsLikeJson } from './answer.js';
+import { DirectAgent, TunnelAgent, type AgentSettings, type ClientTls } from './agents.js';
+import { startOf } from './answer.js';
 import { nameOf, toAnswerError } from './answer-error.js';
 import { CallReport } from './call-report.js';
-import { DirectAgent } from './direct-agent.js';
 import { orAborted } from '../time/deadline.js';
 import { goesDirect, type RouteSettings } from './route.js';
-import { TunnelAgent } from './tunnel-agent.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError } from './wire-failure.js';
 
@@ -28,6 +26,9 @@ export type EgressSettings = RouteSettings &
 
 /** A request was not sent, because its `sendBefore` had passed. */
 export class TooLateToSend extends Error {}
+
+/** No body that is empty, HTML or noise; only parsing shows whether it is valid. */
+const STARTS_LIKE_JSON = /^(\xef\xbb\xbf)?\s*[[{]/;
 
 interface EgressParts {
   readonly clock: Clock;
@@ -160,7 +161,7 @@ export class Egress {
 
   #codeOf(answer: WireAnswer, { target, expected = [] }: WireRequest): ProblemCode | null {
     if (expected.includes(answer.status)) return null;
-    if (answer.status === 200 && !startsLikeJson(answer)) return 'bank-response-invalid';
+    if (answer.status === 200 && !STARTS_LIKE_JSON.test(startOf(answer, 1024))) return 'bank-response-invalid';
     return toAnswerError(answer, target, this.#parts.clock.now().wall)?.code ?? null;
   }
 }

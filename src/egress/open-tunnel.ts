@@ -1,7 +1,7 @@
 import { request as openRequest } from 'node:http';
 import { connect as connectTcp, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { ConnectFailure } from './connect-failure.js';
+import { GatewayError } from '../problems/gateway-error.js';
 
 /** Maximum size of a proxy's response to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
@@ -21,15 +21,15 @@ interface TunnelRequest {
 /**
  * A connection through a CONNECT proxy, on which the bank's TLS may begin. Any answer but a 200 with nothing after it is an
  * error, and an attempt that is late or not wanted any longer leaves no socket.
- * @throws ConnectFailure
+ * @throws GatewayError ProxyRefused, proxy-unavailable; the reason of `signal`
  */
 export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
   const { proxy, target, timeoutMs, signal } = tunnel;
-  if (signal?.aborted) throw new ConnectFailure('given-up');
+  signal?.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const connection = connectTo(tunnel);
-  const fail = (failure: ConnectFailure) => {
-    reject(failure);
+  const fail = (error: unknown) => {
+    reject(error);
     connection.destroy();
   };
   // also once the request has let go of it
@@ -41,20 +41,19 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
     createConnection: () => connection,
     maxHeaderSize: MAX_CONNECT_ANSWER_BYTES,
   });
-  request.on('error', (error: NodeJS.ErrnoException) => {
-    const unreadable = error.code?.startsWith('HPE_');
-    fail(new ConnectFailure(unreadable ? 'proxy-refused' : 'proxy-unavailable', error));
+  request.on('error', ({ code }: NodeJS.ErrnoException) => {
+    fail(code?.startsWith('HPE_') ? toRefused(tunnel) : toUnavailable(proxy, code));
   });
   request.on('connect', ({ statusCode }, socket: Socket, head) => {
-    if (statusCode !== 200) fail(new ConnectFailure('proxy-refused', undefined, statusCode));
+    if (statusCode !== 200) fail(toRefused(tunnel, statusCode));
     // no TLS server speaks first
-    else if (head.length > 0) fail(new ConnectFailure('tunnel-noise'));
+    else if (head.length > 0) fail(toNoTls(proxy, target));
     else resolve(socket);
   });
   request.end();
   // not `within`: what is late must be ended
-  const timer = setTimeout(() => fail(new ConnectFailure('proxy-timeout')), timeoutMs);
-  const giveUp = () => fail(new ConnectFailure('given-up'));
+  const timer = setTimeout(() => fail(new ProxyTimedOut(proxy, target)), timeoutMs);
+  const giveUp = () => fail(signal?.reason);
   signal?.addEventListener('abort', giveUp, { once: true });
   try {
     return await promise;
@@ -63,6 +62,55 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
     signal?.removeEventListener('abort', giveUp);
   }
 }
+
+/** The proxy did not respond within the connect deadline. Not retried, like every time-out (docs/architecture.md#every-retry). */
+export class ProxyTimedOut extends GatewayError {
+  constructor(proxy: URL, target: string) {
+    super(
+      'proxy-unavailable',
+      `The egress proxy ${proxy.host} opened no tunnel to ${target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`,
+    );
+  }
+}
+
+/** The answer to CONNECT is not a tunnel, cannot be read, or has no end; or the tunnel does not lead to TLS. */
+export class ProxyRefused extends GatewayError {
+  constructor(
+    detail: string,
+    /** The status of the answer, if it is the reason. */
+    readonly proxyStatus?: number,
+  ) {
+    super('proxy-refused', detail);
+  }
+}
+
+function toRefused({ proxy, target }: TunnelRequest, status?: number): ProxyRefused {
+  const answered = status === undefined ? '' : ` (it answered ${status})`;
+  return new ProxyRefused(`The egress proxy ${proxy.host} did not open a tunnel to ${target}${answered}.`, status);
+}
+
+/** The bytes in the tunnel are not TLS. */
+export const toNoTls = (proxy: URL, target: string): ProxyRefused =>
+  new ProxyRefused(`The tunnel of the egress proxy ${proxy.host} to ${target} does not lead to a TLS server.`);
+
+function toUnavailable({ host }: URL, code = 'unknown'): GatewayError {
+  const cause = new Error(code);
+  if (!isTrustFailure(code)) {
+    return new GatewayError('proxy-unavailable', `The egress proxy ${host} cannot be reached (${code}).`, { cause });
+  }
+  return new GatewayError(
+    'proxy-unavailable',
+    `The certificate of the egress proxy ${host} is not trusted (${code}).`,
+    {
+      cause,
+      // roots and name are settings; a proxy that has let its certificate expire is not ours
+      owner: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/.test(code) ? 'network' : 'operator',
+    },
+  );
+}
+
+/** True for a code of the runtime that means a server certificate that is not trusted. */
+export const isTrustFailure = (code: string): boolean => /^(?!ERR_SSL_).*(CERT|SIGNED|ISSUER|VERIFY)/.test(code);
 
 function connectTo({ proxy, proxyCa, dial }: TunnelRequest): Socket {
   const host = proxy.hostname.replace(/^\[|\]$/g, '');

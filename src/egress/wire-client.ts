@@ -2,13 +2,12 @@ import { request as openRequest, type RequestOptions } from 'node:https';
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
-import { finished } from 'node:stream/promises';
 import { isNativeError } from 'node:util/types';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
-import type { CallOptions } from './agent-options.js';
+import type { CallOptions } from './agents.js';
 import type { Instant } from '../time/clock.js';
+import { ACCEPTED_ENCODINGS, AnswerTooLarge, readBody } from './answer.js';
 import type { BankTarget } from './answer-error.js';
-import { ACCEPTED_ENCODINGS, AnswerTooLarge, decompress } from './decompress.js';
 
 export interface WireRequest {
   readonly target: BankTarget;
@@ -141,35 +140,11 @@ export class WireClient {
       const value: unknown = response.headers[name];
       return typeof value === 'string' ? value : null;
     };
-    const pieces = await gather(response.data, this.#maxBytes);
     return {
       status: response.status,
       contentType: header('content-type') ?? '',
       retryAfter: header('retry-after'),
-      pieces: await decompress(pieces, header('content-encoding') ?? '', this.#maxBytes),
+      pieces: await readBody(response.data, header('content-encoding') ?? '', this.#maxBytes),
     };
   }
-}
-
-/** Consecutive chunks to join if they are smaller than 4 KB on average, because each has an overhead in memory and time. */
-const ROW = 64;
-const SMALL_ROW_BYTES = ROW * 4096;
-
-/** @throws AnswerTooLarge; the stream's error, also when it is cut off */
-async function gather(stream: Readable, maxBytes: number): Promise<readonly Buffer[]> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  let row = { begins: 0, bytes: 0 };
-  // not read by iteration: that joins what has come meanwhile
-  stream.on('data', (piece: Buffer) => {
-    bytes += piece.length;
-    if (bytes > maxBytes) stream.destroy(new AnswerTooLarge());
-    pieces.push(piece);
-    row.bytes += piece.length;
-    if (pieces.length - row.begins < ROW) return;
-    if (row.bytes < SMALL_ROW_BYTES) pieces.push(Buffer.concat(pieces.splice(row.begins)));
-    row = { begins: pieces.length, bytes: 0 };
-  });
-  await finished(stream, { cleanup: true });
-  return pieces;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConnectFailure } from './connect-failure.js';
+import { GatewayError } from '../problems/gateway-error.js';
 import { CallFailed } from './wire-client.js';
 import { toWireError, type FailureContext } from './wire-failure.js';
 
-const SETTINGS = { BANK_REQUEST_TIMEOUT_MS: 10_000, BANK_MAX_RESPONSE_BYTES: 1000, EGRESS_PROXY_URL: null };
+const SETTINGS = { BANK_REQUEST_TIMEOUT_MS: 10_000, BANK_MAX_RESPONSE_BYTES: 1000 };
 /** A call on a fresh connection to a bank that has answered before. */
 const CONTEXT = { target: 'the account list', timedOut: false, everAnswered: true, settings: SETTINGS };
 
@@ -25,19 +25,6 @@ describe('a TLS alert', () => {
 
   it('counts more than a deadline that has passed meanwhile', () => {
     expect(failure(alert(46), { timedOut: true }).code).toBe('certificate-rejected');
-  });
-});
-
-describe('a proxy that cannot be reached', () => {
-  it('is named by host and port', () => {
-    const refused = new ConnectFailure('proxy-unavailable', withCode('ECONNREFUSED'));
-    const error = failure(refused, {
-      settings: { ...SETTINGS, EGRESS_PROXY_URL: new URL('http://user:hunter2@proxy.example:3128') },
-    });
-    expect([error.code, error.detail]).toEqual([
-      'proxy-unavailable',
-      'The egress proxy proxy.example:3128 cannot be reached (ECONNREFUSED).',
-    ]);
   });
 });
 
@@ -89,24 +76,9 @@ describe('a connection that does not come about', () => {
     expect(failure(withCode('ERR_SSL_WRONG_VERSION_NUMBER')).detail).toContain('TLS handshake');
   });
 
-  it.each([
-    ['untrusted', 'bank-untrusted', 'operator'],
-    ['connect-timeout', 'bank-timeout', 'bank'],
-    ['proxy-refused', 'proxy-refused', 'network'],
-    ['proxy-unavailable', 'proxy-unavailable', 'network'],
-    ['proxy-timeout', 'proxy-unavailable', 'network'],
-  ] as const)('at the stage %s is %s', (stage, code, owner) => {
-    const error = failure(wrapped(new ConnectFailure(stage)));
-    expect([error.code, error.owner]).toEqual([code, owner]);
-  });
-
-  it('over a distrusted server says by which rule', () => {
-    const cause = withCode('CERT_HAS_EXPIRED');
-    expect(failure(new ConnectFailure('untrusted', cause)).detail).toContain('CERT_HAS_EXPIRED');
-  });
-
-  it('over a proxy that answers says what it answered', () => {
-    expect(failure(new ConnectFailure('proxy-refused', undefined, 407)).detail).toContain('407');
+  it('is what the agent made of it, however deep', () => {
+    const unconnected = new GatewayError('proxy-refused', 'said no');
+    expect(failure(wrapped(wrapped(unconnected)), { timedOut: true })).toBe(unconnected);
   });
 });
 
@@ -128,7 +100,6 @@ describe('what is reported of a failure', () => {
     ['an alert', wrapped(alert(46))],
     ['a timeout', wrapped(withCode('ERR_CANCELED'))],
     ['an unknown error', new Error('hunter2')],
-    ['a distrusted server', new ConnectFailure('untrusted', new Error('hunter2'))],
     ['a text', 'hunter2'],
     ['nothing', undefined],
   ];

@@ -1,8 +1,7 @@
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';
-import { AnswerTooLarge } from './decompress.js';
-import { ConnectFailure } from './connect-failure.js';
+import { AnswerTooLarge } from './answer.js';
 import type { CallFailed } from './wire-client.js';
 
 /** The circumstances of a call that failed below HTTP. */
@@ -13,14 +12,8 @@ export interface FailureContext {
   readonly timedOut: boolean;
   /** True if the bank has answered before with this client certificate. */
   readonly everAnswered: boolean;
-  readonly settings: Pick<Settings, 'BANK_REQUEST_TIMEOUT_MS' | 'BANK_MAX_RESPONSE_BYTES' | 'EGRESS_PROXY_URL'>;
+  readonly settings: Pick<Settings, 'BANK_REQUEST_TIMEOUT_MS' | 'BANK_MAX_RESPONSE_BYTES'>;
 }
-
-/** The proxy did not respond within the connect deadline. Not retried, like every time-out (docs/architecture.md#every-retry). */
-export class ProxyTimedOut extends GatewayError {}
-
-/** True for a code of the runtime that means a server certificate that is not trusted. */
-export const isTrustFailure = (code: string): boolean => /^(?!ERR_SSL_).*(CERT|SIGNED|ISSUER|VERIFY)/.test(code);
 
 /** TLS alerts with which a server refuses the client's certificate (RFC 8446 §6.2). */
 const CERTIFICATE_ALERTS = new Set([40, 42, 43, 44, 45, 46, 47, 48, 116]);
@@ -34,15 +27,15 @@ export function toWireError(failure: CallFailed, context: FailureContext): Gatew
   const { target, timedOut, everAnswered, settings } = context;
   const answered = failure.status !== null;
   const chain = causesOf(failure.cause);
-  const connect = chain.find((error) => error instanceof ConnectFailure);
+  const unconnected = chain.find((error) => error instanceof GatewayError);
+  if (unconnected) return unconnected;
   const code = chain
     .map((error) => (error as NodeJS.ErrnoException).code)
-    .find((each) => each !== undefined && !/^ERR_(BAD|NETWORK|CANCELED)/.test(each));
-  const cause = new Error(String(code ?? connect?.stage ?? 'unknown'));
+    .find((each) => typeof each === 'string' && !/^ERR_(BAD|NETWORK|CANCELED)/.test(each));
+  const cause = new Error(String(code ?? 'unknown'));
   const fail = (...[name, detail, options]: ConstructorParameters<typeof GatewayError>) =>
     new GatewayError(name, detail.charAt(0).toUpperCase() + detail.slice(1), { ...options, cause });
 
-  if (connect) return toConnectError(connect, context, fail);
   const alert = chain
     .map((error) => /SSL alert number (\d+)/.exec(error.message)?.[1])
     .find((number) => number !== undefined);
@@ -87,53 +80,6 @@ export function toWireError(failure: CallFailed, context: FailureContext): Gatew
     'bank-unreachable',
     `${REASONS[code ?? ''] ?? 'The connection to the bank failed'} (${target}${code ? `, ${code}` : ''}).`,
   );
-}
-
-type Fail = (...args: ConstructorParameters<typeof GatewayError>) => GatewayError;
-
-function toConnectError(failure: ConnectFailure, { target, settings }: FailureContext, fail: Fail): GatewayError {
-  const { EGRESS_PROXY_URL: proxy } = settings;
-  const at = proxy ? ` ${proxy.hostname}:${proxy.port || (proxy.protocol === 'https:' ? 443 : 80)}` : '';
-  switch (failure.stage) {
-    case 'untrusted': {
-      const code = (failure.cause as NodeJS.ErrnoException | undefined)?.code;
-      return fail('bank-untrusted', `The certificate of ${target} is not trusted${code ? ` (${code})` : ''}.`);
-    }
-    case 'proxy-refused':
-      return fail(
-        'proxy-refused',
-        `The egress proxy${at} did not open a tunnel to ${target}${failure.proxyStatus ? ` (it answered ${failure.proxyStatus})` : ''}.`,
-      );
-    case 'proxy-unavailable': {
-      const code = causesOf(failure)
-        .map((error) => (error as NodeJS.ErrnoException).code)
-        .find((each) => each !== undefined);
-      if (code !== undefined && isTrustFailure(code)) {
-        return fail('proxy-unavailable', `The certificate of the egress proxy${at} is not trusted (${code}).`, {
-          // roots and name are settings; a proxy that has let its certificate expire is not ours
-          owner: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/.test(code) ? 'network' : 'operator',
-        });
-      }
-      return fail('proxy-unavailable', `The egress proxy${at} cannot be reached${code ? ` (${code})` : ''}.`);
-    }
-    case 'proxy-timeout':
-      return new ProxyTimedOut(
-        'proxy-unavailable',
-        `The egress proxy${at} opened no tunnel to ${target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`,
-        { cause: new Error(failure.stage) },
-      );
-    case 'tunnel-closed':
-      return fail(
-        'proxy-unavailable',
-        `The tunnel of the egress proxy${at} to ${target} was closed before any data arrived; either the proxy closed it, or the bank does not accept the address of the proxy.`,
-      );
-    case 'tunnel-noise':
-      return fail('proxy-refused', `The tunnel of the egress proxy${at} to ${target} does not lead to a TLS server.`);
-    case 'given-up':
-      return fail('bank-timeout', `The call to ${target} was cancelled.`);
-    case 'connect-timeout':
-      return fail('bank-timeout', `No TLS connection to ${target} within BANK_CONNECT_TIMEOUT_MS.`);
-  }
 }
 
 /** Explanations of the runtime's error codes. */

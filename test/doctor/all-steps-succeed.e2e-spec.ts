@@ -83,9 +83,9 @@ describe('the doctor, where all is well', () => {
       complete: true,
     });
     expect(step('shape').facts).toEqual({ drift: [] });
-    expect(text).toMatch(/^✓ settings +\d+ ms {3}https:/m);
-    expect(text).toMatch(new RegExp(`^ {26}thumbprint {2}${String(thumbprint)}`, 'm'));
-    expect(text).toMatch(/^ {26}valid {7}\d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d \(364 days left\)$/m);
+    expect(text).toMatch(/^✓ settings +\d+ ms {3}baseUrl +https:/m);
+    expect(text).toMatch(new RegExp(`^ {26}thumbprint +${String(thumbprint)}`, 'm'));
+    expect(text).toMatch(/^ {26}daysLeft +364$/m);
     // no colours, and nothing wider than a terminal of today
     expect(text).not.toContain('\u001b');
     expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(130);
@@ -102,7 +102,6 @@ describe('the doctor, where all is well', () => {
     const route = examination.step('route').facts as Record<string, { remotePort: number }>;
     expect(`https://127.0.0.1:${route['tokens']?.remotePort}`).toBe(sandbox.authUrl);
     expect(`https://127.0.0.1:${route['accounts']?.remotePort}`).toBe(sandbox.url);
-    expect(examination.text).toMatch(/tokens {4}from 127/);
   });
 
   (hasIpv6() ? it : it.skip)('finds an IPv6 literal', async () => {
@@ -111,7 +110,6 @@ describe('the doctor, where all is well', () => {
     const examination = await examinePatiently(toEnvironment(sandbox));
     expectWell(examination);
     expect(examination.step('dns').facts).toEqual({ bank: { host: '::1', addresses: ['::1'] } });
-    expect(examination.text).toMatch(/from ::1 to \[::1\]:\d+, direct/);
   });
 
   it.each(['http', 'https'])('goes through an %s proxy, and shows its answer', async (scheme) => {
@@ -127,7 +125,6 @@ describe('the doctor, where all is well', () => {
     expect(heads[0]).toMatch(/^CONNECT 127\.0\.0\.1:\d+ /);
     expect(examination.step('dns').facts['bank']).toMatchObject({ host: url.hostname });
     expect(examination.step('route').facts['bank']).toMatchObject({ route: `proxy ${url.origin}`, proxyStatus: 200 });
-    expect(examination.text).toMatch(/which answered 200 to CONNECT 127\.0\.0\.1:\d+/);
   });
 
   it('goes direct where NO_PROXY says so', async () => {

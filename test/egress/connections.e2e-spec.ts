@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
-import { DirectAgent } from '../../src/egress/direct-agent.js';
-import { TunnelAgent } from '../../src/egress/tunnel-agent.js';
+import { DirectAgent, TunnelAgent } from '../../src/egress/agents.js';
 import { WireClient } from '../../src/egress/wire-client.js';
 import { createAuthority } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';

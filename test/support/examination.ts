@@ -39,7 +39,7 @@ export async function examineWith(
     offline,
     clock,
     settings: async () => readSettings({ ...ENV, ...env }, { sandbox: false }),
-    onStep: (step, lines) => void printed.push(printStep(step, lines)),
+    onStep: (step) => void printed.push(printStep(step)),
   });
   printed.push(printVerdict(report, '1.2.3', new Date(), offline));
   const text = printed.join('');

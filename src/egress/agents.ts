@@ -1,0 +1,196 @@
+import type { X509Certificate } from 'node:crypto';
+import type { ClientRequest } from 'node:http';
+import { Agent, type RequestOptions } from 'node:https';
+import { isIP } from 'node:net';
+import { checkServerIdentity, connect, type PeerCertificate, type TLSSocket } from 'node:tls';
+import { HttpsProxyAgent } from 'https-proxy-agent';
+import type { Settings } from '../config/settings.js';
+import { GatewayError } from '../problems/gateway-error.js';
+import { openTunnel, toNoTls } from './open-tunnel.js';
+
+/**
+ * Our side of TLS with the bank, handed down by auth. It is shown to the bank only, never to a proxy.
+ */
+export interface ClientTls {
+  /** PEM, PKCS#8, unencrypted. */
+  readonly key: string;
+  /** PEM, the leaf first, then its intermediates. */
+  readonly cert: string;
+  /** PEM of the only roots trusted for the bank; null for the runtime's own. */
+  readonly ca: string | null;
+}
+
+/** The settings of all connections of one egress. */
+export type AgentSettings = Pick<Settings, 'BANK_TLS_MAX_VERSION' | 'BANK_CONNECT_TIMEOUT_MS' | 'EGRESS_LOCAL_ADDRESS'>;
+
+/** Options of a call for the agent, beyond Node's. */
+export interface CallOptions extends RequestOptions {
+  /** Ends the opening of a connection for this call. Not Node's `signal`, which would stay with a socket others use later. */
+  readonly callSignal?: AbortSignal | undefined;
+}
+
+/** The bank's server certificate is not trusted; `message` of the cause is the runtime's code. */
+export class BankUntrusted extends GatewayError {
+  /** Private, so that no log line shows it. */
+  readonly #server: X509Certificate | undefined;
+
+  constructor(address: string, code: string | undefined, server: X509Certificate | undefined) {
+    const detail = `The certificate of ${address} is not trusted${code ? ` (${code})` : ''}.`;
+    super('bank-untrusted', detail, { cause: new Error(code) });
+    this.#server = server;
+  }
+
+  /** The certificate that is not trusted; its socket is gone when the error arrives. */
+  get server(): X509Certificate | undefined {
+    return this.#server;
+  }
+}
+
+/**
+ * Connections are kept for the next call, but closed when idle for 30 s: before a firewall or a load balancer on the way
+ * forgets them silently, and a call over one hangs until its deadline.
+ */
+const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 };
+
+/** Direct connections to the bank, kept alive and resumed. One deadline spans DNS, TCP and TLS. */
+export class DirectAgent extends Agent {
+  readonly #connectTimeoutMs: number;
+
+  constructor(tls: ClientTls, settings: AgentSettings) {
+    super({ ...KEEP_ALIVE, ...bankTlsOptions(tls, settings), ...dialOptions(settings) });
+    this.#connectTimeoutMs = settings.BANK_CONNECT_TIMEOUT_MS;
+  }
+
+  override createConnection(options: CallOptions): TLSSocket {
+    const socket = super.createConnection(options) as TLSSocket;
+    return secureInTime(socket, toAddress(options), this.#connectTimeoutMs);
+  }
+}
+
+/**
+ * Connections to the bank through a CONNECT proxy, kept alive and resumed. One deadline spans DNS, proxy, tunnel and TLS. Our
+ * certificate is shown inside the tunnel only. The library keeps the connections; it would also open them, but takes any
+ * answer of a proxy for the bank's and any amount of it.
+ */
+export class TunnelAgent extends HttpsProxyAgent<string> {
+  readonly #proxy: URL;
+  readonly #proxyCa: string | null;
+  readonly #tls: ReturnType<typeof bankTlsOptions>;
+  readonly #settings: AgentSettings;
+  readonly #sessions = new Map<string, Buffer>();
+
+  /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's own */
+  constructor(proxy: URL, proxyCa: string | null, tls: ClientTls, settings: AgentSettings) {
+    // the library writes the address it is given into debug output
+    super(proxy.origin, KEEP_ALIVE);
+    // which it drops
+    this.options.timeout = KEEP_ALIVE.timeout;
+    this.#proxy = proxy;
+    this.#proxyCa = proxyCa;
+    this.#tls = bankTlsOptions(tls, settings);
+    this.#settings = settings;
+  }
+
+  override async connect(_request: ClientRequest, options: CallOptions): Promise<TLSSocket> {
+    const { BANK_CONNECT_TIMEOUT_MS: timeoutMs } = this.#settings;
+    const host = options.host ?? '';
+    const target = toAddress(options);
+    const started = performance.now();
+    const tunnel = await openTunnel({
+      proxy: this.#proxy,
+      proxyCa: this.#proxyCa,
+      dial: dialOptions(this.#settings),
+      target,
+      timeoutMs,
+      signal: options.callSignal,
+    });
+    const before = tunnel.bytesRead;
+    const session = this.#sessions.get(target);
+    const socket = connect({
+      ...this.#tls,
+      socket: tunnel,
+      servername: isIP(host) ? '' : host,
+      // Node would check an IP address against nothing, over a socket that is there already
+      checkServerIdentity: (_name: string, certificate: PeerCertificate) => checkServerIdentity(host, certificate),
+      ...(session && { session }),
+    });
+    socket.on('session', (ticket: Buffer) => this.#sessions.set(target, ticket));
+    socket.once('error', () => this.#sessions.delete(target));
+    const left = Math.max(1, timeoutMs - (performance.now() - started));
+    const explain = (error: Error) => toTunnelError(error, this.#proxy, target, tunnel.bytesRead > before);
+    return secureInTime(socket, target, left, explain);
+  }
+}
+
+/** An error before the first byte of the bank's TLS is about the tunnel, not about our certificate. */
+function toTunnelError(error: Error, proxy: URL, target: string, isAnswered: boolean): Error {
+  if (!isAnswered) {
+    return new GatewayError(
+      'proxy-unavailable',
+      `The tunnel of the egress proxy ${proxy.host} to ${target} was closed before any data arrived; either the proxy closed it, or the bank does not accept the address of the proxy.`,
+    );
+  }
+  const isNoTls = /wrong version number|packet length too long|http request|invalid record|record overflow/i;
+  return isNoTls.test(error.message) ? toNoTls(proxy, target) : error;
+}
+
+/**
+ * Gives a connecting TLS socket until `deadlineMs` from now to be secure, and makes a distrusted server recognisable,
+ * whatever the error's code is in this version of Node. `explain` may replace other errors that end the handshake.
+ */
+function secureInTime(
+  socket: TLSSocket,
+  address: string,
+  deadlineMs: number,
+  explain: (error: Error) => Error = (error) => error,
+): TLSSocket {
+  const onLate = () =>
+    socket.destroy(new GatewayError('bank-timeout', `No TLS connection to ${address} within BANK_CONNECT_TIMEOUT_MS.`));
+  // not `within`: the deadline ends the socket itself, which the agent has handed out long since
+  const timer = setTimeout(onLate, deadlineMs);
+  let settled = false;
+  const settle = () => {
+    settled = true;
+    clearTimeout(timer);
+  };
+  socket.once('secureConnect', settle);
+  socket.once('close', settle);
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error?: Error) => {
+    if (settled || !error || error instanceof GatewayError) return destroy(error);
+    if (!socket.authorizationError) return destroy(explain(error));
+    const { code } = error as NodeJS.ErrnoException;
+    return destroy(new BankUntrusted(address, code, socket.getPeerX509Certificate()));
+  };
+  return socket;
+}
+
+/** Host and port of the bank: `api.bank.example:443`. */
+const toAddress = ({ host, port }: CallOptions) => `${host?.includes(':') ? `[${host}]` : host}:${port}`;
+
+/**
+ * The TLS options of every connection to the bank: our certificate, its roots, TLS 1.2 up to BANK_TLS_MAX_VERSION, HTTP/1.1,
+ * never unverified. Up to TLS 1.2 the bank may ask for the certificate after the handshake, by renegotiation.
+ */
+function bankTlsOptions(tls: ClientTls, { BANK_TLS_MAX_VERSION: maxVersion }: AgentSettings) {
+  return {
+    key: tls.key,
+    cert: tls.cert,
+    ...(tls.ca !== null && { ca: tls.ca }),
+    minVersion: 'TLSv1.2' as const,
+    maxVersion: `TLSv${maxVersion}` as const,
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true,
+  };
+}
+
+/**
+ * How TCP connections are opened. Of several addresses each but the last gets a quarter of the connect deadline, not
+ * Node's 250 ms, which a far one does not answer in. With a source address only addresses of its family are tried.
+ */
+function dialOptions({ BANK_CONNECT_TIMEOUT_MS: timeoutMs, EGRESS_LOCAL_ADDRESS: localAddress }: AgentSettings) {
+  return {
+    autoSelectFamilyAttemptTimeout: Math.max(10, Math.round(timeoutMs / 4)),
+    ...(localAddress !== undefined && { localAddress, family: isIP(localAddress) }),
+  };
+}
