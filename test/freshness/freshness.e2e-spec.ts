@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { bankForFile, holdAccounts } from '../support/bank-for-file.js';
 import { askInTime } from '../support/common-conditions.js';
 import { type Answer, type Gateway, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { type Handler, issueToken, json, listAccounts, startPretendBank } from '../support/pretend-bank.js';
+import { json, listAccounts } from '../support/pretend-bank.js';
 import { sampleAccount, sampleAccounts } from '../support/sample-accounts.js';
 import { start } from '../support/sandbox.js';
 import { until } from '../support/until.js';
@@ -22,10 +21,6 @@ beforeEach(async () => {
 const refreshes = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length;
 const ask = (cacheControl?: string) =>
   askInTime(gateway, '/api/v1/accounts', cacheControl === undefined ? {} : { 'cache-control': cacheControl });
-/** A gateway that waits for a slow bank as long as a test may. */
-const startImpatient = async () =>
-  (gateway = await startGateway(bank, { SNAPSHOT_SOFT_TIMEOUT_MS: '150', REQUEST_DEADLINE_MS: '2000' }, clock));
-
 describe('callers say how fresh', () => {
   it('nothing said: a young copy without asking the bank, with its age and what is left of it', async () => {
     const first = await ask();
@@ -96,262 +91,147 @@ describe('callers say how fresh', () => {
     expect((await ask('only-if-cached')).json.code).toBe('not-cached');
     expect(refreshes()).toBe(1);
   });
-
-  it('a slow bank: past the soft timeout the older copy, marked, while the refresh goes on for the next', async () => {
-    await startImpatient();
-    await ask();
-    clock.advance(11_000);
-    const letGo = holdAccounts(bank);
-    expect((await ask()).json.snapshot.stale).toBe(true);
-    letGo();
-    await until(() => gateway.events('snapshot.refreshed').length === 2);
-    expect((await ask()).json.snapshot.stale).toBe(false);
-    expect(refreshes()).toBe(2);
-  });
-
-  it('who asked for now waits to the deadline, and is never given the older copy', async () => {
-    await startImpatient();
-    await ask();
-    clock.advance(11_000);
-    const letGo = holdAccounts(bank);
-    const patient = [ask('no-cache'), ask('max-age=5')];
-    expect((await ask()).json.snapshot.stale).toBe(true);
-    letGo();
-    expect((await Promise.all(patient)).map(({ json: { snapshot } }) => snapshot.stale)).toEqual([false, false]);
-    clock.advance(11_000);
-    bank.onAccounts = () => undefined;
-    const answers = await Promise.all([ask('no-cache'), ask('max-age=5'), ask()]);
-    expect(answers.map(({ status }) => status)).toEqual([504, 504, 200]);
-    expect(answers[0].json).toMatchObject({ code: 'bank-timeout', owner: 'bank' });
-  });
-
-  it('a failing bank: the error for who asked for now, the copy for the others; 404 drops the copy', async () => {
-    await ask();
-    clock.advance(11_000);
-    bank.onAccounts = (_request, response) => json(response, 500, '');
-    expect((await ask('no-cache')).json.code).toBe('bank-error');
-    expect((await ask()).json.snapshot.stale).toBe(true);
-    clock.advance(2000);
-    bank.onAccounts = (_request, response) => json(response, 404, {});
-    expect((await ask()).json.code).toBe('access-not-granted');
-    expect((await ask('only-if-cached')).json.code).toBe('not-cached');
-  });
-
-  it('ages are taken by both clocks', async () => {
-    await ask();
-    clock.setWall(-3_600_000);
-    clock.advanceMonotonic(11_000);
-    await ask();
-    expect(refreshes()).toBe(2);
-    clock.setWall(3_600_000 + 11_000);
-    await ask();
-    expect(refreshes()).toBe(3);
-  });
 });
 
-describe('sharing one refresh', () => {
-  const asked = (sandbox: Sandbox, endpoint: string) =>
-    sandbox.requests.filter((request) => request.endpoint === endpoint).length;
-
-  describe('one list for everybody', () => {
-    it('200 callers at once on a cold gateway cost one token request and one refresh', async () => {
-      const sandbox = await start({ latencyMs: 20 });
-      const gateway = await startGateway(sandbox);
-      const answers = await Promise.all(Array.from({ length: 200 }, () => gateway.get('/api/v1/accounts')));
-      expect(answers.map(({ status }) => status)).toEqual(Array(200).fill(200));
-      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-      expect(asked(sandbox, 'authorize')).toBe(1);
-      expect(asked(sandbox, 'accounts')).toBe(1);
-    });
-
-    it('also where tokens come from a host of their own, and with lists, pages and single accounts mixed', async () => {
-      const sandbox = await start({ latencyMs: 20, authPort: 0 });
-      expect(sandbox.authUrl).not.toBe(sandbox.url);
-      const gateway = await startGateway(sandbox, { BANK_PAGE_SIZE: '50' });
-      const paths = ['/api/v1/accounts', '/api/v1/accounts?pageNumber=3', '/api/v1/accounts/nobody', '/health/ready'];
-      // a probe waits 500 ms at most
-      const expected = [[200], [200], [404], [200, 503]];
-      const answers = await Promise.all(
-        Array.from({ length: 200 }, (_, index) => gateway.get(paths[index % paths.length] as string)),
-      );
-      const unexpected = answers.filter(({ status }, index) => !expected[index % 4]?.includes(status));
-      expect(unexpected.map(({ status }) => status)).toEqual([]);
-      expect((await gateway.get('/health/ready')).status).toBe(200);
-      expect(asked(sandbox, 'authorize')).toBe(1);
-      expect(asked(sandbox, 'accounts')).toBe(3);
-      // the certificate is shown at both hosts (docs/bank.md#account-list)
-      const thumbprints = new Set(sandbox.requests.map(({ thumbprint }) => thumbprint));
-      expect(thumbprints.size).toBe(1);
-      expect(thumbprints).not.toContain(null);
-    });
-
-    it('the counterpart: callers who refuse a cached copy one after another cost a refresh each', async () => {
-      const sandbox = await start();
-      const gateway = await startGateway(sandbox, { SNAPSHOT_FRESH_MS: '0' });
-      for (let call = 0; call < 3; call++) expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
-      expect(asked(sandbox, 'authorize')).toBe(1);
-      expect(asked(sandbox, 'accounts')).toBe(3);
-    });
-  });
-});
-
-describe('one answer', () => {
-  const PATH = '/api/v1/accounts';
-  const FRESH_MS = 10_000;
-  const STALE_MS = 300_000;
-
-  /** Body and headers of a good answer must agree. Returns what they say. */
-  function shown({ status, headers, json: body }: Answer) {
-    expect(status).toBe(200);
-    expect(headers['snapshot-as-of']).toBe(body.snapshot.asOf);
-    expect(headers['snapshot-stale']).toBe(String(body.snapshot.stale));
-    expect(headers['snapshot-complete']).toBe(String(body.snapshot.complete));
-    const cacheStatus = String(headers['cache-status']);
-    expect(cacheStatus).toMatch(
-      /^accounts-gateway; (hit|fwd=(miss|stale|request)(; collapsed)?); ttl=-?\d+(; detail=[a-z-]+)?$/,
+describe('one refresh for everybody', () => {
+  it('200 callers at once on a cold gateway, with a token host of its own: lists, pages, accounts and probes', async () => {
+    const sandbox = await start({ latencyMs: 20, authPort: 0 });
+    const asked = (endpoint: string) => sandbox.requests.filter((request) => request.endpoint === endpoint).length;
+    expect(sandbox.authUrl).not.toBe(sandbox.url);
+    const gateway = await startGateway(sandbox, { BANK_PAGE_SIZE: '50' });
+    const paths = ['/api/v1/accounts', '/api/v1/accounts?pageNumber=3', '/api/v1/accounts/nobody', '/health/ready'];
+    // a probe waits 500 ms at most
+    const expected = [[200], [200], [404], [200, 503]];
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => gateway.get(paths[index % paths.length] as string)),
     );
-    const age = Number(headers.age);
-    const maxAge = Number(/^private, max-age=(\d+)$/.exec(String(headers['cache-control']))?.[1]);
-    const ttl = Number(/ttl=(-?\d+)/.exec(cacheStatus)?.[1]);
-    if (body.snapshot.stale) expect(maxAge).toBe(0);
-    else expect(maxAge).toBe(Math.max(0, ttl));
-    // both are rounded down
-    expect(Math.abs(age + ttl - FRESH_MS / 1000)).toBeLessThanOrEqual(1);
-    expect(headers.vary).toBe('Accept, Accept-Encoding, Origin');
-    expect(headers.etag).toMatch(/^W\/"/);
-    return { ...body.snapshot, age, cacheStatus, names: body.accounts.map(({ name }: { name: string }) => name) };
-  }
+    const unexpected = answers.filter(({ status }, index) => !expected[index % 4]?.includes(status));
+    expect(unexpected.map(({ status }) => status)).toEqual([]);
+    expect((await gateway.get('/health/ready')).status).toBe(200);
+    expect([asked('authorize'), asked('accounts')]).toEqual([1, 3]);
+    // the certificate is shown at both hosts (docs/bank.md#account-list)
+    const thumbprints = new Set(sandbox.requests.map(({ thumbprint }) => thumbprint));
+    expect(thumbprints.size).toBe(1);
+    expect(thumbprints).not.toContain(null);
+  });
+});
 
-  describe('one answer through its life', () => {
-    const hang: Handler = () => undefined;
+const PATH = '/api/v1/accounts';
+const FRESH_MS = 10_000;
+const STALE_MS = 300_000;
 
-    async function startBoth() {
-      const bank = await startPretendBank();
-      bank.onToken = issueToken(bank);
-      bank.onAccounts = listAccounts(sampleAccounts(2));
-      const clock = new MovedClock();
-      clock.stop();
-      const gateway = await startGateway(
-        bank,
-        { SNAPSHOT_SOFT_TIMEOUT_MS: '150', SNAPSHOT_READ_TIMEOUT_MS: '1500' },
-        clock,
-      );
-      const asked = () => bank.requests.filter(({ path }) => path.startsWith(PATH)).length;
-      return { bank, clock, gateway, asked };
-    }
+/** Body and headers of a good answer must agree. Returns what they say. */
+function shown({ status, headers, json: body }: Answer) {
+  expect(status).toBe(200);
+  expect(headers['snapshot-as-of']).toBe(body.snapshot.asOf);
+  expect(headers['snapshot-stale']).toBe(String(body.snapshot.stale));
+  expect(headers['snapshot-complete']).toBe(String(body.snapshot.complete));
+  const cacheStatus = String(headers['cache-status']);
+  expect(cacheStatus).toMatch(
+    /^accounts-gateway; (hit|fwd=(miss|stale|request)(; collapsed)?); ttl=-?\d+(; detail=[a-z-]+)?$/,
+  );
+  const age = Number(headers.age);
+  const maxAge = Number(/^private, max-age=(\d+)$/.exec(String(headers['cache-control']))?.[1]);
+  const ttl = Number(/ttl=(-?\d+)/.exec(cacheStatus)?.[1]);
+  if (body.snapshot.stale) expect(maxAge).toBe(0);
+  else expect(maxAge).toBe(Math.max(0, ttl));
+  // both are rounded down
+  expect(Math.abs(age + ttl - FRESH_MS / 1000)).toBeLessThanOrEqual(1);
+  expect(headers.vary).toBe('Accept, Accept-Encoding, Origin');
+  expect(headers.etag).toMatch(/^W\/"/);
+  return { ...body.snapshot, age, cacheStatus, names: body.accounts.map(({ name }: { name: string }) => name) };
+}
 
-    const refreshEnded = (gateway: Gateway) => {
-      const ends = () => gateway.events('snapshot.failed').length + gateway.events('snapshot.refreshed').length;
-      const before = ends();
-      return () => until(() => ends() > before);
+describe('one answer through its life', () => {
+  beforeEach(async () => {
+    const env = { SNAPSHOT_SOFT_TIMEOUT_MS: '150', SNAPSHOT_READ_TIMEOUT_MS: '1500' };
+    gateway = await startGateway(bank, env, clock);
+  });
+
+  const refreshEnded = () => {
+    const ends = () => gateway.events('snapshot.failed').length + gateway.events('snapshot.refreshed').length;
+    const before = ends();
+    return () => until(() => ends() > before);
+  };
+
+  it('fresh, slow bank, failing bank, too old, recovered', async () => {
+    const get = (headers = {}) => gateway.get(PATH, headers);
+
+    // nothing cached
+    const first = shown(await get());
+    expect(first).toMatchObject({ stale: false, complete: true, age: 0 });
+    expect(first.cacheStatus).toContain('fwd=miss');
+
+    // fresh: the bank is not asked
+    clock.advance(FRESH_MS - 2000);
+    const fresh = shown(await get());
+    expect(fresh).toMatchObject({ asOf: first.asOf, stale: false, age: 8 });
+    expect(fresh.cacheStatus).toMatch(/; hit; ttl=[12]$/);
+    expect(refreshes()).toBe(1);
+
+    // slow: the older copy, marked, while the bank is still being asked
+    clock.advance(5000);
+    bank.onAccounts = () => undefined;
+    const ended = refreshEnded();
+    const slow = shown(await get());
+    expect(slow).toMatchObject({ asOf: first.asOf, stale: true, age: 13 });
+    expect(slow.cacheStatus).toMatch(/; fwd=stale; ttl=-[34]$/);
+    expect(refreshes()).toBe(2);
+    const joined = shown(await get());
+    expect(joined.cacheStatus).toContain('fwd=stale; collapsed');
+    expect(refreshes()).toBe(2);
+    // who wants it new waits to the end, and gets no stale one
+    const strict = await get({ 'cache-control': 'max-age=5' });
+    expect(strict.status).toBe(504);
+    expect(strict.json).toMatchObject({ code: 'bank-timeout' });
+    await ended();
+
+    // failing: the same, with the reason
+    bank.onAccounts = (_request, response) => json(response, 500, {});
+    const waiting = shown(await get());
+    expect(waiting).toMatchObject({ asOf: first.asOf, stale: true });
+    expect(waiting.cacheStatus).toMatch(/; hit; ttl=-\d+; detail=bank-timeout$/);
+    expect(refreshes()).toBe(2);
+    clock.advance(60_000);
+    const failing = shown(await get());
+    expect(failing).toMatchObject({ asOf: first.asOf, stale: true });
+    expect(failing.cacheStatus).toMatch(/; fwd=stale; ttl=-\d+; detail=bank-error$/);
+    expect((await get({ 'cache-control': 'no-cache' })).status).toBe(503);
+    expect(shown(await get({ 'cache-control': 'only-if-cached' })).stale).toBe(true);
+
+    // still stale: a caller who holds these data gets no body again, and the age and the mark by headers
+    const unmarked = await get({ 'if-none-match': (await get()).headers.etag as string });
+    expect(unmarked.status).toBe(304);
+    expect(unmarked.headers['snapshot-as-of']).toBe(first.asOf);
+    expect(unmarked.headers['snapshot-stale']).toBe('true');
+
+    // too old: never served
+    clock.advance(STALE_MS);
+    const tooOld = await get();
+    expect(tooOld.status).toBe(503);
+    expect(tooOld.json).toMatchObject({ code: 'bank-error', owner: 'bank' });
+    expect(tooOld.headers['retry-after']).toMatch(/^\d+$/);
+    expect((await get({ 'cache-control': 'only-if-cached' })).json).toMatchObject({ code: 'not-cached' });
+
+    // recovered
+    bank.onAccounts = listAccounts([...sampleAccounts(3), sampleAccount(4, { friendlyName: 'New' })]);
+    clock.advance(60_000);
+    const recovered = shown(await get());
+    expect(recovered).toMatchObject({ stale: false, complete: true, age: 0 });
+    expect(recovered.asOf > first.asOf).toBe(true);
+    expect(recovered.names).toEqual(['New', 'Operating 1', 'Operating 2', 'Operating 3']);
+    expect(shown(await get()).cacheStatus).toContain('hit');
+  });
+
+  it('HEAD, CSV and NDJSON carry the same headers as the JSON', async () => {
+    const snapshotHeaders = async (path: string) => {
+      const { headers } = await gateway.get(path);
+      return ['snapshot-as-of', 'snapshot-stale', 'snapshot-complete', 'vary'].map((name) => headers[name]);
     };
-
-    it('fresh, slow bank, failing bank, too old, recovered', async () => {
-      const { bank, clock, gateway, asked } = await startBoth();
-      const get = (headers = {}) => gateway.get(PATH, headers);
-
-      // nothing cached
-      const first = shown(await get());
-      expect(first).toMatchObject({ stale: false, complete: true, age: 0 });
-      expect(first.cacheStatus).toContain('fwd=miss');
-
-      // fresh: the bank is not asked
-      clock.advance(FRESH_MS - 2000);
-      const fresh = shown(await get());
-      expect(fresh).toMatchObject({ asOf: first.asOf, stale: false, age: 8 });
-      expect(fresh.cacheStatus).toMatch(/; hit; ttl=[12]$/);
-      expect(asked()).toBe(1);
-
-      // slow: the older copy, marked, while the bank is still being asked
-      clock.advance(5000);
-      bank.onAccounts = hang;
-      const ended = refreshEnded(gateway);
-      const slow = shown(await get());
-      expect(slow).toMatchObject({ asOf: first.asOf, stale: true, age: 13 });
-      expect(slow.cacheStatus).toMatch(/; fwd=stale; ttl=-[34]$/);
-      expect(asked()).toBe(2);
-      const joined = shown(await get());
-      expect(joined.cacheStatus).toContain('fwd=stale; collapsed');
-      expect(asked()).toBe(2);
-      // who wants it new waits to the end, and gets no stale one
-      const strict = await get({ 'cache-control': 'max-age=5' });
-      expect(strict.status).toBe(504);
-      expect(strict.json).toMatchObject({ code: 'bank-timeout' });
-      await ended();
-
-      // failing: the same, with the reason
-      bank.onAccounts = (_request, response) => json(response, 500, {});
-      const waiting = shown(await get());
-      expect(waiting).toMatchObject({ asOf: first.asOf, stale: true });
-      expect(waiting.cacheStatus).toMatch(/; hit; ttl=-\d+; detail=bank-timeout$/);
-      expect(asked()).toBe(2);
-      clock.advance(60_000);
-      const failing = shown(await get());
-      expect(failing).toMatchObject({ asOf: first.asOf, stale: true });
-      expect(failing.cacheStatus).toMatch(/; fwd=stale; ttl=-\d+; detail=bank-error$/);
-      expect((await get({ 'cache-control': 'no-cache' })).status).toBe(503);
-      expect(shown(await get({ 'cache-control': 'only-if-cached' })).stale).toBe(true);
-
-      // still stale: a caller who holds these data gets no body again, and the age and the mark by headers
-      const unmarked = await get({ 'if-none-match': (await get()).headers.etag as string });
-      expect(unmarked.status).toBe(304);
-      expect(unmarked.headers['snapshot-as-of']).toBe(first.asOf);
-      expect(unmarked.headers['snapshot-stale']).toBe('true');
-
-      // too old: never served
-      clock.advance(STALE_MS);
-      const tooOld = await get();
-      expect(tooOld.status).toBe(503);
-      expect(tooOld.json).toMatchObject({ code: 'bank-error', owner: 'bank' });
-      expect(tooOld.headers['retry-after']).toMatch(/^\d+$/);
-      expect((await get({ 'cache-control': 'only-if-cached' })).json).toMatchObject({ code: 'not-cached' });
-
-      // recovered
-      bank.onAccounts = listAccounts([...sampleAccounts(2), sampleAccount(3, { friendlyName: 'New' })]);
-      clock.advance(60_000);
-      const recovered = shown(await get());
-      expect(recovered).toMatchObject({ stale: false, complete: true, age: 0 });
-      expect(recovered.asOf > first.asOf).toBe(true);
-      expect(recovered.names).toEqual(['New', 'Operating 1', 'Operating 2']);
-      expect(shown(await get()).cacheStatus).toContain('hit');
-    });
-
-    it('a copy that grows too old while its caller waits is not served to them', async () => {
-      const { bank, clock, gateway } = await startBoth();
-      shown(await gateway.get(PATH));
-      clock.advance(STALE_MS - 50);
-      bank.onAccounts = hang;
-      const answer = gateway.get(PATH);
-      await until(() => bank.requests.filter(({ path }) => path.startsWith(PATH)).length === 2);
-      clock.advance(1000);
-      expect((await answer).json).toMatchObject({ code: 'bank-timeout' });
-    });
-
-    it('HEAD, CSV and NDJSON carry the same headers as the JSON', async () => {
-      const { gateway } = await startBoth();
-      const snapshotHeaders = async (path: string) => {
-        const { headers } = await gateway.get(path);
-        return ['snapshot-as-of', 'snapshot-stale', 'snapshot-complete', 'vary'].map((name) => headers[name]);
-      };
-      const expected = await snapshotHeaders(PATH);
-      expect(expected).toEqual([expect.stringMatching(/^2.*Z$/), 'false', 'true', 'Accept, Accept-Encoding, Origin']);
-      for (const path of [`${PATH}?format=csv`, `${PATH}?format=ndjson`, '/api/v1/balances', `${PATH}/nobody`]) {
-        expect(await snapshotHeaders(path)).toEqual(expected);
-      }
-    });
-
-    it('a list that disagrees with its count twice is served, and says that it may lack accounts', async () => {
-      const { bank, clock, gateway } = await startBoth();
-      bank.onAccounts = (_request, response, url) =>
-        json(response, 200, {
-          result: url.searchParams.get('PageNumber') === '1' ? sampleAccounts(2) : [],
-          pageInfo: { currentPage: 1, pageSize: 1000, rowCount: 5 },
-        });
-      expect(shown(await gateway.get(PATH))).toMatchObject({ complete: false, stale: false });
-      clock.advance(2000);
-      bank.onAccounts = (_request, response, url) =>
-        json(response, 200, { result: url.searchParams.get('PageNumber') === '1' ? sampleAccounts(2) : [] });
-      expect(shown(await gateway.get(PATH, { 'cache-control': 'max-age=0' }))).toMatchObject({ complete: null });
-    });
+    const expected = await snapshotHeaders(PATH);
+    expect(expected).toEqual([expect.stringMatching(/^2.*Z$/), 'false', 'true', 'Accept, Accept-Encoding, Origin']);
+    for (const path of [`${PATH}?format=csv`, `${PATH}?format=ndjson`, '/api/v1/balances', `${PATH}/nobody`]) {
+      expect(await snapshotHeaders(path)).toEqual(expected);
+    }
   });
 });
