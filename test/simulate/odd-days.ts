@@ -3,7 +3,7 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-export const DAYS = 30;
+const DAYS = 30;
 
 /** Monday, in the local time of the bank and of the callers: UTC+2, and UTC+1 from the night of Sunday, day 21. */
 const MONTH_STARTS = Date.UTC(2026, 9, 5);

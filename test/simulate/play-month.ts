@@ -3,7 +3,7 @@ import { PROBLEMS, type Owner, type ProblemCode } from '../../src/problems/probl
 import { ANY, type Freshness } from '../../src/snapshot/freshness.js';
 import { Alerts, SCRAPE_EVERY_MS } from './alerts.js';
 import { BankModel } from './bank-model.js';
-import { DAYS, planMonth, toDraw, toLocal, toTime } from './odd-days.js';
+import { planMonth, toDraw, toLocal, toTime } from './odd-days.js';
 import { SimulatedGateway } from './simulated-gateway.js';
 import { VirtualTime } from './virtual-time.js';
 
@@ -19,8 +19,8 @@ const SILENCED_AFTER_MS = 5 * MINUTE_MS;
 /** Minutes with at least one: stale response, failed call, probe answered 503 (in an announced window, or not). */
 type Minutes = 'stale' | 'failed' | 'notReady' | 'notReadyAnnounced';
 
-/** Plays the month of this seed in this process, whose timers it takes over. */
-export async function playMonth(seed: number) {
+/** Plays the first days of the month of this seed in this process, whose timers it takes over. */
+export async function playMonth(seed: number, count: number) {
   const draw = toDraw(seed);
   const events = planMonth(draw);
   const time = new VirtualTime(toTime(1, 0));
@@ -28,7 +28,7 @@ export async function playMonth(seed: number) {
   // the jitter of back-off, renewal and retries
   Math.random = () => draw(0, 999_999) / 1_000_000;
 
-  const days = Array.from({ length: DAYS }, (_, index) => toDay(index + 1));
+  const days = Array.from({ length: count }, (_, index) => toDay(index + 1));
   const minutes = new Set<string>();
   const today = () => days[toLocal(time.trueMs).day - 1] ?? toDay(0);
   const mark = (kind: Minutes) => {
@@ -37,24 +37,24 @@ export async function playMonth(seed: number) {
     minutes.add(minute);
   };
   const counters: Record<string, number> = {};
-  const count = (...names: string[]) => names.forEach((name) => (counters[name] = (counters[name] ?? 0) + 1));
+  const add = (...names: string[]) => names.forEach((name) => (counters[name] = (counters[name] ?? 0) + 1));
   let owner: Owner = 'bank';
 
   const bank = new BankModel(events, time, draw, (target, ms) => {
     today()[target === 'token' ? 'token' : 'list'] += 1;
     if (target === 'token') return;
-    count('list', ...(ms > 3000 ? ['list over 3 s'] : []));
+    add('list', ...(ms > 3000 ? ['list over 3 s'] : []));
     if (ms > 1000) owner = 'bank';
   });
   const gateway = new SimulatedGateway(time, bank);
   const ended = (code: ProblemCode | null) => {
     if (code) owner = PROBLEMS[code].owner;
-    count(`ended ${code ?? 'ok'}`);
+    add(`ended ${code ?? 'ok'}`);
   };
   gateway.activity.on('tokenRequestEnded', ({ code }) => ended(code));
   gateway.activity.on('refreshEnded', ({ code }) => {
     ended(code);
-    count('refresh', `refresh ${code ?? 'ok'}`);
+    add('refresh', `refresh ${code ?? 'ok'}`);
   });
 
   const isAnnounced = () =>
@@ -64,12 +64,12 @@ export async function playMonth(seed: number) {
   const call = async (wanted: Freshness): Promise<boolean> => {
     try {
       const { stale } = await gateway.snapshots.get(wanted);
-      count('responses', ...(stale ? ['stale'] : []));
+      add('responses', ...(stale ? ['stale'] : []));
       if (stale) mark('stale');
       return true;
     } catch (error) {
       ({ owner } = toGatewayError(error));
-      count('errors');
+      add('errors');
       mark('failed');
       return false;
     }
@@ -126,7 +126,7 @@ export async function playMonth(seed: number) {
   every(SCRAPE_EVERY_MS, scrape);
   every(PROBE_EVERY_MS, probe);
   for (let page = 0; page < PAGES.count; page++) void keepPageOpen();
-  await time.runUntil(toTime(DAYS + 1, 0));
+  await time.runUntil(toTime(count + 1, 0));
   return { seed, days, alerts: alerts.fired, exports, counters, misuse: bank.misuse };
 }
 

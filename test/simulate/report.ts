@@ -1,5 +1,4 @@
 import { toTable } from '../docs/to-table.js';
-import { DAYS } from './odd-days.js';
 import type { Month } from './play-month.js';
 
 /** One row for each day. */
@@ -20,7 +19,7 @@ export function toSummary({ days, counters, exports }: Month): string {
   const weekend = days.filter(({ day }) => (day - 1) % 7 > 4).map(({ list }) => list);
   const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
   return toTable(
-    [`in ${DAYS} days`, 'simulated'],
+    [`in ${days.length} days`, 'simulated'],
     [
       ['token requests', `${sum(({ token }) => token)}; a day ${range(days.map(({ token }) => token))}`],
       ['list calls', `${sum(({ list }) => list)}; on a weekday ${range(working)}, else ${range(weekend)}`],
