@@ -1,0 +1,185 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type * as ClientModule from '../../client/src/index.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { bankForFile, repair } from '../support/bank-for-file.js';
+import { openTab, startBrowser, startClientPages } from '../support/client-pages.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
+import { MovedClock } from '../support/moved-clock.js';
+import { json, listAccounts } from '../support/pretend-bank.js';
+import { accountWith } from '../support/sample-accounts.js';
+import { start } from '../support/sandbox.js';
+import { hasChromium } from '../support/tools.js';
+import { until } from '../support/until.js';
+
+declare const client: ClientModule.Client;
+
+const bank = await bankForFile();
+/** From now on the bank has these. */
+const has = (...accounts: object[]) => (bank.onAccounts = listAccounts(accounts));
+
+const suite = hasChromium() ? describe : describe.skip;
+
+suite('in a real browser', () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext({ locale: 'en-US' });
+  });
+  afterEach(() => context.close());
+  afterAll(() => browser.close());
+
+  describe('a page of a listed origin', () => {
+    let sandbox: Sandbox;
+    let listed: string;
+    let other: string;
+    let clock: MovedClock;
+    let gateway: Gateway;
+
+    beforeAll(async () => {
+      sandbox = await start();
+      [listed, other] = [await startClientPages(), await startClientPages()];
+    });
+
+    /** A tab of this origin, with a client of the gateway in it. */
+    async function open(origin: string, env: Record<string, string> = {}): Promise<{ page: Page; errors: string[] }> {
+      clock = new MovedClock();
+      clock.stop();
+      gateway = await startGateway(sandbox, { CORS_ORIGINS: listed, SNAPSHOT_SOFT_TIMEOUT_MS: '14000', ...env }, clock);
+      const tab = await openTab(context, origin);
+      await tab.page.evaluate(async (baseUrl) => {
+        const { createClient } = (await import('/client/src/index.js' as string)) as typeof ClientModule;
+        Object.assign(globalThis, { client: createClient({ baseUrl, clientName: 'page' }) });
+      }, gateway.url);
+      return tab;
+    }
+    const calls = () => gateway.events('request').filter(({ method }) => method === 'GET');
+
+    it('reads accounts; asked again they are a 304 with the time of the last refresh, and the bank is not asked for it', async () => {
+      const { page, errors } = await open(listed);
+      const read = () => page.evaluate(() => client.listAccounts({ sort: 'name', pageSize: 5 }));
+      const first = await read();
+      const plain = (await gateway.get('/api/v1/accounts?pageSize=5')).json;
+      expect(first).toEqual(plain);
+      clock.advance(3000);
+      expect((await read()).snapshot).toEqual(first.snapshot);
+      clock.advance(8000);
+      const third = await read();
+      expect(third.accounts).toEqual(first.accounts);
+      expect(Date.parse(third.snapshot.asOf) - Date.parse(first.snapshot.asOf)).toBe(11_000);
+      expect(gateway.events('snapshot.refreshed')).toHaveLength(2);
+      const named = calls().filter(({ clientName }) => clientName === 'page');
+      expect(named.map(({ status }) => status)).toEqual([200, 304, 304]);
+      expect(errors).toEqual([]);
+    });
+
+    it('watches: paused in a hidden tab, asks at once when visible or online again', async () => {
+      // longer than the test may last: only the events can have it ask
+      const { page } = await open(listed, { SNAPSHOT_FRESH_MS: '290000' });
+      await page.evaluate(() => {
+        const counts = { data: 0, errors: 0 };
+        Object.assign(globalThis, { counts });
+        client.watch({ pageSize: 2 }, { onData: () => (counts.data += 1), onError: () => (counts.errors += 1) });
+      });
+      const asked = () => calls().filter(({ clientName }) => clientName === 'page').length;
+      const show = (state: string) =>
+        page.evaluate(`
+        Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+      await until(() => asked() === 1);
+      await show('hidden');
+      expect(asked()).toBe(1);
+      await show('visible');
+      await until(() => asked() === 2);
+      await page.context().setOffline(true);
+      await show('visible');
+      await page.waitForFunction('counts.errors > 0');
+      await page.context().setOffline(false);
+      await page.waitForFunction('counts.data === 2');
+    });
+
+    const problemIn = (page: Page) =>
+      page.evaluate(() =>
+        client.getAccount('none').then(
+          () => null,
+          ({ name, code, owner, status, requestId }: ClientModule.GatewayProblem) => ({
+            name,
+            code,
+            owner,
+            status,
+            requestId,
+          }),
+        ),
+      );
+
+    it('gets errors with code and request id', async () => {
+      const { page } = await open(listed);
+      const problem = await problemIn(page);
+      expect(problem).toMatchObject({
+        name: 'GatewayProblem',
+        code: 'account-not-found',
+        owner: 'caller',
+        status: 404,
+      });
+      expect(calls().map(({ requestId }) => requestId)).toEqual([problem?.requestId]);
+    });
+
+    it('its negative case: a page of another origin gets a network error, and no account', async () => {
+      const { page } = await open(other);
+      expect(await problemIn(page)).toEqual({
+        name: 'GatewayProblem',
+        code: 'network-error',
+        owner: 'network',
+        status: 0,
+        requestId: null,
+      });
+      expect(calls().filter(({ status }) => status === 200)).toEqual([]);
+    });
+  });
+
+  describe('the example page', () => {
+    async function open(env: Record<string, string> = {}) {
+      const url = await startClientPages();
+      const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '500', CORS_ORIGINS: url, ...env });
+      return openTab(context, `${url}/client/example/?gateway=${gateway.url}`);
+    }
+    const showing = (page: Page, text: string) => page.getByText(text).first().waitFor({ timeout: 15_000 });
+
+    it('shows accounts and sums; a change at the bank without a reload; a hostile name as text; every digit', async () => {
+      const name = '<img src=x onerror=alert(1)>';
+      has(accountWith(1, 10.5, { friendlyName: name }));
+      const { page, errors } = await open();
+      await showing(page, name);
+      await showing(page, '10.5');
+      has(accountWith(1, 1234.56, { friendlyName: name }));
+      await showing(page, '1,234.56');
+      expect(await page.locator('tr.changed').count()).toBe(1);
+      expect(await page.locator('img').count()).toBe(0);
+      expect(errors).toEqual([]);
+    });
+
+    it('an older copy is marked as one; an error names its owner; both go when the bank is back', async () => {
+      has(accountWith(1, 10));
+      const { page } = await open({ SNAPSHOT_MAX_AGE_MS: '3000' });
+      await showing(page, '1 accounts');
+      bank.onAccounts = (_request, response) => json(response, 500, {});
+      await showing(page, 'an older copy');
+      await showing(page, 'bank must act');
+      repair(bank);
+      await page.locator('#problem').waitFor({ state: 'hidden', timeout: 40_000 });
+      await showing(page, '3 accounts');
+    });
+
+    it('accounts that are no longer granted are taken off the screen', async () => {
+      has(accountWith(1, 10, { friendlyName: 'Secret savings' }));
+      const { page } = await open();
+      await showing(page, 'Secret savings');
+      bank.onAccounts = (_request, response) => json(response, 404, {});
+      await showing(page, 'access-not-granted');
+      expect(await page.getByText('Secret savings').count()).toBe(0);
+    });
+  });
+});
