@@ -11,16 +11,13 @@ export async function checkSharing(redisUrl: SecretSource, settings: Settings, f
   const server = `${protocol}//${host}`;
   Object.assign(findings.facts, { server, keyPrefix: settings.REDIS_KEY_PREFIX });
   // nobody without REDIS_URL needs the client
-  const { RedisConnection, RedisFailure } = await import('../sharing/redis-connection.js');
+  const { RedisConnection } = await import('../sharing/redis-connection.js');
   const connection = new RedisConnection({ ...settings, REDIS_URL: redisUrl }, pino({ level: 'silent' }));
-  try {
-    await connection.connect();
-    await connection.probe();
-  } catch (error) {
-    if (!(error instanceof RedisFailure)) throw error;
+  await connection.connect();
+  connection.close();
+  if (connection.trouble !== null) {
     const { owner, remedy } = PROBLEMS['sharing-unavailable'];
-    throw new StepFailed('sharing-unavailable', owner, `Redis at ${server} cannot be used (${error.reason}).`, remedy);
-  } finally {
-    connection.close();
+    const problem = `Redis at ${server} cannot be used (${connection.trouble}).`;
+    throw new StepFailed('sharing-unavailable', owner, problem, remedy);
   }
 }

@@ -6,7 +6,6 @@ import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import type { Group, Groups } from './group.js';
 import { RedisFailure, REQUEST_WAIT_MS, type RedisConnection } from './redis-connection.js';
 import type { Look, RedisStore } from './redis-store.js';
-import type { RedisTime } from './redis-time.js';
 import type { SealedFacts } from './sealing.js';
 import { TimeBudget } from './time-budget.js';
 
@@ -26,13 +25,6 @@ export interface FleetStatus {
   readonly lastTakenAt: string | null;
   /** The reason why Redis is unavailable, one word. */
   readonly reason: string | null;
-}
-
-/** Permission for this instance to ask the bank. */
-interface Turn {
-  readonly time: RedisTime;
-  /** False if another instance still has the lock after the maximum wait. */
-  readonly locked: boolean;
 }
 
 /** One refresh for all instances, through the value and the lock in Redis (docs/fleet.md#how-it-works). */
@@ -76,25 +68,28 @@ export class Fleet {
     this.connection.close();
   }
 
-  /** Returns an acceptable copy, or permission to ask the bank; null if Redis cannot be used. @throws the reason of `signal` */
-  async #findOrLock(group: Group, signal: AbortSignal, acceptable: Acceptable): Promise<ReadSnapshot | Turn | null> {
+  /**
+   * Returns an acceptable copy; else the last look, after which the bank may be asked: with the lock, or without it after the
+   * longest wait. Null if Redis cannot be used. @throws the reason of `signal`
+   */
+  async #findOrLock(group: Group, signal: AbortSignal, acceptable: Acceptable): Promise<ReadSnapshot | Look | null> {
     if (this.connection.trouble !== null) return null;
     const began = performance.now();
     let budget = new TimeBudget(REQUEST_WAIT_MS);
     // the lock of the last refresh is released first
     if ((await budget.within(this.#afterwards)) === TIMED_OUT) return null;
     try {
-      let first: Look | null = null;
+      let before: SealedFacts | null | undefined;
       let mayLoad = true;
       for (let waitedMs = 0; ; waitedMs = performance.now() - began) {
         const { leftMs } = budget;
         const look: Look = await this.store.lockAndLook(group, budget);
-        first ??= look;
-        const wait = { waitedMs, before: first.facts };
-        if (mayLoad && isAcceptable(look.facts, look.time, wait, acceptable)) {
+        if (before === undefined) before = look.facts;
+        const wait = { waitedMs, before };
+        if (mayLoad && isAcceptable(look.facts, this.#redisNow(look), wait, acceptable)) {
           const copy = await this.store.load(group, look, budget);
           // what was looked at was not authenticated, and may have been replaced
-          if (copy && isAcceptable(copy.facts, look.time, wait, acceptable)) {
+          if (copy && isAcceptable(copy.facts, this.#redisNow(look), wait, acceptable)) {
             if (look.locked) this.#inBackground(() => this.store.releaseLock(group));
             this.#lastTakenAt = this.#now();
             return { snapshot: copy.snapshot, pages: 0, source: 'shared' };
@@ -117,16 +112,16 @@ export class Fleet {
     refreshId: string,
     signal: AbortSignal,
     group: Group,
-    turn: Turn | null,
+    look: Look | null,
   ): Promise<ReadSnapshot> {
-    const stopRenewing = turn?.locked ? this.store.keepLock(group) : () => undefined;
+    const stopRenewing = look?.locked ? this.store.keepLock(group) : () => undefined;
     const release = async () => {
       stopRenewing();
-      if (turn?.locked) await this.store.releaseLock(group);
+      if (look?.locked) await this.store.releaseLock(group);
     };
     try {
-      const read = await reader.read(refreshId, signal, turn?.time.now());
-      if (turn) this.#inBackground(() => this.#storeCopy(group, read, turn.time).finally(release));
+      const read = await reader.read(refreshId, signal, look ? this.#redisNow(look) : undefined);
+      if (look) this.#inBackground(() => this.#storeCopy(group, read, look).finally(release));
       return read;
     } catch (error) {
       const withdrawn = error instanceof GatewayError && error.code === 'access-not-granted';
@@ -135,8 +130,13 @@ export class Fleet {
     }
   }
 
-  async #storeCopy(group: Group, { snapshot }: ReadSnapshot, time: RedisTime): Promise<void> {
-    if (await this.store.store(group, snapshot, time.of(snapshot.askedAt))) this.#lastStoredAt = this.#now();
+  async #storeCopy(group: Group, { snapshot }: ReadSnapshot, { at, redisMs }: Look): Promise<void> {
+    const asOfMs = redisMs + snapshot.askedAt.monotonic - at.monotonic;
+    if (await this.store.store(group, snapshot, asOfMs)) this.#lastStoredAt = this.#now();
+  }
+
+  #redisNow({ at, redisMs }: Look): number {
+    return redisMs + this.clock.since(at);
   }
 
   /** Runs work in the background. Ignores its errors: they have been logged, and the lock expires by itself. */
@@ -158,12 +158,12 @@ interface Wait {
 /** True if a copy is young enough. One stored since, by a refresh that was in flight, may have begun earlier. */
 function isAcceptable(
   facts: SealedFacts | null,
-  time: RedisTime,
+  redisNowMs: number,
   { waitedMs, before }: Wait,
   { maxAgeMs, maxBegunMs }: Acceptable,
 ): boolean {
   if (!facts) return false;
-  const ageMs = time.now() - facts.asOfMs;
+  const ageMs = redisNowMs - facts.asOfMs;
   const wasInFlight = waitedMs > 0 && facts.asOfMs > (before?.asOfMs ?? -Infinity);
   const maxMs = Math.max(maxAgeMs(facts.durationMs), wasInFlight ? maxBegunMs : 0);
   return ageMs >= -CLOCK_MAY_DIFFER_MS && ageMs - waitedMs <= maxMs;

@@ -4,7 +4,7 @@ import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import type { Logger } from 'pino';
 import type { SecretSource } from '../config/secret-source.js';
 import type { Settings } from '../config/settings.js';
-import { TIMED_OUT, within } from '../time/deadline.js';
+import { TIMED_OUT } from '../time/deadline.js';
 import { TimeBudget } from './time-budget.js';
 
 /** Redis is unreachable, too slow, or refuses. `reason` is a word for the log: its own code, or that of the connection. */
@@ -25,38 +25,43 @@ export const EXPIRE_IF_EQUAL =
 /** The longest a request waits for Redis. */
 export const REQUEST_WAIT_MS = 200;
 const CONNECT_MS = 1000;
-const PROBE_EVERY_MS = 250;
+const RETRY_MS = 250;
+
+type RedisClient = ReturnType<typeof createRedisClient>;
 
 /**
- * The connection to Redis, and whether it can be used: the first failure of a series is logged as `sharing.unavailable`.
- * After it nothing is sent but a probe of every kind of command we use; when that succeeds, `sharing.recovered` is logged.
+ * The connection to Redis. After a failure, which is logged as `sharing.unavailable`, it is closed, and new ones are opened and
+ * probed until one works: `sharing.recovered`.
  */
 export class RedisConnection {
-  readonly #settings: RedisSettings;
-  readonly #logger: Logger;
-  #client: ReturnType<typeof createRedisClient>;
+  #client: RedisClient | null = null;
   #trouble: string | null = null;
-  #nextProbe: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(settings: RedisSettings, logger: Logger) {
-    this.#settings = settings;
-    this.#logger = logger;
-    this.#client = this.#create();
-  }
+  constructor(
+    private readonly settings: RedisSettings,
+    private readonly logger: Logger,
+  ) {}
 
   /** The reason why Redis cannot be used; null if it can. */
   get trouble(): string | null {
     return this.#trouble;
   }
 
-  /** Connects, and goes on trying until `close`. Resolves when connected, after 1 s at the latest. */
+  /** Connects, and goes on trying until `close`. Resolves after the first attempt, which takes at most 1.2 s. */
   async connect(): Promise<void> {
-    const result = await within(
-      this.#client.connect().catch((error: unknown) => this.failed(toReason(error))),
-      CONNECT_MS,
-    );
-    if (result === TIMED_OUT) this.failed('timeout');
+    try {
+      const client = await open(this.settings);
+      if (this.#closed) return client.destroy();
+      this.#client = client;
+      client.on('error', (error: unknown) => client === this.#client && this.failed(toReason(error)));
+      if (this.#trouble !== null)
+        this.logger.info({ event: 'sharing.recovered', what: 'redis' }, 'Redis can be used again');
+      this.#trouble = null;
+    } catch (error) {
+      this.#tryLater(toReason(error));
+    }
   }
 
   /**
@@ -64,140 +69,114 @@ export class RedisConnection {
    * @throws RedisFailure, at once while Redis cannot be used
    */
   async send(commands: readonly Command[], budget: TimeBudget): Promise<readonly unknown[]> {
-    if (this.#trouble !== null) throw new RedisFailure(this.#trouble);
+    const client = this.#client;
+    if (!client) throw new RedisFailure(this.#trouble ?? 'not-connected');
     try {
-      return await this.#exchange(commands, budget);
+      return await exchange(client, commands, budget);
     } catch (error) {
-      throw this.failed(toReason(error));
+      const reason = toReason(error);
+      throw client === this.#client ? this.failed(reason) : new RedisFailure(reason);
     }
   }
 
-  /** Sends each kind of command that sharing uses, on a key that it deletes again. @throws RedisFailure */
-  async probe(): Promise<void> {
-    if (this.#trouble !== null) throw new RedisFailure(this.#trouble);
-    try {
-      await this.#probe();
-    } catch (error) {
-      throw this.failed(toReason(error));
-    }
-  }
-
-  /** Marks Redis as unavailable until a probe succeeds. */
+  /** Gives the connection up: Redis is unavailable until another one works. */
   failed(reason: string): RedisFailure {
-    if (this.#trouble === null && !this.#closed) {
-      this.#trouble = reason;
-      this.#logger.warn(
-        { event: 'sharing.unavailable', what: 'redis', code: 'sharing-unavailable', owner: 'operator', reason },
-        `Redis cannot be used (${reason}): this instance works alone`,
-      );
-      this.#probeSoon();
+    if (this.#client) {
+      this.#client.destroy();
+      this.#client = null;
+      this.#tryLater(reason);
     }
     return new RedisFailure(reason);
   }
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#nextProbe);
-    this.#client.destroy();
+    clearTimeout(this.#retry);
+    this.#client?.destroy();
   }
 
-  #create() {
-    const client = createRedisClient(this.#settings);
-    const isInUse = () => !this.#closed && client === this.#client;
-    client.on('error', (error: unknown) => isInUse() && this.failed(toReason(error)));
-    // destroyed while connecting, the client connects nevertheless
-    client.on('ready', () => isInUse() || client.destroy());
-    client.unref();
-    return client;
-  }
-
-  async #exchange(commands: readonly Command[], budget: TimeBudget): Promise<readonly unknown[]> {
-    const client = this.#client;
-    if (!client.isReady) throw new RedisFailure('not-connected');
-    const replies = Promise.all(
-      commands.map((command) =>
-        client
-          .sendCommand<unknown>([...command], { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } })
-          .catch(toNullIfOtherType),
-      ),
-    );
-    // they may fail after the deadline
-    replies.catch(() => undefined);
-    const result = await budget.within(replies);
-    if (result !== TIMED_OUT) return result;
-    this.#reconnect();
-    throw new RedisFailure('timeout');
-  }
-
-  /** Opens a new connection, because a reply to an earlier command may still arrive on this one. */
-  #reconnect(): void {
-    this.#client.destroy();
+  #tryLater(reason: string): void {
     if (this.#closed) return;
-    this.#client = this.#create();
-    this.#client.connect().catch(() => undefined);
-  }
-
-  #probeSoon(): void {
-    this.#nextProbe = setTimeout(() => void this.#recover(), PROBE_EVERY_MS).unref();
-  }
-
-  async #recover(): Promise<void> {
-    const works = await this.#probe().then(
-      () => true,
-      () => false,
-    );
-    if (this.#closed) return;
-    if (!works) return this.#probeSoon();
-    this.#trouble = null;
-    this.#logger.info({ event: 'sharing.recovered', what: 'redis' }, 'Redis can be used again');
-  }
-
-  async #probe(): Promise<void> {
-    const key = `${this.#settings.REDIS_KEY_PREFIX}probe:${randomUUID()}`;
-    const commands = [
-      ['SET', key, 'x', 'NX', 'PX', '1000'],
-      ['TIME'],
-      ['STRLEN', key],
-      ['GETRANGE', key, '0', '0'],
-      ['EVAL', EXPIRE_IF_EQUAL, '1', key, 'x', '0'],
-      ['DEL', key],
-    ];
-    const replies = await this.#exchange(commands, new TimeBudget(REQUEST_WAIT_MS));
-    if (!Array.isArray(replies[1])) throw new RedisFailure('nonsense');
+    if (this.#trouble === null) {
+      this.logger.warn(
+        { event: 'sharing.unavailable', what: 'redis', code: 'sharing-unavailable', owner: 'operator', reason },
+        `Redis cannot be used (${reason}): this instance works alone`,
+      );
+    }
+    this.#trouble ??= reason;
+    this.#retry = setTimeout(() => void this.connect(), RETRY_MS).unref();
   }
 }
 
-function createRedisClient({ REDIS_URL: url, REDIS_CA_FILE: caFile }: RedisSettings) {
-  const { hostname, port, protocol, pathname } = new URL(url.read().trim());
-  const address = {
-    host: hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: port === '' ? 6379 : Number(port),
+/** A connection that has been probed. @throws RedisFailure or an error of the library */
+async function open(settings: RedisSettings): Promise<RedisClient> {
+  const client = createRedisClient(settings);
+  const connecting = client.connect();
+  try {
+    if ((await new TimeBudget(CONNECT_MS).within(connecting)) === TIMED_OUT) throw new RedisFailure('timeout');
+    await probe(client, settings.REDIS_KEY_PREFIX);
+    return client;
+  } catch (error) {
+    client.destroy();
+    // destroyed while connecting, it connects nevertheless
+    connecting.then(
+      () => client.destroy(),
+      () => undefined,
+    );
+    throw error;
+  }
+}
+
+/** Sends each kind of command that sharing uses, on a key that it deletes again. */
+async function probe(client: RedisClient, keyPrefix: string): Promise<void> {
+  const key = `${keyPrefix}probe:${randomUUID()}`;
+  const commands = [
+    ['SET', key, 'x', 'NX', 'PX', '1000'],
+    ['TIME'],
+    ['STRLEN', key],
+    ['GETRANGE', key, '0', '0'],
+    ['EVAL', EXPIRE_IF_EQUAL, '1', key, 'x', '0'],
+    ['DEL', key],
+  ];
+  const replies = await exchange(client, commands, new TimeBudget(REQUEST_WAIT_MS));
+  if (!Array.isArray(replies[1])) throw new RedisFailure('nonsense');
+}
+
+async function exchange(
+  client: RedisClient,
+  commands: readonly Command[],
+  budget: TimeBudget,
+): Promise<readonly unknown[]> {
+  const options = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
+  const replies = Promise.all(
+    commands.map((command) => client.sendCommand<unknown>([...command], options).catch(toNullIfOtherType)),
+  );
+  const result = await budget.within(replies);
+  if (result === TIMED_OUT) throw new RedisFailure('timeout');
+  return result;
+}
+
+function createRedisClient({ REDIS_URL, REDIS_CA_FILE: caFile }: RedisSettings) {
+  const url = REDIS_URL.read().trim();
+  const limits = {
     connectTimeout: CONNECT_MS,
     // requests give up much sooner; a process that was held up itself must not lose its connection
     socketTimeout: 5000,
-    // without one, a socket timeout would be the end of the client
-    reconnectStrategy: (retries: number) => Math.min(1000, 50 * 2 ** Math.min(retries, 5)),
+    reconnectStrategy: false as const,
   };
-  const tls = { tls: true as const, ...(caFile !== undefined && { ca: readFileSync(caFile) }) };
-  return createClient({
-    socket: protocol === 'rediss:' ? { ...address, ...tls } : address,
-    credentialsProvider: {
-      type: 'async-credentials-provider',
-      credentials: async () => {
-        const { username, password } = new URL(url.read().trim());
-        return {
-          ...(username && { username: decodeURIComponent(username) }),
-          password: decodeURIComponent(password),
-        };
-      },
-    },
-    database: Number(pathname.slice(1) || 0),
+  const client = createClient({
+    url,
+    socket: url.startsWith('rediss:') && caFile ? { ...limits, tls: true, ca: readFileSync(caFile) } : limits,
     disableOfflineQueue: true,
     pingInterval: 300,
     // an ACL may refuse it
     disableClientInfo: true,
     maintNotifications: 'disabled',
   });
+  client.unref();
+  // while connecting, `connect` throws it too
+  client.on('error', () => undefined);
+  return client;
 }
 
 function toNullIfOtherType(error: unknown): null {

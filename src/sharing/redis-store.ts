@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Snapshot } from '../snapshot/snapshot.js';
-import type { Clock } from '../time/clock.js';
+import { later, type Clock, type Instant } from '../time/clock.js';
 import type { Group } from './group.js';
 import { EXPIRE_IF_EQUAL, type Command, type RedisConnection } from './redis-connection.js';
-import { RedisTime } from './redis-time.js';
 import { TimeBudget } from './time-budget.js';
 import { HEADER_BYTES, open, OVERHEAD_BYTES, readHeader, Refused, seal, type SealedFacts } from './sealing.js';
 
@@ -28,20 +27,18 @@ interface Parts {
   readonly maxAgeMs: number;
 }
 
-/** The state of Redis at one moment. */
+/** The state of Redis at one moment. All instances go by its clock: one whose own is minutes off shows the same ages. */
 export interface Look {
-  readonly time: RedisTime;
+  /** The moment by the clocks of this machine, before Redis was asked. */
+  readonly at: Instant;
+  /** The moment by Redis' clock, ms since 1970. */
+  readonly redisMs: number;
   /** True if the lock was free: this instance has it now, and must release it. */
   readonly locked: boolean;
   /** Size of the sealed copy. */
   readonly bytes: number;
   /** Header of the copy, not authenticated; null for none, or one that this group cannot open. */
   readonly facts: SealedFacts | null;
-}
-
-interface LoadedCopy {
-  readonly snapshot: Snapshot;
-  readonly facts: SealedFacts;
 }
 
 /** The one value and the one lock of a group in Redis. Every method may throw RedisFailure. */
@@ -68,14 +65,18 @@ export class RedisStore {
    * Loads and opens the copy; null when it cannot be opened, which is logged once. Its facts are now authenticated, and may
    * be others than those of the look.
    */
-  async load(group: Group, { bytes, time }: Look, { leftMs }: TimeBudget): Promise<LoadedCopy | null> {
+  async load(
+    group: Group,
+    { at, bytes, redisMs }: Look,
+    { leftMs }: TimeBudget,
+  ): Promise<{ snapshot: Snapshot; facts: SealedFacts } | null> {
     try {
       if (bytes > MAX_SHARED_BYTES + OVERHEAD_BYTES) throw new Refused('too-large');
       const command = ['GETRANGE', this.#value(group), '0', String(MAX_SHARED_BYTES + OVERHEAD_BYTES - 1)];
       const [sealed] = await this.#parts.connection.send([command], new TimeBudget(leftMs + toTransferMs(bytes)));
       if (!Buffer.isBuffer(sealed)) throw new Refused('damaged');
       const facts = readHeader(sealed, group);
-      const snapshot = await open(sealed, time.toInstant(facts.asOfMs), group);
+      const snapshot = await open(sealed, later(at, facts.asOfMs - redisMs), group);
       this.#reported.clear();
       return { snapshot, facts };
     } catch (error) {
@@ -92,9 +93,9 @@ export class RedisStore {
       return false;
     }
     const sealed = await seal(snapshot, asOfMs, group);
-    const { facts, time } = await this.#look(group, new TimeBudget(BACKGROUND_MS));
+    const { facts, redisMs } = await this.#look(group, new TimeBudget(BACKGROUND_MS));
     // one from the future is none
-    if (facts && facts.asOfMs > asOfMs && facts.asOfMs <= time.now()) return false;
+    if (facts && facts.asOfMs > asOfMs && facts.asOfMs <= redisMs) return false;
     const command = ['SET', this.#value(group), sealed, 'PX', String(this.#parts.maxAgeMs + KEEP_LONGER_MS)];
     await this.#parts.connection.send([command], new TimeBudget(BACKGROUND_MS + toTransferMs(sealed.length)));
     return true;
@@ -130,10 +131,11 @@ export class RedisStore {
     const replies = await connection.send([...lock, ...look], budget);
     const [time, bytes, header] = replies.slice(lock.length);
     const [seconds, micros] = Array.isArray(time) ? (time as unknown[]).map(String) : [];
-    const ms = Number(seconds) * 1000 + Number(micros) / 1000;
-    if (!Number.isFinite(ms)) throw connection.failed('nonsense');
+    const redisMs = Number(seconds) * 1000 + Number(micros) / 1000;
+    if (!Number.isFinite(redisMs)) throw connection.failed('nonsense');
     return {
-      time: new RedisTime(ms, at, clock),
+      at,
+      redisMs,
       locked: lock.length > 0 && String(replies[0]) === 'OK',
       bytes: Number(bytes),
       facts: bytes === 0 ? null : this.#readHeader(header, group),

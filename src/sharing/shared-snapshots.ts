@@ -1,9 +1,17 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
+import type { Logger } from 'pino';
+import type { IdentityHolder } from '../auth/identity-holder.js';
+import type { Settings } from '../config/settings.js';
+import { readSnapshotKey } from '../config/snapshot-key.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Acceptable, ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
-import type { Fleet, FleetStatus } from './fleet.js';
-import type { SnapshotFile } from './snapshot-file.js';
+import type { Clock } from '../time/clock.js';
+import { Fleet, type FleetStatus } from './fleet.js';
+import { Groups } from './group.js';
+import { RedisConnection } from './redis-connection.js';
+import { RedisStore } from './redis-store.js';
+import { SnapshotFile } from './snapshot-file.js';
 
 /** Snapshots that other instances have read, through Redis, and an earlier run, through a file (docs/fleet.md). */
 export class SharedSnapshots implements OnApplicationShutdown {
@@ -11,10 +19,23 @@ export class SharedSnapshots implements OnApplicationShutdown {
   readonly counts = { bank: 0, shared: 0, file: 0 };
 
   /** @param fleet null without REDIS_URL, @param file null without SNAPSHOT_FILE */
-  constructor(
+  private constructor(
     private readonly fleet: Fleet | null,
     private readonly file: SnapshotFile | null,
   ) {}
+
+  /** Connects to Redis, and waits for it little more than a second. */
+  static async start(settings: Settings, clock: Clock, logger: Logger, identities: IdentityHolder) {
+    const { REDIS_URL, REDIS_KEY_PREFIX: keyPrefix, SNAPSHOT_FILE: path, SNAPSHOT_KEY_FILE: keyFile } = settings;
+    const groups = new Groups(identities, settings, keyFile === undefined ? null : readSnapshotKey(keyFile));
+    const { SNAPSHOT_MAX_AGE_MS: maxAgeMs } = settings;
+    const file = path === undefined ? null : new SnapshotFile({ path, groups, clock, logger, maxAgeMs });
+    if (REDIS_URL === undefined) return new SharedSnapshots(null, file);
+    const connection = new RedisConnection({ ...settings, REDIS_URL }, logger);
+    await connection.connect();
+    const store = new RedisStore({ connection, keyPrefix, clock, logger, maxAgeMs });
+    return new SharedSnapshots(new Fleet(connection, store, groups, clock), file);
+  }
 
   /** The copy of an earlier run; null without one that may be served. */
   async restore(): Promise<Snapshot | null> {

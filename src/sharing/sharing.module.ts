@@ -24,6 +24,6 @@ async function start(
   identities: IdentityHolder,
 ): Promise<SharedSnapshots | null> {
   if (settings.REDIS_URL === undefined && settings.SNAPSHOT_FILE === undefined) return null;
-  const { startSharing } = await import('./start-sharing.js');
-  return startSharing(settings, clock, logger, identities);
+  const { SharedSnapshots: Shared } = await import('./shared-snapshots.js');
+  return Shared.start(settings, clock, logger, identities);
 }

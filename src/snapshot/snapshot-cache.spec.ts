@@ -1,7 +1,5 @@
-import { Activity } from '../telemetry/activity.js';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { Instant } from '../time/clock.js';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
@@ -9,28 +7,30 @@ import { NoToken } from '../auth/authorized-call.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import { GatewayError, type GatewayErrorOptions } from '../problems/gateway-error.js';
 import { PROBLEM_CODES, type ProblemCode } from '../problems/problem-table.js';
-import { account } from './sample-account.test-support.js';
-import { Snapshot } from './snapshot.js';
-import { SnapshotBuilder } from './snapshot-builder.js';
-import type { Freshness } from './freshness.js';
+import { Activity } from '../telemetry/activity.js';
+import { later, type Instant } from '../time/clock.js';
+import { ANY, type Freshness } from './freshness.js';
+import { account, snapshotOf } from './sample-account.test-support.js';
 import { SnapshotCache } from './snapshot-cache.js';
 import type { ReadSnapshot } from './snapshot-reader.js';
+import { Snapshot } from './snapshot.js';
 
 const FRESH_MS = 10_000;
-const STALE_MS = 300_000;
+const MAX_AGE_MS = 300_000;
 const SETTINGS = {
   SNAPSHOT_FRESH_MS: FRESH_MS,
   SNAPSHOT_SOFT_TIMEOUT_MS: 30,
-  SNAPSHOT_MAX_AGE_MS: STALE_MS,
+  SNAPSHOT_MAX_AGE_MS: MAX_AGE_MS,
   SNAPSHOT_READ_TIMEOUT_MS: 5000,
   REQUEST_DEADLINE_MS: 80,
   MAX_REQUESTS_WAITING: 100,
 };
 
-const PLAIN: Freshness = { noCache: false, maxAge: null, onlyIfCached: false };
-const NO_CACHE: Freshness = { ...PLAIN, noCache: true };
-const ONLY_IF_CACHED: Freshness = { ...PLAIN, onlyIfCached: true };
-const maxAge = (seconds: number): Freshness => ({ ...PLAIN, maxAge: seconds });
+const NO_CACHE: Freshness = { ...ANY, noCache: true };
+const ONLY_IF_CACHED: Freshness = { ...ANY, onlyIfCached: true };
+const maxAge = (seconds: number): Freshness => ({ ...ANY, maxAge: seconds });
+
+const listOf = (count: number) => Array.from({ length: count }, (_, index) => account({ id: `a-${index}` }));
 
 type PendingRefresh = PromiseWithResolvers<ReadSnapshot> & {
   readonly refreshId: string;
@@ -72,709 +72,444 @@ class Scene {
     });
   }
 
+  get refreshIds() {
+    return this.asked.map(({ refreshId }) => refreshId);
+  }
+
   answer(count = 3, complete: boolean | null = true): void {
-    const refresh = this.asked.at(-1);
-    if (!refresh) throw new Error('nothing was asked');
-    const builder = new SnapshotBuilder();
-    for (let index = 0; index < count; index++) builder.add(account({ id: `a-${index}` }));
-    const { askedAt } = refresh;
-    const buffer = builder.finish({ asOf: new Date(askedAt.wall).toISOString(), complete });
-    const snapshot = new Snapshot(buffer, { askedAt, durationMs: this.clock.since(askedAt) });
-    refresh.resolve({ snapshot, pages: 1 });
+    const { askedAt, resolve } = this.asked.at(-1) as PendingRefresh;
+    const { buffer } = snapshotOf(listOf(count), complete, askedAt);
+    resolve({ snapshot: new Snapshot(buffer, { askedAt, durationMs: this.clock.since(askedAt) }), pages: 1 });
+  }
+
+  /** The answer of another instance, `ageMs` old. */
+  answerShared(count: number, ageMs: number): void {
+    const askedAt = later(this.clock.now(), -ageMs);
+    this.asked.at(-1)?.resolve({ snapshot: snapshotOf(listOf(count), true, askedAt), pages: 0, source: 'shared' });
   }
 
   fail(code: ProblemCode = 'bank-unreachable', options?: GatewayErrorOptions): void {
     this.asked.at(-1)?.reject(new GatewayError(code, 'as scripted', options));
   }
 
-  /** Makes a first refresh of `count` accounts, which took `tookMs`. */
-  async begin(count = 3, tookMs = 0): Promise<void> {
-    const getting = this.snapshots.get(PLAIN);
+  /** Makes a refresh of `count` accounts, which took `tookMs`; then `ageMs` go by. */
+  async begin({ count = 3, tookMs = 0, ageMs = 0, complete = true as boolean | null } = {}): Promise<this> {
+    const getting = this.snapshots.get(ANY);
     this.clock.advance(tookMs);
-    this.answer(count);
+    this.answer(count, complete);
     await getting;
+    this.clock.advance(ageMs);
+    return this;
   }
 
   /** A refresh that a caller asked for fails. */
-  async beginFailing(code?: ProblemCode, options?: GatewayErrorOptions): Promise<void> {
-    const getting = this.snapshots.get(PLAIN).catch(() => undefined);
+  async beginFailing(code?: ProblemCode, options?: GatewayErrorOptions): Promise<this> {
+    const getting = this.snapshots.get(ANY).catch(() => undefined);
     this.fail(code, options);
     await getting;
+    return this;
   }
 }
 
-describe('a snapshot that is fresh', () => {
-  it('is served without asking the bank', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS);
-    const served = await scene.snapshots.get(PLAIN);
-    expect(served).toMatchObject({ ageMs: FRESH_MS, stale: false, cache: 'hit', refreshId: null });
-    expect(served.snapshot.size).toBe(3);
-    expect(scene.asked).toHaveLength(1);
-  });
+const scene = (settings?: Partial<typeof SETTINGS>) => new Scene(settings);
 
-  it('is no longer fresh a moment later', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    const getting = scene.snapshots.get(PLAIN);
-    scene.answer(4);
-    const served = await getting;
-    expect(served).toMatchObject({ stale: false, cache: 'stale', ageMs: 0 });
-    expect(served.snapshot.size).toBe(4);
-    expect(served.refreshId).toBe(scene.asked[1]?.refreshId);
-  });
+describe('one caller', () => {
+  const HIT = { cache: 'hit', stale: false, refreshId: null, failure: null };
+  const REFRESHED = { stale: false, failure: null, ageMs: 0, snapshot: { size: 4 } };
+  const STALE = { cache: 'stale', stale: true, snapshot: { size: 3 } };
+  const timeout = { code: 'bank-timeout', status: 504 };
+  const notCached = { code: 'not-cached', status: 504 };
+  const unreachable = { code: 'bank-unreachable', status: 503 };
 
-  it('counts its age from before the bank was asked', async () => {
-    const scene = new Scene();
-    await scene.begin(3, 4000);
-    const { ageMs, snapshot } = await scene.snapshots.get(PLAIN);
+  it.each<[ageMs: number | null, Freshness, bank: 'unasked' | 'answers' | 'hangs' | ProblemCode, expected: object]>([
+    [null, ANY, 'answers', { ...REFRESHED, cache: 'miss' }],
+    [null, ANY, 'hangs', timeout],
+    [null, ANY, 'bank-unreachable', unreachable],
+    [null, ONLY_IF_CACHED, 'unasked', notCached],
+    [0, NO_CACHE, 'unasked', HIT],
+    [1001, NO_CACHE, 'answers', { ...REFRESHED, cache: 'request' }],
+    [2000, NO_CACHE, 'bank-unreachable', unreachable],
+    [FRESH_MS, ANY, 'unasked', { ...HIT, ageMs: FRESH_MS, snapshot: { size: 3 } }],
+    [FRESH_MS, ONLY_IF_CACHED, 'unasked', HIT],
+    [FRESH_MS + 1, ONLY_IF_CACHED, 'unasked', { ...HIT, stale: true }],
+    [5001, { ...ONLY_IF_CACHED, maxAge: 5 }, 'unasked', notCached],
+    [5001, maxAge(5), 'answers', { ...REFRESHED, cache: 'request' }],
+    [FRESH_MS + 1, ANY, 'answers', { ...REFRESHED, cache: 'stale' }],
+    [FRESH_MS + 1, ANY, 'hangs', { ...STALE, ageMs: FRESH_MS + 1, failure: null }],
+    [FRESH_MS + 1, NO_CACHE, 'hangs', timeout],
+    [FRESH_MS + 1, maxAge(60), 'hangs', timeout],
+    [FRESH_MS + 1, NO_CACHE, 'bank-unreachable', unreachable],
+    [FRESH_MS + 1, ANY, 'access-not-granted', { code: 'access-not-granted' }],
+    [MAX_AGE_MS, ANY, 'bank-unreachable', { ...STALE, failure: 'bank-unreachable' }],
+    [MAX_AGE_MS + 1, ANY, 'hangs', timeout],
+    [MAX_AGE_MS + 1, ANY, 'bank-response-invalid', { code: 'bank-response-invalid' }],
+    [MAX_AGE_MS + 1, ONLY_IF_CACHED, 'unasked', notCached],
+    ...PROBLEM_CODES.filter((code) => !['access-not-granted', 'stopping'].includes(code)).map(
+      (code) => [FRESH_MS + 1, ANY, code, { ...STALE, failure: code === 'overloaded' ? null : code }] as const,
+    ),
+  ] as [number | null, Freshness, 'unasked' | 'answers' | 'hangs' | ProblemCode, object][])(
+    'with a copy of %p ms who asks for %j of a bank that %s gets %j',
+    async (ageMs, wanted, bank, expected) => {
+      const here = scene();
+      if (ageMs !== null) await here.begin({ ageMs });
+      const before = here.asked.length;
+      const getting = here.snapshots.get(wanted).catch((error: unknown) => error);
+      if (bank === 'answers') here.answer(4);
+      else if (bank !== 'hangs' && bank !== 'unasked') here.fail(bank);
+      const got = await getting;
+      expect(got).toMatchObject(expected);
+      expect(here.asked.length - before).toBe(bank === 'unasked' ? 0 : 1);
+      if (bank === 'answers') expect(got).toHaveProperty('refreshId', here.refreshIds.at(-1));
+      // a caller who leaves does not end the refresh
+      expect(here.asked.at(-1)?.signal.aborted ?? false).toBe(false);
+    },
+  );
+
+  it('sees an age that counts from before the bank was asked', async () => {
+    const { ageMs, snapshot } = await (await scene().begin({ tookMs: 4000 })).snapshots.get(ANY);
     expect([ageMs, snapshot.durationMs, snapshot.asOf]).toEqual([4000, 4000, '2026-11-21T08:00:00.000Z']);
+  });
+
+  it('is let go at the soft timeout or the deadline, not before', async () => {
+    const here = scene();
+    const began = performance.now();
+    await refusalOf(() => here.snapshots.get(ANY));
+    expect(performance.now() - began).toBeGreaterThanOrEqual(SETTINGS.REQUEST_DEADLINE_MS - 2);
+    here.answer();
+    await turn();
+    here.clock.advance(FRESH_MS + 1);
+    const beganAgain = performance.now();
+    expect((await here.snapshots.get(ANY)).stale).toBe(true);
+    expect(performance.now() - beganAgain).toBeGreaterThanOrEqual(SETTINGS.SNAPSHOT_SOFT_TIMEOUT_MS - 2);
+    // the refresh goes on
+    here.answer(5);
+    await turn();
+    expect((await here.snapshots.get(ANY)).snapshot.size).toBe(5);
+    expect(here.asked).toHaveLength(2);
+  });
+
+  it('gets no copy that grew past its maximum age while they waited, but the answer that comes after', async () => {
+    const here = await scene({ REQUEST_DEADLINE_MS: 2000 }).begin({ ageMs: MAX_AGE_MS });
+    const getting = here.snapshots.get(ANY);
+    here.clock.advance(1);
+    await delay(SETTINGS.SNAPSHOT_SOFT_TIMEOUT_MS + 20);
+    here.answer(7);
+    expect(await getting).toMatchObject({ stale: false, snapshot: { size: 7 } });
   });
 });
 
 describe('one refresh in flight', () => {
-  it('serves everybody who asks, on a cold start', async () => {
-    const scene = new Scene();
-    const all = Array.from({ length: 50 }, () => scene.snapshots.get(PLAIN));
-    scene.answer();
+  it('serves or fails everybody who asks, on a cold start', async () => {
+    const here = scene();
+    const ask = () => Array.from({ length: 50 }, () => here.snapshots.get(ANY));
+    const failing = ask().map((getting) => refusalOf(() => getting));
+    here.fail('bank-response-invalid');
+    expect(new Set((await Promise.all(failing)).map(({ code }) => code))).toEqual(new Set(['bank-response-invalid']));
+    here.snapshots.reload();
+    const all = ask();
+    here.answer();
     const served = await Promise.all(all);
     expect(new Set(served.map(({ snapshot }) => snapshot)).size).toBe(1);
-    expect(served.every(({ cache, refreshId }) => cache === 'miss' && refreshId === scene.asked[0]?.refreshId)).toBe(
-      true,
-    );
-    expect(scene.asked).toHaveLength(1);
-  });
-
-  it('fails everybody who asked, on a cold start', async () => {
-    const scene = new Scene();
-    const all = Array.from({ length: 50 }, () => refusalOf(() => scene.snapshots.get(PLAIN)));
-    scene.fail('bank-response-invalid');
-    expect((await Promise.all(all)).map(({ code }) => code)).toEqual(Array(50).fill('bank-response-invalid'));
-    expect(scene.asked).toHaveLength(1);
+    expect(new Set(served.map(({ refreshId }) => refreshId))).toEqual(new Set([here.refreshIds[1]]));
+    expect(served.map(({ collapsed }) => collapsed)).toEqual([false, ...Array<boolean>(49).fill(true)]);
+    expect(new Set(here.refreshIds).size).toBe(2);
   });
 
   it('serves those who want it of now, too', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(1001);
-    const all = Array.from({ length: 5 }, () => scene.snapshots.get(NO_CACHE));
-    scene.answer();
+    const here = await scene().begin({ ageMs: 1001 });
+    const all = Array.from({ length: 5 }, () => here.snapshots.get(NO_CACHE));
+    here.answer();
     await Promise.all(all);
-    expect(scene.asked).toHaveLength(2);
+    expect(here.asked).toHaveLength(2);
   });
 
-  it('has an id of its own', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    const getting = scene.snapshots.get(PLAIN);
-    scene.answer();
-    await getting;
-    expect(new Set(scene.asked.map(({ refreshId }) => refreshId)).size).toBe(2);
-  });
-});
-
-describe('a bank that is slow', () => {
-  it('past the soft timeout, an older copy is served, marked, and the bank is still being asked', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    const started = performance.now();
-    const served = await scene.snapshots.get(PLAIN);
-    expect(performance.now() - started).toBeGreaterThanOrEqual(SETTINGS.SNAPSHOT_SOFT_TIMEOUT_MS - 2);
-    expect(served).toMatchObject({ stale: true, cache: 'stale', ageMs: FRESH_MS + 1 });
-    expect(scene.asked[1]?.signal.aborted).toBe(false);
-    scene.answer(5);
-    await scene.asked[1]?.promise;
-    await delay(1);
-    expect((await scene.snapshots.get(PLAIN)).snapshot.size).toBe(5);
-    expect(scene.asked).toHaveLength(2);
-  });
-
-  it('serves nobody a copy that is past its maximum age', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(STALE_MS + 1);
-    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('bank-timeout');
-  });
-
-  it('serves no copy that grew past its maximum age while a caller waited', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(STALE_MS);
-    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
-    scene.clock.advance(1);
-    expect((await getting).code).toBe('bank-timeout');
-  });
-
-  it('serves the answer that comes after a copy grew past its maximum age', async () => {
-    const scene = new Scene({ REQUEST_DEADLINE_MS: 2000 });
-    await scene.begin();
-    scene.clock.advance(STALE_MS);
-    const getting = scene.snapshots.get(PLAIN);
-    scene.clock.advance(1);
-    await delay(SETTINGS.SNAPSHOT_SOFT_TIMEOUT_MS + 20);
-    scene.answer(7);
-    const served = await getting;
-    expect([served.snapshot.size, served.stale]).toEqual([7, false]);
-  });
-
-  it('with nothing cached lets a caller go at their deadline, and is still being asked', async () => {
-    const scene = new Scene();
-    const started = performance.now();
-    const error = await refusalOf(() => scene.snapshots.get(PLAIN));
-    expect(performance.now() - started).toBeGreaterThanOrEqual(SETTINGS.REQUEST_DEADLINE_MS - 2);
-    expect([error.code, error.status]).toEqual(['bank-timeout', 504]);
-    expect(scene.asked[0]?.signal.aborted).toBe(false);
-  });
-
-  it('is given up after the time for a whole refresh, and waited for before the next', async () => {
-    const scene = new Scene({ SNAPSHOT_READ_TIMEOUT_MS: 30 });
-    const error = await refusalOf(() => scene.snapshots.get(PLAIN));
+  it('is given up after the time for a whole refresh', async () => {
+    const here = scene({ SNAPSHOT_READ_TIMEOUT_MS: 30 });
+    const error = await refusalOf(() => here.snapshots.get(ANY));
     expect([error.code, error.detail]).toEqual(['bank-timeout', expect.stringContaining('SNAPSHOT_READ_TIMEOUT_MS')]);
-    expect(scene.asked[0]?.signal.aborted).toBe(true);
-    expect(scene.snapshots.status()).toMatchObject({ failing: true, circuit: 'open' });
-  });
-});
-
-describe('a bank that fails', () => {
-  it.each(PROBLEM_CODES.filter((code) => !['access-not-granted', 'stopping'].includes(code)))(
-    'with %s has the older copy served',
-    async (code) => {
-      const scene = new Scene();
-      await scene.begin();
-      scene.clock.advance(FRESH_MS + 1);
-      const getting = scene.snapshots.get(PLAIN);
-      scene.fail(code);
-      expect(await getting).toMatchObject({
-        stale: true,
-        cache: 'stale',
-        failure: code === 'overloaded' ? null : code,
-      });
-    },
-  );
-
-  it('has the fresh copy served, unmarked', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(2000);
-    const asking = refusalOf(() => scene.snapshots.get(NO_CACHE));
-    scene.fail();
-    await asking;
-    expect(await scene.snapshots.get(PLAIN)).toMatchObject({ stale: false, cache: 'hit' });
+    expect(here.asked[0]?.signal.aborted).toBe(true);
+    expect(here.snapshots.status()).toMatchObject({ failing: true, circuit: 'open' });
   });
 
-  it('during the back-off: the cached copy at once, or the error at once, and nobody asks', async () => {
-    const scene = new Scene({ SNAPSHOT_SOFT_TIMEOUT_MS: 5000, REQUEST_DEADLINE_MS: 5000 });
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    await scene.beginFailing();
-    const started = performance.now();
-    expect((await scene.snapshots.get(PLAIN)).stale).toBe(true);
-    expect((await refusalOf(() => scene.snapshots.get(NO_CACHE))).code).toBe('bank-unreachable');
-    expect(performance.now() - started).toBeLessThan(1000);
-    expect(scene.asked).toHaveLength(2);
-  });
-
-  it('the error shows what is left of the back-off', async () => {
-    const scene = new Scene();
-    await scene.beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
-    scene.clock.advance(7000);
-    const error = await refusalOf(() => scene.snapshots.get(PLAIN));
-    expect([error.code, error.retryAfterMs]).toEqual(['bank-rate-limited', 10_000]);
-  });
-
-  it('is probed by one refresh when the back-off is over', async () => {
-    const scene = new Scene();
-    await scene.beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
-    scene.clock.advance(17_000);
-    const all = Array.from({ length: 10 }, () => scene.snapshots.get(PLAIN));
-    expect(scene.asked).toHaveLength(2);
-    scene.answer();
-    await Promise.all(all);
-    expect(scene.snapshots.status()).toMatchObject({ failing: false, circuit: 'closed' });
-  });
-
-  it('is asked at once when an operator ends the back-off', async () => {
-    const scene = new Scene();
-    await scene.beginFailing();
-    scene.snapshots.reload();
-    await scene.begin();
-    expect(scene.asked).toHaveLength(2);
-  });
-
-  it('past the maximum age of the copy, the error is given', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(STALE_MS + 1);
-    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
-    scene.fail('bank-response-invalid');
-    expect((await getting).code).toBe('bank-response-invalid');
-    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('bank-response-invalid');
-  });
-});
-
-describe('a new identity', () => {
-  it('ends the back-off: what was refused to the old one may be granted', async () => {
-    const scene = new Scene();
-    await scene.beginFailing('access-not-granted');
-    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('access-not-granted');
-    expect(scene.asked).toHaveLength(1);
-    scene.condition.identityReplaced();
-    await scene.begin();
-    expect(scene.asked).toHaveLength(2);
-  });
-
-  it('that fails has its own back-off', async () => {
-    const scene = new Scene();
-    scene.condition.identityReplaced();
-    await scene.beginFailing();
-    await refusalOf(() => scene.snapshots.get(PLAIN));
-    expect(scene.asked).toHaveLength(1);
-  });
-});
-
-describe('an access that is no longer granted', () => {
-  it('drops the cached snapshot: the error is given', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
-    scene.fail('access-not-granted');
-    expect((await getting).code).toBe('access-not-granted');
-    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('access-not-granted');
-    expect((await refusalOf(() => scene.snapshots.get(ONLY_IF_CACHED))).code).toBe('not-cached');
-    expect(scene.snapshots.status()).toMatchObject({ asOf: null, accounts: null, servable: false });
-  });
-
-  it('drops even what is fresh', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(2000);
-    const asking = refusalOf(() => scene.snapshots.get(NO_CACHE));
-    scene.fail('access-not-granted');
-    await asking;
-    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('access-not-granted');
-  });
-});
-
-describe('the maximum age', () => {
-  it('ends a copy while the bank fails, which is logged once', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(STALE_MS);
-    await scene.beginFailing('bank-rate-limited', { retryAfterMs: 60_000 });
-    expect(scene.snapshots.status()).toMatchObject({ servable: true, expired: false, stale: true });
-    scene.clock.advance(1);
-    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('bank-rate-limited');
-    await refusalOf(() => scene.snapshots.get(PLAIN));
-    expect(scene.snapshots.status()).toMatchObject({ servable: false, expired: true, stale: false });
-    expect(scene.log.lines('snapshot.failed').filter(({ expiresAt }) => expiresAt)).toEqual([
-      expect.objectContaining({
-        level: 'warn',
-        code: 'bank-rate-limited',
-        expiresAt: '2026-11-21T08:05:00.000Z',
-        msg: expect.stringContaining('past its maximum age'),
-      }),
-    ]);
-  });
-
-  it('is not logged while nothing fails', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(STALE_MS + 1);
-    scene.snapshots.probe();
-    await scene.begin();
-    expect(scene.log.lines('snapshot.failed')).toEqual([]);
-  });
-});
-
-describe('a list that became empty', () => {
-  it('is reported until accounts are listed again, and logged once', async () => {
-    const scene = new Scene();
-    const seen: boolean[] = [];
-    for (const count of [0, 3, 0, 0, 1]) {
-      await scene.begin(count);
-      seen.push(scene.snapshots.status().emptied);
-      scene.clock.advance(FRESH_MS + 1);
-    }
-    expect(seen).toEqual([false, false, true, true, false]);
-    expect(scene.log.lines('snapshot.emptied')).toMatchObject([
-      { level: 'warn', accounts: 0, code: 'accounts-emptied', owner: 'bank' },
-    ]);
-  });
-
-  it('is accepted by a reload', async () => {
-    const scene = new Scene();
-    await scene.begin(3);
-    scene.clock.advance(FRESH_MS + 1);
-    await scene.begin(0);
-    expect(scene.snapshots.status().emptied).toBe(true);
-    scene.snapshots.reload();
-    expect(scene.snapshots.status().emptied).toBe(false);
-  });
-});
-
-describe('a lack of a token', () => {
-  it('is not a failed refresh: the next caller may ask at once', async () => {
-    const scene = new Scene();
-    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
-    scene.asked[0]?.reject(new NoToken('credentials-rejected', 'no', { retryAfterMs: 30_000 }));
-    expect(await getting).toMatchObject({ code: 'credentials-rejected', retryAfterMs: 30_000 });
-    expect(scene.snapshots.status()).toMatchObject({ failing: false, circuit: 'closed' });
-    await scene.begin();
-    expect(scene.asked).toHaveLength(2);
-  });
-
-  it('has the older copy served, marked', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    const getting = scene.snapshots.get(PLAIN);
-    scene.asked[1]?.reject(new NoToken('certificate-unusable', 'expired'));
-    expect((await getting).stale).toBe(true);
-  });
-});
-
-describe('no-cache', () => {
-  it('asks the bank although the copy is fresh', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(1001);
-    const getting = scene.snapshots.get(NO_CACHE);
-    scene.answer(9);
-    const served = await getting;
-    expect([served.snapshot.size, served.cache, served.stale]).toEqual([9, 'request', false]);
-  });
-
-  it('gets the error when the bank fails, not a stale copy', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    const getting = refusalOf(() => scene.snapshots.get(NO_CACHE));
-    scene.fail();
-    expect((await getting).code).toBe('bank-unreachable');
-  });
-});
-
-describe('a caller who bounds the age', () => {
-  it.each([NO_CACHE, maxAge(60)])('waits past the soft timeout and never gets a stale copy: %j', async (wanted) => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    expect((await refusalOf(() => scene.snapshots.get(wanted))).code).toBe('bank-timeout');
-  });
-});
-
-describe('max-age during a refresh', () => {
-  it('waits for the one after it when that began too long ago', async () => {
-    const scene = new Scene();
-    const first = scene.snapshots.get(PLAIN);
-    scene.clock.advance(5000);
-    const refreshIds: string[] = [];
-    const getting = scene.snapshots.get(maxAge(2), { onRefresh: (id) => refreshIds.push(id) });
-    const another = scene.snapshots.get(maxAge(2));
-    scene.clock.advance(1000);
-    scene.answer(3);
+  it('that began too long ago for max-age is waited for, and another follows', async () => {
+    const here = scene();
+    const first = here.snapshots.get(ANY);
+    here.clock.advance(2000);
+    const joins = here.snapshots.get(maxAge(2));
+    here.clock.advance(3000);
+    const told: string[] = [];
+    const getting = [
+      here.snapshots.get(maxAge(2), { onRefresh: (id) => told.push(id) }),
+      here.snapshots.get(maxAge(2)),
+    ];
+    here.clock.advance(1000);
+    here.answer(3);
     expect((await first).ageMs).toBe(6000);
-    await delay(1);
-    expect(scene.asked).toHaveLength(2);
-    scene.answer(4);
-    const served = await getting;
-    expect([served.snapshot.size, served.ageMs, served.refreshId]).toEqual([4, 0, scene.asked[1]?.refreshId]);
-    expect(refreshIds).toEqual([scene.asked[1]?.refreshId]);
-    expect((await another).snapshot).toBe(served.snapshot);
-    expect(scene.asked).toHaveLength(2);
+    expect((await joins).snapshot).toBe((await first).snapshot);
+    await turn();
+    here.answer(4);
+    for (const served of await Promise.all(getting))
+      expect(served).toMatchObject({ snapshot: { size: 4 }, ageMs: 0, refreshId: here.refreshIds[1] });
+    expect(told).toEqual([here.refreshIds[1]]);
+    expect(here.asked).toHaveLength(2);
   });
 
-  it('joins it when it began late enough', async () => {
-    const scene = new Scene();
-    const first = scene.snapshots.get(PLAIN);
-    scene.clock.advance(2000);
-    const getting = scene.snapshots.get(maxAge(2));
-    scene.answer(3);
-    expect((await getting).snapshot).toBe((await first).snapshot);
-    expect(scene.asked).toHaveLength(1);
+  it('that fails fails those who waited to ask after it, without asking again', async () => {
+    const here = scene();
+    const first = refusalOf(() => here.snapshots.get(ANY));
+    here.clock.advance(5000);
+    const getting = refusalOf(() => here.snapshots.get(maxAge(2)));
+    here.fail();
+    expect([(await first).code, (await getting).code]).toEqual(['bank-unreachable', 'bank-unreachable']);
+    expect(here.asked).toHaveLength(1);
   });
 
-  it('gets the back-off of the one that failed, without asking again', async () => {
-    const scene = new Scene();
-    const first = refusalOf(() => scene.snapshots.get(PLAIN));
-    scene.clock.advance(5000);
-    const getting = refusalOf(() => scene.snapshots.get(maxAge(2)));
-    scene.fail();
-    expect((await first).code).toBe('bank-unreachable');
-    expect((await getting).code).toBe('bank-unreachable');
-    expect(scene.asked).toHaveLength(1);
+  it('ends at the stop, which is no failure of the bank', async () => {
+    const here = scene();
+    const getting = refusalOf(() => here.snapshots.get(ANY));
+    here.snapshots.onApplicationShutdown();
+    expect((await getting).code).toBe('stopping');
+    expect(here.asked[0]?.signal.aborted).toBe(true);
+    expect(here.snapshots.status().failing).toBe(false);
   });
 });
 
-describe('only-if-cached', () => {
-  it('gets the cached snapshot and never asks the bank', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS);
-    expect(await scene.snapshots.get(ONLY_IF_CACHED)).toMatchObject({ cache: 'hit', stale: false });
-    expect(scene.asked).toHaveLength(1);
+describe('the back-off', () => {
+  it('gives the cached copy at once, or the error at once, and nobody asks', async () => {
+    const here = await scene({ SNAPSHOT_SOFT_TIMEOUT_MS: 60_000, REQUEST_DEADLINE_MS: 60_000 }).begin({ ageMs: 2000 });
+    const asking = refusalOf(() => here.snapshots.get(NO_CACHE));
+    here.fail('bank-rate-limited', { retryAfterMs: 17_000 });
+    await asking;
+    // fresh, and unmarked
+    expect(await here.snapshots.get(ANY)).toMatchObject({ stale: false, cache: 'hit' });
+    here.clock.advance(FRESH_MS);
+    expect((await here.snapshots.get(ANY)).stale).toBe(true);
+    const error = await refusalOf(() => here.snapshots.get(NO_CACHE));
+    expect([error.code, error.retryAfterMs]).toEqual(['bank-rate-limited', 7000]);
+    expect(here.snapshots.probe()).toBeNull();
+    expect(here.asked).toHaveLength(2);
   });
 
-  it.each([
-    ['it is past its maximum age', ONLY_IF_CACHED, STALE_MS + 1],
-    ['it is older than max-age', { ...ONLY_IF_CACHED, maxAge: 5 }, 5001],
-  ])('shows that %s', async (_name, freshness, ageMs) => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(ageMs);
-    const error = await refusalOf(() => scene.snapshots.get(freshness));
-    expect([error.code, error.status]).toEqual(['not-cached', 504]);
-    expect(scene.asked).toHaveLength(1);
+  it('ends with one refresh for all, callers and health', async () => {
+    const here = await scene().beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
+    here.clock.advance(17_000);
+    const all = [here.snapshots.probe(), here.snapshots.probe(), here.snapshots.get(ANY), here.snapshots.get(ANY)];
+    expect(here.asked).toHaveLength(2);
+    here.answer();
+    await Promise.all(all);
+    expect(here.snapshots.status()).toMatchObject({ failing: false, circuit: 'closed' });
   });
 
-  it('gets not-cached when nothing is cached', async () => {
-    const scene = new Scene();
-    expect((await refusalOf(() => scene.snapshots.get(ONLY_IF_CACHED))).code).toBe('not-cached');
-    expect(scene.asked).toHaveLength(0);
+  it.each<[string, (here: Scene) => void]>([
+    ['an operator', ({ snapshots }) => snapshots.reload()],
+    ['a new identity, to which more may be granted', ({ condition }) => condition.identityReplaced()],
+  ])('is ended by %s', async (_who, end) => {
+    const here = await scene().beginFailing('access-not-granted');
+    expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('access-not-granted');
+    expect(here.asked).toHaveLength(1);
+    end(here);
+    await here.begin();
+    expect(here.asked).toHaveLength(2);
   });
+
+  it('is that of a new identity once it has failed', async () => {
+    const here = scene();
+    here.condition.identityReplaced();
+    await here.beginFailing();
+    await refusalOf(() => here.snapshots.get(ANY));
+    expect(here.asked).toHaveLength(1);
+  });
+
+  it('does not follow a lack of a token: the next caller may ask at once', async () => {
+    const here = scene();
+    const getting = refusalOf(() => here.snapshots.get(ANY));
+    here.asked[0]?.reject(new NoToken('credentials-rejected', 'no', { retryAfterMs: 30_000 }));
+    expect(await getting).toMatchObject({ code: 'credentials-rejected', retryAfterMs: 30_000 });
+    expect(here.snapshots.status()).toMatchObject({ failing: false, circuit: 'closed' });
+    await here.begin({ ageMs: FRESH_MS + 1 });
+    const next = here.snapshots.get(ANY);
+    here.asked[2]?.reject(new NoToken('certificate-unusable', 'expired'));
+    expect((await next).stale).toBe(true);
+  });
+});
+
+it('access that is no longer granted drops even a fresh copy', async () => {
+  const here = await scene().begin({ ageMs: 2000 });
+  const asking = refusalOf(() => here.snapshots.get(NO_CACHE));
+  here.fail('access-not-granted');
+  await asking;
+  expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('access-not-granted');
+  expect((await refusalOf(() => here.snapshots.get(ONLY_IF_CACHED))).code).toBe('not-cached');
+  expect(here.snapshots.status()).toMatchObject({ asOf: null, accounts: null, servable: false });
 });
 
 describe('too many callers', () => {
-  it('beyond the limit get an error, and those who wait are served', async () => {
-    const scene = new Scene({ MAX_REQUESTS_WAITING: 2 });
-    const waiting = [scene.snapshots.get(PLAIN), scene.snapshots.get(PLAIN)];
-    const error = await refusalOf(() => scene.snapshots.get(PLAIN));
+  it('get an error, or the older copy, marked; those who wait are served', async () => {
+    const here = scene({ MAX_REQUESTS_WAITING: 2 });
+    const waiting = [here.snapshots.get(ANY), here.snapshots.get(ANY)];
+    const error = await refusalOf(() => here.snapshots.get(ANY));
     expect([error.code, error.status, error.owner]).toEqual(['overloaded', 503, 'operator']);
-    scene.answer();
+    here.answer();
     expect(await Promise.all(waiting)).toHaveLength(2);
-  });
-
-  it('get the older copy, marked, where there is one', async () => {
-    const scene = new Scene({ MAX_REQUESTS_WAITING: 1 });
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    const waiting = scene.snapshots.get(PLAIN);
-    expect((await scene.snapshots.get(PLAIN)).stale).toBe(true);
-    scene.answer();
-    expect((await waiting).stale).toBe(false);
+    here.clock.advance(FRESH_MS + 1);
+    const again = [here.snapshots.get(ANY), here.snapshots.get(ANY)];
+    expect((await here.snapshots.get(ANY)).stale).toBe(true);
+    here.answer();
+    expect((await Promise.all(again)).map(({ stale }) => stale)).toEqual([false, false]);
   });
 
   it('that left are no longer counted', async () => {
-    const scene = new Scene({ MAX_REQUESTS_WAITING: 1, REQUEST_DEADLINE_MS: 10 });
-    await refusalOf(() => scene.snapshots.get(PLAIN));
-    expect((await refusalOf(() => scene.snapshots.get(PLAIN))).code).toBe('bank-timeout');
+    const here = scene({ MAX_REQUESTS_WAITING: 1, REQUEST_DEADLINE_MS: 10 });
+    await refusalOf(() => here.snapshots.get(ANY));
+    expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('bank-timeout');
   });
 });
 
 describe('the probe of health', () => {
   it('asks when nothing was ever read, and once for all who ask', async () => {
-    const scene = new Scene();
-    const probes = [scene.snapshots.probe(), scene.snapshots.probe()];
-    scene.answer();
+    const here = scene();
+    const probes = [here.snapshots.probe(), here.snapshots.probe()];
+    here.answer();
     await Promise.all(probes);
-    expect(scene.asked).toHaveLength(1);
+    expect(here.asked).toHaveLength(1);
   });
 
-  it('asks nothing while a snapshot is cached, or during the back-off', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(STALE_MS + 1);
-    expect(scene.snapshots.probe()).toBeNull();
-    const other = new Scene();
-    await other.beginFailing();
-    expect(other.snapshots.probe()).toBeNull();
-    expect([scene.asked.length, other.asked.length]).toEqual([1, 1]);
-  });
-
-  it('asks once when the back-off is over', async () => {
-    const scene = new Scene();
-    await scene.beginFailing('bank-rate-limited', { retryAfterMs: 1000 });
-    scene.clock.advance(1000);
-    const probes = [scene.snapshots.probe(), scene.snapshots.probe()];
-    expect(scene.asked).toHaveLength(2);
-    scene.answer();
-    await Promise.all(probes);
-    expect(scene.snapshots.status().failing).toBe(false);
-  });
-});
-
-describe('the stop', () => {
-  it('ends the refresh in flight, and is no failure of the bank', async () => {
-    const scene = new Scene();
-    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
-    scene.snapshots.onApplicationShutdown();
-    expect((await getting).code).toBe('stopping');
-    expect(scene.asked[0]?.signal.aborted).toBe(true);
-    expect(scene.snapshots.status().failing).toBe(false);
+  it('asks nothing while a snapshot is cached, however old', async () => {
+    const here = await scene().begin({ ageMs: MAX_AGE_MS + 1 });
+    expect(here.snapshots.probe()).toBeNull();
+    expect(here.asked).toHaveLength(1);
+    expect(here.log.lines('snapshot.failed')).toEqual([]);
   });
 });
 
 describe('the state that health shows', () => {
   it('reports the cached snapshot', async () => {
-    const scene = new Scene();
-    expect(scene.snapshots.status()).toMatchObject({ asOf: null, ageMs: null, accounts: null, servable: false });
-    await scene.begin(3);
-    scene.clock.advance(2000);
-    expect(scene.snapshots.status()).toMatchObject({
-      asOf: '2026-11-21T08:00:00.000Z',
-      ageMs: 2000,
-      accounts: 3,
-      servable: true,
-      stale: false,
-    });
-    scene.clock.advance(STALE_MS);
-    expect(scene.snapshots.status().servable).toBe(false);
+    const here = scene();
+    expect(here.snapshots.status()).toMatchObject({ asOf: null, ageMs: null, accounts: null, servable: false });
+    await here.begin({ ageMs: 2000 });
+    const asOf = '2026-11-21T08:00:00.000Z';
+    expect(here.snapshots.status()).toMatchObject({ asOf, ageMs: 2000, accounts: 3, servable: true, stale: false });
   });
 
-  it('is stale once an older copy was served, until a refresh succeeds', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    const getting = scene.snapshots.get(PLAIN);
-    scene.fail('bank-rate-limited', { retryAfterMs: 1000 });
-    await getting;
-    expect(scene.snapshots.status().stale).toBe(true);
-    scene.clock.advance(1000);
-    await scene.begin();
-    expect(scene.snapshots.status().stale).toBe(false);
+  it('is stale while refreshes fail, not because somebody asked for the cached copy', async () => {
+    const here = await scene().begin({ ageMs: FRESH_MS + 1 });
+    await here.snapshots.get(ONLY_IF_CACHED);
+    expect(here.snapshots.status().stale).toBe(false);
+    await here.beginFailing('bank-rate-limited', { retryAfterMs: 1000 });
+    expect(here.snapshots.status().stale).toBe(true);
+    here.clock.advance(1000);
+    await here.begin();
+    expect(here.snapshots.status().stale).toBe(false);
   });
 
-  it('is not stale because somebody asked for the cached copy', async () => {
-    const scene = new Scene();
-    await scene.begin();
-    scene.clock.advance(FRESH_MS + 1);
-    await scene.snapshots.get(ONLY_IF_CACHED);
-    expect(scene.snapshots.status().stale).toBe(false);
+  it('shows the end of a copy while the bank fails, which is logged once', async () => {
+    const here = await scene().begin({ ageMs: MAX_AGE_MS });
+    await here.beginFailing('bank-rate-limited', { retryAfterMs: 60_000 });
+    expect(here.snapshots.status()).toMatchObject({ servable: true, expired: false, stale: true });
+    here.clock.advance(1);
+    for (let call = 0; call < 2; call++)
+      expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('bank-rate-limited');
+    expect(here.snapshots.status()).toMatchObject({ servable: false, expired: true, stale: false });
+    const expiresAt = '2026-11-21T08:05:00.000Z';
+    expect(here.log.lines('snapshot.failed').slice(1)).toMatchObject([
+      { level: 'warn', code: 'bank-rate-limited', expiresAt },
+    ]);
+  });
+
+  it('shows a list that became empty until accounts are listed again, or a reload accepts it; logged once', async () => {
+    const here = scene();
+    const seen: boolean[] = [];
+    for (const count of [0, 3, 0, 0, 1, 0]) {
+      await here.begin({ count, ageMs: FRESH_MS + 1 });
+      seen.push(here.snapshots.status().emptied);
+    }
+    expect(seen).toEqual([false, false, true, true, false, true]);
+    here.snapshots.reload();
+    expect(here.snapshots.status().emptied).toBe(false);
+    const line = { level: 'warn', accounts: 0, code: 'accounts-emptied', owner: 'bank' };
+    expect(here.log.lines('snapshot.emptied')).toMatchObject([line, line]);
   });
 });
 
 describe('the log', () => {
-  it('logs each refresh with its id', async () => {
-    const scene = new Scene();
-    await scene.begin(3, 1500);
-    expect(scene.log.lines('snapshot.refreshed')).toEqual([
-      expect.objectContaining({
-        level: 'info',
-        refreshId: scene.asked[0]?.refreshId,
-        accounts: 3,
-        pages: 1,
-        complete: true,
-        ms: 1500,
-      }),
-    ]);
+  it.each([false, true, null])(
+    'has each refresh with its id, and a warning only if complete is false: %p',
+    async (complete) => {
+      const here = await scene().begin({ tookMs: 1500, complete });
+      const fields = { level: 'info', refreshId: here.refreshIds[0], accounts: 3, pages: 1, complete, ms: 1500 };
+      expect(here.log.lines('snapshot.refreshed')).toMatchObject([{ ...fields, source: 'bank' }]);
+      expect(here.log.lines('snapshot.incomplete')).toHaveLength(complete === false ? 1 : 0);
+    },
+  );
+
+  it('has a failure with its code and the time of the next attempt', async () => {
+    const here = await scene().beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
+    const line = { level: 'warn', code: 'bank-rate-limited', owner: 'bank', retryInMs: 17_000 };
+    expect(here.log.lines('snapshot.failed')).toMatchObject([line]);
+    expect(here.log.lines('bank.unavailable')).toHaveLength(1);
   });
 
-  it.each([
-    [false, 1],
-    [true, 0],
-    [null, 0],
-  ])('with complete %p has %i warnings of it', async (complete, warnings) => {
-    const scene = new Scene();
-    const getting = scene.snapshots.get(PLAIN);
-    scene.answer(3, complete);
-    expect((await getting).snapshot.complete).toBe(complete);
-    expect(scene.log.lines('snapshot.incomplete')).toHaveLength(warnings);
-  });
-
-  it('logs a failure with its code and the time of the next attempt', async () => {
-    const scene = new Scene();
-    await scene.beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
-    expect(scene.log.lines('snapshot.failed')).toEqual([
-      expect.objectContaining({ code: 'bank-rate-limited', owner: 'bank', retryInMs: 17_000 }),
-    ]);
-    expect(scene.log.lines('bank.unavailable')).toHaveLength(1);
-  });
-
-  it('reports an internal error once, with its place', async () => {
-    const scene = new Scene();
-    const getting = refusalOf(() => scene.snapshots.get(PLAIN));
-    scene.asked[0]?.reject(new TypeError('boom'));
+  it('has an internal error once, with its place', async () => {
+    const here = scene();
+    const getting = refusalOf(() => here.snapshots.get(ANY));
+    here.asked[0]?.reject(new TypeError('boom'));
     expect((await getting).code).toBe('internal-error');
-    expect(scene.log.lines('snapshot.failed')).toMatchObject([
-      { level: 'error', code: 'internal-error', owner: 'operator', err: { name: 'GatewayError' } },
-    ]);
+    const line = { level: 'error', code: 'internal-error', owner: 'operator', err: { name: 'GatewayError' } };
+    expect(here.log.lines('snapshot.failed')).toMatchObject([line]);
   });
 });
 
 describe('a copy from before the start', () => {
-  async function restored() {
-    const earlier = new Scene();
-    await earlier.begin(2);
-    const { snapshot } = await earlier.snapshots.get(PLAIN);
-    const scene = new Scene();
-    scene.snapshots.restore(snapshot);
-    return scene;
+  function restored(): Scene {
+    const here = scene();
+    here.snapshots.restore(snapshotOf(listOf(2), true, here.clock.now()));
+    return here;
   }
 
   it('is served at once, marked stale, during the first refresh, however young it is', async () => {
-    const scene = await restored();
-    expect(await scene.snapshots.get(PLAIN)).toMatchObject({ stale: true, cache: 'stale', failure: null });
-    expect(await scene.snapshots.get(PLAIN)).toMatchObject({ stale: true });
-    expect(scene.snapshots.status()).toMatchObject({ servable: true, stale: true, accounts: 2 });
-    expect(scene.asked).toHaveLength(1);
-    scene.answer(5);
-    await Promise.resolve(scene.asked[0]?.promise);
-    const served = await scene.snapshots.get(PLAIN);
-    expect(served.stale).toBe(false);
-    expect(served.snapshot.size).toBe(5);
+    const here = restored();
+    for (let call = 0; call < 2; call++)
+      expect(await here.snapshots.get(ANY)).toMatchObject({ stale: true, cache: 'stale', failure: null });
+    expect(here.snapshots.status()).toMatchObject({ servable: true, stale: true, accounts: 2 });
+    expect(here.asked).toHaveLength(1);
+    here.answer(5);
+    await turn();
+    expect(await here.snapshots.get(ANY)).toMatchObject({ stale: false, snapshot: { size: 5 } });
   });
 
-  it('is not for those who want the bank asked, nor past its maximum age, nor in the place of a newer one', async () => {
-    const scene = await restored();
-    const insisting = scene.snapshots.get({ ...PLAIN, noCache: true });
-    scene.answer(5);
-    expect((await insisting).snapshot.size).toBe(5);
-    const old = await restored();
-    old.clock.advance(STALE_MS + 1);
-    const waiting = old.snapshots.get(PLAIN);
-    old.answer(5);
-    expect(await waiting).toMatchObject({ stale: false });
-    scene.snapshots.restore((await waiting).snapshot);
-    expect(scene.snapshots.status().stale).toBe(false);
+  it.each<[string, Freshness, ageMs: number]>([
+    ['for those who want the bank asked', NO_CACHE, 0],
+    ['past its maximum age', ANY, MAX_AGE_MS + 1],
+  ])('is not served %s', async (_name, wanted, ageMs) => {
+    const here = restored();
+    here.clock.advance(ageMs);
+    const getting = here.snapshots.get(wanted);
+    here.answer(5);
+    expect(await getting).toMatchObject({ stale: false, snapshot: { size: 5 } });
   });
 });
 
 describe('a snapshot of another instance', () => {
-  it('that is older than the cached one does not replace it', async () => {
-    const scene = new Scene();
-    await scene.begin(3);
-    const { snapshot: cached } = await scene.snapshots.get(PLAIN);
-    scene.clock.advance(1500);
-    const getting = scene.snapshots.get(NO_CACHE);
-    const { wall, monotonic } = cached.askedAt;
-    const askedAt = { wall: wall - 1, monotonic: monotonic - 1 };
-    scene.asked[1]?.resolve({
-      snapshot: new Snapshot(cached.buffer, { askedAt, durationMs: 50 }),
-      pages: 0,
-      source: 'shared',
-    });
-    await new Promise((resolve) => setImmediate(resolve));
-    expect((await scene.snapshots.get(ONLY_IF_CACHED)).snapshot).toBe(cached);
-    // it was not new enough for this caller, who has the bank asked
-    expect(scene.asked).toHaveLength(3);
-    scene.answer(5);
+  it('that is older than the cached one does not replace it, and another refresh follows', async () => {
+    const here = await scene().begin({ ageMs: 1500 });
+    const getting = here.snapshots.get(NO_CACHE);
+    here.answerShared(2, 1501);
+    await turn();
+    expect((await here.snapshots.get(ONLY_IF_CACHED)).snapshot.size).toBe(3);
+    here.answer(5);
     expect((await getting).snapshot.size).toBe(5);
+    expect(here.asked).toHaveLength(3);
   });
 
   it('that is fresh does for plain callers, but not for one who joined them and wants the bank asked now', async () => {
-    const scene = new Scene();
-    const plain = scene.snapshots.get(PLAIN);
-    const now = scene.snapshots.get({ ...PLAIN, noCache: true });
-    const { wall, monotonic } = scene.clock.now();
-    const others = new Scene();
-    await others.begin(4);
-    const { buffer } = (await others.snapshots.get(PLAIN)).snapshot;
-    const askedAt = { wall: wall - 9000, monotonic: monotonic - 9000 };
-    scene.asked[0]?.resolve({
-      snapshot: new Snapshot(buffer, { askedAt, durationMs: 50 }),
-      pages: 0,
-      source: 'shared',
-    });
+    const here = scene();
+    const [plain, now] = [here.snapshots.get(ANY), here.snapshots.get(NO_CACHE)];
+    here.answerShared(4, 9000);
     expect(await plain).toMatchObject({ ageMs: 9000, stale: false });
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(scene.asked).toHaveLength(2);
-    scene.answer(5);
+    await turn();
+    expect(here.asked).toHaveLength(2);
+    here.answer(5);
     expect((await now).snapshot.size).toBe(5);
-    expect(scene.log.lines('snapshot.refreshed').map(({ source }) => source)).toEqual(['shared', 'bank']);
+    expect(here.log.lines('snapshot.refreshed').map(({ source }) => source)).toEqual(['shared', 'bank']);
   });
 });

@@ -219,7 +219,7 @@ describe('one clock', () => {
 
 describe('not asked for', () => {
   /** The part of the bundle with all of sharing, and the client of Redis. */
-  const SHARING = /\/(start-sharing)-[\w-]+\.js/;
+  const SHARING = /\/(shared-snapshots)-[\w-]+\.js/;
 
   let bank: PretendBank;
   beforeAll(async () => {
@@ -237,7 +237,7 @@ describe('not asked for', () => {
     it('negative case: with REDIS_URL it is loaded, and connects', async () => {
       const port = String(await closedPort());
       const watched = await startWatched(bank, { REDIS_URL: `redis://127.0.0.1:${port}` });
-      expect(watched.loaded(SHARING)).toEqual(['start-sharing']);
+      expect(watched.loaded(SHARING)).toEqual(['shared-snapshots']);
       expect(watched.connectedTo()).toContain(port);
     });
   });
