@@ -33,7 +33,6 @@ export class Connections {
   readonly #logger: Logger;
   readonly #limits: typeof LIMITS;
   readonly #open = new Map<Socket, Connection>();
-  readonly #sockets = new Set<Socket>();
   /** Responses that were already waiting at the last check. */
   #waited = new Set<ServerResponse>();
 
@@ -48,8 +47,10 @@ export class Connections {
     server.setTimeout(this.#limits.stallLookMs);
     server.on('timeout', (socket: Socket) => this.#onInactive(socket));
     const track = (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
+      this.#open.set(socket, { unanswered: new Set(), last: null, closing: false, stalledLooks: 0, stalledAt: 0 });
+      socket.once('close', () => this.#open.delete(socket));
+      // Node takes its own listener away with CONNECT; without one, a reset would end the process
+      socket.on('error', () => undefined);
     };
     server.on('connection', track);
     if (server instanceof TlsServer) server.on('secureConnection', track);
@@ -62,8 +63,8 @@ export class Connections {
   /** True if a request may be answered; closes a connection with too many. */
   enter(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request;
-    const connection = this.#of(socket);
-    if (connection.closing || socket.destroyed) return false;
+    const connection = this.#open.get(socket);
+    if (!connection || connection.closing || socket.destroyed) return false;
     const { unanswered } = connection;
     if (unanswered.size >= this.#limits.unanswered) {
       this.#close(socket, `it has more than ${this.#limits.unanswered} unanswered requests`);
@@ -77,24 +78,24 @@ export class Connections {
 
   /** True if the last request was answered before its whole body arrived. */
   isAnsweredEarly(socket: Socket): boolean {
-    return this.#of(socket).last?.request.complete === false;
+    return this.#open.get(socket)?.last?.request.complete === false;
   }
 
   /** Stops waiting for a request whose body never arrived in full; returns false if there is none. */
   abandonUnfinished(socket: Socket): boolean {
-    const { last, unanswered } = this.#of(socket);
-    return last?.request.complete === false && unanswered.delete(last.response);
+    const { last, unanswered } = this.#open.get(socket) ?? {};
+    return last?.request.complete === false && unanswered?.delete(last.response) === true;
   }
 
   /** True once `closeAfterResponses` was called for it. */
   isClosing(socket: Socket): boolean {
-    return this.#of(socket).closing;
+    return this.#open.get(socket)?.closing === true;
   }
 
   /** Reads no more requests from a connection, and closes it with these bytes once the present ones are answered. */
   closeAfterResponses(socket: Socket, lastBytes: Buffer): void {
-    const connection = this.#of(socket);
-    if (connection.closing) return;
+    const connection = this.#open.get(socket);
+    if (!connection || connection.closing) return;
     connection.closing = true;
     const end = () => {
       if (connection.unanswered.size > 0 || socket.destroyed || socket.writableEnded) return;
@@ -115,33 +116,21 @@ export class Connections {
     const closeIdle = () => {
       server.closeIdleConnections();
       // Node counts those that never sent a byte, as browsers open them ahead of need, as active
-      for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+      for (const socket of this.#open.keys()) if (socket.bytesRead === 0) socket.destroy();
     };
     closeIdle();
     const looks = setInterval(closeIdle, DRAIN_LOOK_MS);
     await within(closed, graceMs);
     clearInterval(looks);
     server.closeAllConnections();
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  #of(socket: Socket): Connection {
-    let connection = this.#open.get(socket);
-    if (!connection) {
-      connection = { unanswered: new Set(), last: null, closing: false, stalledLooks: 0, stalledAt: 0 };
-      this.#open.set(socket, connection);
-      socket.once('close', () => this.#open.delete(socket));
-      // Node takes its own listener away with CONNECT; without one, a reset would end the process
-      socket.on('error', () => undefined);
-    }
-    return connection;
+    for (const socket of this.#open.keys()) socket.destroy();
   }
 
   /** Node's `timeout`: nothing came and nothing was taken for `stallLookMs`, or an idle connection was kept long enough. */
   #onInactive(socket: Socket): void {
     const connection = this.#open.get(socket);
     // nothing was asked yet: headersTimeout has its own answer
-    if (!connection) return;
+    if (!connection?.last) return;
     if (connection.unanswered.size === 0) {
       socket.destroy();
       return;
