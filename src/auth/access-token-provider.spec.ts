@@ -5,7 +5,7 @@ import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { GatewayError, type GatewayErrorOptions } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
-import { toAccessToken, type AccessToken } from './access-token.js';
+import { toAccessToken, type AccessToken } from './request-token.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import { BankCondition } from './bank-condition.js';
 

@@ -4,9 +4,9 @@ import type { WireAnswer, WireRequest } from '../egress/wire-client.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
-import type { AccessToken } from './access-token.js';
+import type { AccessToken } from './request-token.js';
 import type { BankIdentity } from './bank-identity.js';
-import { assertValid } from './certificate-validity.js';
+import { validityError } from './certificate-validity.js';
 import type { IdentityHolder } from './identity-holder.js';
 
 /** No token was available, so the bank was not called. The token's own back-off decides when to retry. */
@@ -57,21 +57,15 @@ export class AuthorizedCall {
 
   async #getOnce(request: AuthorizedRequest): Promise<WireAnswer> {
     const identity = this.#identities.current;
+    const { certificate, tokens } = identity;
     const { signal } = request;
-    const token = await orAborted(this.#tokenOf(identity), signal);
+    const invalid = validityError(certificate, this.#clock.now().wall);
+    if (invalid) toNoToken(invalid);
+    const token = await orAborted(tokens.get().catch(toNoToken), signal);
     const answer = await this.#send(identity, token, request);
     if (answer.status !== 401) return answer;
-    const another = await orAborted(identity.tokens.replace(token).catch(toNoToken), signal);
+    const another = await orAborted(tokens.replace(token).catch(toNoToken), signal);
     return another ? this.#send(identity, another, request) : answer;
-  }
-
-  async #tokenOf({ certificate, tokens }: BankIdentity): Promise<AccessToken> {
-    try {
-      assertValid(certificate, this.#clock.now().wall);
-      return await tokens.get();
-    } catch (thrown) {
-      return toNoToken(thrown);
-    }
   }
 
   #send({ egress }: BankIdentity, token: AccessToken, request: AuthorizedRequest): Promise<WireAnswer> {

@@ -1,14 +1,9 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../time/clock.js';
 import type { GatewayError } from '../problems/gateway-error.js';
+import type { ProblemCode } from '../problems/problem-table.js';
 
 type BankWork = 'token' | 'refresh';
-
-interface Failure {
-  readonly error: GatewayError;
-  /** ISO 8601. */
-  readonly at: string;
-}
 
 /**
  * The condition of the bank, over token and refresh. A series of failures begins with the first and ends once each kind of
@@ -17,10 +12,9 @@ interface Failure {
 export class BankCondition {
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #failing = new Map<BankWork, Failure>();
+  readonly #failing = new Map<BankWork, GatewayError>();
   #lastSuccessAt: string | null = null;
-  #lastFailure: Failure | null = null;
-
+  #lastError: { readonly code: ProblemCode; readonly at: string } | null = null;
   #identity = 1;
 
   constructor(clock: Clock, logger: Logger) {
@@ -29,9 +23,9 @@ export class BankCondition {
   }
 
   failed(work: BankWork, error: GatewayError): void {
-    this.#lastFailure = { error, at: this.#at() };
+    this.#lastError = { code: error.code, at: this.#now() };
     const first = this.#failing.size === 0;
-    this.#failing.set(work, this.#lastFailure);
+    this.#failing.set(work, error);
     if (first) {
       this.#logger[error.needsSomeone ? 'error' : 'warn'](
         { event: 'bank.unavailable', code: error.code, owner: error.owner, detail: error.detail, work },
@@ -41,7 +35,7 @@ export class BankCondition {
   }
 
   succeeded(work: BankWork): void {
-    this.#lastSuccessAt = this.#at();
+    this.#lastSuccessAt = this.#now();
     if (this.#failing.delete(work) && this.#failing.size === 0) {
       this.#logger.info({ event: 'bank.recovered', work }, 'the bank is available again');
     }
@@ -56,17 +50,17 @@ export class BankCondition {
     this.#identity += 1;
   }
 
+  /** Times are ISO 8601. */
   status() {
-    const last = this.#lastFailure;
     return {
-      /** The failures of the current series, by kind of work. */
-      failures: { token: this.#failing.get('token') ?? null, refresh: this.#failing.get('refresh') ?? null },
+      /** The last error of each kind of work that is failing. */
+      errors: [...this.#failing.values()],
       lastSuccessAt: this.#lastSuccessAt,
-      lastError: last && { code: last.error.code, at: last.at },
+      lastError: this.#lastError,
     };
   }
 
-  #at(): string {
+  #now(): string {
     return new Date(this.#clock.now().wall).toISOString();
   }
 }

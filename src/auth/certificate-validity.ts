@@ -15,9 +15,3 @@ export function validityError({ notBefore, notAfter }: Validity, nowMs: number):
   }
   return null;
 }
-
-/** @throws GatewayError certificate-unusable */
-export function assertValid(certificate: Validity, nowMs: number): void {
-  const error = validityError(certificate, nowMs);
-  if (error) throw error;
-}

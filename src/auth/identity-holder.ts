@@ -2,7 +2,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
-import type { Clock } from '../time/clock.js';
+import type { Clock, Instant } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import { PROBLEMS, type ProblemCode } from '../problems/problem-table.js';
 import type { Settings } from '../config/settings.js';
@@ -14,10 +14,12 @@ import { FileUnusable } from '../config/small-file.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 import { FileWatch } from '../config/file-watch.js';
 import { IdentityLog } from './identity-log.js';
-import { isSame, mayPass, readIdentityMaterial, watchedFiles, type IdentityMaterial } from './identity-material.js';
+import { isSame, readIdentityMaterial, watchedFiles, type IdentityMaterial } from './identity-material.js';
 
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
 const LOOK_EVERY_MS = 1000;
+/** Files that could not be read are read again: the reason may have passed without a change of the files (EMFILE). */
+const READ_AGAIN_AFTER_MS = 4000;
 
 interface IdentityHolderOptions {
   readonly settings: Settings;
@@ -44,13 +46,13 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** A new identity that no token request has proved yet. */
   #candidate: BankIdentity | null = null;
   #refusal: { readonly code: ProblemCode; readonly detail: string; readonly at: string } | null = null;
-  /** A transient failure prevented reading the files; the next poll reads them again. */
-  #unread = false;
+  /** Time at which reading the files failed. */
+  #unreadSince: Instant | null = null;
 
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
   static async start(options: IdentityHolderOptions): Promise<IdentityHolder> {
     const { settings, clock } = options;
-    const watch = new FileWatch(watchedFiles(settings), clock);
+    const watch = new FileWatch(watchedFiles(settings));
     return new IdentityHolder(options, watch, await readIdentityMaterial(settings, new Date(clock.now().wall)));
   }
 
@@ -109,40 +111,40 @@ export class IdentityHolder implements OnApplicationShutdown {
 
   #look(): void {
     this.#log.checkExpiry(this.#current.certificate, this.#nowMs);
-    const files = this.#watch.look();
-    if (files === 'changing' || this.#oneReload.activeCount > 0) return;
-    if (files !== 'unchanged' || this.#unread) void this.#oneReload(() => this.#reload(files === 'unstable'));
+    const changed = this.#watch.changed();
+    if (this.#oneReload.activeCount > 0) return;
+    const { clock } = this.#options;
+    const readAgain = this.#unreadSince !== null && clock.since(this.#unreadSince) >= READ_AGAIN_AFTER_MS;
+    if (changed || readAgain) void this.#oneReload(() => this.#reload());
     else if (this.#candidate) void this.#oneReload(() => this.#prove());
   }
 
-  async #reload(unstable = false): Promise<void> {
+  async #reload(): Promise<void> {
     this.#watch.acknowledge();
+    const { settings, clock } = this.#options;
     let material: IdentityMaterial;
     try {
-      material = await readIdentityMaterial(this.#options.settings, new Date(this.#nowMs), this.#closing.signal);
-      this.#unread = false;
+      material = await readIdentityMaterial(settings, new Date(this.#nowMs), this.#closing.signal);
+      this.#unreadSince = null;
     } catch (error) {
       if (this.#closing.signal.aborted) return;
-      this.#unread = mayPass(error);
-      if (!this.#unread) this.#drop();
-      this.#refuse(toUnusable(error), this.#unread ? ' They are read again every second.' : '');
+      this.#unreadSince = clock.now();
+      this.#drop();
+      this.#refuse(toUnusable(error));
       return;
     }
     if (this.#closing.signal.aborted) return;
-    if (isSame(material, this.#current.material)) return this.#keep(unstable);
+    if (isSame(material, this.#current.material)) {
+      this.#drop();
+      this.#refusal = null;
+      this.#log.unchanged(this.#current.certificate);
+      return;
+    }
     if (!this.#candidate || !isSame(material, this.#candidate.material)) {
       this.#drop();
       this.#candidate = this.#create(material);
     }
     await this.#prove();
-  }
-
-  /** Handles files whose content is the identity in use. */
-  #keep(unstable: boolean): void {
-    this.#drop();
-    this.#refusal = null;
-    // not logged again and again for a file that is touched again and again
-    if (!unstable) this.#log.unchanged(this.#current.certificate);
   }
 
   /** Requests a token as the candidate, at most as often as its back-off allows. */

@@ -67,17 +67,6 @@ export function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {
   return isDeepStrictEqual(shown(a), shown(b));
 }
 
-/**
- * True if reading may succeed later although no file changes: the system could not read (too many open files, an I/O
- * error, no permission), or something unexpected happened. Bad content stays bad.
- */
-export function mayPass(error: unknown): boolean {
-  for (let each = error; typeof each === 'object' && each !== null; each = (each as Error).cause) {
-    if (typeof (each as NodeJS.ErrnoException).errno === 'number') return true;
-  }
-  return !(error instanceof CertificateUnreadable || error instanceof FileUnusable);
-}
-
 /** The text of a PEM file, and each certificate in it. @throws FileUnusable */
 function readRoots(file: string): { readonly pem: string; readonly certificates: readonly string[] } {
   const pem = readSmallFile(file).toString('utf8');

@@ -1,12 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import type { WireRequest } from '../egress/wire-client.js';
-import { toAccessToken } from './access-token.js';
-import { requestToken } from './request-token.js';
+import { requestToken, toAccessToken } from './request-token.js';
 
-const certificate = { notBefore: new Date(0), notAfter: new Date('2027-11-21') } as ClientCertificate;
 const SECRETS = { username: 'Jürgen', password: 'p:ä$s' };
 
 /** Asks a token endpoint that answers with `expiresIn` after `tookMs`. */
@@ -25,7 +22,7 @@ async function ask(expiresIn: unknown, tookMs = 0) {
       },
     },
     authUrl: 'https://auth.bank.example/m2m',
-    material: { ...SECRETS, certificate },
+    material: SECRETS,
     clock,
     logger: log.logger,
   });

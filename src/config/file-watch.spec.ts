@@ -2,30 +2,23 @@ import { mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { FakeClock } from '../../test/support/fake-clock.js';
 import { FileWatch } from './file-watch.js';
 
 let directory: string;
 let file: string;
-let clock: FakeClock;
 let watch: FileWatch;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'watch-'));
   file = join(directory, 'watched');
   writeFileSync(file, 'first');
-  clock = new FakeClock();
-  watch = new FileWatch([file], clock);
+  watch = new FileWatch([file]);
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** One look a second. */
-function look() {
-  clock.advance(1000);
-  return watch.look();
-}
+const look = () => watch.changed();
 
 it('nothing has changed', () => {
-  expect([look(), look()]).toEqual(['unchanged', 'unchanged']);
+  expect([look(), look()]).toEqual([false, false]);
 });
 
 it.each<[string, () => void]>([
@@ -48,9 +41,9 @@ it.each<[string, () => void]>([
   ],
 ])('a file %s settles at the second look, until it is acknowledged', (_name, change) => {
   change();
-  expect([look(), look(), look()]).toEqual(['changing', 'settled', 'settled']);
+  expect([look(), look(), look()]).toEqual([false, true, true]);
   watch.acknowledge();
-  expect(look()).toBe('unchanged');
+  expect(look()).toBe(false);
 });
 
 it('a file that is still being written is left alone, but not forever', () => {
@@ -58,9 +51,9 @@ it('a file that is still being written is left alone, but not forever', () => {
     writeFileSync(file, 'x'.repeat(length + 10));
     return look();
   });
-  expect(looks).toEqual(['changing', 'changing', 'changing', 'changing', 'unstable']);
+  expect(looks).toEqual([false, false, false, true, true]);
   watch.acknowledge();
-  expect(look()).toBe('unchanged');
+  expect(look()).toBe(false);
   writeFileSync(file, 'again');
-  expect(look()).toBe('changing');
+  expect(look()).toBe(false);
 });

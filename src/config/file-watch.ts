@@ -1,47 +1,36 @@
 import { statSync } from 'node:fs';
-import type { Clock, Instant } from '../time/clock.js';
 
-/** Files that do not stand still for so long are read all the same, so that one touched over and over is seen too. */
-const UNSTABLE_AFTER_MS = 3500;
+/** Files that do not stand still for so many looks are read all the same, so that one touched over and over is seen too. */
+const MAX_LOOKS = 4;
 
 /**
- * Reports changes of files that it polls: written, replaced by rename, or their link changed (as
+ * Notices changes of files that it polls: written, replaced by rename, or their link changed (as
  * Kubernetes does with secrets).
  */
 export class FileWatch {
   readonly #paths: readonly string[];
-  readonly #clock: Clock;
   #known: string;
   #last: string;
-  #changedAt: Instant | null = null;
+  #looks = 0;
 
-  constructor(paths: readonly string[], clock: Clock) {
+  constructor(paths: readonly string[]) {
     this.#paths = paths;
-    this.#clock = clock;
     this.#known = this.#last = toSignature(paths);
   }
 
-  /**
-   * Looks once. `changing`: another change since the look before, so somebody may still be writing. `settled`: changed
-   * since `acknowledge`, and the same at two looks. `unstable`: has been changing for 3.5 s.
-   */
-  look(): 'unchanged' | 'changing' | 'settled' | 'unstable' {
+  /** Looks once. True if the files changed since `acknowledge` and are the same at two looks: nobody is still writing. */
+  changed(): boolean {
     const signature = toSignature(this.#paths);
     const still = signature === this.#last;
     this.#last = signature;
-    if (signature === this.#known) {
-      this.#changedAt = null;
-      return 'unchanged';
-    }
-    this.#changedAt ??= this.#clock.now();
-    if (still) return 'settled';
-    return this.#clock.since(this.#changedAt) >= UNSTABLE_AFTER_MS ? 'unstable' : 'changing';
+    this.#looks = signature === this.#known ? 0 : this.#looks + 1;
+    return this.#looks >= (still ? 1 : MAX_LOOKS);
   }
 
   /** The files as they are now are known. To be called before they are read: a change meanwhile is then seen. */
   acknowledge(): void {
     this.#known = this.#last = toSignature(this.#paths);
-    this.#changedAt = null;
+    this.#looks = 0;
   }
 }
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { SnapshotCache } from '../snapshot/snapshot-cache.js';
-import { toAccessToken, type AccessToken } from '../auth/access-token.js';
+import { toAccessToken, type AccessToken } from '../auth/request-token.js';
 import { AccessTokenProvider } from '../auth/access-token-provider.js';
 import { NoToken } from '../auth/authorized-call.js';
 import { BankCondition } from '../auth/bank-condition.js';

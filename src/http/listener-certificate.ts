@@ -44,7 +44,7 @@ export class ListenerCertificate {
     this.#files = files;
     this.#clock = clock;
     this.#logger = logger;
-    this.#watch = new FileWatch([files.certFile, files.keyFile], clock);
+    this.#watch = new FileWatch([files.certFile, files.keyFile]);
     this.#notice = new ExpiryNotice(logger, {
       use: 'listener',
       what: 'the certificate of the internal API (TLS_CERT_FILE)',
@@ -97,9 +97,8 @@ export class ListenerCertificate {
   }
 
   #look(): void {
-    const files = this.#watch.look();
     // one that is refused may be readable, or valid, at the next look
-    if (files === 'settled' || files === 'unstable' || (files === 'unchanged' && this.#refused)) this.reload();
+    if (this.#watch.changed() || this.#refused) this.reload();
     this.#noteDays();
   }
 

@@ -134,9 +134,8 @@ export class Gauges {
   get #certificates() {
     const client = this.identities.status();
     const listener = this.edge.certificate?.status();
-    const { token, refresh } = this.condition.status().failures;
     const { serverCertificateEnds: ends } = this.identities.current.egress;
-    const untrusted = [token, refresh].some((failure) => failure?.error.code === 'bank-untrusted');
+    const untrusted = this.condition.status().errors.some(({ code }) => code === 'bank-untrusted');
     return [
       { use: 'client', ends: Date.parse(client.notAfter), refused: client.refused !== null },
       { use: 'bank', ends, refused: untrusted },
