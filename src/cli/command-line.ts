@@ -23,7 +23,7 @@ Exit codes of doctor: 0 no problem, 1 internal error, or the step that failed: 2
 `;
 
 /** The options of each command. */
-const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   serve: ['sandbox', 'fresh'],
   doctor: ['sandbox', 'json', 'offline'],
   sandbox: ['fresh', 'renew'],
@@ -35,53 +35,42 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
     process.stderr.write(`accounts-gateway: ${problem}\n\n${HELP}`);
     return EXIT.settings;
   };
-  let parsed;
+  const given = process.argv.slice(2);
+  const at = given.findIndex((argument) => !argument.startsWith('-'));
+  const [command = 'serve'] = at < 0 ? [] : given.splice(at, 1);
+  const known = COMMANDS[command];
+  if (!known) return usage(`unknown command "${command}"`);
+  const flag = { type: 'boolean', default: false } as const;
+  const options = {
+    help: { ...flag, short: 'h' },
+    version: flag,
+    ...Object.fromEntries(known.map((name) => [name, flag])),
+  };
+  let values;
   try {
-    parsed = parseArgs({
-      args: process.argv.slice(2),
-      allowPositionals: true,
-      options: {
-        help: { type: 'boolean', short: 'h' },
-        version: { type: 'boolean' },
-        sandbox: { type: 'boolean', default: false },
-        fresh: { type: 'boolean', default: false },
-        renew: { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
-        offline: { type: 'boolean', default: false },
-      },
-    });
+    ({ values } = parseArgs({ args: given, options }));
   } catch (error) {
     // it goes on to explain how to give an argument that begins with a dash
-    return usage((error as Error).message.replace(/\. To specify .*$/s, ''));
+    return usage((error as Error).message.replace(/\. (To specify|This command) .*$/s, ''));
   }
-  const { values, positionals } = parsed;
-  const [command = 'serve', ...rest] = positionals;
-  if (values.help) {
-    process.stdout.write(HELP);
+  if (values.help || values.version) {
+    process.stdout.write(values.help ? HELP : `${BUILD}\n`);
     return EXIT.stopped;
   }
-  if (values.version) {
-    process.stdout.write(`${BUILD}\n`);
-    return EXIT.stopped;
-  }
-  if (rest.length > 0) return usage(`too many arguments: ${rest.join(' ')}`);
-  const foreign = Object.entries(values).find(([name, given]) => given && !OPTIONS[command]?.includes(name));
-  if (foreign && OPTIONS[command]) return usage(`${command} does not take --${foreign[0]}`);
+  const is = (name: string) => (values as Record<string, unknown>)[name] === true;
   // each is loaded when it is asked for: the doctor must work when the gateway does not
   switch (command) {
-    case 'serve':
-      return (await import('./serve.js')).serve(process, values);
-    case 'doctor':
-      // npm takes what is before its `--`; it may also be set to work offline itself, which does not concern the doctor
-      if (!values.offline && process.env['npm_config_offline'] === 'true') {
-        process.stderr.write(
-          'accounts-gateway: npm took --offline for itself. To pass it to the doctor: npm run doctor -- --offline\n',
-        );
-      }
-      return (await import('./doctor.js')).doctor(process, values);
-    case 'sandbox':
-      return (await import('./run-sandbox.js')).runSandbox(process, values);
-    default:
-      return usage(`unknown command "${command}"`);
+    case 'doctor': {
+      const { doctor } = await import('./doctor.js');
+      return doctor(process, { sandbox: is('sandbox'), json: is('json'), offline: is('offline') });
+    }
+    case 'sandbox': {
+      const { runSandbox } = await import('./run-sandbox.js');
+      return runSandbox(process, { fresh: is('fresh'), renew: is('renew') });
+    }
+    default: {
+      const { serve } = await import('./serve.js');
+      return serve(process, { sandbox: is('sandbox'), fresh: is('fresh') });
+    }
   }
 }

@@ -1,6 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { SandboxControl } from '../sandbox/control/sandbox-control.js';
-import { BuiltPage } from './built-page.js';
 import { ConsoleController } from './console.controller.js';
 import { SandboxControlController } from './sandbox-control.controller.js';
 
@@ -12,7 +11,7 @@ export class ConsoleModule {
     return {
       module: ConsoleModule,
       controllers: [ConsoleController, ...(sandbox ? [SandboxControlController] : [])],
-      providers: [BuiltPage, ...(sandbox ? [{ provide: SandboxControl, useValue: sandbox }] : [])],
+      providers: sandbox ? [{ provide: SandboxControl, useValue: sandbox }] : [],
     };
   }
 }

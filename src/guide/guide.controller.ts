@@ -1,37 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { builtFile } from '../config/built-file.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import { GuidePages } from './guide-pages.js';
+import { toHtmlPage } from './html-page.js';
+import { renderMarkdown } from './markdown.js';
 
-const HTML = 'text/html; charset=utf-8';
+/** The front page of the guide, which lists the others. */
+const FRONT = 'README';
 
-/** The project's own documents at /docs/guide, and the style of all pages for people but the console. */
+/**
+ * The project's own documents at /docs/guide, and the style of all pages for people but the console. They are read at the
+ * start, and rendered when they are first asked for.
+ */
 @ApiExcludeController()
 @Controller('docs')
 export class GuideController {
-  constructor(private readonly pages: GuidePages) {}
+  readonly #css = readFileSync(builtFile('guide.css'));
+  readonly #files = readDocuments();
+  readonly #pages = new Map<string, string>();
 
   @Get('guide.css')
   css(@Res() reply: FastifyReply): void {
-    send(reply, 'text/css; charset=utf-8', this.pages.css);
+    send(reply, 'text/css; charset=utf-8', this.#css);
   }
 
   @Get('guide')
   front(@Res() reply: FastifyReply): void {
-    send(reply, HTML, this.pages.page());
+    this.page(FRONT, reply);
   }
 
   /** @param name of a document without its ending, or of a picture */
   @Get('guide/*')
   page(@Param('*') name: string, @Res() reply: FastifyReply): void {
-    const picture = this.pages.picture(name);
-    if (picture) send(reply, 'image/png', picture);
-    else send(reply, HTML, this.pages.page(name));
+    if (name.endsWith('.png')) send(reply, 'image/png', this.#files.get(name));
+    else send(reply, 'text/html; charset=utf-8', this.#render(name));
+  }
+
+  /** The HTML of docs/{name}.md; undefined without such a document. */
+  #render(name: string): string | undefined {
+    const known = this.#pages.get(name);
+    const markdown = this.#files.get(`${name}.md`)?.toString('utf8');
+    if (known !== undefined || markdown === undefined) return known;
+    const title = /^# (.*)$/m.exec(markdown)?.[1] ?? name;
+    const page = toHtmlPage(title, renderMarkdown(markdown, posix.dirname(name)));
+    this.#pages.set(name, page);
+    return page;
   }
 }
 
-function send(reply: FastifyReply, type: string, body: string | Buffer | null): void {
-  if (body === null) throw new GatewayError('not-found', 'The guide has no such page; /docs/guide lists all.');
+function send(reply: FastifyReply, type: string, body: string | Buffer | undefined): void {
+  if (body === undefined) throw new GatewayError('not-found', 'The guide has no such page; /docs/guide lists all.');
   reply.headers({ 'content-type': type, 'cache-control': 'public, max-age=300' }).send(body);
+}
+
+/** The documents and pictures of docs/. */
+function readDocuments(): ReadonlyMap<string, Buffer> {
+  const directory = builtFile('guide/');
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => /\.(md|png)$/.test(name));
+  return new Map(files.map((name) => [name, readFileSync(new URL(name, directory))]));
 }

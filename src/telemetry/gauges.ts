@@ -19,179 +19,116 @@ import { Metrics } from './metrics.js';
 const HEALTH = ['ok', 'degraded', 'error'];
 const CIRCUIT = ['closed', 'open', 'half-open'];
 
-type Value = readonly [labels: Record<string, string>, value: number | null];
+/** A value; null where there is none, and the sample is then absent. */
+type Value = number | boolean | null;
+type Labelled = readonly [labels: Record<string, string>, value: Value];
+type Read = () => Value | readonly Labelled[] | Promise<Value | readonly Labelled[]>;
 
 /** The metrics that are read at the moment of a scrape (docs/health-and-metrics.md#metrics). */
 @Injectable()
 export class Gauges {
+  readonly #metrics: Metrics;
+
   constructor(
-    private readonly metrics: Metrics,
-    private readonly readiness: Readiness,
-    private readonly report: HealthReport,
-    private readonly snapshots: SnapshotCache,
+    metrics: Metrics,
+    readiness: Readiness,
+    report: HealthReport,
+    snapshots: SnapshotCache,
     private readonly identities: IdentityHolder,
     private readonly condition: BankCondition,
     private readonly edge: HttpEdge,
-    private readonly drift: BankDrift,
-    private readonly settings: Settings,
-    @Inject(SHARED_SNAPSHOTS) private readonly shared: SharedSnapshots | null,
+    drift: BankDrift,
+    settings: Settings,
+    @Inject(SHARED_SNAPSHOTS) shared: SharedSnapshots | null,
   ) {
-    this.#addProcess();
-    this.#addSnapshot();
-    this.#addBank();
-    this.#addCertificates();
-    this.#addSharing();
-  }
-
-  #addProcess(): void {
-    const { settings } = this;
-    const build = { version: VERSION, commit: COMMIT ?? 'unknown' };
-    this.#gauge('build_info', 'The build that runs.', () => [[build, 1]], ['version', 'commit']);
-    const mode = { mode: settings.mode, route: describeRoutes(settings) };
-    this.#gauge('mode', 'The bank that is called, and the route to it.', () => [[mode, 1]], ['mode', 'route']);
-    this.#gauge('ready', 'Whether a call for accounts would be answered now.', () => Number(this.readiness.ready));
-    this.#gauge(
-      'status',
-      'The status of /health.',
-      async () => {
-        const { status } = await this.report.read();
-        return toStates('status', HEALTH, status);
-      },
-      ['status'],
-    );
-    const { server } = this.edge.fastify;
-    this.#gauge('connections', 'Open connections of callers.', () => promisify(server.getConnections.bind(server))());
-    this.#gauge('pending_requests', 'Requests that wait for the bank.', () => this.snapshots.status().callersWaiting);
-    const dropped = new Counter({
-      name: 'accounts_gateway_log_lines_dropped_total',
-      help: 'Log lines dropped because standard output could not be written.',
-      registers: [],
-      collect() {
-        this.reset();
-        this.inc(countLostLines());
-      },
-    });
-    this.metrics.registry.registerMetric(dropped);
-  }
-
-  #addSnapshot(): void {
-    const cached = (read: (status: ReturnType<SnapshotCache['status']>) => number | boolean | null) => () => {
-      const status = this.snapshots.status();
-      const value = status.asOf === null ? null : read(status);
-      return value === null ? null : Number(value);
+    this.#metrics = metrics;
+    const { server } = edge.fastify;
+    const cached = (read: (status: ReturnType<SnapshotCache['status']>) => Value) => () => {
+      const status = snapshots.status();
+      return status.asOf === null ? null : read(status);
     };
-    this.#gauge(
-      'snapshot_age_seconds',
-      'Age of the cached snapshot.',
-      cached(({ ageMs }) => Math.max(0, ageMs ?? 0) / 1000),
-    );
-    this.#gauge(
-      'snapshot_accounts',
-      'Accounts in the cached snapshot.',
-      cached(({ accounts }) => accounts),
-    );
-    this.#gauge(
-      'snapshot_stale',
-      'Whether apps get a stale snapshot.',
-      cached(({ stale }) => stale),
-    );
-    this.#gauge(
-      'snapshot_complete',
-      "Whether the bank's row count agrees with the cached snapshot.",
-      cached(({ complete }) => complete),
-    );
-  }
+    const build = { version: VERSION, commit: COMMIT ?? 'unknown' };
+    const mode = { mode: settings.mode, route: describeRoutes(settings) };
+    this.#add('build_info', 'The build that runs.', () => [[build, 1]], 'version', 'commit');
+    this.#add('mode', 'The bank that is called, and the route to it.', () => [[mode, 1]], 'mode', 'route');
+    this.#add('ready', 'Whether a call for accounts would be answered now.', () => readiness.ready);
+    const status = async () => toStates('status', HEALTH, (await report.read()).status);
+    this.#add('status', 'The status of /health.', status, 'status');
+    this.#add('connections', 'Open connections of callers.', promisify(server.getConnections.bind(server)));
+    this.#add('pending_requests', 'Requests that wait for the bank.', () => snapshots.status().callersWaiting);
 
-  #addBank(): void {
-    this.#gauge('bank_circuit', 'The state of the back-off.', () => toStates('state', CIRCUIT, this.report.circuit), [
-      'state',
-    ]);
-    this.#gauge('bank_last_success_timestamp_seconds', 'Time of the last successful call to the bank.', () => {
-      const { lastSuccessAt } = this.condition.status();
-      return lastSuccessAt === null ? null : Date.parse(lastSuccessAt) / 1000;
-    });
-    this.#gauge('bank_drift_paths', 'Unknown keys and words from the bank.', () => this.drift.found.length);
-    this.#gauge('token_expiry_timestamp_seconds', 'Time at which the access token expires.', () =>
-      toSeconds(this.identities.current.tokens.status().expiresAt),
-    );
-  }
+    const age = cached(({ ageMs }) => Math.max(0, ageMs ?? 0) / 1000);
+    const accounts = cached((status) => status.accounts);
+    const stale = cached((status) => status.stale);
+    const complete = cached((status) => status.complete);
+    this.#add('snapshot_age_seconds', 'Age of the cached snapshot.', age);
+    this.#add('snapshot_accounts', 'Accounts in the cached snapshot.', accounts);
+    this.#add('snapshot_stale', 'Whether apps get a stale snapshot.', stale);
+    this.#add('snapshot_complete', "Whether the bank's row count agrees with the cached snapshot.", complete);
 
-  #addCertificates(): void {
-    this.#gauge(
-      'certificate_expiry_timestamp_seconds',
-      'Time at which a certificate expires.',
-      () => this.#certificates.map(({ use, ends }) => [{ use }, toSeconds(ends)]),
-      ['use'],
-    );
-    this.#gauge(
-      'certificate_refused',
-      "Whether a new certificate was refused, or the bank's server certificate is not trusted.",
-      () => this.#certificates.map(({ use, refused }) => [{ use }, Number(refused)]),
-      ['use'],
-    );
+    const lastSuccess = () => toSeconds(Date.parse(condition.status().lastSuccessAt ?? ''));
+    const tokenExpiry = () => toSeconds(identities.current.tokens.status().expiresAt);
+    const circuit = () => toStates('state', CIRCUIT, report.circuit);
+    this.#add('bank_circuit', 'The state of the back-off.', circuit, 'state');
+    this.#add('bank_last_success_timestamp_seconds', 'Time of the last successful call to the bank.', lastSuccess);
+    this.#add('bank_drift_paths', 'Unknown keys and words from the bank.', () => drift.found.length);
+    this.#add('token_expiry_timestamp_seconds', 'Time at which the access token expires.', tokenExpiry);
+    const expiry = () => this.#certificates.map(({ use, ends }): Labelled => [{ use }, toSeconds(ends)]);
+    const refused = () => this.#certificates.map(({ use, refused }): Labelled => [{ use }, refused]);
+    const refusedHelp = "Whether a new certificate was refused, or the bank's server certificate is not trusted.";
+    this.#add('certificate_expiry_timestamp_seconds', 'Time at which a certificate expires.', expiry, 'use');
+    this.#add('certificate_refused', refusedHelp, refused, 'use');
+
+    const droppedHelp = 'Log lines dropped because standard output could not be written.';
+    this.#add('log_lines_dropped_total', droppedHelp, countLostLines);
+    // only with REDIS_URL or SNAPSHOT_FILE
+    if (!shared) return;
+    const sources = () => Object.entries(shared.counts).map(([source, count]): Labelled => [{ source }, count]);
+    this.#add('shared_snapshots_total', 'Cached snapshots by their source.', sources, 'source');
+    if (shared.status())
+      this.#add('sharing_up', 'Whether Redis can be used.', () => shared.status()?.state === 'fleet');
   }
 
   get #certificates() {
     const client = this.identities.status();
     const listener = this.edge.certificate?.status();
-    const { serverCertificateEnds: ends } = this.identities.current.egress;
     const untrusted = this.condition.status().errors.some(({ code }) => code === 'bank-untrusted');
+    const toUse = (use: string, { notAfter, refused }: { notAfter: string; refused: unknown }) => ({
+      use,
+      ends: Date.parse(notAfter),
+      refused: refused !== null,
+    });
     return [
-      { use: 'client', ends: Date.parse(client.notAfter), refused: client.refused !== null },
-      { use: 'bank', ends, refused: untrusted },
-      ...(listener
-        ? [{ use: 'listener', ends: Date.parse(listener.notAfter), refused: listener.refused !== null }]
-        : []),
+      toUse('client', client),
+      { use: 'bank', ends: this.identities.current.egress.serverCertificateEnds, refused: untrusted },
+      ...(listener ? [toUse('listener', listener)] : []),
     ];
   }
 
-  /** Only with REDIS_URL or SNAPSHOT_FILE. */
-  #addSharing(): void {
-    const { shared } = this;
-    if (!shared) return;
-    if (shared.status()) {
-      this.#gauge('sharing_up', 'Whether Redis can be used.', () => Number(shared.status()?.state === 'fleet'));
-    }
-    const snapshots = new Counter({
-      name: 'accounts_gateway_shared_snapshots_total',
-      help: 'Cached snapshots by their source.',
-      labelNames: ['source'],
-      registers: [],
-      collect() {
-        this.reset();
-        for (const [source, count] of Object.entries(shared.counts)) this.inc({ source }, count);
-      },
-    });
-    this.metrics.registry.registerMetric(snapshots);
-  }
-
-  /** `read` returns null where there is no value: the sample is then absent. */
-  #gauge(
-    name: string,
-    help: string,
-    read: () => number | null | Value[] | Promise<number | Value[]>,
-    labelNames: string[] = [],
-  ): void {
-    const gauge = new Gauge<string>({
+  /** Registers a gauge, or a counter if the name ends with `_total`. */
+  #add(name: string, help: string, read: Read, ...labelNames: string[]): void {
+    const Kind: typeof Gauge<string> | typeof Counter<string> = name.endsWith('_total') ? Counter : Gauge;
+    const metric = new Kind({
       name: `accounts_gateway_${name}`,
       help,
       labelNames,
       registers: [],
-      async collect() {
+      async collect(this: Gauge<string> | Counter<string>) {
         const result = await read();
-        const values: readonly Value[] = Array.isArray(result) ? result : [[{}, result]];
+        const values = Array.isArray(result) ? (result as Labelled[]) : [[{}, result] as Labelled];
         this.reset();
         // without labels the library sets 0
         if (labelNames.length === 0) this.remove();
-        for (const [labels, value] of values) if (value !== null) this.set(labels, value);
+        for (const [labels, value] of values) if (value !== null) this.inc(labels, Number(value));
       },
     });
-    this.metrics.registry.registerMetric(gauge);
+    this.#metrics.registry.registerMetric(metric);
   }
 }
 
 /** A state set: one sample per state, 1 for the present one. */
-const toStates = (label: string, states: readonly string[], present: string): Value[] =>
-  states.map((state) => [{ [label]: state }, Number(state === present)]);
+const toStates = (label: string, states: readonly string[], present: string): Labelled[] =>
+  states.map((state) => [{ [label]: state }, state === present]);
 
-const toSeconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
+/** Seconds of a time in ms; null for a time that is unknown or no number. */
+const toSeconds = (ms: number | null): number | null => (Number.isFinite(ms) ? Number(ms) / 1000 : null);

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { NOTABLE_EVENTS } from '../../src/telemetry/notable-events.js';
+import { NOTABLE_EVENTS } from '../../src/telemetry/recent-events.js';
 import { coded, read, readDocument, ROOT, rowsUnder, withoutRow } from '../support/documents.js';
 
 /** Too common for the last hour, or of a time when nobody can ask for it. */
