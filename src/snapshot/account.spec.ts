@@ -1,29 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { readBankAccount } from '../bank/account-fields.js';
 import { toAccount } from './account.js';
+import { account as sample } from './sample-account.test-support.js';
 
 const account = (row: object = {}) => toAccount(readBankAccount({ accountId: 'a-1', ...row }, ''));
 const balance = (each: object) => account({ balances: [each] }).balances[0];
 
 const IBAN = 'DK5000400440116243';
 
-const EMPTY = {
-  id: 'a-1',
-  name: 'a-1',
-  description: null,
-  status: null,
-  currency: null,
-  protection: null,
-  iban: null,
-  ibans: [],
-  identifiers: [],
-  owner: { id: null, name: null, number: null },
-  openedAt: null,
-  closedAt: null,
-  balances: [],
-  interest: { netRate: null, calcMethod: null },
-  overdraft: { rate: null, calcMethod: null },
-};
+const EMPTY = sample({ id: 'a-1', name: 'a-1', status: null, currency: null, protection: null });
 
 describe('an account of the API', () => {
   it('has every field, null or empty, when the bank sends but an id', () => {
@@ -52,22 +37,17 @@ describe('an account of the API', () => {
     expect(account({ [name]: 'x' })).toEqual({ ...EMPTY, ...change });
   });
 
-  it('keeps the digits of rates', () => {
-    const { interest, overdraft } = account({ netInterestRate: '3.250', overdraftRate: '-0.10' });
-    expect([interest.netRate, overdraft.rate]).toEqual(['3.250', '-0.10']);
-  });
-
-  it.each(['2023-02-21T00:00:00+00:00', '2025-07-08', '2025-07-08T01:02:03.1234567Z', '0001-01-01T00:00:00'])(
-    'keeps the date %s as it is',
-    (date) => {
-      expect(account({ openingDate: date, closingDate: date })).toMatchObject({ openedAt: date, closedAt: date });
-    },
-  );
-
-  it('keeps its identifiers', () => {
-    expect(
-      account({ accountIdentifiers: [{ account: '123', financialInstitution: '', country: 'DK' }] }).identifiers,
-    ).toEqual([{ account: '123', financialInstitution: null, country: 'DK' }]);
+  it('keeps the digits of rates, the form of dates, and its identifiers', () => {
+    const [opened, closed] = ['2025-07-08T01:02:03.1234567Z', '0001-01-01T00:00:00'];
+    const accountIdentifiers = [{ account: '123', financialInstitution: '', country: 'DK' }];
+    const rates = { netInterestRate: '3.250', overdraftRate: '-0.10' };
+    expect(account({ ...rates, openingDate: opened, closingDate: closed, accountIdentifiers })).toMatchObject({
+      interest: { netRate: '3.250' },
+      overdraft: { rate: '-0.10' },
+      openedAt: opened,
+      closedAt: closed,
+      identifiers: [{ account: '123', financialInstitution: null, country: 'DK' }],
+    });
   });
 });
 
@@ -86,24 +66,21 @@ describe('the name', () => {
 });
 
 describe('the IBAN', () => {
-  it('is the first of the IBANs', () => {
-    const { iban, ibans } = account({ ibans: ['DE89370400440532013000', IBAN] });
-    expect([iban, ibans]).toEqual(['DE89370400440532013000', ['DE89370400440532013000', IBAN]]);
-  });
-
-  it('is the first identifier that is a valid one where there are no IBANs', () => {
-    const accountIdentifiers = [{ account: null }, { account: '0123456789' }, { account: IBAN }, { account: 'x' }];
-    expect(account({ accountIdentifiers }).iban).toBe(IBAN);
-  });
-
-  it('stands as the bank writes it', () => {
-    expect(account({ accountIdentifiers: [{ account: 'dk50 0040 0440 1162 43' }] }).iban).toBe(
+  it.each<[string, object, string | null]>([
+    ['the first of the IBANs', { ibans: ['DE89370400440532013000', IBAN] }, 'DE89370400440532013000'],
+    [
+      'else the first identifier that is a valid one',
+      { accountIdentifiers: [{ account: null }, { account: '0123456789' }, { account: IBAN }, { account: 'x' }] },
+      IBAN,
+    ],
+    [
+      'as the bank writes it',
+      { accountIdentifiers: [{ account: 'dk50 0040 0440 1162 43' }] },
       'dk50 0040 0440 1162 43',
-    );
-  });
-
-  it('is none where no identifier is valid', () => {
-    expect(account({ accountIdentifiers: [{ account: 'DK5000400440116244' }] }).iban).toBeNull();
+    ],
+    ['none where no identifier is valid', { accountIdentifiers: [{ account: 'DK5000400440116244' }] }, null],
+  ])('is %s', (_name, row, iban) => {
+    expect(account(row).iban).toBe(iban);
   });
 });
 
@@ -131,31 +108,16 @@ describe('a balance', () => {
     });
   });
 
-  it('has every field when the bank sends none', () => {
-    expect(balance({})).toEqual({
-      type: null,
-      currency: null,
-      beginOfDay: null,
-      intraDay: null,
-      current: null,
-      blocked: null,
-      financialDate: null,
-      lastTransactionAt: null,
-    });
-  });
-
-  it.each([{ beginOfDayAmount: '1' }, { intraDayAmount: '1' }, { beginOfDayAmount: null, intraDayAmount: '' }])(
-    'has no current amount when a part of it is missing: %j',
-    (each) => {
-      expect(balance(each)?.current).toBeNull();
-    },
-  );
-
-  it('is not lessened by what is blocked', () => {
-    expect(balance({ beginOfDayAmount: '5', intraDayAmount: '0', blockedBalanceAmount: '4' })?.current).toBe('5');
-  });
-
-  it('adds amounts whose exponent was written out', () => {
-    expect(balance({ beginOfDayAmount: '1E3', intraDayAmount: '25e-2' })?.current).toBe('1000.25');
+  it.each([
+    [{}, null],
+    [{ beginOfDayAmount: '1' }, null],
+    [{ intraDayAmount: '1' }, null],
+    [{ beginOfDayAmount: null, intraDayAmount: '' }, null],
+    // not lessened by what is blocked
+    [{ beginOfDayAmount: '5', intraDayAmount: '0', blockedBalanceAmount: '4' }, '5'],
+    // exponents are written out
+    [{ beginOfDayAmount: '1E3', intraDayAmount: '25e-2' }, '1000.25'],
+  ])('of %j has the current amount %p', (each, current) => {
+    expect(balance(each)?.current).toBe(current);
   });
 });

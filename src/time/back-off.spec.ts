@@ -1,68 +1,66 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { FakeClock } from '../../test/support/fake-clock.js';
-import { BackOff } from './back-off.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { PROBLEM_CODES, type ProblemCode } from '../problems/problem-table.js';
+import { BackOff } from './back-off.js';
 
-const REFUSALS = ['credentials-rejected', 'certificate-rejected', 'address-not-allowed'] as const;
+const REFUSALS = new Set<ProblemCode>(['credentials-rejected', 'certificate-rejected', 'address-not-allowed']);
 const failure = (retryAfterMs?: number) => new GatewayError('bank-unreachable', 'down', { retryAfterMs });
 const refusal = (retryAfterMs?: number) => new GatewayError('credentials-rejected', 'no', { retryAfterMs });
+const times = <T>(count: number, create: () => T): T[] => Array.from({ length: count }, create);
 
-/** The waits after `times` failures of one kind, each tried again as soon as it may be. */
-function waits(times: number, error: () => GatewayError, random = 0): (number | undefined)[] {
+function start(random = 0) {
   const clock = new FakeClock();
   const backOff = new BackOff(clock, () => random);
-  return Array.from({ length: times }, () => {
-    const { retryAfterMs } = backOff.failed(error());
+  return { clock, backOff };
+}
+
+/** The waits after these failures, each tried again as soon as it may be. */
+function waits(errors: readonly GatewayError[], random = 0): (number | undefined)[] {
+  const { clock, backOff } = start(random);
+  return errors.map((error) => {
+    const { retryAfterMs } = backOff.failed(error);
     clock.advance(retryAfterMs ?? 0);
     return retryAfterMs;
   });
 }
 
-describe('the steps of waiting', () => {
-  it('after failures are 1, 2, 4, 8, 16 s and then 30 s', () => {
-    expect(waits(7, failure)).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+describe('the waits', () => {
+  it.each<[string, GatewayError[], number[]]>([
+    ['after failures', times(7, failure), [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]],
+    ['after refusals', times(6, refusal), [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]],
+    [
+      'begin again when the kind changes',
+      [failure(), failure(), refusal(), refusal(), failure()],
+      [1000, 2000, 30_000, 60_000, 1000],
+    ],
+    ['are the Retry-After of the bank, which counts as a step', [failure(7000), failure()], [7000, 2000]],
+    ['are the Retry-After of a refusal', [refusal(7000)], [7000]],
+    ['are at most 300 s', [301_000, 1e12, Infinity].map(failure), [300_000, 300_000, 300_000]],
+    ['make no tight loop', [failure(0), failure(0)], [1000, 1000]],
+  ])('%s', (_name, errors, expected) => {
+    expect(waits(errors)).toEqual(expected);
   });
 
-  it('after refusals are 30, 60, 120, 240 s and then 300 s', () => {
-    expect(waits(6, refusal)).toEqual([30_000, 60_000, 120_000, 240_000, 300_000, 300_000]);
+  it.each(PROBLEM_CODES)('after %s are those of a refusal only for credentials, certificate or address', (code) => {
+    expect(waits([new GatewayError(code, '')])).toEqual([REFUSALS.has(code) ? 30_000 : 1000]);
   });
 
-  it.each(PROBLEM_CODES)('%s is a refusal only if it is one of credentials, certificate or address', (code) => {
-    const isRefusal = (REFUSALS as readonly ProblemCode[]).includes(code);
-    expect(waits(1, () => new GatewayError(code, ''))).toEqual([isRefusal ? 30_000 : 1000]);
-  });
-
-  it('begin again when the kind of failure changes', () => {
-    const backOff = new BackOff(new FakeClock(), () => 0);
-    const steps = [failure(), failure(), refusal(), refusal(), failure()].map((e) => backOff.failed(e).retryAfterMs);
-    expect(steps).toEqual([1000, 2000, 30_000, 60_000, 1000]);
-  });
-
-  it('begin again after a success', () => {
-    const backOff = new BackOff(new FakeClock(), () => 0);
-    backOff.failed(failure());
-    backOff.failed(failure());
+  it('begin again after a success, and stay at the last step however many failures there are', () => {
+    const { backOff } = start();
+    times(2000, () => backOff.failed(failure()));
+    expect(backOff.failed(failure()).retryAfterMs).toBe(30_000);
     backOff.succeeded();
     expect(backOff.failed(failure()).retryAfterMs).toBe(1000);
   });
 
-  it('stay at the last step however many failures there are', () => {
-    expect(waits(2000, failure).at(-1)).toBe(30_000);
-  });
-});
-
-describe('the jitter', () => {
-  it('makes a step up to a fifth longer', () => {
-    expect(waits(3, failure, 1)).toEqual([1200, 2400, 4800]);
-  });
-
-  it('never makes a step shorter, nor longer than the longest', () => {
+  it('are made up to a fifth longer by the jitter, never shorter, nor longer than the longest', () => {
+    expect(waits(times(3, failure), 1)).toEqual([1200, 2400, 4800]);
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true }), fc.boolean(), (random, refused) => {
         const [first, max] = refused ? [30_000, 300_000] : [1000, 30_000];
-        waits(8, refused ? refusal : failure, random).forEach((wait, index) => {
+        waits(times(8, refused ? refusal : failure), random).forEach((wait, index) => {
           const step = Math.min(max, first * 2 ** index);
           expect(wait).toBeGreaterThanOrEqual(step);
           expect(wait).toBeLessThanOrEqual(Math.min(max, step * 1.2));
@@ -73,136 +71,49 @@ describe('the jitter', () => {
   });
 });
 
-describe('a Retry-After of the bank', () => {
-  it('rules over the step', () => {
-    expect(waits(2, () => failure(7000), 1)).toEqual([7000, 7000]);
-  });
-
-  it('rules over the step of a refusal too', () => {
-    expect(waits(1, () => refusal(7000))).toEqual([7000]);
-  });
-
-  it.each([301_000, 1e12, Infinity])('of %p ms counts as 300 s', (retryAfterMs) => {
-    expect(waits(1, () => failure(retryAfterMs))).toEqual([300_000]);
-  });
-
-  it('of nothing does not make a tight loop', () => {
-    expect(waits(2, () => failure(0))).toEqual([1000, 1000]);
-  });
-
-  it('counts as a failure, so that the steps go on from there', () => {
-    const backOff = new BackOff(new FakeClock(), () => 0);
-    backOff.failed(failure(7000));
-    expect(backOff.failed(failure()).retryAfterMs).toBe(2000);
-  });
-});
-
 describe('while waiting', () => {
-  it('the error is given with the time that is left', () => {
-    const clock = new FakeClock();
-    const backOff = new BackOff(clock, () => 0);
+  it('the error is given with the time that is left, to the last millisecond', () => {
+    const { clock, backOff } = start();
+    expect([backOff.waiting, backOff.circuit]).toEqual([null, 'closed']);
     backOff.failed(new GatewayError('bank-unreachable', 'the bank answered 503', { owner: 'bank' }));
     clock.advance(400);
-    expect(backOff.waiting).toMatchObject({
-      code: 'bank-unreachable',
-      detail: 'the bank answered 503',
-      owner: 'bank',
-      retryAfterMs: 600,
-    });
-  });
-
-  it('it lasts to the last millisecond and no longer', () => {
-    const clock = new FakeClock();
-    const backOff = new BackOff(clock, () => 0);
-    backOff.failed(failure());
-    clock.advance(999);
-    expect(backOff.waiting).not.toBeNull();
+    const detail = 'the bank answered 503';
+    expect(backOff.waiting).toMatchObject({ code: 'bank-unreachable', detail, owner: 'bank', retryAfterMs: 600 });
+    clock.advance(599);
+    expect([backOff.waiting?.retryAfterMs, backOff.circuit]).toEqual([1, 'open']);
     clock.advance(1);
-    expect(backOff.waiting).toBeNull();
+    expect([backOff.waiting, backOff.circuit]).toEqual([null, 'half-open']);
+    // the probe fails, then succeeds
+    backOff.failed(failure());
+    expect(backOff.circuit).toBe('open');
+    backOff.succeeded();
+    expect([backOff.waiting, backOff.lastError, backOff.circuit]).toEqual([null, null, 'closed']);
   });
 
   it('a wall clock that is set back does not prolong it', () => {
-    const clock = new FakeClock();
-    const backOff = new BackOff(clock, () => 0);
+    const { clock, backOff } = start();
     backOff.failed(failure());
     clock.moveWall(-3_600_000);
     clock.advance(1000);
     expect(backOff.waiting).toBeNull();
   });
 
-  it('nobody waits before a failure', () => {
-    expect(new BackOff(new FakeClock()).waiting).toBeNull();
-  });
-
-  it('a success ends it', () => {
-    const backOff = new BackOff(new FakeClock());
-    backOff.failed(failure());
-    backOff.succeeded();
-    expect(backOff.waiting).toBeNull();
-    expect(backOff.lastError).toBeNull();
-  });
-});
-
-describe('ending the wait', () => {
-  it('lets the next one ask at once', () => {
-    const backOff = new BackOff(new FakeClock());
-    backOff.failed(refusal());
-    backOff.resetBackOff();
-    expect(backOff.waiting).toBeNull();
-  });
-
-  it('does not forget the failure: the next wait is a step longer', () => {
-    const backOff = new BackOff(new FakeClock(), () => 0);
-    backOff.failed(refusal());
-    backOff.resetBackOff();
-    expect(backOff.lastError?.code).toBe('credentials-rejected');
-    expect(backOff.failed(refusal()).retryAfterMs).toBe(60_000);
-  });
-
-  it('does nothing where there is none', () => {
-    const backOff = new BackOff(new FakeClock());
+  it('a reset lets the next one ask at once, and does not forget the failure', () => {
+    const { backOff } = start();
     backOff.resetBackOff();
     expect(backOff.circuit).toBe('closed');
-  });
-});
-
-describe('the circuit', () => {
-  it('is closed, open while waiting, half-open until the probe, and closed by its success', () => {
-    const clock = new FakeClock();
-    const backOff = new BackOff(clock, () => 0);
-    const seen = [backOff.circuit];
-    backOff.failed(failure());
-    seen.push(backOff.circuit);
-    clock.advance(1000);
-    seen.push(backOff.circuit);
-    backOff.succeeded();
-    seen.push(backOff.circuit);
-    expect(seen).toEqual(['closed', 'open', 'half-open', 'closed']);
-  });
-
-  it('opens again when the probe fails', () => {
-    const clock = new FakeClock();
-    const backOff = new BackOff(clock, () => 0);
-    backOff.failed(failure());
-    clock.advance(1000);
-    backOff.failed(failure());
-    expect(backOff.circuit).toBe('open');
+    backOff.failed(refusal());
+    backOff.resetBackOff();
+    expect([backOff.waiting, backOff.lastError?.code]).toEqual([null, 'credentials-rejected']);
+    expect(backOff.failed(refusal()).retryAfterMs).toBe(60_000);
   });
 });
 
 describe('the status', () => {
-  it('is empty while nothing fails', () => {
+  it('counts failures of every kind, since the first, until a success', () => {
+    const { clock, backOff } = start();
     const none = { failingSince: null, attempts: 0, nextAttemptAt: null, lastError: null };
-    const backOff = new BackOff(new FakeClock());
     expect(backOff.status()).toEqual(none);
-    backOff.failed(failure());
-    backOff.succeeded();
-    expect(backOff.status()).toEqual(none);
-  });
-
-  it('counts over failures of every kind, since the first', () => {
-    const clock = new FakeClock();
-    const backOff = new BackOff(clock, () => 0);
     backOff.failed(failure());
     clock.advance(2000);
     backOff.failed(refusal());
@@ -212,5 +123,7 @@ describe('the status', () => {
       nextAttemptAt: '2026-11-21T08:00:32.000Z',
       lastError: { code: 'credentials-rejected', at: '2026-11-21T08:00:02.000Z' },
     });
+    backOff.succeeded();
+    expect(backOff.status()).toEqual(none);
   });
 });

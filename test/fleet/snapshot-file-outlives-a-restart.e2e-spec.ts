@@ -97,28 +97,23 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(readFileSync(file)).not.toEqual(first);
   });
 
-  it.each<[string, string, (file: string) => void]>([
-    ['cut off', 'damaged', (file) => truncateSync(file, statSync(file).size - 100)],
-    ['cut off in its header', 'damaged', (file) => truncateSync(file, 50)],
-    ['empty', 'damaged', (file) => truncateSync(file, 0)],
-    [
-      'altered by one bit',
-      'damaged',
-      (file) => {
-        const bytes = readFileSync(file);
-        bytes[bytes.length - 1000] = (bytes.at(-1000) as number) ^ 1;
-        writeFileSync(file, bytes);
-      },
-    ],
-    ['noise', 'damaged', (file) => writeFileSync(file, Buffer.alloc(100_000, 0x61))],
-    // sparse: it takes no space
-    ['larger than 512 MB', 'too-large', (file) => truncateSync(file, 512 * 2 ** 20 + 1)],
-  ])('is ignored with one line when it is %s', async (_what, reason, damage) => {
+  it('is ignored with one line when it is damaged, or too large', async () => {
     const { bank, file } = await afterOneRun();
-    damage(file);
-    const gateway = await startGateway(bank, { SNAPSHOT_FILE: file });
-    expect(gateway.events('sharing.refused')).toMatchObject([{ what: 'file', reason, level: 'warn' }]);
-    expect((await gateway.get('/api/v1/accounts')).json.snapshot.stale).toBe(false);
+    const sealed = readFileSync(file);
+    // sealing.spec.ts alters each part of it
+    const cases: [string, (to: string) => void][] = [
+      ['damaged', (to) => writeFileSync(to, sealed.with(sealed.length - 1000, sealed.at(-1000)! ^ 1))],
+      ['damaged', (to) => writeFileSync(to, '')],
+      // sparse: it takes no space
+      ['too-large', (to) => [writeFileSync(to, sealed), truncateSync(to, 512 * 2 ** 20 + 1)]],
+    ];
+    for (const [reason, write] of cases) {
+      const altered = join(temporaryDirectory(), 'snapshot');
+      write(altered);
+      const gateway = await startGateway(bank, { SNAPSHOT_FILE: altered });
+      expect(gateway.events('sharing.refused')).toMatchObject([{ what: 'file', reason, level: 'warn' }]);
+      expect((await gateway.get('/api/v1/accounts')).json.snapshot.stale).toBe(false);
+    }
   });
 
   it('is ignored when it is too old, or from the future, by the wall clock', async () => {
@@ -174,14 +169,14 @@ describe('the copy in SNAPSHOT_FILE', () => {
   it('that cannot be written is reported once, and callers notice nothing', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = listSample(3);
-    const directory = temporaryDirectory();
-    const gateway = await startGateway(bank, { SNAPSHOT_FILE: join(directory, 'snapshot'), SNAPSHOT_FRESH_MS: '0' });
+    const file = join(temporaryDirectory(), 'snapshot');
+    const gateway = await startGateway(bank, { SNAPSHOT_FILE: file, SNAPSHOT_FRESH_MS: '0' });
     // root may write anywhere, but not a file in the place of a directory
-    mkdirSync(join(directory, 'snapshot'));
+    mkdirSync(file);
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
     await until(() => gateway.events('sharing.unavailable').length > 0);
     await gateway.close();
     expect(gateway.events('sharing.unavailable')).toMatchObject([{ what: 'file' }]);
-    expect(readdirSync(directory)).toEqual(['snapshot']);
+    expect(readdirSync(join(file, '..'))).toEqual(['snapshot']);
   });
 });

@@ -111,14 +111,11 @@ const set = ({ redis, key }: Scene, bytes: Buffer) => cliWithInput(redis, ['SET'
     expect(asked(here.bank).refreshes).toBe(1);
   });
 
+  // sealing.spec.ts alters each part of it
   it.each<[string, string, (here: Scene) => unknown]>([
-    ['garbage', 'damaged', (here) => set(here, Buffer.alloc(100_000, 'x'))],
     ['a single byte', 'damaged', (here) => set(here, Buffer.from('x'))],
-    ['cut off', 'damaged', (here) => set(here, here.copy.subarray(0, -100))],
     ['altered by one bit', 'damaged', (here) => set(here, flip(here.copy, here.copy.length - 100))],
-    ['said to be another refresh', 'damaged', (here) => set(here, flip(here.copy, 19))],
     ['sealed with another key', 'foreign', (here) => set(here, flip(here.copy, 5))],
-    ['of another bank', 'foreign', (here) => set(here, flip(here.copy, 30))],
     ['a list', 'damaged', ({ redis, key }) => [redis.cli('DEL', key), redis.cli('RPUSH', key, 'x')]],
     [
       'larger than 64 MB',
