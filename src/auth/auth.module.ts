@@ -13,22 +13,13 @@ import { IdentityHolder } from './identity-holder.js';
  */
 @Module({
   providers: [
-    {
-      provide: BankCondition,
-      useFactory: (clock: Clock, log: Log) => new BankCondition(clock, log.logger),
-      inject: [Clock, Log],
-    },
+    BankCondition,
+    AuthorizedCall,
     {
       provide: IdentityHolder,
       useFactory: (settings: Settings, clock: Clock, { logger }: Log, activity: Activity, condition: BankCondition) =>
         IdentityHolder.start({ settings, clock, logger, activity, condition }),
       inject: [Settings, Clock, Log, Activity, BankCondition],
-    },
-    {
-      provide: AuthorizedCall,
-      useFactory: (identities: IdentityHolder, settings: Settings, clock: Clock) =>
-        new AuthorizedCall(identities, settings, clock),
-      inject: [IdentityHolder, Settings, Clock],
     },
   ],
   exports: [BankCondition, IdentityHolder, AuthorizedCall],

@@ -1,13 +1,14 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { orAborted } from '../time/deadline.js';
 import { TooLateToSend } from '../egress/egress.js';
 import type { WireAnswer, WireRequest } from '../egress/wire-client.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { Clock } from '../time/clock.js';
-import type { Settings } from '../config/settings.js';
+import { Clock } from '../time/clock.js';
+import { Settings } from '../config/settings.js';
 import type { AccessToken } from './request-token.js';
 import type { BankIdentity } from './bank-identity.js';
 import { validityError } from './certificate-validity.js';
-import type { IdentityHolder } from './identity-holder.js';
+import { IdentityHolder } from './identity-holder.js';
 
 /** No token was available, so the bank was not called. The token's own back-off decides when to retry. */
 export class NoToken extends GatewayError {}
@@ -25,20 +26,13 @@ interface AuthorizedRequest extends Pick<WireRequest, 'expected'> {
  * GET with our certificate and token. A 401 is healed once with another token (docs/bank.md#token-rules); nothing else
  * handles tokens.
  */
+@Injectable()
 export class AuthorizedCall {
-  readonly #identities: Pick<IdentityHolder, 'current'>;
-  readonly #baseUrl: string;
-  readonly #clock: Clock;
-
   constructor(
-    identities: Pick<IdentityHolder, 'current'>,
-    { BANK_BASE_URL }: Pick<Settings, 'BANK_BASE_URL'>,
-    clock: Clock,
-  ) {
-    this.#identities = identities;
-    this.#baseUrl = BANK_BASE_URL;
-    this.#clock = clock;
-  }
+    @Inject(IdentityHolder) private readonly identities: Pick<IdentityHolder, 'current'>,
+    @Inject(Settings) private readonly settings: Pick<Settings, 'BANK_BASE_URL'>,
+    private readonly clock: Clock,
+  ) {}
 
   /**
    * @throws NoToken with certificate-unusable or a code of the token provider; GatewayError as `Egress.get`; or the
@@ -56,10 +50,10 @@ export class AuthorizedCall {
   }
 
   async #getOnce(request: AuthorizedRequest): Promise<WireAnswer> {
-    const identity = this.#identities.current;
+    const identity = this.identities.current;
     const { certificate, tokens } = identity;
     const { signal } = request;
-    const invalid = validityError(certificate, this.#clock.now().wall);
+    const invalid = validityError(certificate, this.clock.now().wall);
     if (invalid) toNoToken(invalid);
     const token = await orAborted(tokens.get().catch(toNoToken), signal);
     const answer = await this.#send(identity, token, request);
@@ -73,7 +67,7 @@ export class AuthorizedCall {
     return egress.get({
       ...rest,
       target: 'accounts',
-      baseUrl: this.#baseUrl,
+      baseUrl: this.settings.BANK_BASE_URL,
       headers: { Accept: 'application/json', Authorization: `Bearer ${token.value}`, 'X-Request-Id': refreshId },
       sendBefore: token.unusableAt,
     });

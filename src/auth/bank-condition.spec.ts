@@ -9,7 +9,7 @@ const down = new GatewayError('bank-unreachable', 'down');
 function begin() {
   const clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
   const log = keepLines();
-  return { clock, log, condition: new BankCondition(clock, log.logger) };
+  return { clock, log, condition: new BankCondition(clock, log) };
 }
 
 describe('a series of failures', () => {

@@ -1,5 +1,6 @@
-import type { Logger } from 'pino';
-import type { Clock } from '../time/clock.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { Log } from '../logging/logging.js';
+import { Clock } from '../time/clock.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 
@@ -9,25 +10,24 @@ type BankWork = 'token' | 'refresh';
  * The condition of the bank, over token and refresh. A series of failures begins with the first and ends once each kind of
  * work that failed has succeeded again; both are logged once.
  */
+@Injectable()
 export class BankCondition {
-  readonly #clock: Clock;
-  readonly #logger: Logger;
   readonly #failing = new Map<BankWork, GatewayError>();
   #lastSuccessAt: string | null = null;
   #lastError: { readonly code: ProblemCode; readonly at: string } | null = null;
   #identity = 1;
 
-  constructor(clock: Clock, logger: Logger) {
-    this.#clock = clock;
-    this.#logger = logger;
-  }
+  constructor(
+    private readonly clock: Clock,
+    @Inject(Log) private readonly log: Pick<Log, 'logger'>,
+  ) {}
 
   failed(work: BankWork, error: GatewayError): void {
     this.#lastError = { code: error.code, at: this.#now() };
     const first = this.#failing.size === 0;
     this.#failing.set(work, error);
     if (first) {
-      this.#logger[error.needsSomeone ? 'error' : 'warn'](
+      this.log.logger[error.needsSomeone ? 'error' : 'warn'](
         { event: 'bank.unavailable', code: error.code, owner: error.owner, detail: error.detail, work },
         'the bank is unavailable',
       );
@@ -37,7 +37,7 @@ export class BankCondition {
   succeeded(work: BankWork): void {
     this.#lastSuccessAt = this.#now();
     if (this.#failing.delete(work) && this.#failing.size === 0) {
-      this.#logger.info({ event: 'bank.recovered', work }, 'the bank is available again');
+      this.log.logger.info({ event: 'bank.recovered', work }, 'the bank is available again');
     }
   }
 
@@ -61,6 +61,6 @@ export class BankCondition {
   }
 
   #now(): string {
-    return new Date(this.#clock.now().wall).toISOString();
+    return new Date(this.clock.now().wall).toISOString();
   }
 }

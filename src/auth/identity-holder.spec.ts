@@ -39,7 +39,7 @@ async function startHolder() {
     settings: { ...settings, BANK_PASSWORD: unsteady },
     clock,
     logger: log.logger,
-    condition: new BankCondition(clock, log.logger),
+    condition: new BankCondition(clock, log),
   });
   holders.add(holder);
   return { bank, holder, log, fault };

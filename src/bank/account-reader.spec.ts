@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import { AccountReader } from './account-reader.js';
-import type { AccountList } from './list-refresh.js';
+import { AccountReader, type AccountList } from './account-reader.js';
 import type { BankAccount } from './account-fields.js';
 import { PageReader } from './page-reader.js';
 import type { PageAnswer, PageRequest } from './page-source.js';
@@ -20,10 +19,9 @@ type Read = AccountList & { readonly list: readonly BankAccount[]; readonly read
 const ids = ({ list }: Read) => list.map(({ accountId }) => accountId);
 
 type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null; readonly padding?: number };
-const page = (result: readonly Row[], { rowCount, echoedSize, padding = 0 }: Change = {}): PageAnswer => ({
-  kind: 'page',
-  pieces: [Buffer.from(JSON.stringify({ result, pageInfo: { rowCount, pageSize: echoedSize } }) + ' '.repeat(padding))],
-});
+const page = (result: readonly Row[], { rowCount, echoedSize, padding = 0 }: Change = {}): PageAnswer => [
+  Buffer.from(JSON.stringify({ result, pageInfo: { rowCount, pageSize: echoedSize } }) + ' '.repeat(padding)),
+];
 
 interface ModelBank {
   readonly size: number;
@@ -40,7 +38,7 @@ function answerAs(bank: ModelBank): (request: PageRequest) => PageAnswer {
   return ({ pageNumber, pageSize }) => {
     const size = Math.min(pageSize, bank.clamp);
     const rows = all.slice((pageNumber - 1) * size, pageNumber * size);
-    if (rows.length === 0 && pageNumber > 1 && bank.pastEnd === 'past-end') return { kind: 'past-end' };
+    if (rows.length === 0 && pageNumber > 1 && bank.pastEnd === 'past-end') return 'past-end';
     return page(rows, { rowCount: bank.counts ? bank.size : null, echoedSize: bank.echoes ? size : null });
   };
 }
@@ -215,7 +213,7 @@ describe('a list that changes while it is read', () => {
       {
         get: () => {
           asked += 1;
-          return Promise.resolve({ kind: 'page', pieces: [body] });
+          return Promise.resolve([body]);
         },
       },
       { note: () => undefined },
@@ -315,7 +313,7 @@ describe('a list that never ends', () => {
 describe('a page size that the bank refuses', () => {
   const upTo = (most: number, size: number) => {
     const answer = answerAs({ size, clamp: 5000, echoes: true, counts: true, pastEnd: 'empty' });
-    return (request: PageRequest): PageAnswer => (request.pageSize > most ? { kind: 'too-large' } : answer(request));
+    return (request: PageRequest): PageAnswer => (request.pageSize > most ? 'too-large' : answer(request));
   };
 
   it('is made smaller until it fits, and the list is whole', async () => {
@@ -342,7 +340,7 @@ describe('a page size that the bank refuses', () => {
   it('may be refused on a later page: the pass begins again', async () => {
     const answer = answerAs({ size: 95, clamp: 5000, echoes: true, counts: true, pastEnd: 'empty' });
     const { read } = begin(
-      (request) => (request.pageSize > 30 && request.pageNumber === 2 ? { kind: 'too-large' } : answer(request)),
+      (request) => (request.pageSize > 30 && request.pageNumber === 2 ? 'too-large' : answer(request)),
       { pageSize: 60 },
     );
     const list = await read();
@@ -350,7 +348,7 @@ describe('a page size that the bank refuses', () => {
   });
 
   it('down to 1 makes the reading fail', async () => {
-    const { read, requests } = begin(() => ({ kind: 'too-large' }), { pageSize: 5000 });
+    const { read, requests } = begin(() => 'too-large', { pageSize: 5000 });
     const error = await refusalOf(read);
     expect([error.code, error.detail]).toEqual([
       'bank-refused',

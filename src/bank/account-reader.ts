@@ -1,23 +1,169 @@
-import type { Settings } from '../config/settings.js';
-import type { BankDrift } from './bank-drift.js';
-import { ListRefresh, type ListRefreshParts } from './list-refresh.js';
-import type { PageSource } from './page-source.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { Settings } from '../config/settings.js';
+import { GatewayError } from '../problems/gateway-error.js';
+import { BankDrift } from './bank-drift.js';
+import type { PageFacts } from './page-reader.js';
+import { PageSource, type PageAnswer } from './page-source.js';
+import { Paging, type Pass } from './paging.js';
+
+/** One page as received. */
+export interface ListPage {
+  /** Page number, from 1. Page 1 starts the list, or restarts it: the pages before it are then void. */
+  readonly number: number;
+  readonly pieces: readonly Buffer[];
+}
+
+/** The outcome of a refresh of the whole list. */
+export interface AccountList {
+  readonly accounts: number;
+  /** True if the bank's row count agrees; null without a count (docs/api.md#freshness). */
+  readonly complete: boolean | null;
+  readonly pages: number;
+}
+
+interface RefreshOptions {
+  readonly source: Pick<PageSource, 'get'>;
+  readonly drift: Pick<BankDrift, 'note'>;
+  readonly maxConcurrentRequests: number;
+  /** Facts about the bank that one refresh learns for the next. */
+  readonly learned: {
+    /** The page size that the bank was last found to accept. */
+    pageSize: number;
+    /** Number of pages of the last list that had a row count. As many are requested at once, which saves a round trip. */
+    expectedPages: number;
+  };
+}
+
+/** 200 000 accounts of 3 KB. Endless pages must not exhaust the memory. */
+const MAX_BYTES = 600_000_000;
+/** Below this, the page size is unlikely to be the reason for a refusal. */
+const DEFAULT_PAGE_SIZE = 50;
 
 /** Begins refreshes of the account list, and remembers from one to the next how the bank pages. */
+@Injectable()
 export class AccountReader {
-  readonly #parts: ListRefreshParts;
+  readonly #options: RefreshOptions;
 
   constructor(
-    source: Pick<PageSource, 'get'>,
-    drift: Pick<BankDrift, 'note'>,
-    settings: Pick<Settings, 'BANK_PAGE_SIZE' | 'BANK_MAX_CONCURRENT_REQUESTS'>,
+    @Inject(PageSource) source: RefreshOptions['source'],
+    @Inject(BankDrift) drift: RefreshOptions['drift'],
+    @Inject(Settings) settings: Pick<Settings, 'BANK_PAGE_SIZE' | 'BANK_MAX_CONCURRENT_REQUESTS'>,
   ) {
     const { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests } = settings;
-    this.#parts = { source, drift, learned: { pageSize, expectedPages: 1 }, maxConcurrentRequests };
+    this.#options = { source, drift, maxConcurrentRequests, learned: { pageSize, expectedPages: 1 } };
   }
 
   /** A refresh that calls the bank while its pages are iterated; `signal` ends it. */
   begin(refreshId: string, signal: AbortSignal): ListRefresh {
-    return new ListRefresh(this.#parts, refreshId, signal);
+    return new ListRefresh(this.#options, refreshId, signal);
   }
+}
+
+/**
+ * One refresh of the whole account list. The bank promises no order, so the list may change while it is read: one that
+ * disagrees with its own count or has an account twice is read once more. If one page fails, the refresh fails.
+ */
+class ListRefresh {
+  #facts: PageFacts | null = null;
+  #result: AccountList | null = null;
+  #bytes = 0;
+
+  constructor(
+    private readonly options: RefreshOptions,
+    private readonly refreshId: string,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** The outcome, once all pages have been iterated. */
+  get result(): AccountList {
+    return known(this.#result);
+  }
+
+  /**
+   * The pages in order; each is answered with `took` before the next is requested. The next ones are asked for
+   * meanwhile, up to BANK_MAX_CONCURRENT_REQUESTS at a time.
+   * @throws GatewayError as `PageSource.get`
+   */
+  async *pages(): AsyncGenerator<ListPage, void> {
+    const first = yield* this.#pass();
+    const { accounts, pages, counted, drifted } = first.drifted ? yield* this.#pass() : first;
+    this.#result = { accounts, pages, complete: drifted ? false : counted ? true : null };
+  }
+
+  /** Facts of the last page received. */
+  took(facts: PageFacts): void {
+    this.#facts = facts;
+    this.options.drift.note(facts.drift);
+  }
+
+  async *#pass(): AsyncGenerator<ListPage, Pass> {
+    const { learned } = this.options;
+    for (;;) {
+      const pass = yield* this.#passWith(learned.pageSize);
+      if (pass) {
+        learned.expectedPages = pass.counted ? pass.pages : 1;
+        return pass;
+      }
+      if (learned.pageSize === 1) {
+        throw new GatewayError('bank-refused', 'The bank rejects every page size of the account list.');
+      }
+      learned.pageSize = smaller(learned.pageSize);
+      learned.expectedPages = 1;
+    }
+  }
+
+  /** Returns null if the bank refuses pages of this size. */
+  async *#passWith(pageSize: number): AsyncGenerator<ListPage, Pass | null> {
+    const { source, learned, maxConcurrentRequests } = this.options;
+    const { refreshId } = this;
+    const end = new AbortController();
+    const signal = AbortSignal.any([this.signal, end.signal]);
+    const asked = new Map<number, Promise<PageAnswer>>();
+    let lastAsked = 0;
+    const askUpTo = (number: number) => {
+      while (lastAsked < number) {
+        const answer = source.get({ pageNumber: ++lastAsked, pageSize, refreshId, signal });
+        // it may never be awaited
+        answer.catch(() => undefined);
+        asked.set(lastAsked, answer);
+      }
+    };
+    const paging = new Paging(pageSize);
+    this.#bytes = 0;
+    try {
+      askUpTo(Math.min(learned.expectedPages, maxConcurrentRequests));
+      for (let number = 1; number <= paging.last; number++) {
+        askUpTo(number);
+        const answer = known(await asked.get(number));
+        asked.delete(number);
+        if (answer === 'too-large') return null;
+        if (answer === 'past-end') break;
+        askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
+        this.#weigh(answer);
+        yield { number, pieces: answer };
+        paging.took(number, known(this.#facts));
+        askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
+      }
+      return paging.pass;
+    } finally {
+      // one failed page ends the others
+      end.abort(new Error('the pass has ended'));
+    }
+  }
+
+  #weigh(pieces: readonly Buffer[]): void {
+    for (const { length } of pieces) this.#bytes += length;
+    if (this.#bytes > MAX_BYTES) {
+      throw new GatewayError('bank-response-invalid', `The account list is longer than ${MAX_BYTES} bytes.`);
+    }
+  }
+}
+
+const smaller = (size: number) =>
+  size > DEFAULT_PAGE_SIZE ? Math.max(DEFAULT_PAGE_SIZE, Math.floor(size / 2)) : Math.floor(size / 2);
+
+/** The value of a step that must have gone before. */
+function known<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw new Error('the pages are not iterated in order');
+  return value;
 }

@@ -1,23 +1,20 @@
-import type { Logger } from 'pino';
-import { MAX_DRIFT, type Drift } from './drift-finder.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { Log } from '../logging/logging.js';
+import { keyOf, MAX_DRIFT, type Drift } from './find-drift.js';
 
 /** Drift found since the start (docs/bank.md#drift): each is logged once, at most 50. It changes no status. */
+@Injectable()
 export class BankDrift {
-  readonly #logger: Logger;
   readonly #found = new Map<string, Drift>();
 
-  constructor(logger: Logger) {
-    this.#logger = logger;
-  }
+  constructor(@Inject(Log) private readonly log: Pick<Log, 'logger'>) {}
 
   /** Records drift, once for each path and value. */
   note(found: readonly Drift[]): void {
-    for (const { path, value } of found) {
-      const key = `${path} ${value ?? ''}`;
-      if (this.#found.size >= MAX_DRIFT || this.#found.has(key)) continue;
-      const drift = { path, ...(value !== undefined && { value }) };
-      this.#found.set(key, drift);
-      this.#logger.warn(
+    for (const drift of found) {
+      if (this.#found.size >= MAX_DRIFT || this.#found.has(keyOf(drift))) continue;
+      this.#found.set(keyOf(drift), drift);
+      this.log.logger.warn(
         { event: 'bank.drift', ...drift },
         'the bank sends a field or value that the gateway does not know',
       );

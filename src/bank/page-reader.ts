@@ -1,6 +1,6 @@
 import { GatewayError } from '../problems/gateway-error.js';
 import { readBankAccount, type BankAccount } from './account-fields.js';
-import { DriftFinder, type Drift } from './drift-finder.js';
+import { findDrift, type Drift } from './find-drift.js';
 import { readPage } from './read-page.js';
 
 /** The facts of one page that paging needs. */
@@ -14,7 +14,7 @@ export interface PageFacts {
   readonly echoedSize: number | null;
   /** The same accounts in the same order as on the page before it. */
   readonly repeatsLast: boolean;
-  /** Found on this page and those before it, at most 50. */
+  /** Found on this page, at most 50. */
   readonly drift: readonly Drift[];
 }
 
@@ -24,7 +24,6 @@ const MAX_ACCOUNTS = 200_000;
 /** Reads the pages of one pass over the list, in order. */
 export class PageReader {
   readonly #seen = new Set<string>();
-  readonly #drift = new DriftFinder();
   #lastIds: readonly string[] = [];
 
   /**
@@ -37,7 +36,6 @@ export class PageReader {
     const before = this.#seen.size;
     const ids = page.rows.map((row, index) => {
       const account = readBankAccount(row, `${page.path}[${index}]`);
-      this.#drift.look(row);
       this.#seen.add(account.accountId);
       if (this.#seen.size > MAX_ACCOUNTS) throw tooMany(page.path);
       take(account);
@@ -51,7 +49,7 @@ export class PageReader {
       rowCount: page.rowCount,
       echoedSize: page.echoedSize,
       repeatsLast: last.length === ids.length && ids.every((id, index) => id === last[index]),
-      drift: this.#drift.found,
+      drift: findDrift(page.rows),
     };
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { NoToken, type AuthorizedCall } from '../auth/authorized-call.js';
-import type { Clock } from '../time/clock.js';
+import { Injectable } from '@nestjs/common';
+import { AuthorizedCall, NoToken } from '../auth/authorized-call.js';
+import { Clock } from '../time/clock.js';
 import { startOf } from '../egress/answer.js';
 import { toAnswerError } from '../egress/answer-error.js';
 import { ProxyTimedOut } from '../egress/open-tunnel.js';
@@ -19,14 +20,11 @@ function isConnectionFailure(error: unknown): boolean {
   return error.code === 'bank-unreachable' || error.code === 'proxy-unavailable';
 }
 
-/** The answer to a request for one page. */
-export type PageAnswer =
-  /** 200, not parsed yet. */
-  | { readonly kind: 'page'; readonly pieces: readonly Buffer[] }
-  /** 404 after the first page. */
-  | { readonly kind: 'past-end' }
-  /** 413, or a 400 that names the page size. */
-  | { readonly kind: 'too-large' };
+/**
+ * The bytes of a page, not parsed yet; `past-end`: a 404 after the first page; `too-large`: a 413, or a 400 that names the
+ * page size.
+ */
+export type PageAnswer = readonly Buffer[] | 'past-end' | 'too-large';
 
 /** One page of the list, requested within one refresh; `signal` ends it. */
 export interface PageRequest {
@@ -37,14 +35,12 @@ export interface PageRequest {
 }
 
 /** Requests single pages; knows their path, parameters and statuses. */
+@Injectable()
 export class PageSource {
-  readonly #call: AuthorizedCall;
-  readonly #clock: Clock;
-
-  constructor(call: AuthorizedCall, clock: Clock) {
-    this.#call = call;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly call: AuthorizedCall,
+    private readonly clock: Clock,
+  ) {}
 
   /**
    * One page as it came; retried once after a connection failure, a 502, 503 or 504 (docs/architecture.md#every-retry).
@@ -53,12 +49,12 @@ export class PageSource {
   async get(request: PageRequest): Promise<PageAnswer> {
     const answer = await this.#getWithRetry(request);
     const { status, pieces } = answer;
-    if (status === 404 && request.pageNumber > 1) return { kind: 'past-end' };
-    if (status === 413) return { kind: 'too-large' };
-    if (status === 400 && /page_?size/i.test(startOf(answer, MAX_LOOKED_AT))) return { kind: 'too-large' };
-    const error = toAnswerError(answer, 'accounts', this.#clock.now().wall);
+    if (status === 404 && request.pageNumber > 1) return 'past-end';
+    if (status === 413) return 'too-large';
+    if (status === 400 && /page_?size/i.test(startOf(answer, MAX_LOOKED_AT))) return 'too-large';
+    const error = toAnswerError(answer, 'accounts', this.clock.now().wall);
     if (error) throw error;
-    return { kind: 'page', pieces };
+    return pieces;
   }
 
   async #getWithRetry(request: PageRequest): Promise<WireAnswer> {
@@ -77,7 +73,7 @@ export class PageSource {
   }
 
   #getOnce({ pageNumber, pageSize, refreshId, signal }: PageRequest): Promise<WireAnswer> {
-    return this.#call.get({
+    return this.call.get({
       path: ACCOUNTS_PATH,
       query: { PageNumber: String(pageNumber), PageSize: String(pageSize) },
       ...(pageNumber > 1 && { expected: [404] }),

@@ -12,23 +12,16 @@ export interface Pass {
 
 /** The rules of one pass over the list, in page order and without I/O: which page is the last, and what came of it. */
 export class Paging {
-  readonly #pageSize: number;
   readonly #counts = new Set<number>();
   #first: PageFacts | null = null;
   #accounts = 0;
   #duplicates = 0;
   #pages = 0;
   /** Number of the last page to read, as far as is known. */
-  #last = 1;
+  last = 1;
 
   /** @param pageSize as asked for */
-  constructor(pageSize: number) {
-    this.#pageSize = pageSize;
-  }
-
-  get last(): number {
-    return this.#last;
-  }
+  constructor(private readonly pageSize: number) {}
 
   get pass(): Pass {
     const counts = [...this.#counts];
@@ -40,29 +33,24 @@ export class Paging {
     };
   }
 
-  /** The page does not exist: the one before was the last. */
-  pastEnd(number: number): void {
-    if (number === 1) throw new Error('the first page is never past the end');
-    this.#last = number - 1;
-  }
-
   took(number: number, facts: PageFacts): void {
-    if (number > 1 && facts.accounts === 0) return this.pastEnd(number);
+    this.last = number;
+    // past the end
+    if (number > 1 && facts.accounts === 0) return;
     if (facts.rowCount !== null) this.#counts.add(facts.rowCount);
-    this.#first ??= facts;
+    const first = (this.#first ??= facts);
     this.#pages += 1;
     this.#accounts += facts.added;
     this.#duplicates += facts.accounts - facts.added;
-    this.#last = this.#lastAfter(number, facts, this.#first);
-  }
-
-  #lastAfter(number: number, facts: PageFacts, first: PageFacts): number {
     // a bank that ignores PageNumber sends the same once more; if all of it fits on one page, nothing is wrong
-    if (number === 2 && first.rowCount === null && first.accounts < this.#pageSize && facts.repeatsLast) {
+    if (number === 2 && first.rowCount === null && first.accounts < this.pageSize && facts.repeatsLast) {
       this.#duplicates = 0;
     }
     // an empty list; the same page again and again must not go on forever
-    if (facts.added === 0) return number;
+    if (facts.added > 0) this.last = this.#lastAfter(number, facts, first);
+  }
+
+  #lastAfter(number: number, facts: PageFacts, first: PageFacts): number {
     if (first.rowCount !== null) {
       const planned = Math.ceil(first.rowCount / first.accounts);
       return Math.max(planned, this.#accounts < first.rowCount ? number + 1 : number);

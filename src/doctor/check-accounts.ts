@@ -3,8 +3,8 @@ import type { AuthorizedCall } from '../auth/authorized-call.js';
 import { pino } from 'pino';
 import { AccountReader } from '../bank/account-reader.js';
 import { BankDrift } from '../bank/bank-drift.js';
-import type { Drift } from '../bank/drift-finder.js';
-import type { AccountList } from '../bank/list-refresh.js';
+import type { Drift } from '../bank/find-drift.js';
+import type { AccountList } from '../bank/account-reader.js';
 import { PageReader } from '../bank/page-reader.js';
 import { PageSource } from '../bank/page-source.js';
 import type { Clock } from '../time/clock.js';
@@ -29,7 +29,7 @@ export async function checkAccounts(
   const signal = AbortSignal.timeout(readTimeoutMs);
   const requestId = randomUUID();
   findings.facts['requestId'] = requestId;
-  const drift = new BankDrift(pino({ level: 'silent' }));
+  const drift = new BankDrift({ logger: pino({ level: 'silent' }) });
   const list = new AccountReader(new PageSource(call, clock), drift, settings).begin(requestId, signal);
   let answered = false;
   try {

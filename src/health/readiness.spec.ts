@@ -37,7 +37,7 @@ class Scene {
   constructor() {
     const { clock } = this;
     const { logger } = keepLines();
-    const condition = new BankCondition(clock, logger);
+    const condition = new BankCondition(clock, { logger });
     this.tokens = new AccessTokenProvider({
       activity: new Activity(),
       clock,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import type { ListPage } from '../bank/list-refresh.js';
+import type { ListPage } from '../bank/account-reader.js';
 import type { PageFacts } from '../bank/page-reader.js';
 import { builtFile } from '../config/built-file.js';
 import { GatewayError } from '../problems/gateway-error.js';

@@ -49,7 +49,7 @@ class Scene {
   readonly clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
   readonly log = keepLines();
   readonly asked: PendingRefresh[] = [];
-  readonly condition = new BankCondition(this.clock, this.log.logger);
+  readonly condition = new BankCondition(this.clock, this.log);
   readonly snapshots: SnapshotCache;
 
   constructor(settings: Partial<typeof SETTINGS> = {}) {

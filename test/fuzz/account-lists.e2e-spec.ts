@@ -76,7 +76,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   const clock = new FakeClock();
   const log = keepLines();
   const source = new PageSource(call as AuthorizedCall, clock);
-  const drift = new BankDrift(log.logger);
+  const drift = new BankDrift(log);
   const reader = new AccountReader(source, drift, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 });
   const snapshotReader = new SnapshotReader(reader, clock, startBuilder);
   const snapshots = new SnapshotCache({
@@ -84,7 +84,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     reader: { read: (refreshId, signal) => snapshotReader.read(refreshId, signal) },
     clock,
     logger: log.logger,
-    condition: new BankCondition(clock, log.logger),
+    condition: new BankCondition(clock, log),
     settings: {
       SNAPSHOT_FRESH_MS: 0,
       SNAPSHOT_SOFT_TIMEOUT_MS: EACH_WITHIN_MS,

@@ -8,7 +8,7 @@ import type { IdentityHolder } from '../../src/auth/identity-holder.js';
 import type { IdentityMaterial } from '../../src/auth/identity-material.js';
 import { requestToken } from '../../src/auth/request-token.js';
 import { AccountReader } from '../../src/bank/account-reader.js';
-import type { ListPage } from '../../src/bank/list-refresh.js';
+import type { ListPage } from '../../src/bank/account-reader.js';
 import type { PageFacts } from '../../src/bank/page-reader.js';
 import { PageSource } from '../../src/bank/page-source.js';
 import { readSettings } from '../../src/config/read-settings.js';
@@ -57,7 +57,7 @@ export class SimulatedGateway {
     private readonly bank: BankModel,
   ) {
     const { activity } = this;
-    this.#condition = new BankCondition(time, this.#logger);
+    this.#condition = new BankCondition(time, { logger: this.#logger });
     this.#current = this.toIdentity({ password: 0, certificate: 0 });
     this.#current.tokens.takeOver(this.#condition);
     const current = () => this.#current;

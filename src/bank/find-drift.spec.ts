@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DriftFinder } from './drift-finder.js';
+import { findDrift } from './find-drift.js';
 
 const KNOWN = {
   accountId: 'a',
@@ -8,11 +8,7 @@ const KNOWN = {
   ibans: ['x'],
 };
 
-function find(...accounts: object[]) {
-  const finder = new DriftFinder();
-  for (const account of accounts) finder.look(account as Record<string, unknown>);
-  return finder.found;
-}
+const find = (...accounts: object[]) => findDrift(accounts as Record<string, unknown>[]);
 
 describe('drift', () => {
   it('is none in what is known, empty or null', () => {
