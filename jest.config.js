@@ -13,6 +13,6 @@ export default {
   testEnvironment: 'node',
   // distinguishes a test that hangs from one on a busy machine
   testTimeout: 60_000,
-  // much of the time is spent waiting: three side by side keep two cores busy
-  maxWorkers: 3,
+  // much of the time is spent waiting: four side by side keep two cores busy
+  maxWorkers: 4,
 };

@@ -107,7 +107,8 @@ export async function prepareGateway(
       settings,
       filesBefore,
       lines,
-      events: (event) => lines.map((line) => JSON.parse(line) as LogLine).filter((line) => line['event'] === event),
+      events: (event) =>
+        lines.filter((line) => line.includes(`"event":"${event}"`)).map((line) => JSON.parse(line) as LogLine),
       get: (path, headers = {}) => get(`${url}${path}`, headers),
       head: (path) => get(`${url}${path}`, {}, 'HEAD'),
       close: () => (closed ??= app.close()),

@@ -4,14 +4,14 @@ import type { ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Validity } from '../../src/sandbox/identity/certificate.js';
-import { createIdentity, createServerCertificate, renewClient } from '../../src/sandbox/identity/identity.js';
-import { writeIdentityFiles } from '../../src/sandbox/identity/identity-files.js';
+import { createServerCertificate, renewClient } from '../../src/sandbox/identity/identity.js';
+import { writeIdentityFiles, type IdentityContent } from '../../src/sandbox/identity/identity-files.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { onClose, temporaryDirectory } from './closing.js';
 import type { BankAddress } from './gateway.js';
 import { toSandboxSettings } from './sandbox.js';
-import { takeKeyPair } from './stock.js';
+import { takeIdentity, takeKeyPair } from './stock.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
 
@@ -82,18 +82,17 @@ export function json(
 }
 
 export async function startPretendBank(options: PretendBankOptions = {}): Promise<PretendBank> {
-  const { serverNames: names = ['localhost', '127.0.0.1'], serverValidity, server: tls, ...validity } = options;
+  const { serverNames = ['localhost', '127.0.0.1'], serverValidity, server, clientValidity } = options;
   const directory = temporaryDirectory();
-  // recognisable wherever they turn up
-  const secret = (what: string) => `secret-${what}-${randomBytes(6).toString('hex')}`;
-  const secrets = { username: secret('user'), password: secret('password'), passcode: secret('passcode') };
-  const identity = await createIdentity({ ...validity, secrets, newKey: takeKeyPair });
-  const cert = createServerCertificate(identity, names, serverValidity);
+  const usual = takeIdentity();
+  const identity = clientValidity ? { ...usual, pfx: await issuePfx(usual, clientValidity) } : usual;
   await writeIdentityFiles(directory, identity);
+  const isUsual = options.serverNames === undefined && serverValidity === undefined;
+  const cert = isUsual ? {} : { cert: createServerCertificate(identity, serverNames, serverValidity) };
   const underWay = { token: 0, accounts: 0 };
   const sandbox = await startSandbox(toSandboxSettings({ directory }), {
     identity,
-    tls: { rejectUnauthorized: true, cert, ...tls },
+    tls: { rejectUnauthorized: true, ...cert, ...server },
     script: (request, response) => {
       const url = new URL(request.url ?? '/', bank.url);
       const peer = (request.socket as TLSSocket).getPeerCertificate();
@@ -128,10 +127,9 @@ export async function startPretendBank(options: PretendBankOptions = {}): Promis
     most: { token: 0, accounts: 0 },
     onToken: (...args) => issueToken(bank)(...args),
     onAccounts: (...args) => listAccounts([])(...args),
-    issueClient: async (name, clientValidity) => {
-      const passcode = secret('passcode');
-      const change = clientValidity ? { clientValidity } : {};
-      const pfx = await renewClient({ ...identity, passcode }, { newKey: takeKeyPair, ...change }, name);
+    issueClient: async (name, validity) => {
+      const passcode = `secret-passcode-${randomBytes(6).toString('hex')}`;
+      const pfx = await issuePfx({ ...identity, passcode }, validity, name);
       const { fingerprint } = new X509Certificate(openPfx(pfx, passcode).certificatePems[0] ?? '');
       return { pfx, passcode, thumbprint: fingerprint.replaceAll(':', '') };
     },
@@ -140,3 +138,6 @@ export async function startPretendBank(options: PretendBankOptions = {}): Promis
   onClose(bank.close);
   return bank;
 }
+
+const issuePfx = (identity: IdentityContent, clientValidity?: Validity, name?: string): Promise<Buffer> =>
+  renewClient(identity, { newKey: takeKeyPair, ...(clientValidity && { clientValidity }) }, name);

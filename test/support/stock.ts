@@ -1,27 +1,39 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { IdentityContent } from '../../src/sandbox/identity/identity-files.js';
 import { toKeyPair, type KeyPair } from '../../src/sandbox/identity/key-pair.js';
 
-let taken = 0;
+interface Stock {
+  readonly keys: readonly string[];
+  readonly banks: readonly (Omit<IdentityContent, 'pfx'> & { readonly pfx: string })[];
+}
+
+let stock: Stock | undefined;
+const taken = { keys: 0, banks: 0 };
 
 /** The next key pair of the stock that the global setup made. They come round again: 16 in a row differ. */
 export function takeKeyPair(): KeyPair {
-  const pems = stockOfKeys();
-  return toKeyPair(pems[taken++ % pems.length] as string);
+  const { keys } = openStock();
+  return toKeyPair(keys[taken.keys++ % keys.length] as string);
 }
 
-let keys: readonly string[] | undefined;
-
-function stockOfKeys(): readonly string[] {
-  return (keys ??= JSON.parse(readFileSync(join(stock(), 'keys.json'), 'utf8')) as string[]);
+/** The next identity of a bank; 12 in a row differ. */
+export function takeIdentity(): IdentityContent {
+  const { banks } = openStock();
+  const bank = banks[taken.banks++ % banks.length] as Stock['banks'][number];
+  return { ...bank, pfx: Buffer.from(bank.pfx, 'base64') };
 }
 
 /** Puts the identity of a sandbox at localhost and 127.0.0.1 into this directory; each has the same. */
 export function copySandboxIdentity(directory: string): void {
-  cpSync(join(stock(), 'sandbox'), directory, { recursive: true });
+  cpSync(join(directoryOfStock(), 'sandbox'), directory, { recursive: true });
 }
 
-function stock(): string {
+function openStock(): Stock {
+  return (stock ??= JSON.parse(readFileSync(join(directoryOfStock(), 'stock.json'), 'utf8')) as Stock);
+}
+
+function directoryOfStock(): string {
   const directory = process.env['TEST_STOCK'];
   if (directory === undefined) throw new Error('there is no stock: see test/support/build-sources.ts');
   return directory;
