@@ -2,100 +2,65 @@ import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { AppModule } from '../../src/app.module.js';
-import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { createAuthority } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
 import { type Gateway, get, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { issueToken, json, type PretendBank, startPretendBank } from '../support/pretend-bank.js';
+import { issueToken, json, type PretendBank } from '../support/pretend-bank.js';
 import { programEnvironment, startProgram } from '../support/program.js';
 import { rawCall, rawRequest } from '../support/raw-call.js';
 import { listSample, PLANTED, sampleId } from '../support/sample-accounts.js';
-import { start } from '../support/sandbox.js';
 import { parseMetrics, scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';
 
 const bank = await bankForFile();
 
-describe('the metrics page', () => {
-  let sandbox: Sandbox;
-  beforeAll(async () => {
-    sandbox = await start();
+describe('/metrics', () => {
+  it('is OpenMetrics for who prefers that, and text for all others', async () => {
+    const gateway = await startGateway(bank);
+    await gateway.get('/api/v1/accounts');
+    for (const [accept, type] of [
+      ['*/*', 'text/plain; version=0.0.4; charset=utf-8'],
+      ['application/openmetrics-text', 'application/openmetrics-text; version=1.0.0; charset=utf-8'],
+    ] as const) {
+      const { status, headers, text } = await gateway.get('/metrics', { accept });
+      expect([status, headers['content-type'], headers['cache-control']]).toEqual([200, type, 'no-store']);
+      expect(headers['vary']).toContain('Accept');
+      const open = type.startsWith('application/');
+      expect(text.endsWith('# EOF\n')).toBe(open);
+      // a counter is named without its suffix where OpenMetrics is spoken, and only there
+      const typed = open ? 'accounts_gateway_refreshes counter' : 'accounts_gateway_refreshes_total counter';
+      expect(text).toContain(`# TYPE ${typed}\n`);
+      expect(parseMetrics(text).value('accounts_gateway_refreshes_total', { outcome: 'ok' })).toBe(1);
+    }
   });
 
-  const PROMETHEUS =
-    'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
-  const PROMETHEUS_3 =
-    'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2';
+  it('has the metrics of the process and of Node beside ours, once, and each family once', async () => {
+    const [first, second] = [await startGateway(bank), await startGateway(bank)];
+    await first.get('/api/v1/accounts');
+    const seen = await scrape(first);
+    for (const name of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_p99_seconds']) {
+      expect(seen.families).toContain(name);
+    }
+    expect(seen.text.match(/^# TYPE /gm)).toHaveLength(seen.families.size);
+    // apps of one process do not count for each other
+    expect((await scrape(second)).value('accounts_gateway_refreshes_total')).toBe(0);
+    expect(seen.value('accounts_gateway_refreshes_total')).toBe(1);
+  });
 
-  describe('/metrics', () => {
-    it('is OpenMetrics for who prefers that, and text for all others, in any order', async () => {
-      const gateway = await startGateway(sandbox);
-      await gateway.get('/api/v1/accounts');
-      for (const [accept, type] of [
-        [undefined, 'text/plain; version=0.0.4; charset=utf-8'],
-        [PROMETHEUS, 'application/openmetrics-text; version=1.0.0; charset=utf-8'],
-        ['*/*', 'text/plain; version=0.0.4; charset=utf-8'],
-        [PROMETHEUS_3, 'application/openmetrics-text; version=1.0.0; charset=utf-8'],
-        ['text/html', 'text/plain; version=0.0.4; charset=utf-8'],
-        ['text/plain, application/openmetrics-text;q=0.4', 'text/plain; version=0.0.4; charset=utf-8'],
-        ['application/openmetrics-text;q=x', 'text/plain; version=0.0.4; charset=utf-8'],
-      ] as const) {
-        const { status, headers, text } = await gateway.get('/metrics', accept === undefined ? {} : { accept });
-        expect({ accept, status, type: headers['content-type'] }).toEqual({ accept, status: 200, type });
-        const open = type.startsWith('application/');
-        expect(text.endsWith('# EOF\n')).toBe(open);
-        // a counter is named without its suffix where OpenMetrics is spoken, and only there
-        const typed = open ? 'accounts_gateway_refreshes counter' : 'accounts_gateway_refreshes_total counter';
-        expect(text).toContain(`# TYPE ${typed}\n`);
-        expect(parseMetrics(text).value('accounts_gateway_refreshes_total', { outcome: 'ok' })).toBe(1);
-        expect(headers['cache-control']).toBe('no-store');
-        expect(headers['vary']).toContain('Accept');
-      }
-    });
-
-    it('has the metrics of the process and of Node beside ours, once, and each family once', async () => {
-      const [first, second] = [await startGateway(sandbox), await startGateway(sandbox)];
-      await first.get('/api/v1/accounts');
-      const seen = await scrape(first);
-      for (const name of [
-        'process_cpu_seconds_total',
-        'process_resident_memory_bytes',
-        'nodejs_eventloop_lag_p99_seconds',
-      ])
-        expect(seen.families).toContain(name);
-      expect(seen.text.match(/^# TYPE /gm)).toHaveLength(seen.families.size);
-      // apps of one process do not count for each other
-      expect((await scrape(second)).value('accounts_gateway_refreshes_total')).toBe(0);
-      expect(seen.value('accounts_gateway_refreshes_total')).toBe(1);
-    });
-
-    it('answers HEAD as GET but for the body', async () => {
-      const gateway = await startGateway(sandbox);
-      const { status, text, headers } = await rawCall(gateway.port, rawRequest('HEAD /metrics HTTP/1.1'));
-      expect([status, text, headers['content-type']]).toEqual([200, '', 'text/plain; version=0.0.4; charset=utf-8']);
-    });
-
-    it.each(['/metrics', '/health/recent'])('%s is guarded like the API', async (path) => {
-      const strict = await startGateway(sandbox, { ALLOWED_CLIENTS: '192.0.2.1' });
-      const refused = await strict.get(path);
-      expect([refused.status, refused.json.code]).toEqual([403, 'client-not-allowed']);
-      const gateway = await startGateway(sandbox);
+  it('and /health/recent are guarded like the API', async () => {
+    const strict = await startGateway(bank, { ALLOWED_CLIENTS: '192.0.2.1' });
+    const gateway = await startGateway(bank);
+    for (const path of ['/metrics', '/health/recent']) {
+      expect((await strict.get(path)).json).toMatchObject({ status: 403, code: 'client-not-allowed' });
       const misnamed = await gateway.get(path, { host: 'evil.example' });
-      expect([misnamed.status, misnamed.json.code]).toEqual([421, 'host-not-allowed']);
-      expect((await gateway.get(path)).status).toBe(200);
+      expect(misnamed.json).toMatchObject({ status: 421, code: 'host-not-allowed' });
       expect((await gateway.get(`${path}?x=1`)).status).toBe(200);
-    });
-
-    it('needs no setting where a scraper goes by the address that it was given', async () => {
-      const gateway = await startGateway(sandbox, { ALLOWED_HOSTS: 'accounts.example' });
-      expect((await gateway.get('/metrics', { host: `127.0.0.1:${gateway.port}` })).status).toBe(200);
-      expect((await gateway.get('/metrics', { host: `127.0.0.2:${gateway.port}` })).status).toBe(421);
-    });
+    }
   });
 });
 
@@ -118,8 +83,8 @@ describe('what is counted', () => {
   describe('requests', () => {
     it('are counted by method, template and status, whatever becomes of them', async () => {
       const gateway = await start({ ALLOWED_HOSTS: 'localhost,127.0.0.1' });
-      await gateway.get(ACCOUNTS);
-      await gateway.get(`${ACCOUNTS}?pageSize=0`);
+      await gateway.get(ACCOUNTS, { 'x-client-name': 'cash-report' });
+      await gateway.get(`${ACCOUNTS}?pageSize=0`, { 'x-client-name': 'DE89370400440532013000' });
       await gateway.get(`${ACCOUNTS}/nobody`);
       await gateway.get('/nothing/DE89370400440532013000');
       await gateway.get('/health/live');
@@ -137,49 +102,34 @@ describe('what is counted', () => {
         await rawCall(gateway.port, text);
       }
       const seen = await scrape(gateway);
-      const count = (method: string, route: string, status: number) =>
-        seen.value(DURATION_COUNT, labelsOf(method, route, status));
-      expect({
-        good: count('GET', ACCOUNTS, 200),
-        invalid: count('GET', ACCOUNTS, 400),
-        nobody: count('GET', `${ACCOUNTS}/:accountId`, 404),
-        unmatched: count('GET', 'unmatched', 404),
-        live: count('GET', '/health/live', 200),
-        host: count('GET', ACCOUNTS, 421),
-        site: count('GET', ACCOUNTS, 403),
-        head: count('HEAD', ACCOUNTS, 200),
-        post: count('POST', ACCOUNTS, 405),
-        propfind: count('_OTHER', ACCOUNTS, 405),
-        connect: count('CONNECT', 'unmatched', 405),
-        noHttp: count('_OTHER', 'unmatched', 400),
-        tooLarge: count('_OTHER', 'unmatched', 431),
-        unreadable: seen.value(DURATION_COUNT, { http_response_status_code: '400', http_request_method: 'GET' }),
-      }).toEqual({
-        good: 1,
-        invalid: 1,
-        nobody: 1,
-        unmatched: 1,
-        live: 1,
-        host: 1,
-        site: 1,
-        head: 1,
-        post: 1,
-        propfind: 1,
-        connect: 1,
-        noHttp: 1,
-        tooLarge: 1,
-        unreadable: 2,
-      });
+      const counted = seen.samples
+        .filter(({ name }) => name === DURATION_COUNT)
+        .map(({ labels, value }) => [...Object.values(labels), value].join(' '));
+      expect(counted.toSorted()).toEqual(
+        [
+          `GET ${ACCOUNTS} 200 1`,
+          `GET ${ACCOUNTS} 400 1`,
+          `GET ${ACCOUNTS} 403 1`,
+          `GET ${ACCOUNTS} 421 1`,
+          `GET ${ACCOUNTS}/:accountId 404 1`,
+          'GET unmatched 400 1',
+          'GET unmatched 404 1',
+          'GET /health/live 200 1',
+          `HEAD ${ACCOUNTS} 200 1`,
+          `POST ${ACCOUNTS} 405 1`,
+          `_OTHER ${ACCOUNTS} 405 1`,
+          'CONNECT unmatched 405 1',
+          '_OTHER unmatched 400 1',
+          '_OTHER unmatched 431 1',
+        ].toSorted(),
+      );
       const problem = (code: string, owner = 'caller') =>
         seen.value('accounts_gateway_problems_total', { code, owner });
       expect(problem('method-not-allowed')).toBe(3);
       expect(problem('host-not-allowed')).toBe(1);
-      expect(problem('request-too-large')).toBe(1);
-      expect(problem('account-not-found')).toBe(1);
       expect(problem('internal-error', 'operator')).toBe(0);
-      // each has been counted once: as many as there are lines, but for the scrape
-      expect(seen.value(DURATION_COUNT)).toBe(gateway.events('request').length - 1);
-      expect(seen.value('accounts_gateway_client_requests_total')).toBe(gateway.events('request').length - 1);
+      const client = (name: string) => seen.value('accounts_gateway_client_requests_total', { client_name: name });
+      expect(['cash-report', 'other', 'none'].map(client)).toEqual([1, 1, 12]);
     });
 
     it('of callers who leave are counted as 499', async () => {
@@ -196,26 +146,6 @@ describe('what is counted', () => {
       // nobody got an answer, so it was none with a problem
       expect(seen.value('accounts_gateway_problems_total')).toBe(0);
       expect(seen.value('accounts_gateway_pending_requests')).toBe(0);
-    });
-
-    it('say by X-Client-Name who asks, as far as that is the name of a program', async () => {
-      const gateway = await start();
-      const names = ['cash-report', 'cash-report', 'DE89370400440532013000', 'a b', 'x'.repeat(41), 'r2d2.v1_0', ''];
-      for (const name of names) await gateway.get('/health/live', { 'x-client-name': name });
-      for (let index = 0; index < 60; index += 1) {
-        const letters = String.fromCodePoint(97 + (index % 26), 97 + Math.floor(index / 26));
-        await gateway.get('/health/live', { 'x-client-name': `app-${letters}` });
-      }
-      const seen = await scrape(gateway);
-      const requests = (client: string) =>
-        seen.value('accounts_gateway_client_requests_total', { client_name: client });
-      expect(requests('cash-report')).toBe(2);
-      expect(requests('r2d2.v1_0')).toBe(1);
-      expect(requests('none')).toBe(1);
-      expect(requests('other')).toBe(3 + 12);
-      const labels = seen.samples.filter(({ name }) => name === 'accounts_gateway_client_requests_total');
-      expect(labels).toHaveLength(50 + 2);
-      expect(seen.text).not.toContain('DE8937');
     });
   });
 
@@ -346,87 +276,77 @@ describe('what is counted', () => {
   });
 });
 
-describe('dropped log lines', () => {
-  it('log lines that nobody reads any more are counted, and none before', async () => {
-    const bank = await startPretendBank();
-    const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory() });
-    const url = await program.started();
-    const gateway = { get: (path: string) => get(`${url}${path}`) };
-    const lost = async () => (await scrape(gateway)).value('accounts_gateway_log_lines_dropped_total');
-    expect(await lost()).toBe(0);
-    program.child.stdout?.destroy();
-    await until(async () => ((await lost()) ?? 0) > 2);
-  });
+it('log lines that nobody reads any more are counted, and none before', async () => {
+  const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory() });
+  const url = await program.started();
+  const gateway = { get: (path: string) => get(`${url}${path}`) };
+  const lost = async () => (await scrape(gateway)).value('accounts_gateway_log_lines_dropped_total');
+  expect(await lost()).toBe(0);
+  program.child.stdout?.destroy();
+  await until(async () => ((await lost()) ?? 0) > 2);
 });
 
 describe('no data in labels', () => {
-  let bank: PretendBank;
-  beforeAll(async () => {
-    bank = await startPretendBank();
-  });
-
   const REQUEST_ID = 'planted-request-id';
   const TEMPLATES = new Set(['/api/v1/accounts', '/api/v1/accounts/:accountId', '/health', '/metrics', 'unmatched']);
   const OPEN_METRICS = { accept: 'application/openmetrics-text' };
 
-  describe('no label, point or event', () => {
-    it('holds what callers or the bank sent: secrets, IBANs, ids, amounts, addresses', async () => {
-      const clock = new MovedClock();
-      const gateway = await startGateway(bank, { SNAPSHOT_SOFT_TIMEOUT_MS: '50' }, clock);
-      bank.onAccounts = listSample(3);
-      const planted = [PLANTED.iban, sampleId(1), REQUEST_ID, 'planted-agent', 'ownedByCompanyX9'];
-      const paths = [
-        '/api/v1/accounts',
-        `/api/v1/accounts/${sampleId(1)}`,
-        `/api/v1/accounts/${PLANTED.iban}`,
-        `/api/v1/accounts?iban=${PLANTED.iban}`,
-        `/api/v1/accounts?q=${PLANTED.text}&x=${PLANTED.current}`,
-        `/${PLANTED.iban}/${sampleId(1)}`,
-        `/api/v1/${PLANTED.iban}`,
-        '/health',
-      ];
-      for (const path of paths) {
-        await gateway.get(path, {
-          'x-client-name': PLANTED.iban,
-          'x-request-id': REQUEST_ID,
-          'user-agent': 'planted-agent',
-        });
-        await gateway.get(path, { 'x-client-name': bank.files.ca, origin: `http://${PLANTED.text}.example` });
-        await rawCall(gateway.port, rawRequest(`DELETE ${path} HTTP/1.1`));
-      }
-      await rawCall(gateway.port, `${PLANTED.iban} ${PLANTED.text}\r\n\r\n`);
-      // a bank at fault that quotes everything
-      const quote: PretendBank['onToken'] = (request, response) =>
-        json(response, 500, { ...PLANTED, ownedByCompanyX9: request.headers.authorization });
-      for (const status of [500, 200]) {
-        bank.onAccounts = (request, response, url) =>
-          status === 500 ? quote(request, response, url) : json(response, 200, { [PLANTED.iban]: [PLANTED.iban] });
-        clock.advance(40_000);
-        await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
-      }
-      bank.onToken = quote;
-      clock.advance(400_000);
-      await gateway.get('/api/v1/accounts');
+  it('no label, point or event holds what callers or the bank sent: secrets, IBANs, ids, amounts, addresses', async () => {
+    const clock = new MovedClock();
+    const gateway = await startGateway(bank, { SNAPSHOT_SOFT_TIMEOUT_MS: '50' }, clock);
+    bank.onAccounts = listSample(3);
+    const planted = [PLANTED.iban, sampleId(1), REQUEST_ID, 'planted-agent', 'ownedByCompanyX9'];
+    const paths = [
+      '/api/v1/accounts',
+      `/api/v1/accounts/${sampleId(1)}`,
+      `/api/v1/accounts/${PLANTED.iban}`,
+      `/api/v1/accounts?iban=${PLANTED.iban}`,
+      `/api/v1/accounts?q=${PLANTED.text}&x=${PLANTED.current}`,
+      `/${PLANTED.iban}/${sampleId(1)}`,
+      `/api/v1/${PLANTED.iban}`,
+      '/health',
+    ];
+    for (const path of paths) {
+      await gateway.get(path, {
+        'x-client-name': PLANTED.iban,
+        'x-request-id': REQUEST_ID,
+        'user-agent': 'planted-agent',
+      });
+      await gateway.get(path, { 'x-client-name': bank.files.ca, origin: `http://${PLANTED.text}.example` });
+      await rawCall(gateway.port, rawRequest(`DELETE ${path} HTTP/1.1`));
+    }
+    await rawCall(gateway.port, `${PLANTED.iban} ${PLANTED.text}\r\n\r\n`);
+    // a bank at fault that quotes everything
+    const quote: PretendBank['onToken'] = (request, response) =>
+      json(response, 500, { ...PLANTED, ownedByCompanyX9: request.headers.authorization });
+    for (const status of [500, 200]) {
+      bank.onAccounts = (request, response, url) =>
+        status === 500 ? quote(request, response, url) : json(response, 200, { [PLANTED.iban]: [PLANTED.iban] });
+      clock.advance(40_000);
+      await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
+    }
+    bank.onToken = quote;
+    clock.advance(400_000);
+    await gateway.get('/api/v1/accounts');
 
-      const [text, open, recent] = [
-        await gateway.get('/metrics'),
-        await gateway.get('/metrics', OPEN_METRICS),
-        await gateway.get('/health/recent'),
-      ];
-      expect(recent.json.events.length).toBeGreaterThan(3);
-      const secrets = [...secretsOf(bank), ...planted, bank.files.username, bank.files.ca, bank.directory];
-      for (const answer of [text, open, recent]) expectNoSecret(answer.text, secrets);
-      // no address of a caller either; that of the bank is server_address
-      const { samples } = parseMetrics(text.text);
-      expect(
-        samples.filter(({ labels: { server_address: _bank, ...labels } }) =>
-          Object.values(labels).some((value) => /127\.0\.0\.1|::/.test(value)),
-        ),
-      ).toEqual([]);
-      // each route is a template
-      const routes = samples.map(({ labels }) => labels['http_route']).filter((route) => route !== undefined);
-      expect(new Set(routes).size).toBeGreaterThan(3);
-      expect(routes.filter((route) => !TEMPLATES.has(route))).toEqual([]);
-    });
+    const [text, open, recent] = [
+      await gateway.get('/metrics'),
+      await gateway.get('/metrics', OPEN_METRICS),
+      await gateway.get('/health/recent'),
+    ];
+    expect(recent.json.events.length).toBeGreaterThan(3);
+    const secrets = [...secretsOf(bank), ...planted, bank.files.username, bank.files.ca, bank.directory];
+    for (const answer of [text, open, recent]) expectNoSecret(answer.text, secrets);
+    // no address of a caller either; that of the bank is server_address
+    const { samples } = parseMetrics(text.text);
+    expect(
+      samples.filter(({ labels: { server_address: _bank, ...labels } }) =>
+        Object.values(labels).some((value) => /127\.0\.0\.1|::/.test(value)),
+      ),
+    ).toEqual([]);
+    // each route is a template
+    const routes = samples.map(({ labels }) => labels['http_route']).filter((route) => route !== undefined);
+    expect(new Set(routes).size).toBeGreaterThan(3);
+    expect(routes.filter((route) => !TEMPLATES.has(route))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { temporaryDirectory } from '../support/closing.js';
 import { dashboardQueries } from '../support/dashboard.js';
-import { brokenLinks, coded, read, readDocument, ROOT, rowsUnder, withoutRow } from '../support/documents.js';
+import { brokenLinks, coded, read, readDocument, ROOT, rowsUnder } from '../support/documents.js';
 import { startGateway } from '../support/gateway.js';
 import { rawCall, rawRequest } from '../support/raw-call.js';
 import { start } from '../support/sandbox.js';
@@ -69,23 +69,11 @@ describe('rules and dashboard', () => {
   }
 
   const files = () => ({ 'alerts.yml': read(ALERTS), 'alerts.test.yml': read('config/prometheus/alerts.test.yml') });
-  const asRules = (expressions: readonly string[]) => ({
-    'queries.yml': JSON.stringify({
-      groups: [{ name: 'queries', rules: expressions.map((expr, index) => ({ record: `query_${index}`, expr })) }],
-    }),
-  });
 
   describe('the metrics that alerts and dashboard name', () => {
     it('are those of a running gateway', () => {
       expect(missing(rules.map(({ expr }) => expr))).toEqual(['accounts_gateway_sharing_up']);
       expect(missing(dashboardQueries('5m'))).toEqual(OF_SHARING);
-    });
-
-    it('the counterpart: a name that is wrong by a letter is found', () => {
-      expect(missing([`rate(accounts_gateway_refresh_total[5m]) / job:accounts_gateway_errors:ratio_rate2h`])).toEqual([
-        'accounts_gateway_refresh_total',
-        'job:accounts_gateway_errors:ratio_rate2h',
-      ]);
     });
 
     it('are all in docs/health-and-metrics.md, with their type, and no others', () => {
@@ -101,23 +89,20 @@ describe('rules and dashboard', () => {
       ];
       const document = readDocument('docs/health-and-metrics.md');
       expect(reported(document).toSorted()).toEqual(expected.toSorted());
-      expect(reported(withoutRow(document, '`accounts_gateway_ready`')).toSorted()).not.toEqual(expected.toSorted());
     });
   });
 
   describe('each alert', () => {
-    it.each(alerts.map((rule) => [rule.alert, rule] as const))(
-      '%s says how serious it is and what to do',
-      (_name, rule) => {
-        expect(['info', 'warning', 'critical']).toContain(rule.labels?.['severity']);
-        expect(Object.keys(rule.annotations ?? {})).toEqual(['summary', 'description', 'runbook_url']);
-        const runbook = rule.annotations?.['runbook_url'] ?? '';
+    it('says how serious it is and what to do', () => {
+      for (const { labels, annotations = {} } of alerts) {
+        expect(['info', 'warning', 'critical']).toContain(labels?.['severity']);
+        expect(Object.keys(annotations)).toEqual(['summary', 'description', 'runbook_url']);
+        const runbook = annotations['runbook_url'] ?? '';
         expect(runbook).toMatch(/^https:\/\/accounts-gateway\.example\/docs\/guide\/health-and-metrics#./);
         const link = runbook.replace(/^.*\/docs\/guide\/(.+)(?=#)/, 'docs/$1.md');
         expect(brokenLinks('README.md', `[runbook](${link})`)).toEqual([]);
-        expect(brokenLinks('README.md', `[runbook](${link}-gone)`)).toHaveLength(1);
-      },
-    );
+      }
+    });
 
     it('has a case in which it fires, and one in which it does not', () => {
       const { tests } = parse(files()['alerts.test.yml']) as { tests: RuleTest[] };
@@ -143,34 +128,11 @@ describe('rules and dashboard', () => {
       expect(promtool(['test', 'rules', 'alerts.test.yml'], files())).toMatchObject({ status: 0 });
     });
 
-    it('the counterpart: an alert that fires too early or too late fails its test', () => {
-      for (const [from, to] of [
-        ['snapshot_stale == 1', 'snapshot_stale >= 0'],
-        ['14.4 * 0.001', '144 * 0.001'],
-        ['< 14 * 86400', '< 12 * 86400'],
-      ] as const) {
-        const changed = read(ALERTS).replaceAll(from, to);
-        expect(changed).not.toBe(read(ALERTS));
-        expect(promtool(['test', 'rules', 'alerts.test.yml'], { ...files(), 'alerts.yml': changed }).status).toBe(1);
-      }
-    });
-
-    it('can parse every query of the dashboard', () => {
-      const queries = dashboardQueries('5m');
-      expect(queries.length).toBeGreaterThan(30);
-      expect(promtool(['check', 'rules', 'queries.yml'], asRules(queries))).toMatchObject({ status: 0 });
-      const broken = promtool(['check', 'rules', 'queries.yml'], asRules([...queries, 'rate(up[5m]) by']));
-      expect(broken.status).not.toBe(0);
-    });
-
     it('finds nothing wrong with our metrics', () => {
       const ours = /^(?:# (?:HELP|TYPE) )?(?:accounts_gateway|http)_/;
       const text = seen.text.split('\n').filter((line) => ours.test(line));
       expect(text.length).toBeGreaterThan(200);
       expect(promtool(['check', 'metrics'], {}, `${text.join('\n')}\n`)).toEqual({ status: 0, text: '' });
-      const wrong =
-        '# HELP accounts_gateway_refreshes Refreshes.\n# TYPE accounts_gateway_refreshes counter\naccounts_gateway_refreshes 1\n';
-      expect(promtool(['check', 'metrics'], {}, wrong).status).not.toBe(0);
     });
 
     it('that OpenMetrics has the same samples, but for those that move', () => {
@@ -181,77 +143,72 @@ describe('rules and dashboard', () => {
   });
 });
 
-describe('a real Prometheus', () => {
-  const FULL = process.env['FULL'] === '1';
-  /** A minute at length, else enough for a few scrapes. */
-  const SECONDS = FULL ? 60 : 5;
+/** Enough for a few scrapes. */
+const SECONDS = 5;
 
-  interface QueryAnswer {
-    readonly status: string;
-    readonly data: { readonly result: { readonly value: [number, string] }[] };
-  }
+interface QueryAnswer {
+  readonly status: string;
+  readonly data: { readonly result: { readonly value: [number, string] }[] };
+}
 
-  interface Targets {
-    readonly data: { readonly activeTargets: { readonly health: string; readonly lastError: string }[] };
-  }
+interface Targets {
+  readonly data: { readonly activeTargets: { readonly health: string; readonly lastError: string }[] };
+}
 
-  (hasPrometheus() ? it : it.skip)(
-    'a real Prometheus scrapes a gateway, evaluates the rules, and answers what the dashboard asks',
-    async () => {
-      const gateway = await startGateway(await start(), { SNAPSHOT_FRESH_MS: '500' });
-      const directory = temporaryDirectory();
-      const port = await closedPort();
-      const config = read('config/prometheus/prometheus.yml')
-        .replaceAll('15s', '1s')
-        .replace('scrape_timeout: 10s', 'scrape_timeout: 1s')
-        .replace('127.0.0.1:3000', `127.0.0.1:${gateway.port}`);
-      expect(config).toContain(`127.0.0.1:${gateway.port}`);
-      writeFileSync(join(directory, 'prometheus.yml'), config);
-      writeFileSync(join(directory, 'alerts.yml'), read('config/prometheus/alerts.yml'));
-      const args = [
-        `--config.file=${join(directory, 'prometheus.yml')}`,
-        `--storage.tsdb.path=${join(directory, 'data')}`,
-        `--web.listen-address=127.0.0.1:${port}`,
-      ];
-      await startTool('prometheus', args, port);
-      // it listens before it is ready
-      await until(async () => (await fetch(`http://127.0.0.1:${port}/-/ready`)).ok, 20_000);
-      const ask = async <T>(path: string) =>
-        (await (await fetch(`http://127.0.0.1:${port}/api/v1/${path}`)).json()) as T;
-      const query = (expression: string) => ask<QueryAnswer>(`query?query=${encodeURIComponent(expression)}`);
-      const value = async (expression: string) => Number((await query(expression)).data.result[0]?.value[1]);
+(hasPrometheus() ? it : it.skip)(
+  'a real Prometheus scrapes a gateway, evaluates the rules, and answers what the dashboard asks',
+  async () => {
+    const gateway = await startGateway(await start(), { SNAPSHOT_FRESH_MS: '500' });
+    const directory = temporaryDirectory();
+    const port = await closedPort();
+    const config = read('config/prometheus/prometheus.yml')
+      .replaceAll('15s', '1s')
+      .replace('scrape_timeout: 10s', 'scrape_timeout: 1s')
+      .replace('127.0.0.1:3000', `127.0.0.1:${gateway.port}`);
+    expect(config).toContain(`127.0.0.1:${gateway.port}`);
+    writeFileSync(join(directory, 'prometheus.yml'), config);
+    writeFileSync(join(directory, 'alerts.yml'), read('config/prometheus/alerts.yml'));
+    const args = [
+      `--config.file=${join(directory, 'prometheus.yml')}`,
+      `--storage.tsdb.path=${join(directory, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ];
+    await startTool('prometheus', args, port);
+    // it listens before it is ready
+    await until(async () => (await fetch(`http://127.0.0.1:${port}/-/ready`)).ok, 20_000);
+    const ask = async <T>(path: string) => (await (await fetch(`http://127.0.0.1:${port}/api/v1/${path}`)).json()) as T;
+    const query = (expression: string) => ask<QueryAnswer>(`query?query=${encodeURIComponent(expression)}`);
+    const value = async (expression: string) => Number((await query(expression)).data.result[0]?.value[1]);
 
-      const target = async () => (await ask<Targets>('targets')).data.activeTargets[0];
-      await until(async () => (await target())?.health === 'up', 20_000);
-      // callers all the while, some of them wrong
-      const end = performance.now() + SECONDS * 1000;
-      for (let count = 1; performance.now() < end; count += 1) {
-        await gateway.get('/api/v1/accounts', { 'x-client-name': 'a-program' });
-        if (count % 5 === 0) await gateway.get('/nothing');
-        await delay(100);
-      }
+    const target = async () => (await ask<Targets>('targets')).data.activeTargets[0];
+    await until(async () => (await target())?.health === 'up', 20_000);
+    // callers all the while, some of them wrong
+    const end = performance.now() + SECONDS * 1000;
+    for (let count = 1; performance.now() < end; count += 1) {
+      await gateway.get('/api/v1/accounts', { 'x-client-name': 'a-program' });
+      if (count % 5 === 0) await gateway.get('/nothing');
+      await delay(100);
+    }
 
-      expect(await target()).toMatchObject({ health: 'up', lastError: '' });
-      expect(await value('scrape_samples_scraped')).toBeGreaterThan(200);
-      expect(await value('accounts_gateway_mode{mode="live"}')).toBe(1);
-      expect(
-        await value('increase(accounts_gateway_client_requests_total{client_name="a-program"}[1m])'),
-      ).toBeGreaterThan(5);
-      const empty: string[] = [];
-      for (const expression of dashboardQueries('30s')) {
-        const { status, data } = await query(expression);
-        expect({ expression, status }).toEqual({ expression, status: 'success' });
-        if (data.result.length === 0) empty.push(expression);
-      }
-      // only those that ask for what did not happen: nobody shares, and the one token lasts
-      expect(
-        empty.filter((expression) => !/sharing_up|shared_snapshots|token_requests_total/.test(expression)),
-      ).toEqual([]);
-      const { data } = await ask<{ data: { groups: { rules: { health: string; lastError?: string }[] }[] } }>('rules');
-      expect(data.groups.flatMap(({ rules }) => rules).filter(({ health }) => health !== 'ok')).toEqual([]);
-      const firing = await query('ALERTS{alertstate="firing"}');
-      expect(firing.data.result).toEqual([]);
-    },
-    (SECONDS + 60) * 1000,
-  );
-});
+    expect(await target()).toMatchObject({ health: 'up', lastError: '' });
+    expect(await value('scrape_samples_scraped')).toBeGreaterThan(200);
+    expect(await value('accounts_gateway_mode{mode="live"}')).toBe(1);
+    expect(
+      await value('increase(accounts_gateway_client_requests_total{client_name="a-program"}[1m])'),
+    ).toBeGreaterThan(5);
+    const empty: string[] = [];
+    for (const expression of dashboardQueries('30s')) {
+      const { status, data } = await query(expression);
+      expect({ expression, status }).toEqual({ expression, status: 'success' });
+      if (data.result.length === 0) empty.push(expression);
+    }
+    // only those that ask for what did not happen: nobody shares, and the one token lasts
+    expect(empty.filter((expression) => !/sharing_up|shared_snapshots|token_requests_total/.test(expression))).toEqual(
+      [],
+    );
+    const { data } = await ask<{ data: { groups: { rules: { health: string; lastError?: string }[] }[] } }>('rules');
+    expect(data.groups.flatMap(({ rules }) => rules).filter(({ health }) => health !== 'ok')).toEqual([]);
+    const firing = await query('ALERTS{alertstate="firing"}');
+    expect(firing.data.result).toEqual([]);
+  },
+);
