@@ -20,8 +20,9 @@ const DRAIN_LOOK_MS = 50;
 const LINGER_MS = 1000;
 
 interface Connection {
-  readonly unanswered: Set<ServerResponse>;
-  last: { readonly request: IncomingMessage; readonly response: ServerResponse } | null;
+  /** In order. An array: the collector would keep the old tables of a set that changes with every request, and all in them. */
+  readonly unanswered: ServerResponse[];
+  lastRequest: IncomingMessage | null;
   /** True if no further request is read after the current ones. */
   closing: boolean;
   stalledLooks: number;
@@ -47,7 +48,7 @@ export class Connections {
     server.setTimeout(this.#limits.stallLookMs);
     server.on('timeout', (socket: Socket) => this.#onInactive(socket));
     const track = (socket: Socket) => {
-      this.#open.set(socket, { unanswered: new Set(), last: null, closing: false, stalledLooks: 0, stalledAt: 0 });
+      this.#open.set(socket, { unanswered: [], lastRequest: null, closing: false, stalledLooks: 0, stalledAt: 0 });
       socket.once('close', () => this.#open.delete(socket));
       // Node takes its own listener away with CONNECT; without one, a reset would end the process
       socket.on('error', () => undefined);
@@ -66,25 +67,26 @@ export class Connections {
     const connection = this.#open.get(socket);
     if (!connection || connection.closing || socket.destroyed) return false;
     const { unanswered } = connection;
-    if (unanswered.size >= this.#limits.unanswered) {
+    if (unanswered.length >= this.#limits.unanswered) {
       this.#close(socket, `it has more than ${this.#limits.unanswered} unanswered requests`);
       return false;
     }
-    connection.last = { request, response };
-    unanswered.add(response);
-    response.once('close', () => unanswered.delete(response));
+    connection.lastRequest = request;
+    unanswered.push(response);
+    response.once('close', () => remove(unanswered, response));
     return true;
   }
 
   /** True if the last request was answered before its whole body arrived. */
   isAnsweredEarly(socket: Socket): boolean {
-    return this.#open.get(socket)?.last?.request.complete === false;
+    return this.#open.get(socket)?.lastRequest?.complete === false;
   }
 
   /** Stops waiting for a request whose body never arrived in full; returns false if there is none. */
   abandonUnfinished(socket: Socket): boolean {
-    const { last, unanswered } = this.#open.get(socket) ?? {};
-    return last?.request.complete === false && unanswered?.delete(last.response) === true;
+    const unanswered = this.#open.get(socket)?.unanswered ?? [];
+    const response = unanswered.at(-1);
+    return response?.req.complete === false && remove(unanswered, response);
   }
 
   /** True once `closeAfterResponses` was called for it. */
@@ -98,7 +100,7 @@ export class Connections {
     if (!connection || connection.closing) return;
     connection.closing = true;
     const end = () => {
-      if (connection.unanswered.size > 0 || socket.destroyed || socket.writableEnded) return;
+      if (connection.unanswered.length > 0 || socket.destroyed || socket.writableEnded) return;
       const timer = setTimeout(() => socket.destroy(), LINGER_MS);
       socket.once('close', () => clearTimeout(timer));
       socket.end(lastBytes);
@@ -130,8 +132,8 @@ export class Connections {
   #onInactive(socket: Socket): void {
     const connection = this.#open.get(socket);
     // nothing was asked yet: headersTimeout has its own answer
-    if (!connection?.last) return;
-    if (connection.unanswered.size === 0) {
+    if (!connection?.lastRequest) return;
+    if (connection.unanswered.length === 0) {
       socket.destroy();
       return;
     }
@@ -178,4 +180,10 @@ export class Connections {
     this.#logger.info({ event: 'connection.closed', client: socket.remoteAddress }, `closing a connection: ${reason}`);
     socket.destroy();
   }
+}
+
+function remove(unanswered: ServerResponse[], response: ServerResponse): boolean {
+  const index = unanswered.indexOf(response);
+  if (index >= 0) unanswered.splice(index, 1);
+  return index >= 0;
 }
