@@ -130,15 +130,9 @@ function toPairs(keys: readonly KeyObject[], leaves: readonly X509Certificate[])
 
 /** Prefers one that allows client authentication, is valid now, is no authority, and ends last. */
 function choosePair(pairs: readonly Pair[], now: Date): Pair {
-  const first = (test: (leaf: X509Certificate) => boolean, a: Pair, b: Pair) =>
-    Number(test(b.leaf)) - Number(test(a.leaf));
-  const [best] = pairs.toSorted(
-    (a, b) =>
-      first(allowsClientAuth, a, b) ||
-      first((leaf) => isValidAt(leaf, now), a, b) ||
-      first((leaf) => !leaf.ca, a, b) ||
-      b.leaf.validToDate.getTime() - a.leaf.validToDate.getTime(),
-  );
+  const rank = ({ leaf }: Pair) => 4 * +allowsClientAuth(leaf) + 2 * +isValidAt(leaf, now) + +!leaf.ca;
+  const end = ({ leaf }: Pair) => leaf.validToDate.getTime();
+  const [best] = pairs.toSorted((a, b) => rank(b) - rank(a) || end(b) - end(a));
   return best as Pair;
 }
 

@@ -20,11 +20,6 @@ export interface CertificateRequest {
   readonly now: Date;
 }
 
-/** The worker's answer; an instance of an error class would not survive the way between threads. */
-export type CertificateReply =
-  | { readonly certificate: ClientCertificate }
-  | { readonly refusal: Pick<CertificateUnreadable, 'reason' | 'problem' | 'remedy'> };
-
 /** Read at the start: a later build may replace the file. */
 const PROGRAM = readFileSync(builtFile('open-certificate.worker.cjs'), 'utf8');
 
@@ -49,32 +44,30 @@ export async function openCertificate(request: CertificateRequest, signal?: Abor
   });
   try {
     const reply = toReply(worker);
-    const result = await within(signal ? orAborted(reply, signal) : reply, DEADLINE_MS);
-    if (result === TIMED_OUT) {
-      throw new CertificateUnreadable(
-        'damaged',
-        `The client certificate could not be opened within ${DEADLINE_MS / 1000} s.`,
-        `Export it again with -iter 100000, or check where it comes from: it may be damaged.`,
-      );
-    }
-    if ('certificate' in result) return result.certificate;
-    const { reason, problem, remedy } = result.refusal;
-    throw new CertificateUnreadable(reason, problem, remedy);
+    const certificate = await within(signal ? orAborted(reply, signal) : reply, DEADLINE_MS);
+    if (certificate !== TIMED_OUT) return certificate;
+    throw new CertificateUnreadable(
+      'damaged',
+      `The client certificate could not be opened within ${DEADLINE_MS / 1000} s.`,
+      `Export it again with -iter 100000, or check where it comes from: it may be damaged.`,
+    );
   } finally {
     void worker.terminate();
   }
 }
 
-function toReply(worker: Worker): Promise<CertificateReply> {
-  const { promise, resolve, reject } = Promise.withResolvers<CertificateReply>();
+function toReply(worker: Worker): Promise<ClientCertificate> {
+  const { promise, resolve, reject } = Promise.withResolvers<ClientCertificate>();
   worker.once('message', resolve);
-  worker.once('error', (error: NodeJS.ErrnoException) => {
-    const tooLarge = new CertificateUnreadable(
-      'damaged',
-      'The PFX is damaged: its structure takes more memory than any PFX needs.',
-      'Copy it again in binary mode.',
-    );
-    reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge : error);
+  worker.once('error', (error: NodeJS.ErrnoException & CertificateUnreadable) => {
+    const { name, code, reason, problem, remedy } = error;
+    if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
+      const tooLarge = 'The PFX is damaged: its structure takes more memory than any PFX needs.';
+      reject(new CertificateUnreadable('damaged', tooLarge, 'Copy it again in binary mode.'));
+    } else {
+      // an instance of a class does not survive the way between threads
+      reject(name === 'CertificateUnreadable' ? new CertificateUnreadable(reason, problem, remedy) : error);
+    }
   });
   // comes after the others, and then has no effect
   worker.once('exit', (code) => reject(new Error(`the certificate worker exited with ${code} before it answered`)));

@@ -1,6 +1,6 @@
-import { createDecipheriv, createHmac, pbkdf2Sync, timingSafeEqual } from 'node:crypto';
+import { createDecipheriv, createHmac, getCipherInfo, pbkdf2Sync, timingSafeEqual } from 'node:crypto';
 import forge from 'node-forge';
-import { type Asn1, childrenOf, countOf, isInteger, isSequence, Malformed, octetsOf, oidOf } from './asn1.js';
+import { type Asn1, childrenOf, countOf, isInteger, isSequence, octetsOf, oidOf } from './asn1.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 import { EXPORT_AGAIN, EXPORT_AGAIN_ON_WINDOWS } from './remedy.js';
 
@@ -8,45 +8,17 @@ const PBKDF2 = '1.2.840.113549.1.5.12';
 const PBES2 = '1.2.840.113549.1.5.13';
 const PBMAC1 = '1.2.840.113549.1.5.14';
 
-/** Hashes, and HMACs by their hash (RFC 7292; RFC 8018, B.1), by the names that Node and node-forge share. */
-const HASHES: Readonly<Record<string, string>> = {
-  '1.2.840.113549.2.5': 'md5',
-  '1.3.14.3.2.26': 'sha1',
-  '2.16.840.1.101.3.4.2.1': 'sha256',
-  '2.16.840.1.101.3.4.2.2': 'sha384',
-  '2.16.840.1.101.3.4.2.3': 'sha512',
-  '1.2.840.113549.2.7': 'sha1',
-  '1.2.840.113549.2.8': 'sha224',
-  '1.2.840.113549.2.9': 'sha256',
-  '1.2.840.113549.2.10': 'sha384',
-  '1.2.840.113549.2.11': 'sha512',
-};
-
-interface Cipher {
-  readonly name: string;
-  readonly keyLength: number;
-  /** Name of a weak algorithm, for a warning. */
-  readonly outdated?: string;
-}
-
-const PBES2_CIPHERS: Readonly<Record<string, Cipher>> = {
-  '2.16.840.1.101.3.4.1.2': { name: 'aes-128-cbc', keyLength: 16 },
-  '2.16.840.1.101.3.4.1.22': { name: 'aes-192-cbc', keyLength: 24 },
-  '2.16.840.1.101.3.4.1.42': { name: 'aes-256-cbc', keyLength: 32 },
-  '1.2.840.113549.3.7': { name: 'des-ede3-cbc', keyLength: 24, outdated: 'PBES2 DES-EDE3-CBC' },
-};
-
 /** RFC 7292, appendix C, without RC4. OpenSSL 1, macOS and older Windows and Java write the first and last. */
-const PKCS12_CIPHERS: Readonly<Record<string, Cipher>> = {
-  '1.2.840.113549.1.12.1.3': { name: 'des-ede3-cbc', keyLength: 24, outdated: 'PBE-SHA1-3DES' },
-  '1.2.840.113549.1.12.1.4': { name: 'des-ede-cbc', keyLength: 16, outdated: 'PBE-SHA1-2DES' },
-  '1.2.840.113549.1.12.1.5': { name: 'rc2', keyLength: 16, outdated: 'PBE-SHA1-RC2-128' },
-  '1.2.840.113549.1.12.1.6': { name: 'rc2', keyLength: 5, outdated: 'PBE-SHA1-RC2-40' },
+const PKCS12_CIPHERS: Readonly<Record<string, { readonly name: string; readonly keyLength: number }>> = {
+  '1.2.840.113549.1.12.1.3': { name: 'des-ede3-cbc', keyLength: 24 },
+  '1.2.840.113549.1.12.1.4': { name: 'des-ede-cbc', keyLength: 16 },
+  '1.2.840.113549.1.12.1.5': { name: 'rc2', keyLength: 16 },
+  '1.2.840.113549.1.12.1.6': { name: 'rc2', keyLength: 5 },
 };
 
 /** A file names its own number of rounds, and a native derivation cannot be interrupted. GnuTLS writes 600 000. */
 const MAX_ROUNDS = 10_000_000;
-/** Maximum key length, longer than any cipher's key. */
+/** The longest digest. */
 const MAX_KEY_BYTES = 64;
 /** Shorter keys must be rejected (RFC 9579, 6): with a key of one byte, a forged file fits one passcode in 256. */
 const PBMAC1_MIN_KEY_BYTES = 20;
@@ -65,20 +37,20 @@ export interface Passcode {
  */
 export function toEncodings(passcode: string): Passcode[] {
   const bytes = Buffer.from(passcode, 'utf8');
-  const standard = { text: passcode, bytes };
-  if (passcode === '') return [standard, { text: null, bytes }];
-  return bytes.length === passcode.length ? [standard] : [standard, { text: bytes.toString('latin1'), bytes }];
+  const other = passcode === '' ? null : bytes.toString('latin1');
+  return [{ text: passcode, bytes }, ...(other === passcode ? [] : [{ text: other, bytes }])];
 }
 
 /** The MAC over the contents, which only the right passcode reproduces. */
 export type Mac = (contents: Buffer, passcode: Passcode) => boolean;
 
-/** Reads MacData: an HMAC by RFC 7292, 4, or PBMAC1 (RFC 9579). @throws CertificateUnreadable, Malformed */
+/** Reads MacData: an HMAC by RFC 7292, 4, or PBMAC1 (RFC 9579). @throws CertificateUnreadable, Error */
 export function toMac(macData: Asn1): Mac {
   const [digestInfo, salt, rounds] = childrenOf(macData);
   const [algorithm, digest] = childrenOf(digestInfo);
   const { oid, parameters } = toAlgorithm(algorithm);
   const expected = octetsOf(digest);
+  if (expected.length > MAX_KEY_BYTES) throw new Error('a digest is too long');
   const isExpected = (hash: string, key: Buffer, contents: Buffer) => {
     const actual = createHmac(hash, key).update(contents).digest();
     return actual.length === expected.length && timingSafeEqual(actual, expected);
@@ -90,8 +62,8 @@ export function toMac(macData: Asn1): Mac {
   }
   const [derivation, scheme] = childrenOf(parameters);
   const hash = toHash(toAlgorithm(scheme).oid);
-  const { derive, keyLength = 0 } = toPbkdf2(derivation);
-  if (keyLength < PBMAC1_MIN_KEY_BYTES) {
+  const { derive, keyLength } = toPbkdf2(derivation);
+  if (keyLength < PBMAC1_MIN_KEY_BYTES || keyLength > MAX_KEY_BYTES) {
     throw new CertificateUnreadable(
       'damaged',
       `The MAC of the PFX has a key of ${keyLength} bytes; RFC 9579 asks for at least ${PBMAC1_MIN_KEY_BYTES}.`,
@@ -103,28 +75,30 @@ export function toMac(macData: Asn1): Mac {
 
 /** One way to encrypt with a passcode, its parameters read. */
 interface Encryption {
-  /** Name of the scheme, if it is outdated. */
-  readonly outdated: string | undefined;
+  /** Name of the cipher. */
+  readonly name: string;
   /** @throws Error on wrong padding, which a wrong passcode nearly always produces */
   decrypt(ciphertext: Buffer, passcode: Passcode): Buffer;
 }
 
-/** PBES2 (RFC 8018, 6.2) or one of PKCS#12's own schemes. @throws CertificateUnreadable unknown-algorithm, Malformed */
+/** PBES2 (RFC 8018, 6.2) or one of PKCS#12's own schemes. @throws CertificateUnreadable unknown-algorithm, Error */
 export function toEncryption(algorithm: Asn1 | undefined): Encryption {
   const { oid, parameters } = toAlgorithm(algorithm);
   const [first, second] = childrenOf(parameters);
   if (oid === PBES2) {
     const cipher = toAlgorithm(second);
-    const { name, keyLength, outdated } = PBES2_CIPHERS[cipher.oid] ?? refuseAlgorithm(`the cipher ${cipher.oid}`);
+    // Node knows ciphers and hashes by their identifiers, too
+    const { name, keyLength = 0 } = getCipherInfo(cipher.oid) ?? refuseAlgorithm(`the cipher ${cipher.oid}`);
+    if (!/^(aes-\d+|des-ede3)-cbc$/.test(name)) refuseAlgorithm(`the cipher ${name}`);
     const { derive } = toPbkdf2(first);
     const iv = octetsOf(cipher.parameters);
-    return { outdated, decrypt: (input, passcode) => decipher(name, derive(passcode, keyLength), iv, input) };
+    return { name, decrypt: (input, passcode) => decipher(name, derive(passcode, keyLength), iv, input) };
   }
-  const { name, keyLength, outdated } = PKCS12_CIPHERS[oid] ?? refuseAlgorithm(`the algorithm ${oid}`);
+  const { name, keyLength } = PKCS12_CIPHERS[oid] ?? refuseAlgorithm(`the algorithm ${oid}`);
   const derive = toPkcs12Derivation('sha1', octetsOf(first), countOf(second));
   const decrypt = (input: Buffer, passcode: Passcode) =>
     decipher(name, derive('key', passcode, keyLength), derive('iv', passcode, 8), input);
-  return { outdated, decrypt };
+  return { name, decrypt };
 }
 
 /** @throws CertificateUnreadable unknown-algorithm, with the commands that convert the file */
@@ -142,9 +116,13 @@ function toAlgorithm(node: Asn1 | undefined): { oid: string; parameters: Asn1 | 
   return { oid: oidOf(oid), parameters };
 }
 
-const toHash = (oid: string): string => HASHES[oid] ?? refuseAlgorithm(`the hash ${oid}`);
+/** The name that Node and node-forge share of a hash, also of an HMAC by its hash (RFC 8018, B.1). */
+function toHash(oid: string): string {
+  const name = forge.pki.oids[oid]?.replace('hmacWith', '').toLowerCase() ?? '';
+  return /^(md5|sha\d+)$/.test(name) ? name : refuseAlgorithm(`the hash ${oid}`);
+}
 
-/** PBKDF2 (RFC 8018, A.2); `keyLength` is the length that the file itself names. */
+/** PBKDF2 (RFC 8018, A.2); `keyLength` is the length that the file itself names, 0 without one. */
 function toPbkdf2(node: Asn1 | undefined) {
   const { oid, parameters } = toAlgorithm(node);
   if (oid !== PBKDF2) refuseAlgorithm(`the key derivation ${oid}`);
@@ -155,11 +133,8 @@ function toPbkdf2(node: Asn1 | undefined) {
   const hash = prf ? toHash(toAlgorithm(prf).oid) : 'sha1';
   assertRounds(rounds);
   return {
-    keyLength: keyLength && countOf(keyLength),
-    derive: ({ bytes }: Passcode, length: number): Buffer => {
-      if (length > MAX_KEY_BYTES) throw new Malformed('a key is too long');
-      return pbkdf2Sync(bytes, salt, rounds, length, hash);
-    },
+    keyLength: keyLength ? countOf(keyLength) : 0,
+    derive: ({ bytes }: Passcode, length: number) => pbkdf2Sync(bytes, salt, rounds, length, hash),
   };
 }
 
@@ -186,7 +161,6 @@ const { generatePkcs12Key } = (
 function toPkcs12Derivation(hash: string, salt: Buffer, rounds: number) {
   assertRounds(rounds);
   return (purpose: keyof typeof PURPOSE, { text }: Passcode, length: number): Buffer => {
-    if (length > MAX_KEY_BYTES) throw new Malformed('a key is too long');
     const input = forge.util.createBuffer(salt.toString('latin1'));
     const digest = forge.md[hash as 'sha1'].create();
     const key = generatePkcs12Key(text, input, PURPOSE[purpose], rounds, length, digest);
@@ -195,7 +169,7 @@ function toPkcs12Derivation(hash: string, salt: Buffer, rounds: number) {
 }
 
 function assertRounds(rounds: number): void {
-  if (rounds < 1) throw new Malformed('no rounds of key derivation');
+  if (rounds < 1) throw new Error('no rounds of key derivation');
   if (rounds <= MAX_ROUNDS) return;
   throw new CertificateUnreadable(
     'damaged',

@@ -1,15 +1,5 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import {
-  type Asn1,
-  childrenOf,
-  implicitOctetsOf,
-  isContextTag,
-  isSequence,
-  octetsOf,
-  oidOf,
-  parseAsn1,
-  toDer,
-} from './asn1.js';
+import { type Asn1, childrenOf, isSequence, octetsOf, oidOf, parseAsn1, toDer } from './asn1.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 import type { KeysAndCertificates } from './client-certificate.js';
 import { explainNotPfx } from './explain-not-pfx.js';
@@ -42,8 +32,12 @@ export function readPfx(bytes: Buffer, passcode: string): KeysAndCertificates {
   try {
     const refusal = explainNotPfx(bytes);
     if (refusal) throw refusal;
-    const pfx = parsePfx(bytes);
-    const open = (other: string) => new PfxReader(pfx, other).read();
+    const [, authSafe, macData] = childrenOf(parseAsn1(bytes));
+    const [type, wrapped] = childrenOf(authSafe);
+    if (oidOf(type) !== DATA) refuseAlgorithm(PUBLIC_KEY_MODE);
+    const contents = octetsOf(childrenOf(wrapped)[0]);
+    const mac = macData ? toMac(macData) : null;
+    const open = (other: string) => new PfxReader(contents, mac, other).read();
     try {
       return open(passcode);
     } catch (error) {
@@ -61,22 +55,11 @@ export function readPfx(bytes: Buffer, passcode: string): KeysAndCertificates {
   }
 }
 
-interface Pfx {
-  /** The AuthenticatedSafe, which the MAC covers. */
-  readonly contents: Buffer;
-  readonly mac: Mac | null;
-}
-
-function parsePfx(bytes: Buffer): Pfx {
-  const [, authSafe, macData] = childrenOf(parseAsn1(bytes));
-  const [type, wrapped] = childrenOf(authSafe);
-  if (oidOf(type) !== DATA) refuseAlgorithm(PUBLIC_KEY_MODE);
-  return { contents: octetsOf(childrenOf(wrapped)[0]), mac: macData ? toMac(macData) : null };
-}
-
 /** Reads one file with one passcode. */
 class PfxReader {
-  readonly #pfx: Pfx;
+  /** The AuthenticatedSafe, which the MAC covers. */
+  readonly #contents: Buffer;
+  readonly #hasMac: boolean;
   readonly #passcodes: readonly Passcode[];
   /** PKCS#8 in DER. */
   readonly #keys: Buffer[] = [];
@@ -84,9 +67,9 @@ class PfxReader {
   readonly #outdated = new Set<string>();
   #unreadable = 0;
 
-  constructor(pfx: Pfx, passcode: string) {
-    const { mac, contents } = pfx;
-    this.#pfx = pfx;
+  constructor(contents: Buffer, mac: Mac | null, passcode: string) {
+    this.#contents = contents;
+    this.#hasMac = mac !== null;
     this.#passcodes = toEncodings(passcode).filter((each) => !mac || mac(contents, each));
   }
 
@@ -98,8 +81,7 @@ class PfxReader {
         'Check BANK_PFX_PASSCODE; to try one: openssl pkcs12 -legacy -in client.pfx -noout.',
       );
     }
-    for (const contentInfo of childrenOf(parseAsn1(this.#pfx.contents)))
-      this.#addBags(this.#toSafeContents(contentInfo));
+    for (const contentInfo of childrenOf(parseAsn1(this.#contents))) this.#addBags(this.#toSafeContents(contentInfo));
     return { keys: toKeys(this.#keys), certificates: this.#certificates, warnings: this.#toWarnings() };
   }
 
@@ -110,7 +92,7 @@ class PfxReader {
     if (type === DATA) return parseAsn1(octetsOf(value));
     if (type !== ENCRYPTED_DATA) refuseAlgorithm(PUBLIC_KEY_MODE);
     const [, algorithm, ciphertext] = childrenOf(childrenOf(value)[1]);
-    return this.#decrypt(algorithm, implicitOctetsOf(ciphertext, 0));
+    return this.#decrypt(algorithm, octetsOf(ciphertext));
   }
 
   /**
@@ -129,13 +111,13 @@ class PfxReader {
         this.#keys.push(toDer(this.#decrypt(algorithm, octetsOf(ciphertext))));
       }
       if (id === CERT_BAG) this.#addCertificate(value);
-      if (id === SAFE_CONTENTS_BAG && isSequence(value)) this.#addBags(value);
+      if (id === SAFE_CONTENTS_BAG) this.#addBags(value);
     }
   }
 
   #addCertificate(certBag: Asn1): void {
     const [type, wrapped] = childrenOf(certBag);
-    if (oidOf(type) !== X509_CERTIFICATE || !isContextTag(wrapped, 0)) return;
+    if (oidOf(type) !== X509_CERTIFICATE) return;
     const der = octetsOf(childrenOf(wrapped)[0]);
     try {
       this.#certificates.push(new X509Certificate(der));
@@ -146,8 +128,8 @@ class PfxReader {
 
   /** Decrypts to the SEQUENCE inside. */
   #decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer): Asn1 {
-    const { outdated, decrypt } = toEncryption(algorithm);
-    if (outdated) this.#outdated.add(outdated);
+    const { name, decrypt } = toEncryption(algorithm);
+    if (!name.startsWith('aes')) this.#outdated.add(name);
     for (const passcode of this.#passcodes) {
       try {
         const decrypted = parseAsn1(decrypt(ciphertext, passcode));
@@ -156,7 +138,7 @@ class PfxReader {
         // the next one may fit
       }
     }
-    throw this.#pfx.mac
+    throw this.#hasMac
       ? new CertificateUnreadable(
           'passcode',
           'The passcode fits the MAC of the PFX but not its contents: the file was written with two passcodes (openssl -twopass).',
@@ -176,7 +158,7 @@ class PfxReader {
         `The PFX is encrypted with ${[...this.#outdated].join(' and ')}, which is outdated and can be broken. Export it again with AES: ${EXPORT_AGAIN}, or on Windows: ${EXPORT_AGAIN_ON_WINDOWS}.`,
       );
     }
-    if (!this.#pfx.mac) {
+    if (!this.#hasMac) {
       warnings.push('The PFX has no MAC, so a change of the file would not be noticed. Export it again with a MAC.');
     }
     if (this.#unreadable > 0) {

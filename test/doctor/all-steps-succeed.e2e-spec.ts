@@ -210,7 +210,7 @@ describe('the doctor, where all is well', () => {
         BANK_PFX_FILE: join(bank.directory, 'legacy.pfx'),
       });
       expectWell(examination, warnedAt('certificate'));
-      expect(examination.step('certificate').problem).toMatch(/RC2.*outdated/);
+      expect(examination.step('certificate').problem).toMatch(/rc2.*outdated/);
       expect(examination.step('certificate').remedy).not.toBe('');
     });
 
