@@ -22,9 +22,6 @@ interface Pair {
   readonly certificate: X509Certificate;
 }
 
-/** The reason why a pair cannot be used. */
-class PairUnusable extends Error {}
-
 /**
  * The certificate by which the internal API speaks HTTPS (TLS_CERT_FILE, TLS_KEY_FILE). Changed files are read, checked and
  * swapped while running; bad ones change nothing and are reported once.
@@ -39,7 +36,7 @@ export class ListenerCertificate {
   #server: Server | null = null;
   #refused: string | null = null;
 
-  /** @throws Error when the files cannot be used; the settings were checked before (cross-checks.ts) */
+  /** @throws FileUnusable; the settings were checked before (cross-checks.ts) */
   constructor(files: CertificateFiles, clock: Clock, logger: Logger) {
     this.#files = files;
     this.#clock = clock;
@@ -74,12 +71,13 @@ export class ListenerCertificate {
     this.#watch.acknowledge();
     try {
       const pair = this.#read();
-      this.#assertValid(pair);
+      const isSameCertificate = pair.cert.equals(this.#pair.cert);
+      // one that is in use already may end there
+      if (!isSameCertificate) this.#assertValidNow(pair.certificate);
       this.#refused = null;
-      if (pair.cert.equals(this.#pair.cert) && pair.key.equals(this.#pair.key)) return;
-      this.#take(pair);
+      if (!isSameCertificate || !pair.key.equals(this.#pair.key)) this.#take(pair);
     } catch (error) {
-      if (!(error instanceof PairUnusable)) throw error;
+      if (!(error instanceof FileUnusable)) throw error;
       this.#refuse(error.message);
     }
   }
@@ -129,37 +127,28 @@ export class ListenerCertificate {
     );
   }
 
-  /** Refuses a certificate that is not valid now, unless it is already in use. */
-  #assertValid({ cert, certificate }: Pair): void {
-    const { validFromDate: from, validToDate: to } = certificate;
+  /** @throws FileUnusable */
+  #assertValidNow({ validFromDate: from, validToDate: to }: X509Certificate): void {
     const now = this.#clock.now().wall;
-    if ((from.getTime() <= now && now <= to.getTime()) || cert.equals(this.#pair.cert)) return;
+    if (from.getTime() <= now && now <= to.getTime()) return;
     const period = `${from.toISOString()} to ${to.toISOString()}`;
-    throw new PairUnusable(`TLS_CERT_FILE ${this.#files.certFile} is not valid now, only from ${period}.`);
+    throw new FileUnusable(this.#files.certFile, `is not valid now, only from ${period}`);
   }
 
+  /** @throws FileUnusable */
   #read(): Pair {
     const { certFile, keyFile } = this.#files;
-    const cert = orUnusable('TLS_CERT_FILE', () => readSmallFile(certFile));
-    const key = orUnusable('TLS_KEY_FILE', () => readSmallFile(keyFile));
+    const cert = readSmallFile(certFile);
+    const key = readSmallFile(keyFile);
     // the first one is that of the server
-    const [certificate] = orUnusable('TLS_CERT_FILE', () => parseCertificates(cert.toString('latin1'), certFile));
+    const [certificate] = parseCertificates(cert.toString('latin1'), certFile);
     try {
       createSecureContext({ cert, key });
     } catch (error) {
-      const problem = `TLS_KEY_FILE ${keyFile} does not match TLS_CERT_FILE ${certFile}, is not a PEM key, or is encrypted.`;
-      throw new PairUnusable(problem, { cause: error });
+      const reason = `does not match TLS_CERT_FILE ${certFile}, is not a PEM key, or is encrypted`;
+      throw new FileUnusable(keyFile, reason, { cause: error });
     }
     return { cert, key, certificate };
-  }
-}
-
-function orUnusable<T>(variable: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof FileUnusable)) throw error;
-    throw new PairUnusable(`${variable} ${error.message}.`, { cause: error });
   }
 }
 
