@@ -7,7 +7,7 @@ import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { PROBLEMS } from '../../src/problems/problem-table.js';
 import { AppModule } from '../../src/app.module.js';
 import { VERSION } from '../../src/config/version.js';
-import { control, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { startPretendBank } from '../support/pretend-bank.js';
@@ -19,6 +19,8 @@ describe('health', () => {
   it('ok: every part with what is documented of it', async () => {
     const sandbox = await start();
     const gateway = await startGateway(sandbox);
+    expect((await gateway.get('/health/live')).status).toBe(200);
+    expect(sandbox.requests).toEqual([]);
     await gateway.get('/api/v1/accounts');
     const { status, headers, json } = await gateway.get('/health');
     expect(status).toBe(200);
@@ -81,79 +83,23 @@ describe('health', () => {
     expect(Object.keys(json.details).sort()).toEqual(['bank', 'certificate', 'egress', 'snapshot', 'token']);
   });
 
-  it('asking for health costs at most one token per life, and nothing more', async () => {
+  it('while the bank is failing: since when, how often it was tried, and when it is tried next', async () => {
     const sandbox = await start();
+    sandbox.control.patch({ failNext: { endpoint: 'authorize', times: 1000, with: '503' } });
     const clock = new MovedClock();
     const gateway = await startGateway(sandbox, {}, clock);
-    await until(async () => (await gateway.get('/health/ready')).status === 200);
-    const probe = async () => {
-      const answers = await Promise.all(
-        Array.from({ length: 30 }, (_, index) => gateway.get(index % 2 ? '/health' : '/health/ready')),
-      );
-      expect(answers.map(({ status }) => status)).toEqual(Array(30).fill(200));
-    };
-    await probe();
-    await probe();
-    clock.advance(200_000);
-    await probe();
-    // one refresh, without which it would not be ready
-    expect(sandbox.requests.map(({ endpoint }) => endpoint)).toEqual(['authorize', 'accounts']);
-    // due for renewal, but there is no work for it
-    clock.advance(80_000);
-    await probe();
-    expect(tokens(sandbox)).toBe(1);
-    clock.advance(30_000);
-    await probe();
-    expect(tokens(sandbox)).toBe(2);
-    expect(sandbox.requests).toHaveLength(3);
-  });
-
-  it('while the bank is failing, health costs no more than the steps of retrying', async () => {
-    const sandbox = await start();
-    await control(sandbox, 'PATCH', { failNext: { endpoint: 'authorize', times: 1000, with: '503' } });
-    const clock = new MovedClock();
-    const gateway = await startGateway(sandbox, {}, clock);
-    for (let second = 0; second < 60; second++) {
-      expect((await gateway.get('/health/ready')).status).toBe(503);
-      expect((await gateway.get('/health')).json.status).toBe('error');
+    for (let second = 0; second < 5; second++) {
+      expect((await gateway.get('/health')).status).toBe(503);
       clock.advance(1000);
     }
-    // 1, 2, 4, 8, 16, 30 s
-    expect(tokens(sandbox)).toBeLessThanOrEqual(7);
-    expect(tokens(sandbox)).toBeGreaterThanOrEqual(5);
-    expect((await gateway.get('/health')).json.details).toMatchObject({
-      token: {
-        status: 'down',
-        state: 'waiting',
-        code: 'bank-error',
-        owner: 'bank',
-        lastError: { code: 'bank-error', at: expect.any(String) },
-      },
+    const { details } = (await gateway.get('/health')).json;
+    expect(details).toMatchObject({
+      token: { status: 'down', state: 'waiting', code: 'bank-error', owner: 'bank', lastError: { code: 'bank-error' } },
       bank: { status: 'unknown', lastError: { code: 'bank-error' }, circuit: 'open', attempts: tokens(sandbox) },
     });
-    const { failingSince, nextAttemptAt, lastError } = (await gateway.get('/health')).json.details.bank;
+    const { failingSince, nextAttemptAt, lastError } = details.bank;
     expect(Date.parse(failingSince)).toBeLessThan(Date.parse(lastError.at));
     expect(Date.parse(nextAttemptAt)).toBeGreaterThan(Date.parse(lastError.at));
-  });
-
-  it('a bank that does not answer holds up a probe for half a second at most', async () => {
-    const bank = await startPretendBank();
-    bank.onToken = () => undefined;
-    const gateway = await startGateway(bank);
-    const started = performance.now();
-    expect((await gateway.get('/health/ready')).status).toBe(503);
-    expect(performance.now() - started).toBeLessThan(2000);
-    expect(bank.requests).toHaveLength(1);
-    const live = performance.now();
-    expect((await gateway.get('/health/live')).status).toBe(200);
-    expect(performance.now() - live).toBeLessThan(500);
-  });
-
-  it('live looks at nothing: it costs the bank no call', async () => {
-    const sandbox = await start();
-    const gateway = await startGateway(sandbox);
-    for (let probe = 0; probe < 10; probe++) await gateway.get('/health/live');
-    expect(sandbox.requests).toEqual([]);
   });
 
   it('circuit follows the waiting: closed, open, half-open, closed', async () => {
@@ -163,7 +109,7 @@ describe('health', () => {
     const circuit = async () => (await gateway.get('/health')).json.details.bank.circuit;
     await until(async () => (await gateway.get('/health/ready')).status === 200);
     expect(await circuit()).toBe('closed');
-    await control(sandbox, 'PATCH', { failNext: { endpoint: 'accounts', times: 1, with: '500' } });
+    sandbox.control.patch({ failNext: { endpoint: 'accounts', times: 1, with: '500' } });
     // a refresh of the last second counts as now
     clock.advance(2000);
     const failed = await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
@@ -176,7 +122,7 @@ describe('health', () => {
 
   it('is not ready before accounts were read: a bank that has granted none keeps an old instance in its place', async () => {
     const sandbox = await start();
-    await control(sandbox, 'PATCH', { grantAccess: false });
+    sandbox.control.patch({ grantAccess: false });
     const clock = new MovedClock();
     const gateway = await startGateway(sandbox, {}, clock);
     await until(() => gateway.events('snapshot.failed').length > 0 || gateway.get('/health/ready').then(() => false));
@@ -191,7 +137,7 @@ describe('health', () => {
     expect(json.details.token.status).toBe('up');
 
     // granted: ready again by itself, without a caller
-    await control(sandbox, 'PATCH', { grantAccess: true });
+    sandbox.control.patch({ grantAccess: true });
     clock.advance(60_000);
     await until(async () => (await gateway.get('/health/ready')).status === 200);
     expect((await gateway.get('/health')).json).toMatchObject({ status: 'ok', error: {} });
@@ -238,29 +184,12 @@ describe('health', () => {
     expect(json.details.bank.lastError.code).toBe('proxy-unavailable');
   });
 
-  it('a snapshot past its maximum age, while the bank fails, is down', async () => {
-    const sandbox = await start();
-    const clock = new MovedClock();
-    const gateway = await startGateway(sandbox, { SNAPSHOT_MAX_AGE_MS: '20000' }, clock);
-    await gateway.get('/api/v1/accounts');
-    await control(sandbox, 'PATCH', { failNext: { endpoint: 'accounts', times: 1000, with: '500' } });
-    clock.advance(15_000);
-    expect((await gateway.get('/api/v1/accounts')).json.snapshot.stale).toBe(true);
-    clock.advance(10_000);
-    expect((await gateway.get('/api/v1/accounts')).status).toBe(503);
-    expect((await gateway.get('/health')).json.details.snapshot).toMatchObject({
-      status: 'down',
-      code: 'bank-error',
-      detail: expect.stringMatching(/^The cached snapshot expired at .*Z\. Apps get errors/),
-    });
-  });
-
   it('no accounts after some is degraded until SIGHUP', async () => {
     const sandbox = await start();
     const clock = new MovedClock();
     const gateway = await startGateway(sandbox, {}, clock);
     await gateway.get('/api/v1/accounts');
-    await control(sandbox, 'PATCH', { accounts: 0 });
+    sandbox.control.patch({ accounts: 0 });
     clock.advance(11_000);
     expect((await gateway.get('/api/v1/accounts')).json.page.total).toBe(0);
     const emptied = (await gateway.get('/health')).json;
