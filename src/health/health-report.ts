@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { Inject, Injectable, ServiceUnavailableException } from '@nestjs/common';
-import { HealthCheckService, HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
+import { HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
 import { BankCondition } from '../auth/bank-condition.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { BankDrift } from '../bank/bank-drift.js';
@@ -11,10 +11,8 @@ import { HttpEdge } from '../http/http-edge.js';
 import type { SharedSnapshots } from '../sharing/shared-snapshots.js';
 import { SHARED_SNAPSHOTS } from '../sharing/sharing.module.js';
 import { SnapshotCache } from '../snapshot/snapshot-cache.js';
-import { judgeListener, judgePath, judgeSharing, STOPPING, type Part, type PartStatus } from './judge-parts.js';
+import { judgeListener, judgePath, judgeSharing, judgeStopping, type Part, type PartStatus } from './judge-parts.js';
 import { Readiness } from './readiness.js';
-
-type Parts = Record<string, Part & { readonly data: object }>;
 
 const SEVERITY: readonly PartStatus[] = ['down', 'degraded', 'unknown', 'up'];
 
@@ -23,7 +21,6 @@ const SEVERITY: readonly PartStatus[] = ['down', 'degraded', 'unknown', 'up'];
 export class HealthReport {
   constructor(
     private readonly health: HealthCheckService,
-    private readonly indicators: HealthIndicatorService,
     private readonly readiness: Readiness,
     private readonly identities: IdentityHolder,
     private readonly condition: BankCondition,
@@ -36,7 +33,12 @@ export class HealthReport {
 
   async read() {
     const { ready } = this.readiness;
-    const parts = { ...this.#stopping(), ...this.#path(ready), ...this.#listener(), ...this.#sharing() };
+    const parts = {
+      ...(this.edge.stopping && { instance: judgeStopping() }),
+      ...this.#path(ready),
+      ...this.#listener(),
+      ...this.#sharing(),
+    };
     const well = Object.values(parts).every(({ status }) => status === 'up' || status === 'unknown');
     const status = ready ? (well ? ('ok' as const) : ('degraded' as const)) : ('error' as const);
     return {
@@ -55,75 +57,62 @@ export class HealthReport {
     return circuits.find((each) => each === 'open') ?? circuits.find((each) => each === 'half-open') ?? 'closed';
   }
 
-  /** Maps a component to terminus, which sorts components into info and error and has no status for an untried one. */
-  async #check(parts: Parts) {
+  /** Terminus sorts the components into info and error; it has no status for one that was not tried. */
+  async #check(parts: Record<string, Part>) {
     const worstFirst = Object.entries(parts).toSorted(
       ([, a], [, b]) => SEVERITY.indexOf(a.status) - SEVERITY.indexOf(b.status),
     );
-    const indicate = (name: string, { status, problem, data }: Parts[string]) => {
-      const check = this.indicators.check(name);
-      const shown = { ...problem, ...data };
-      if (status === 'down') return check.down(shown);
-      return status === 'degraded' ? check.degraded(shown) : check.up(shown);
-    };
-    const { info, error, details } = await this.health
-      .check(
-        worstFirst.map(
-          ([name, part]) =>
-            () =>
-              indicate(name, part),
-        ),
-      )
-      .catch((thrown: unknown) => {
-        // terminus reports a part that is down by throwing the result
-        if (thrown instanceof ServiceUnavailableException) {
-          return thrown.getResponse() as Awaited<ReturnType<HealthCheckService['check']>>;
-        }
-        throw thrown;
-      });
-    const toBody = (checked: Partial<HealthIndicatorResult> = {}) =>
-      Object.fromEntries(
-        worstFirst
-          .filter(([name]) => checked[name])
-          .map(([name, { status }]) => [name, { ...checked[name], status }] as const)
-          // terminus puts the status last
-          .map(([name, { status, ...rest }]) => [name, { status, ...rest }]),
-      );
-    return { info: toBody(info), error: toBody(error), details: toBody(details) };
+    const indicators = worstFirst.map(([name, { status }]) => () => ({
+      [name]: { status: status === 'unknown' ? ('up' as const) : status },
+    }));
+    const { info = {}, error = {} } = await this.health.check(indicators).catch((thrown: unknown) => {
+      // terminus reports a component that is down by throwing the result
+      if (thrown instanceof ServiceUnavailableException) return thrown.getResponse() as HealthCheckResult;
+      throw thrown;
+    });
+    const pick = (group: object) => Object.fromEntries(worstFirst.filter(([name]) => name in group));
+    return { info: pick(info), error: pick(error), details: Object.fromEntries(worstFirst) };
   }
 
   #path(ready: boolean) {
     const { unusable, ...certificate } = this.identities.status();
-    const { state, expiresInSeconds, ...token } = this.identities.current.tokens.status();
+    const token = this.identities.current.tokens.status();
     const { lastSuccessAt, lastError } = this.condition.status();
-    const { asOf, expiresAt, ageMs, accounts, stale, ...snapshot } = this.snapshots.status();
+    const snapshot = this.snapshots.status();
     const path = judgePath({
       ready,
-      certificate: { ...certificate, unusable },
-      token: { usable: state === 'usable', error: token.error },
-      bank: { error: snapshot.error, slow: snapshot.slow, tried: asOf !== null && !snapshot.restored },
-      snapshot: { ...snapshot, expiresAt, stale },
       everAnswered: lastSuccessAt !== null,
+      certificate: { ...certificate, unusable },
+      token,
+      snapshot,
     });
+    const { asOf, expiresAt, ageMs, accounts, stale } = snapshot;
     return {
-      certificate: { ...path.certificate, data: certificate },
-      egress: { ...path.egress, data: { route: describeRoutes(this.settings) } },
-      token: { ...path.token, data: { state, expiresInSeconds, lastError: token.failure.lastError } },
+      certificate: { ...path.certificate, ...certificate },
+      egress: { ...path.egress, route: describeRoutes(this.settings) },
+      token: {
+        ...path.token,
+        state: token.state,
+        expiresInSeconds: token.expiresInSeconds,
+        lastError: token.failure.lastError,
+      },
       bank: {
         ...path.bank,
-        data: {
-          mode: this.settings.mode,
-          host: new URL(this.settings.BANK_BASE_URL).host,
-          lastSuccessAt,
-          lastError,
-          circuit: this.circuit,
-          ...joinFailures([token.failure, snapshot.failure]),
-          drift: this.drift.found,
-        },
+        mode: this.settings.mode,
+        host: new URL(this.settings.BANK_BASE_URL).host,
+        lastSuccessAt,
+        lastError,
+        circuit: this.circuit,
+        ...joinFailures([token.failure, snapshot.failure]),
+        drift: this.drift.found,
       },
       snapshot: {
         ...path.snapshot,
-        data: { asOf, expiresAt, ageSeconds: ageMs === null ? null : Math.floor(ageMs / 1000), accounts, stale },
+        asOf,
+        expiresAt,
+        ageSeconds: ageMs === null ? null : Math.floor(ageMs / 1000),
+        accounts,
+        stale,
       },
     };
   }
@@ -133,7 +122,7 @@ export class HealthReport {
     const listener = this.edge.certificate?.status();
     if (!listener) return null;
     const { subject, notAfter, daysLeft } = listener;
-    return { listener: { ...judgeListener(listener), data: { subject, notAfter, daysLeft } } };
+    return { listener: { ...judgeListener(listener), subject, notAfter, daysLeft } };
   }
 
   /** Absent without REDIS_URL. */
@@ -141,11 +130,7 @@ export class HealthReport {
     const status = this.shared?.status();
     if (!status) return null;
     const { reason, ...data } = status;
-    return { sharing: { ...judgeSharing(reason), data } };
-  }
-
-  #stopping() {
-    return this.edge.stopping ? { instance: { ...STOPPING, data: {} } } : null;
+    return { sharing: { ...judgeSharing(reason), ...data } };
   }
 }
 

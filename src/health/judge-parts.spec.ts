@@ -2,22 +2,31 @@ import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../problems/gateway-error.js';
 import { judgeListener, judgePath, judgeSharing, type PathFacts } from './judge-parts.js';
 
+const snapshot: PathFacts['snapshot'] = {
+  error: null,
+  slow: false,
+  asOf: '2026-11-21T08:00:00.000Z',
+  restored: false,
+  expiresAt: '2026-11-21T08:05:00.000Z',
+  servable: true,
+  stale: false,
+  emptied: false,
+};
 const healthy: PathFacts = {
   ready: true,
-  certificate: { unusable: null, refused: null, notAfter: '2027-01-01T00:00:00.000Z', daysLeft: 300 },
-  token: { usable: true, error: null },
-  bank: { error: null, slow: false, tried: true },
-  snapshot: { expiresAt: '2026-11-21T08:05:00.000Z', servable: true, stale: false, emptied: false },
   everAnswered: true,
+  certificate: { unusable: null, refused: null, notAfter: '2027-01-01T00:00:00.000Z', daysLeft: 300 },
+  token: { state: 'usable', error: null },
+  snapshot,
 };
-const noCopy = { ready: false, snapshot: { expiresAt: null, servable: false, stale: false, emptied: false } };
-const stale = { ...healthy.snapshot, stale: true };
+const noCopy = { ready: false, snapshot: { ...snapshot, expiresAt: null, servable: false } };
+const stale = { ...snapshot, stale: true };
 const failed = (code: 'bank-error' | 'proxy-refused') => new GatewayError(code, 'It failed.');
 
 /** `certificate egress token bank snapshot`, each as status:code. */
 function judge(change: Partial<PathFacts>): string {
   const parts = Object.values(judgePath({ ...healthy, ...change }));
-  return parts.map(({ status, problem }) => (problem ? `${status}:${problem.code}` : status)).join(' ');
+  return parts.map(({ status, code }) => (code ? `${status}:${code}` : status)).join(' ');
 }
 
 describe('the path to the bank', () => {
@@ -26,9 +35,9 @@ describe('the path to the bank', () => {
     [
       'before the first call',
       {
-        ...noCopy,
-        token: { usable: false, error: null },
-        bank: { ...healthy.bank, tried: false },
+        ready: false,
+        token: { state: 'none', error: null },
+        snapshot: { ...noCopy.snapshot, asOf: null },
         everAnswered: false,
       },
       'up unknown unknown unknown down:bank-slow',
@@ -45,63 +54,52 @@ describe('the path to the bank', () => {
     ],
     [
       'new certificate refused',
-      { certificate: { ...healthy.certificate, refused: { code: 'credentials-rejected', detail: 'No.' } } },
+      { certificate: { ...healthy.certificate, refused: { code: 'credentials-rejected', detail: 'No.', at: '' } } },
       'degraded:credentials-rejected up up up up',
     ],
     [
       'token service fails, nothing cached',
-      { ...noCopy, token: { usable: false, error: failed('bank-error') } },
+      { ...noCopy, token: { state: 'waiting', error: failed('bank-error') } },
       'up up down:bank-error unknown down:bank-error',
     ],
     [
       'token service fails, the old token is usable',
-      { token: { usable: true, error: failed('bank-error') } },
+      { token: { state: 'usable', error: failed('bank-error') } },
       'up up degraded:bank-error up up',
     ],
     [
       'proxy fails, nothing cached',
-      { ...noCopy, token: { usable: false, error: failed('proxy-refused') } },
+      { ...noCopy, token: { state: 'waiting', error: failed('proxy-refused') } },
       'up down:proxy-refused unknown unknown down:proxy-refused',
     ],
     [
       'proxy fails under a usable token',
-      { bank: { ...healthy.bank, error: failed('proxy-refused') }, snapshot: stale },
+      { snapshot: { ...stale, error: failed('proxy-refused') } },
       'up degraded:proxy-refused up unknown degraded:proxy-refused',
     ],
     [
       'account list fails, stale copy served',
-      { bank: { ...healthy.bank, error: failed('bank-error') }, snapshot: stale },
+      { snapshot: { ...stale, error: failed('bank-error') } },
       'up up up degraded:bank-error degraded:bank-error',
     ],
-    [
-      'account list slow',
-      { bank: { ...healthy.bank, slow: true }, snapshot: stale },
-      'up up up degraded:bank-slow degraded:bank-slow',
-    ],
-    [
-      'no accounts after some',
-      { snapshot: { ...healthy.snapshot, emptied: true } },
-      'up up up up degraded:accounts-emptied',
-    ],
-    ['idle past the maximum age', { snapshot: { ...healthy.snapshot, servable: false } }, 'up up up up up'],
+    ['account list slow', { snapshot: { ...stale, slow: true } }, 'up up up degraded:bank-slow degraded:bank-slow'],
+    ['no accounts after some', { snapshot: { ...snapshot, emptied: true } }, 'up up up up degraded:accounts-emptied'],
+    ['idle past the maximum age', { snapshot: { ...snapshot, servable: false } }, 'up up up up up'],
   ])('%s', (_name, change, expected) => {
     expect(judge(change)).toBe(expected);
   });
 
   it('past the maximum age says since when apps get errors', () => {
-    const { snapshot } = judgePath({
+    const part = judgePath({
       ...healthy,
       ready: false,
-      bank: { ...healthy.bank, error: failed('bank-error') },
-      snapshot: { ...stale, servable: false },
-    });
-    expect(snapshot).toMatchObject({
+      snapshot: { ...stale, error: failed('bank-error'), servable: false },
+    }).snapshot;
+    expect(part).toMatchObject({
       status: 'down',
-      problem: {
-        code: 'bank-error',
-        owner: 'bank',
-        detail: 'The cached snapshot expired at 2026-11-21T08:05:00.000Z. Apps get errors since then. It failed.',
-      },
+      code: 'bank-error',
+      owner: 'bank',
+      detail: 'The cached snapshot expired at 2026-11-21T08:05:00.000Z. Apps get errors since then. It failed.',
     });
   });
 });
@@ -115,6 +113,6 @@ describe('beside the path', () => {
     [judgeSharing(null), 'up', undefined],
     [judgeSharing('timeout'), 'degraded', 'sharing-unavailable'],
   ])('%# is %s', (part, status, code) => {
-    expect([part.status, part.problem?.code]).toEqual([status, code]);
+    expect([part.status, part.code]).toEqual([status, code]);
   });
 });

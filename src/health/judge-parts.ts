@@ -1,15 +1,15 @@
+import type { AccessTokenProvider } from '../auth/access-token-provider.js';
+import type { IdentityHolder } from '../auth/identity-holder.js';
 import type { GatewayError } from '../problems/gateway-error.js';
-import { isKnownCode, PROBLEMS, type AnyCode } from '../problems/problem-table.js';
+import { PROBLEMS, type AnyCode } from '../problems/problem-table.js';
+import type { SnapshotCache } from '../snapshot/snapshot-cache.js';
 
 const EXPIRING_UNDER_DAYS = 30;
 
 export type PartStatus = 'up' | 'degraded' | 'down' | 'unknown';
 
-/** One component of /health; an unhealthy one names the problem before its data. */
-export interface Part {
-  readonly status: PartStatus;
-  readonly problem: Problem | null;
-}
+/** One component of /health; an unhealthy one has the problem. */
+export type Part = { readonly status: PartStatus } & Partial<Problem>;
 
 interface Problem {
   readonly code: AnyCode;
@@ -21,29 +21,15 @@ interface Problem {
 /** Facts from which the health of the path to the bank is judged, at one moment. */
 export interface PathFacts {
   readonly ready: boolean;
-  readonly certificate: {
-    readonly unusable: string | null;
-    readonly refused: { readonly code: string; readonly detail: string } | null;
-    readonly notAfter: string;
-    readonly daysLeft: number;
-  };
-  readonly token: { readonly usable: boolean; readonly error: GatewayError | null };
-  /** The account list. */
-  readonly bank: {
-    readonly error: GatewayError | null;
-    /** True if the running refresh is past the soft timeout. */
-    readonly slow: boolean;
-    /** True if a refresh has succeeded in this process. */
-    readonly tried: boolean;
-  };
-  readonly snapshot: {
-    readonly expiresAt: string | null;
-    readonly servable: boolean;
-    readonly stale: boolean;
-    readonly emptied: boolean;
-  };
   /** True if the bank has answered at least one call of this process. */
   readonly everAnswered: boolean;
+  readonly certificate: Pick<ReturnType<IdentityHolder['status']>, 'unusable' | 'refused' | 'notAfter' | 'daysLeft'>;
+  readonly token: Pick<ReturnType<AccessTokenProvider['status']>, 'state' | 'error'>;
+  /** The snapshot, and with it the account list. */
+  readonly snapshot: Pick<
+    ReturnType<SnapshotCache['status']>,
+    'error' | 'slow' | 'asOf' | 'restored' | 'expiresAt' | 'servable' | 'stale' | 'emptied'
+  >;
 }
 
 /** The hops to the bank, in order. A hop that was not tried because an earlier one fails is `unknown`. */
@@ -57,61 +43,65 @@ export function judgePath(facts: PathFacts) {
   };
 }
 
-const UP: Part = { status: 'up', problem: null };
-const UNKNOWN: Part = { status: 'unknown', problem: null };
+const UP: Part = { status: 'up' };
+const UNKNOWN: Part = { status: 'unknown' };
+
+/** The error because of which there is no usable token, or null. */
+const tokenError = ({ token: { state, error } }: PathFacts) => (state === 'usable' ? null : error);
 
 function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft } }: PathFacts): Part {
   if (unusable !== null) return down('certificate-unusable', unusable);
   if (refused !== null) {
-    return degraded(
-      isKnownCode(refused.code) ? refused.code : 'certificate-unusable',
-      `New certificate or credential files were refused, the old ones stay: ${refused.detail}`,
-    );
+    const detail = `New certificate or credential files were refused, the old ones stay: ${refused.detail}`;
+    return degraded(refused.code, detail);
   }
   if (daysLeft >= EXPIRING_UNDER_DAYS) return UP;
   return degraded('certificate-expiring', `The client certificate expires on ${notAfter}, in ${daysLeft} days.`);
 }
 
-function judgeEgress({ ready, certificate, everAnswered, token, bank }: PathFacts): Part {
+function judgeEgress({ ready, certificate, everAnswered, token, snapshot }: PathFacts): Part {
   if (certificate.unusable !== null) return UNKNOWN;
-  const error = token.error ?? bank.error;
+  const error = token.error ?? snapshot.error;
   if (error && isProxyFailure(error)) return failing(error, ready);
   return error || everAnswered ? UP : UNKNOWN;
 }
 
-function judgeToken({ certificate, token: { usable, error }, everAnswered }: PathFacts): Part {
+function judgeToken({ certificate, token: { state, error }, everAnswered }: PathFacts): Part {
+  const usable = state === 'usable';
   if (certificate.unusable !== null) return UNKNOWN;
   if (error && !usable && isProxyFailure(error)) return UNKNOWN;
   if (error) return failing(error, usable);
   return usable || everAnswered ? UP : UNKNOWN;
 }
 
-function judgeBank({ ready, certificate, token, bank }: PathFacts): Part {
-  if (certificate.unusable !== null || (token.error && !token.usable)) return UNKNOWN;
-  if (bank.error) return isProxyFailure(bank.error) ? UNKNOWN : failing(bank.error, ready);
-  if (bank.slow) return degraded('bank-slow', 'The refresh takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
-  return bank.tried ? UP : UNKNOWN;
+function judgeBank(facts: PathFacts): Part {
+  const { error, slow, asOf, restored } = facts.snapshot;
+  if (facts.certificate.unusable !== null || tokenError(facts)) return UNKNOWN;
+  if (error) return isProxyFailure(error) ? UNKNOWN : failing(error, facts.ready);
+  if (slow) return degraded('bank-slow', 'The refresh takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
+  return asOf !== null && !restored ? UP : UNKNOWN;
 }
 
-function judgeSnapshot({ ready, certificate, token, bank, snapshot }: PathFacts): Part {
-  const { servable, stale, emptied, expiresAt } = snapshot;
-  const cause =
-    certificate.unusable !== null
-      ? toProblem('certificate-unusable', certificate.unusable)
-      : fromError((token.usable ? null : token.error) ?? bank.error);
+function judgeSnapshot(facts: PathFacts): Part {
+  const { servable, stale, emptied, expiresAt, error } = facts.snapshot;
+  const { unusable } = facts.certificate;
+  const cause = unusable === null ? fromError(tokenError(facts) ?? error) : toProblem('certificate-unusable', unusable);
   if (servable) {
     if (stale) {
       const slow = toProblem('bank-slow', 'Apps get the cached snapshot, marked stale, while the refresh runs.');
-      return { status: 'degraded', problem: cause ?? slow };
+      return { status: 'degraded', ...(cause ?? slow) };
     }
     return emptied ? degraded('accounts-emptied', 'The bank lists no accounts. It listed some before.') : UP;
   }
-  if (ready) return UP;
+  if (facts.ready) return UP;
   if (!cause) return down('bank-slow', 'There is no snapshot to serve yet. The first refresh is running.');
-  if (expiresAt === null) return { status: 'down', problem: cause };
-  const expired = `The cached snapshot expired at ${expiresAt}. Apps get errors since then. ${cause.detail}`;
-  return { status: 'down', problem: { ...cause, detail: expired } };
+  if (expiresAt === null) return { status: 'down', ...cause };
+  const detail = `The cached snapshot expired at ${expiresAt}. Apps get errors since then. ${cause.detail}`;
+  return { status: 'down', ...cause, detail };
 }
+
+/** An instance that no longer takes calls. */
+export const judgeStopping = (): Part => down('stopping', 'This instance is stopping.');
 
 /** The certificate of the internal API. */
 export function judgeListener(listener: {
@@ -122,7 +112,7 @@ export function judgeListener(listener: {
   if (listener.refused !== null) {
     const remedy = 'Put a valid TLS_CERT_FILE and its TLS_KEY_FILE in place. The gateway loads them within 5 seconds.';
     const detail = `A new certificate of this API was refused, the old one stays: ${listener.refused}`;
-    return { status: 'degraded', problem: { ...toProblem('certificate-unusable', detail), remedy } };
+    return { ...degraded('certificate-unusable', detail), remedy };
   }
   if (listener.daysLeft >= EXPIRING_UNDER_DAYS) return UP;
   const { notAfter, daysLeft } = listener;
@@ -135,8 +125,6 @@ export function judgeSharing(reason: string | null): Part {
   return degraded('sharing-unavailable', `Redis cannot be used (${reason}). This instance refreshes on its own.`);
 }
 
-export const STOPPING: Part = down('stopping', 'This instance is stopping.');
-
 const isProxyFailure = ({ code }: GatewayError): boolean => code.startsWith('proxy-');
 
 const fromError = (error: GatewayError | null): Problem | null =>
@@ -145,16 +133,12 @@ const fromError = (error: GatewayError | null): Problem | null =>
 /** `works`: the gateway still answers without this hop. */
 const failing = (error: GatewayError, works: boolean): Part => ({
   status: works ? 'degraded' : 'down',
-  problem: fromError(error),
+  ...fromError(error),
 });
 
-function degraded(code: AnyCode, detail: string): Part {
-  return { status: 'degraded', problem: toProblem(code, detail) };
-}
+const degraded = (code: AnyCode, detail: string): Part => ({ status: 'degraded', ...toProblem(code, detail) });
 
-function down(code: AnyCode, detail: string): Part {
-  return { status: 'down', problem: toProblem(code, detail) };
-}
+const down = (code: AnyCode, detail: string): Part => ({ status: 'down', ...toProblem(code, detail) });
 
 function toProblem(code: AnyCode, detail: string): Problem {
   const { owner, remedy } = PROBLEMS[code];

@@ -1,6 +1,7 @@
 import { escapeHtml, toHtmlPage } from '../guide/html-page.js';
-import type { ProblemDocument } from './problem-document.js';
-import { ALL_CODES, PROBLEMS, type AnyCode } from './problem-table.js';
+import { GatewayError } from './gateway-error.js';
+import { toProblemDocument, type ProblemDocument } from './problem-document.js';
+import { ALL_CODES, isProblemCode, PROBLEMS, type AnyCode, type ProblemCode } from './problem-table.js';
 
 /** /problems: every code. */
 export function toListPage(): string {
@@ -39,10 +40,9 @@ function explain(code: AnyCode): string {
     ['Safe to retry?', retryAdvice(code)],
   ];
   const shown = sections.map(([heading, text]) => `<h2>${heading}</h2><p>${text}</p>`).join('\n');
-  const example =
-    status === null
-      ? ''
-      : `<h2>What your app gets</h2><pre tabindex="0"><code>${escapeHtml(toExample(code, status))}</code></pre>`;
+  const example = isProblemCode(code)
+    ? `<h2>What your app gets</h2><pre tabindex="0"><code>${escapeHtml(toExample(code))}</code></pre>`
+    : '';
   const query = `jq -c 'select(.code == "${code}")' gateway.log`;
   return `<p><code>${code}</code> · ${status === null ? 'only in /health' : `status ${status}`} · who must act: <b>${owner}</b></p>
 ${shown}
@@ -67,18 +67,12 @@ function retryAdvice(code: AnyCode): string {
   return 'Yes, a GET changes nothing. Retry after 30 seconds or more: it succeeds once the problem is solved.';
 }
 
-function toExample(code: AnyCode, status: number): string {
-  const { title, owner } = PROBLEMS[code];
-  const document = {
-    type: `/problems/${code}`,
-    title,
-    status,
-    detail: '…',
-    instance: '/api/v1/accounts',
-    code,
-    owner,
-    requestId: '29da4ff4-3b8a-4f58-9f0a-9d24d74c755a',
-  };
+function toExample(code: ProblemCode): string {
+  const document = toProblemDocument(
+    new GatewayError(code, '…'),
+    '/api/v1/accounts',
+    '29da4ff4-3b8a-4f58-9f0a-9d24d74c755a',
+  );
   return JSON.stringify(document, null, 2);
 }
 
