@@ -6,7 +6,7 @@ import { readSettings } from '../../src/config/read-settings.js';
 import { SettingsInvalid } from '../../src/config/settings-error.js';
 import { readDocument } from '../support/documents.js';
 import { type Gateway, startGateway } from '../support/gateway.js';
-import { rawCall } from '../support/raw-call.js';
+import { rawCall } from '../support/raw-connection.js';
 import { start } from '../support/sandbox.js';
 
 const page = readDocument('docs/reverse-proxies.md');

@@ -1,9 +1,10 @@
 import { connect } from 'node:net';
 import { beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { faultOf } from '../support/common-conditions.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { startPretendBank } from '../support/pretend-bank.js';
-import { faultOf, parseAnswers } from '../support/raw-connection.js';
+import { parseAnswers } from '../support/raw-connection.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 

@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { holdAccounts } from '../support/bank-for-file.js';
 import { temporaryDirectory } from '../support/closing.js';
-import { expectCommonConditions } from '../support/common-conditions.js';
+import { expectCommonConditions, faultOf } from '../support/common-conditions.js';
 import { type Gateway, get, startGateway } from '../support/gateway.js';
 import { type PretendBank, startPretendBank } from '../support/pretend-bank.js';
 import { startProber } from '../support/prober.js';
 import { programEnvironment, startProgram } from '../support/program.js';
-import { codeOf, faultOf, sendRaw } from '../support/raw-connection.js';
+import { codeOf, sendRaw } from '../support/raw-connection.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 

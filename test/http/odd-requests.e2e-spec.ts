@@ -1,8 +1,9 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it, test } from '@jest/globals';
+import { faultOf } from '../support/common-conditions.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { startPretendBank } from '../support/pretend-bank.js';
-import { codeOf, faultOf, sendRaw } from '../support/raw-connection.js';
+import { codeOf, sendRaw } from '../support/raw-connection.js';
 import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 

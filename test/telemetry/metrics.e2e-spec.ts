@@ -12,7 +12,7 @@ import { type Gateway, get, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { issueToken, json, type PretendBank } from '../support/pretend-bank.js';
 import { programEnvironment, startProgram } from '../support/program.js';
-import { rawCall, rawRequest } from '../support/raw-call.js';
+import { rawCall, rawRequest } from '../support/raw-connection.js';
 import { listSample, PLANTED, sampleId } from '../support/sample-accounts.js';
 import { parseMetrics, scrape } from '../support/scrape.js';
 import { until } from '../support/until.js';

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/closing.js';
 import { dashboardQueries } from '../support/dashboard.js';
 import { brokenLinks, coded, read, readDocument, ROOT, rowsUnder } from '../support/documents.js';
 import { startGateway } from '../support/gateway.js';
-import { rawCall, rawRequest } from '../support/raw-call.js';
+import { rawCall, rawRequest } from '../support/raw-connection.js';
 import { start } from '../support/sandbox.js';
 import { scrape, type Scrape } from '../support/scrape.js';
 import { closedPort } from '../support/servers.js';

@@ -1,0 +1,206 @@
+import { request } from 'node:http';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { expectDocumented } from '../support/common-conditions.js';
+import { startGateway, type Gateway } from '../support/gateway.js';
+import { rawCall, rawRequest } from '../support/raw-connection.js';
+import { control, start } from '../support/sandbox.js';
+import { until } from '../support/until.js';
+
+// what is accepted to the letter is in src/http: guard.spec.ts, cors.spec.ts, client-list.spec.ts and http-edge.spec.ts
+
+const LISTED = 'https://treasury.example';
+const PATH = '/api/v1/accounts';
+const EVERYWHERE = [PATH, '/health', '/metrics', '/openapi.json', '/docs', '/problems', '/', '/nothing'];
+const MADE_ID = /^[0-9a-f-]{36}$/;
+
+let sandbox: Sandbox;
+let gateway: Gateway;
+beforeAll(async () => {
+  sandbox = await start();
+  gateway = await startGateway(sandbox, {
+    CORS_ORIGINS: LISTED,
+    SNAPSHOT_FRESH_MS: '600000',
+    SNAPSHOT_MAX_AGE_MS: '600000',
+  });
+  await until(async () => (await gateway.get('/health/ready')).status === 200);
+});
+
+const call = (headers: readonly string[] = [], path = PATH, { of = gateway, method = 'GET' } = {}) =>
+  rawCall(of.port, rawRequest(`${method} ${path} HTTP/1.1`, headers));
+const line = async (requestId: string) => {
+  const find = () => gateway.events('request').find((each) => each['requestId'] === requestId);
+  await until(() => find() !== undefined);
+  return find();
+};
+
+describe('who may call', () => {
+  it('a Host that is not ours is refused everywhere but at the probes', async () => {
+    const foreign = ['Host: evil.example'];
+    for (const path of EVERYWHERE) {
+      const answer = await call(foreign, path);
+      expect(answer.json).toMatchObject({ status: 421, code: 'host-not-allowed', owner: 'caller', instance: path });
+      expectDocumented(answer);
+    }
+    for (const path of ['/health/live', '/health/ready']) {
+      const answer = await call(foreign, path);
+      expect([answer.status, answer.json]).toEqual([200, { status: 'ok' }]);
+    }
+    expect((await call(foreign, '/health/ready/../../api/v1/accounts')).status).toBe(421);
+  });
+
+  it('an address that is not listed is refused everywhere but at the probes, whatever a header says of it', async () => {
+    const other = await startGateway(sandbox, { ALLOWED_CLIENTS: '10.0.0.0/8,127.0.0.8/30' });
+    for (const path of EVERYWHERE) {
+      const answer = await call(['X-Forwarded-For: 127.0.0.8', 'Forwarded: for=127.0.0.8'], path, { of: other });
+      expect(answer.json).toMatchObject({ status: 403, code: 'client-not-allowed', owner: 'caller', instance: path });
+      expectDocumented(answer);
+    }
+    expect((await call([], '/health/live', { of: other })).json).toEqual({ status: 'ok' });
+    // the socket's address counts
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+    request(`${other.url}${PATH}`, { localAddress: '127.0.0.8', agent: false }, (answer) =>
+      resolve(answer.resume().statusCode),
+    )
+      .on('error', reject)
+      .end();
+    expect(await promise).toBe(200);
+  });
+
+  it('a page of a listed origin may read answers and errors, and no cache gives them to another', async () => {
+    for (const path of [...EVERYWHERE, `${PATH}/nobody`]) {
+      const { headers } = await call([`Origin: ${LISTED}`], path);
+      expect(headers['access-control-allow-origin']).toBe(LISTED);
+      expect(headers['access-control-allow-credentials']).toBeUndefined();
+      expect(headers['access-control-expose-headers']).toContain('Snapshot-As-Of');
+      expect(String(headers['vary']).toLowerCase()).toContain('origin');
+    }
+    const options = { method: 'OPTIONS' };
+    const preflight = await call([`Origin: ${LISTED}`, 'Access-Control-Request-Method: GET'], PATH, options);
+    expect([preflight.status, preflight.text]).toEqual([204, '']);
+    expect(preflight.headers['access-control-allow-methods']).toBe('GET, HEAD');
+  });
+
+  it('the negative case: of another origin, or from another site, it gets no permission', async () => {
+    const origin = 'Origin: https://evil.example';
+    const plain = await call([origin]);
+    expect([plain.status, plain.headers['access-control-allow-origin']]).toEqual([200, undefined]);
+    expect(String(plain.headers['vary']).toLowerCase()).toContain('origin');
+    for (const refused of [
+      await call([origin, 'Access-Control-Request-Method: GET'], PATH, { method: 'OPTIONS' }),
+      await call([origin, 'Sec-Fetch-Site: cross-site']),
+    ]) {
+      expect(refused.json).toMatchObject({ status: 403, code: 'client-not-allowed', owner: 'caller' });
+      expect(refused.headers['access-control-allow-origin']).toBeUndefined();
+      expectDocumented(refused);
+    }
+    expect((await call([`Origin: ${LISTED}`, 'Sec-Fetch-Site: cross-site'])).status).toBe(200);
+    expect((await call(['Sec-Fetch-Site: cross-site'], '/docs')).status).toBe(200);
+  });
+});
+
+describe('the id and the line of a request', () => {
+  it('a good id is taken, and is in the answer, in an error and in the line', async () => {
+    const { headers, json } = await call(['X-Request-Id: my-id'], '/nothing');
+    expect([headers['x-request-id'], json.requestId]).toEqual(['my-id', 'my-id']);
+    expect(await line('my-id')).toMatchObject({ status: 404 });
+  });
+
+  it.each([[['../x']], [['one', 'two']]])('of %j none is taken, and another is made', async (ids) => {
+    const { headers } = await call(ids.map((id) => `X-Request-Id: ${id}`));
+    expect(headers['x-request-id']).toMatch(MADE_ID);
+    expect(await line(String(headers['x-request-id']))).toBeDefined();
+  });
+
+  it.each([
+    ['/health/live', 200, 'debug'],
+    ['/health/ready', 200, 'debug'],
+    ['/health', 200, 'info'],
+    ['/health/live?x=%zz', 200, 'debug'],
+    ['/health/lives', 404, 'info'],
+  ])('the line of %s with %i is of level %s', async (path, status, level) => {
+    const id = `level-${path.replace(/[^a-z]/g, '')}`;
+    await call([`X-Request-Id: ${id}`], path);
+    expect(await line(id)).toMatchObject({ status, level });
+  });
+
+  it('a 5xx has its line at warn, that of a probe too', async () => {
+    const other = await startGateway(sandbox, { BANK_BASE_URL: 'https://127.0.0.1:1' });
+    expect((await other.get('/health/ready')).status).toBe(503);
+    await until(() => other.events('request').length === 1);
+    expect(other.events('request')[0]).toMatchObject({ status: 503, level: 'warn' });
+  });
+
+  it('has the route, not the address, and who called', async () => {
+    const headers = ['X-Request-Id: r-1', 'X-Client-Name: treasury-ui', 'Origin: https://a.example'];
+    await call(headers, `${PATH}/secret-id?x=1`);
+    expect(await line('r-1')).toEqual({
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      level: 'info',
+      msg: 'request',
+      event: 'request',
+      requestId: 'r-1',
+      method: 'GET',
+      route: `${PATH}/:accountId`,
+      status: 400,
+      ms: expect.any(Number),
+      code: 'invalid-request',
+      owner: 'caller',
+      client: '127.0.0.1',
+      origin: 'https://a.example',
+      clientName: 'treasury-ui',
+    });
+    await call(['X-Request-Id: r-2']);
+    await call(['X-Request-Id: r-3']);
+    expect(await line('r-3')).toMatchObject({ route: PATH, status: 200, cache: 'hit' });
+    await call(['X-Request-Id: r-4'], '/nothing/at/all');
+    expect(JSON.stringify(await line('r-4'))).not.toContain('nothing');
+  });
+
+  it('names its refresh also when that fails', async () => {
+    const other = await startGateway(sandbox, { SNAPSHOT_FRESH_MS: '0' });
+    await control(sandbox, 'PATCH', { grantAccess: false });
+    const { json } = await other.get(PATH);
+    await control(sandbox, 'DELETE');
+    expect(json.code).toBe('access-not-granted');
+    await until(() => other.events('request').length === 1 && other.events('snapshot.failed').length === 1);
+    const [failed] = other.events('snapshot.failed');
+    expect(failed).toMatchObject({ level: 'error', refreshId: expect.stringMatching(MADE_ID) });
+    expect(other.events('request')[0]).toMatchObject({ refreshId: failed?.['refreshId'], code: 'access-not-granted' });
+  });
+
+  it('cannot be forged, and an IBAN as the name of a client is not logged', async () => {
+    const name = `a\\u000a{"event":"x"}${'n'.repeat(500)}`;
+    await call(['X-Request-Id: r-5', `X-Client-Name: ${name}`, 'Origin: a\xff\x80b']);
+    expect(await line('r-5')).toMatchObject({
+      clientName: name.slice(0, 100),
+      origin: expect.stringMatching(/^a\?+b$/),
+    });
+    await call(['X-Request-Id: r-6', 'X-Client-Name: DE89370400440532013000']);
+    expect(await line('r-6')).toMatchObject({ clientName: `DE${'*'.repeat(20)}` });
+  });
+});
+
+it('nothing a caller sends reaches the bank: not their id, not their headers', async () => {
+  const custom = ['X-Custom: 1', 'Cookie: a=b', 'User-Agent: curl/8', 'X-Client-Name: me', `Origin: ${LISTED}`];
+  await call(['X-Request-Id: from-caller', 'Cache-Control: no-cache', ...custom]);
+  expect(sandbox.requests.map(({ requestId }) => requestId)).not.toContain('from-caller');
+  expect([...new Set(sandbox.requests.flatMap(({ headerNames }) => headerNames))].sort()).toEqual(
+    'accept accept-encoding authorization connection content-type host user-agent x-request-id'.split(' '),
+  );
+  expect(new Set(sandbox.requests.map(({ path, method }) => `${method} ${path}`))).toEqual(
+    new Set(['GET /api/v1/authorizations/authorize', 'GET /api/v1/accounts']),
+  );
+});
+
+it.each([...EVERYWHERE, `${PATH}/none`, '/health/live'])('%s has the usual security headers', async (path) => {
+  const { headers } = await call([], path);
+  expect(headers).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'same-origin',
+  });
+  expect(headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+  expect(headers['x-powered-by'] ?? headers['server']).toBeUndefined();
+});
