@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { GatewayError } from '../problems/gateway-error.js';
@@ -24,31 +25,24 @@ export class Downloads {
    * @throws GatewayError overloaded after `waitMs`; CallerLeft
    */
   async open(parts: Iterable<Buffer> | AsyncIterable<Buffer>, signal: AbortSignal, waitMs: number): Promise<Readable> {
-    const { promise: hasSlot, resolve: begin } = Promise.withResolvers<void>();
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => end(), { once: true });
-    let hasLeft = false;
-    void this.#slots(() => {
-      if (hasLeft || signal.aborted) return undefined;
-      begin();
-      return ended;
-    });
-    const slot = await within(orAborted(hasSlot, signal), waitMs).catch(() => null);
-    hasLeft = slot !== undefined;
-    if (slot === null) throw new CallerLeft();
-    if (slot === TIMED_OUT) {
-      throw new GatewayError('overloaded', `${MAX_DOWNLOADS} downloads are already running.`, {
-        retryAfterMs: RETRY_AFTER_MS,
-      });
-    }
-    const stream = toStream(parts);
-    const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), MAX_DURATION_MS);
-    stream.once('close', () => {
+    const { promise: begun, resolve: begin } = Promise.withResolvers<Readable>();
+    let isWaiting = true;
+    void this.#slots(async () => {
+      if (!isWaiting || signal.aborted) return;
+      const stream = toStream(parts);
+      const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), MAX_DURATION_MS);
+      signal.addEventListener('abort', () => stream.destroy(), { once: true });
+      begin(stream);
+      await finished(stream).catch(() => undefined);
       clearTimeout(cutOff);
-      end();
     });
-    signal.addEventListener('abort', () => stream.destroy(), { once: true });
-    return stream;
+    const stream = await within(orAborted(begun, signal), waitMs).catch(() => null);
+    isWaiting = false;
+    if (stream === null) throw new CallerLeft();
+    if (stream !== TIMED_OUT) return stream;
+    throw new GatewayError('overloaded', `${MAX_DOWNLOADS} downloads are already running.`, {
+      retryAfterMs: RETRY_AFTER_MS,
+    });
   }
 }
 

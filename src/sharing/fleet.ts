@@ -79,17 +79,22 @@ export class Fleet {
     // the lock of the last refresh is released first
     if ((await budget.within(this.#afterwards)) === TIMED_OUT) return null;
     try {
-      let before: SealedFacts | null | undefined;
-      let mayLoad = true;
-      for (let waitedMs = 0; ; waitedMs = performance.now() - began) {
-        const { leftMs } = budget;
-        const look: Look = await this.store.lockAndLook(group, budget);
-        if (before === undefined) before = look.facts;
-        const wait = { waitedMs, before };
-        if (mayLoad && isAcceptable(look.facts, this.#redisNow(look), wait, acceptable)) {
+      const first = await this.store.lockAndLook(group, budget);
+      const { leftMs } = budget;
+      let look = first;
+      for (let mayLoad = true; ;) {
+        const waitedMs = look === first ? 0 : performance.now() - began;
+        const isAcceptable = ({ asOfMs, durationMs }: SealedFacts): boolean => {
+          const ageMs = this.#redisNow(look) - asOfMs;
+          // one stored since, by a refresh that was in flight, may have begun earlier
+          const wasInFlight = waitedMs > 0 && asOfMs > (first.facts?.asOfMs ?? -Infinity);
+          const maxMs = Math.max(acceptable.maxAgeMs(durationMs), wasInFlight ? acceptable.maxBegunMs : 0);
+          return ageMs >= -CLOCK_MAY_DIFFER_MS && ageMs - waitedMs <= maxMs;
+        };
+        if (mayLoad && look.facts && isAcceptable(look.facts)) {
           const copy = await this.store.load(group, look, budget);
           // what was looked at was not authenticated, and may have been replaced
-          if (copy && isAcceptable(copy.facts, this.#redisNow(look), wait, acceptable)) {
+          if (copy && isAcceptable(copy.facts)) {
             if (look.locked) this.#inBackground(() => this.store.releaseLock(group));
             this.#lastTakenAt = this.#now();
             return { snapshot: copy.snapshot, pages: 0, source: 'shared' };
@@ -97,9 +102,10 @@ export class Fleet {
           mayLoad = false;
         }
         if (look.locked || waitedMs >= Math.max(PATIENCE_MS, 2 * this.#durationMs)) return look;
-        // but for the last, later looks are part of the wait for the other instance
-        if (waitedMs > 0) budget = new TimeBudget(leftMs);
         await orAborted(delay(POLL_EVERY_MS), signal);
+        // all looks but the last are part of the wait for the other instance
+        budget = new TimeBudget(leftMs);
+        look = await this.store.lockAndLook(group, budget);
       }
     } catch (error) {
       if (error instanceof RedisFailure) return null;
@@ -114,18 +120,18 @@ export class Fleet {
     group: Group,
     look: Look | null,
   ): Promise<ReadSnapshot> {
-    const stopRenewing = look?.locked ? this.store.keepLock(group) : () => undefined;
-    const release = async () => {
-      stopRenewing();
-      if (look?.locked) await this.store.releaseLock(group);
+    if (!look) return reader.read(refreshId, signal);
+    if (look.locked) this.store.keepLock(group);
+    const afterwards = (work: () => Promise<void>) => {
+      this.#inBackground(() => work().finally(() => (look.locked ? this.store.releaseLock(group) : undefined)));
     };
     try {
-      const read = await reader.read(refreshId, signal, look ? this.#redisNow(look) : undefined);
-      if (look) this.#inBackground(() => this.#storeCopy(group, read, look).finally(release));
+      const read = await reader.read(refreshId, signal, this.#redisNow(look));
+      afterwards(() => this.#storeCopy(group, read, look));
       return read;
     } catch (error) {
       const withdrawn = error instanceof GatewayError && error.code === 'access-not-granted';
-      this.#inBackground(() => (withdrawn ? this.store.drop(group) : Promise.resolve()).finally(release));
+      afterwards(async () => (withdrawn ? this.store.drop(group) : undefined));
       throw error;
     }
   }
@@ -147,24 +153,4 @@ export class Fleet {
   #now(): string {
     return new Date(this.clock.now().wall).toISOString();
   }
-}
-
-/** Conditions for a copy: how long the request has waited, ms, and what was stored when it came. */
-interface Wait {
-  readonly waitedMs: number;
-  readonly before: SealedFacts | null;
-}
-
-/** True if a copy is young enough. One stored since, by a refresh that was in flight, may have begun earlier. */
-function isAcceptable(
-  facts: SealedFacts | null,
-  redisNowMs: number,
-  { waitedMs, before }: Wait,
-  { maxAgeMs, maxBegunMs }: Acceptable,
-): boolean {
-  if (!facts) return false;
-  const ageMs = redisNowMs - facts.asOfMs;
-  const wasInFlight = waitedMs > 0 && facts.asOfMs > (before?.asOfMs ?? -Infinity);
-  const maxMs = Math.max(maxAgeMs(facts.durationMs), wasInFlight ? maxBegunMs : 0);
-  return ageMs >= -CLOCK_MAY_DIFFER_MS && ageMs - waitedMs <= maxMs;
 }

@@ -46,6 +46,7 @@ export class RedisStore {
   readonly #parts: Parts;
   /** Value of this instance's locks. */
   readonly #owner = randomUUID();
+  #renewal: NodeJS.Timeout | undefined;
   /** Reasons already logged; a copy that can be opened clears them. */
   readonly #reported = new Set<Refused['reason']>();
 
@@ -106,15 +107,17 @@ export class RedisStore {
     await this.#parts.connection.send([['DEL', this.#value(group)]], new TimeBudget(BACKGROUND_MS));
   }
 
-  /** Keeps the lock of this instance until the returned function is called. */
-  keepLock(group: Group): () => void {
-    const renew = () => void this.#expireLock(group, LOCK_MS).catch(() => undefined);
-    const renewal = setInterval(renew, LOCK_MS / 3).unref();
-    return () => clearInterval(renewal);
+  /** Keeps the lock of this instance until `releaseLock`. */
+  keepLock(group: Group): void {
+    this.#renewal = setInterval(
+      () => void this.#expireLock(group, LOCK_MS).catch(() => undefined),
+      LOCK_MS / 3,
+    ).unref();
   }
 
   /** Releases the lock, if it is still that of this instance. */
   async releaseLock(group: Group): Promise<void> {
+    clearInterval(this.#renewal);
     await this.#expireLock(group, 0);
   }
 

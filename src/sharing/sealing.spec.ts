@@ -70,14 +70,19 @@ describe('a sealed snapshot', () => {
     expect(sealed.length).toBe(snapshot.buffer.byteLength + OVERHEAD_BYTES);
   });
 
-  it('never has the same IV or bytes twice', async () => {
+  it('never has the same IV or bytes twice, and shows nothing of its content', async () => {
     const { group, snapshot, sealed } = await scene();
     const again = await seal(snapshot, AS_OF_MS, group);
-    expect(again.subarray(0, 60)).toEqual(sealed.subarray(0, 60));
-    expect(again.subarray(60, HEADER_BYTES)).not.toEqual(sealed.subarray(60, HEADER_BYTES));
-    expect(again.subarray(HEADER_BYTES, HEADER_BYTES + 64)).not.toEqual(
-      sealed.subarray(HEADER_BYTES, HEADER_BYTES + 64),
-    );
+    const parts = ([from, to]: readonly [number, number]) => [sealed.subarray(from, to), again.subarray(from, to)];
+    const [[header, same], [iv, otherIv], [content, otherContent]] = [
+      parts([0, 60]),
+      parts([60, HEADER_BYTES]),
+      parts([HEADER_BYTES, HEADER_BYTES + 64]),
+    ];
+    expect(same).toEqual(header);
+    expect(otherIv).not.toEqual(iv);
+    expect(otherContent).not.toEqual(content);
+    expect(sealed.includes(snapshot.json(0).subarray(0, 24))).toBe(false);
   });
 
   it('is refused with any byte of its header changed, and with some of its content and tag', async () => {
@@ -100,11 +105,4 @@ describe('a sealed snapshot', () => {
       expect(await reasonOf(open(sealed.subarray(0, length), ASKED_AT, group))).toBe('damaged');
     },
   );
-
-  it('shows nothing of its content', async () => {
-    const { snapshot, sealed } = await scene();
-    const json = Buffer.from(snapshot.json(0));
-    expect(Buffer.from(snapshot.buffer).includes(json)).toBe(true);
-    expect(sealed.includes(json.subarray(0, 24))).toBe(false);
-  });
 });

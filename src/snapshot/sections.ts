@@ -1,5 +1,4 @@
 import type { Account } from './account.js';
-import { foldValue } from './fold-text.js';
 import type { SortField } from './sort-order.js';
 
 /** Version of the form of snapshots; an instance takes no stored copy of another version. */
@@ -15,9 +14,9 @@ export interface SnapshotHeader {
 
 /** The filters that compare one value of an account, without letter case; a filter of this kind is added here. */
 export const COLUMNS = {
-  status: ({ status }) => status && foldValue(status),
-  currency: ({ currency }) => currency && foldValue(currency),
-  ownerId: ({ owner }) => owner.id && foldValue(owner.id),
+  status: ({ status }) => status,
+  currency: ({ currency }) => currency,
+  ownerId: ({ owner }) => owner.id,
 } satisfies Readonly<Record<string, (account: Account) => string | null>>;
 
 export type ColumnField = keyof typeof COLUMNS;
@@ -26,7 +25,10 @@ export const COLUMN_FIELDS = Object.keys(COLUMNS) as ColumnField[];
 /** The texts of each account: what is sent, and what is searched. */
 export type TextField = 'json' | 'search' | 'numbers';
 
-/** Sections of a snapshot; `digest` is the SHA-256 of all JSON. Accounts are in the order of their ids; a position is an index in that order. */
+/**
+ * Sections of a snapshot; `digest` is the SHA-256 of all JSON. Accounts are in the order of their ids; a position is an index in
+ * that order.
+ */
 export type Sections = Readonly<
   Record<'digest' | `${TextField}Bytes` | `${ColumnField}Values`, Uint8Array> &
     Record<`${TextField}Offsets` | `${ColumnField}Codes` | `${SortField}Ranks`, Uint32Array>

@@ -8,8 +8,9 @@ export interface ValueColumn {
   readonly values: Uint8Array;
 }
 
-/** The column of these values, which are folded, by position. */
-export function toColumn(texts: readonly (string | null)[]): ValueColumn {
+/** The column of these values, by position. */
+export function toColumn(given: readonly (string | null)[]): ValueColumn {
+  const texts = given.map((text) => text && foldValue(text));
   const codes = new Map<string | null, number>([[null, 0]]);
   const lines = ['\n'];
   let bytes = 1;
