@@ -1,7 +1,12 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { EXIT } from '../../src/cli/exit.js';
 import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
 import { STEPS } from '../../src/doctor/report.js';
+import { NOTABLE_EVENTS } from '../../src/telemetry/recent-events.js';
+import { settingErrors } from '../deployment/setting-errors.js';
 import {
   brokenCitations,
   brokenLinks,
@@ -10,6 +15,7 @@ import {
   missingPaths,
   read,
   readDocument,
+  ROOT,
   rowsUnder,
   settingsIn,
   sourcePaths,
@@ -93,5 +99,47 @@ describe('documents', () => {
     const wanted = [...read('test/support/tools.ts').matchAll(/hasTool\([^;]*?, '([\w-]+)'\)(?=;| && has)/g)];
     const installed = new Set([...read('.ci/run').matchAll(/missing\+=\(([\w-]+)\)/g)].map(([, name]) => name));
     expect(wanted.map(([, name]) => name).filter((name) => !installed.has(name))).toEqual([]);
+  });
+});
+
+it.each([
+  ['config/bank.env.example', false],
+  ['config/sandbox.env.example', true],
+])('%s lacks nothing once the files it names are there', (path, sandbox) => {
+  expect(settingErrors(parseEnv(read(path)) as Record<string, string>, sandbox)).toEqual([]);
+});
+
+/** Too common for the last hour, or of a time when nobody can ask for it. */
+const NOT_NOTABLE = [
+  'bank.call',
+  'certificate.unchanged',
+  'config.invalid',
+  'connection.closed',
+  'gateway.not-started',
+  'gateway.stopped',
+  'request',
+  'snapshot.refreshed',
+  'token.acquired',
+];
+
+/** Every event that a line of the source logs. */
+function loggedEvents(): string[] {
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.ts') && !/\.(spec|test-support)\.ts$/.test(path),
+  );
+  const events = sources.flatMap((path) =>
+    [...read(join('src', path)).matchAll(/\bevent: '([a-z.-]+)'/g)].map(([, event]) => event ?? ''),
+  );
+  return [...new Set(events)].toSorted();
+}
+
+describe('the events that the program logs', () => {
+  it('are those in docs/logs.md, each once', () => {
+    const rows = rowsUnder(readDocument('docs/logs.md'), 'event', 'level', 'meaning');
+    expect(rows.flatMap(([event]) => coded(event)).toSorted()).toEqual(loggedEvents());
+  });
+
+  it('have a sentence for the last hour, but for those that nobody would look for there', () => {
+    expect(loggedEvents()).toEqual([...NOTABLE_EVENTS.keys(), ...NOT_NOTABLE].toSorted());
   });
 });
