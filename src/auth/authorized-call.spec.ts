@@ -82,11 +82,6 @@ describe('a call with certificate and token', () => {
     ]);
     expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-2']);
   });
-
-  it.each([204, 403, 404, 429, 500, 503])('gives a %i as it is, asked for once', async (status) => {
-    const { get, sent } = begin([status]);
-    expect([(await get()).status, sent.length]).toEqual([status, 1]);
-  });
 });
 
 describe('a 401', () => {
@@ -100,21 +95,6 @@ describe('a 401', () => {
     const { get, sent, counts } = begin([401, 401, 401]);
     expect((await get()).status).toBe(401);
     expect([sent.length, counts.tokens]).toEqual([2, 2]);
-  });
-
-  it('that stays costs no further token within 5 s, and is an answer of the bank, not a lack of a token', async () => {
-    const { get, sent, counts } = begin([401, 401, 401]);
-    await get();
-    expect((await get()).status).toBe(401);
-    expect([sent.length, counts.tokens]).toEqual([3, 2]);
-  });
-
-  it('that stays costs another token after 5 s', async () => {
-    const { get, counts, clock } = begin([401, 401, 401, 200]);
-    await get();
-    clock.advance(5000);
-    expect((await get()).status).toBe(200);
-    expect(counts.tokens).toBe(3);
   });
 });
 

@@ -1,5 +1,5 @@
 import { Activity } from '../telemetry/activity.js';
-import { utimesSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { afterAll, expect, it } from '@jest/globals';
 import { toEnvironment } from '../../test/support/gateway.js';
 import { keepLines } from '../../test/support/log-lines.js';
@@ -57,20 +57,6 @@ it('EMFILE in the second of a change is not final, and reported once', async () 
   fault.code = null;
   await until(() => log.lines('certificate.replaced').length === 1, 20_000);
   expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, refused: null });
-});
-
-it('a file that is touched again and again does not keep another from being taken', async () => {
-  const { bank, holder, fault } = await startHolder();
-  const touching = setInterval(() => utimesSync(bank.files.username, new Date(), new Date()), 300);
-  try {
-    await until(() => fault.reads >= 2, 20_000);
-    const next = await bank.issueClient('renewed');
-    writeFileSync(bank.files.passcode, next.passcode);
-    writeFileSync(bank.files.pfx, next.pfx);
-    await until(() => holder.status().thumbprint === next.thumbprint, 20_000);
-  } finally {
-    clearInterval(touching);
-  }
 });
 
 it('once closed it reads nothing more, and may be closed again', async () => {

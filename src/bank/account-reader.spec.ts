@@ -18,9 +18,9 @@ const accounts = (count: number, from = 0) => Array.from({ length: count }, (_, 
 type Read = AccountList & { readonly list: readonly BankAccount[]; readonly readAgain: boolean };
 const ids = ({ list }: Read) => list.map(({ accountId }) => accountId);
 
-type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null; readonly padding?: number };
-const page = (result: readonly Row[], { rowCount, echoedSize, padding = 0 }: Change = {}): PageAnswer => [
-  Buffer.from(JSON.stringify({ result, pageInfo: { rowCount, pageSize: echoedSize } }) + ' '.repeat(padding)),
+type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null };
+const page = (result: readonly Row[], { rowCount, echoedSize }: Change = {}): PageAnswer => [
+  Buffer.from(JSON.stringify({ result, pageInfo: { rowCount, pageSize: echoedSize } })),
 ];
 
 interface ModelBank {
@@ -130,119 +130,54 @@ describe('a list that stands still', () => {
     expect(most.underWay).toBe(4);
   });
 
-  it('a page shorter than was asked for is not its end when the bank clamps', async () => {
-    const { read } = begin(answerAs({ size: 95, clamp: 7, echoes: true, counts: false, pastEnd: 'empty' }));
-    expect(ids(await read())).toHaveLength(95);
-  });
-
   it('a page shorter than the bank echoes is its end', async () => {
     const { read, numbers } = begin(answerAs({ size: 15, clamp: 50, echoes: true, counts: false, pastEnd: 'empty' }));
     await read();
     expect(numbers()).toEqual([1, 2]);
   });
 
-  it('that is empty is an empty list, after one request', async () => {
-    const { read, numbers } = begin(() => page([], { rowCount: 0, echoedSize: 10 }));
-    expect(await read()).toEqual({ accounts: 0, list: [], complete: true, pages: 1, readAgain: false });
+  it.each([
+    [0, true],
+    [null, null],
+  ])('that is empty with a count of %p is read with one request, and complete is %p', async (rowCount, complete) => {
+    const { read, numbers } = begin(() => page([], { rowCount }));
+    expect(await read()).toEqual({ accounts: 0, list: [], complete, pages: 1, readAgain: false });
     expect(numbers()).toEqual([1]);
-  });
-
-  it('that is empty without a count is not known to be complete', async () => {
-    const { read } = begin(() => page([]));
-    expect((await read()).complete).toBeNull();
-  });
-
-  it('every page is asked for with the id of the reading and the page size', async () => {
-    const { read, requests } = begin(answerAs({ size: 25, clamp: 50, echoes: true, counts: true, pastEnd: 'empty' }));
-    await read();
-    expect(requests.map(({ refreshId, pageSize }) => `${refreshId} ${pageSize}`)).toEqual(
-      Array(3).fill('reading-1 10'),
-    );
   });
 });
 
 describe('a list that changes while it is read', () => {
-  it('is read again when an account shows twice, and the second reading counts', async () => {
-    let passes = 0;
-    const { read, requests } = begin(({ pageNumber }) => {
-      if (pageNumber === 1) passes += 1;
-      const all = accounts(20);
-      // in the first pass an account is put in front between the pages: the last of page 1 comes again on page 2
-      const shifted = passes === 1 && pageNumber === 2 ? [account('new'), ...all] : all;
-      return page(shifted.slice((pageNumber - 1) * 10, pageNumber * 10), { rowCount: 20 });
-    });
-    const list = await read();
-    expect([list.complete, list.readAgain, ids(list).length]).toEqual([true, true, 20]);
-    expect(requests.filter(({ pageNumber }) => pageNumber === 1)).toHaveLength(2);
-  });
-
-  it('is read again when its count changes between the pages', async () => {
-    const { read } = begin(({ pageNumber }, nth) =>
-      page(accounts(10, (pageNumber - 1) * 10), { rowCount: nth === 2 ? 21 : 20 }),
-    );
-    const list = await read();
-    expect([list.complete, list.readAgain]).toEqual([true, true]);
-  });
-
-  it('is not complete when it still changes in the second reading, and is not read a third time', async () => {
-    const { read, requests } = begin(({ pageNumber }, nth) =>
-      pageNumber > 2
-        ? page([], { rowCount: 20 })
-        : page(pageNumber === 1 ? accounts(10) : accounts(10, 9), { rowCount: nth % 2 === 0 ? 20 : 19 }),
-    );
-    const list = await read();
-    expect([list.complete, list.readAgain, ids(list).length]).toEqual([false, true, 19]);
-    expect(requests.filter(({ pageNumber }) => pageNumber === 1)).toHaveLength(2);
-  });
-
-  it.each([
-    ['more', 12, [1, 2, 1, 2]],
-    ['fewer', 9, [1, 1]],
-    ['none', 0, [1, 1]],
-  ])('is not complete when the bank goes on counting %s than it gives', async (_name, rowCount, asked) => {
-    const { read, numbers } = begin(({ pageNumber }) => page(pageNumber === 1 ? accounts(10) : [], { rowCount }));
-    const list = await read();
-    expect([list.complete, list.readAgain, ids(list).length]).toEqual([false, true, 10]);
-    expect(numbers()).toEqual(asked);
-  });
-
-  it('that never ends is cut off by what it weighs, before it fills the memory', async () => {
-    const body = Buffer.alloc(30_000_000);
-    let asked = 0;
-    const reader = new AccountReader(
-      {
-        get: () => {
-          asked += 1;
-          return Promise.resolve([body]);
-        },
-      },
-      { note: () => undefined },
-      { BANK_PAGE_SIZE: 10, BANK_MAX_CONCURRENT_REQUESTS: 3 },
-    );
-    const facts = { accounts: 10, added: 10, rowCount: null, echoedSize: null, repeatsLast: false, drift: [] };
-    const read = async () => {
-      const reading = reader.begin('reading-1', new AbortController().signal);
-      for await (const { number } of reading.pages()) {
-        expect(number).toBeLessThanOrEqual(20);
-        reading.took(facts);
-      }
+  /** Twenty accounts in two pages, of which each pass is answered by its own rule. */
+  const passes = (...rules: ((pageNumber: number) => PageAnswer)[]) => {
+    let pass = -1;
+    return ({ pageNumber }: PageRequest) => {
+      if (pageNumber === 1) pass += 1;
+      return rules[Math.min(pass, rules.length - 1)]?.(pageNumber) ?? page([]);
     };
-    const { code, detail } = await refusalOf(read);
-    expect([code, detail]).toEqual(['bank-response-invalid', 'The account list is longer than 600000000 bytes.']);
-    expect(asked).toBe(21);
-  });
+  };
+  const slice = (all: readonly Row[], rowCount: number | null) => (number: number) =>
+    page(all.slice((number - 1) * 10, number * 10), { rowCount });
+  const good = slice(accounts(20), 20);
+  /** An account was put in front between the pages: the last of page 1 comes again on page 2. */
+  const shifted = (rowCount: number | null) => (number: number) =>
+    slice(number === 1 ? accounts(20) : [account('new'), ...accounts(19)], rowCount)(number);
+  const recounted = (number: number) => slice(accounts(20), number === 2 ? 21 : 20)(number);
+  const grown = (number: number) => slice(accounts(23), number === 1 ? 20 : 23)(number);
 
-  it('is not complete without a count when an account shows twice, twice', async () => {
-    const { read } = begin(({ pageNumber }) =>
-      page(pageNumber === 1 ? accounts(10) : pageNumber === 2 ? accounts(10, 9) : []),
-    );
+  it.each<[string, (request: PageRequest) => PageAnswer, number, boolean | null, number[]]>([
+    ['an account shows twice, once', passes(shifted(20), good), 20, true, [1, 2, 3, 1, 2]],
+    ['an account shows twice, always', passes(shifted(20)), 19, false, [1, 2, 3, 1, 2, 3]],
+    ['an account shows twice without a count', passes(shifted(null)), 19, false, [1, 2, 3, 1, 2, 3]],
+    ['its count changes between the pages, once', passes(recounted, good), 20, true, [1, 2, 1, 2]],
+    ['its count grows', passes(grown, slice(accounts(23), 23)), 23, true, [1, 2, 1, 2, 3]],
+    ['the bank counts more than it gives', passes(slice(accounts(10), 12)), 10, false, [1, 2, 1, 2]],
+    ['the bank counts fewer than it gives', passes(slice(accounts(10), 9)), 10, false, [1, 1]],
+    ['the bank counts none', passes(slice(accounts(10), 0)), 10, false, [1, 1]],
+    ['an account is twice on one page', () => page([account(1), account(1)], { rowCount: 2 }), 1, false, [1, 2, 1, 2]],
+  ])('%s', async (_name, answer, count, complete, asked) => {
+    const { read, numbers } = begin(answer, { maxConcurrentRequests: 1 });
     const list = await read();
-    expect([list.complete, list.readAgain, ids(list).length]).toEqual([false, true, 19]);
-  });
-
-  it('an account twice on one page counts as a change', async () => {
-    const { read } = begin(() => page([account(1), account(1)], { rowCount: 2 }));
-    expect(await read()).toMatchObject({ complete: false, readAgain: true, accounts: 1 });
+    expect([list.accounts, ids(list).length, list.complete, numbers()]).toEqual([count, count, complete, asked]);
   });
 
   it("the later page's version of an account wins, whichever page comes first", async () => {
@@ -259,32 +194,17 @@ describe('a list that changes while it is read', () => {
     expect(list.list.find(({ accountId }) => accountId === 'a-3')?.friendlyName).toBe('newer');
     expect(ids(list)).toHaveLength(5);
   });
-
-  it('accounts that are added behind the count are found when the count grows', async () => {
-    let passes = 0;
-    const { read } = begin(({ pageNumber }) => {
-      if (pageNumber === 1) passes += 1;
-      const size = passes === 1 && pageNumber === 1 ? 20 : 23;
-      return page(accounts(23).slice((pageNumber - 1) * 10, pageNumber * 10), { rowCount: size });
-    });
-    const list = await read();
-    expect([ids(list).length, list.complete]).toEqual([23, true]);
-  });
 });
 
 describe('a list that never ends', () => {
-  it('because the same page comes again and again ends at once, and is not known to be whole', async () => {
-    const { read, numbers } = begin(() => page(accounts(10)));
+  it.each<[string, (pageNumber: number) => PageAnswer, number, boolean | null, number[]]>([
+    ['the same page comes again and again', () => page(accounts(10)), 10, false, [1, 2, 1, 2]],
+    ['the bank knows no pages, and all of it is shorter than one', () => page(accounts(4)), 4, null, [1, 2]],
+    ['two pages take turns', (number) => page(accounts(10, (number % 2) * 10)), 20, false, [1, 2, 3, 1, 2, 3]],
+  ])('because %s, ends', async (_name, answer, count, complete, asked) => {
+    const { read, numbers } = begin(({ pageNumber }) => answer(pageNumber));
     const list = await read();
-    expect([ids(list).length, list.complete]).toEqual([10, false]);
-    expect(numbers()).toEqual([1, 2, 1, 2]);
-  });
-
-  it('because the bank knows no pages is whole when all of it is shorter than a page', async () => {
-    const { read, numbers } = begin(() => page(accounts(4)));
-    const list = await read();
-    expect([ids(list).length, list.complete, list.readAgain]).toEqual([4, null, false]);
-    expect(numbers()).toEqual([1, 2]);
+    expect([ids(list).length, list.complete, numbers()]).toEqual([count, complete, asked]);
   });
 
   it('because the same page comes again and again under a great count ends soon', async () => {
@@ -293,10 +213,21 @@ describe('a list that never ends', () => {
     expect(requests.length).toBeLessThanOrEqual(2 * (1 + 2 * 6));
   });
 
-  it('because two pages take turns ends', async () => {
-    const { read, numbers } = begin(({ pageNumber }) => page(accounts(10, (pageNumber % 2) * 10)));
-    expect(ids(await read())).toHaveLength(20);
-    expect(numbers()).toEqual([1, 2, 3, 1, 2, 3]);
+  it('is cut off by what it weighs, before it fills the memory', async () => {
+    let asked = 0;
+    const source = { get: () => Promise.resolve([Buffer.alloc(30_000_000, ++asked)]) };
+    const settings = { BANK_PAGE_SIZE: 10, BANK_MAX_CONCURRENT_REQUESTS: 3 };
+    const list = new AccountReader(source, { note: () => undefined }, settings).begin('r-1', AbortSignal.any([]));
+    const facts = { accounts: 10, added: 10, rowCount: null, echoedSize: null, repeatsLast: false, drift: [] };
+    const read = async () => {
+      for await (const { number } of list.pages()) {
+        expect(number).toBeLessThanOrEqual(20);
+        list.took(facts);
+      }
+    };
+    const { code, detail } = await refusalOf(read);
+    expect([code, detail]).toEqual(['bank-response-invalid', 'The account list is longer than 600000000 bytes.']);
+    expect(asked).toBe(21);
   });
 
   it('because there are always new accounts is refused', async () => {
@@ -316,25 +247,18 @@ describe('a page size that the bank refuses', () => {
     return (request: PageRequest): PageAnswer => (request.pageSize > most ? 'too-large' : answer(request));
   };
 
-  it('is made smaller until it fits, and the list is whole', async () => {
-    const { read, requests } = begin(upTo(100, 230), { pageSize: 1000 });
+  it.each([
+    [1000, 100, [1000, 500, 250, 125, 62]],
+    // it passes the default of the bank on its way down
+    [90, 50, [90, 50]],
+  ])('of %i where %i is the most is made smaller until it fits, and remembered', async (pageSize, most, sizes) => {
+    const { read, requests } = begin(upTo(most, 230), { pageSize });
     const list = await read();
     expect([ids(list).length, list.complete]).toEqual([230, true]);
-    expect([...new Set(requests.map(({ pageSize }) => pageSize))]).toEqual([1000, 500, 250, 125, 62]);
-  });
-
-  it('is remembered for the next reading', async () => {
-    const { read, requests } = begin(upTo(100, 10), { pageSize: 1000 });
-    await read();
+    expect([...new Set(requests.map((request) => request.pageSize))]).toEqual(sizes);
     requests.length = 0;
     await read();
-    expect(requests.map(({ pageSize }) => pageSize)).toEqual([62]);
-  });
-
-  it('passes the default of the bank on its way down', async () => {
-    const { read, requests } = begin(upTo(50, 10), { pageSize: 90 });
-    await read();
-    expect(requests.map(({ pageSize }) => pageSize)).toEqual([90, 50]);
+    expect(new Set(requests.map((request) => request.pageSize))).toEqual(new Set(sizes.slice(-1)));
   });
 
   it('may be refused on a later page: the pass begins again', async () => {
@@ -418,12 +342,5 @@ describe('a reading after one that had a count', () => {
       const list = await read();
       expect([ids(list).length, list.complete]).toEqual([size, true]);
     }
-  });
-
-  it('asks for one page at a time where only one call may be in flight', async () => {
-    const { read, most } = begin(answerAs(counted(25)), { maxConcurrentRequests: 1 });
-    await read();
-    await read();
-    expect(most.underWay).toBe(1);
   });
 });

@@ -87,16 +87,6 @@ describe('numbers as texts of their digits', () => {
     );
   });
 
-  it('are the same for what a program writes, pretty or not', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.constantFrom(0, 1, '\t'), (value, indent) => {
-        const text = JSON.stringify(value, null, indent);
-        expect(quoted(text)).toEqual(sources(text));
-      }),
-      { numRuns: 1000 },
-    );
-  });
-
   it.each([
     ['[19435.50]', ['19435.50']],
     ['[12345678901234567890.12345678901234567890]', ['12345678901234567890.12345678901234567890']],
@@ -161,7 +151,7 @@ describe('malformed JSON', () => {
         const text = `{${parts.join('')}}`;
         expect(outcome(quoted, text)).toEqual(outcome(sources, text));
       }),
-      { numRuns: 20_000 },
+      { numRuns: 5000 },
     );
   });
 });

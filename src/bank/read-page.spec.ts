@@ -131,9 +131,7 @@ describe('the counts of a page', () => {
 
 describe('a page that would swell in memory', () => {
   it.each([
-    ['arrays', '[],'],
     ['objects', '{},'],
-    ['numbers', '1,'],
     ['nesting', '['],
   ])('of nothing but %s is refused before it is parsed', async (_name, part) => {
     const text = `{"result":[${part.repeat(8_000_000)}`;

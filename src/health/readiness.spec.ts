@@ -187,12 +187,6 @@ describe('asking for health', () => {
     expect(scene.counts).toEqual({ tokens: 3, refreshes: 1 });
   });
 
-  it('costs one request however many ask at once', async () => {
-    const scene = new Scene();
-    await Promise.all(Array.from({ length: 20 }, () => scene.readiness.check()));
-    expect(scene.counts.tokens).toBe(1);
-  });
-
   it('costs nothing beyond the steps of waiting while the bank fails', async () => {
     const scene = new Scene();
     scene.onToken = () => Promise.reject(new GatewayError('credentials-rejected', 'no'));
@@ -201,14 +195,5 @@ describe('asking for health', () => {
       scene.clock.advance(1000);
     }
     expect(scene.counts.tokens).toBe(1);
-  });
-
-  it('costs no refresh during the back-off', async () => {
-    const scene = new Scene();
-    scene.onRefresh = () => Promise.reject(DOWN);
-    await expect(scene.snapshots.get(ANY)).rejects.toThrow('down');
-    await scene.readiness.check();
-    await scene.readiness.check();
-    expect(scene.counts.refreshes).toBe(1);
   });
 });
