@@ -1,37 +1,11 @@
 import { isValidIBAN } from 'ibantools';
+import type { z } from 'zod';
 import type { BankAccount, BankBalance } from '../bank/account-fields.js';
+import type { accountSchema, balanceSchema } from './account-schema.js';
 import { addDecimals } from './decimal.js';
 
-/** A balance of an account. Amounts are decimals with the bank's digits; dates are the bank's text, unchanged. */
-export interface Balance {
-  type: string | null;
-  currency: string | null;
-  beginOfDay: string | null;
-  intraDay: string | null;
-  current: string | null;
-  blocked: string | null;
-  financialDate: string | null;
-  lastTransactionAt: string | null;
-}
-
-/** An account of the API (docs/api.md#account). Every field is always present; arrays and objects are never null. */
-export interface Account {
-  id: string;
-  name: string;
-  description: string | null;
-  status: string | null;
-  currency: string | null;
-  protection: string | null;
-  iban: string | null;
-  ibans: string[];
-  identifiers: { account: string | null; financialInstitution: string | null; country: string | null }[];
-  owner: { id: string | null; name: string | null; number: string | null };
-  openedAt: string | null;
-  closedAt: string | null;
-  balances: Balance[];
-  interest: { netRate: string | null; calcMethod: string | null };
-  overdraft: { rate: string | null; calcMethod: string | null };
-}
+export type Account = z.infer<typeof accountSchema>;
+export type Balance = z.infer<typeof balanceSchema>;
 
 /** Converts the bank's account to one of the API. `id` comes first: accounts are found by how their JSON begins. */
 export function toAccount(bank: BankAccount): Account {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Account, Balance } from '../snapshot/account.js';
 
 const text = (example: string) => z.string().nullable().meta({ example });
 /** `format: decimal` marks a text that is a number with any number of digits. */
@@ -8,7 +7,8 @@ const decimal = (example: string, description = 'a decimal with the digits that 
 /** The bank writes dates in several forms. */
 const date = (example: string) => z.string().nullable().meta({ example, description: "the bank's text, unchanged" });
 
-const balanceSchema = z
+/** A balance of an account. Amounts are decimals with the bank's digits; dates are the bank's text, unchanged. */
+export const balanceSchema = z
   .object({
     type: text('CurrentBalance'),
     currency: text('EUR'),
@@ -22,7 +22,7 @@ const balanceSchema = z
     financialDate: date('2026-11-20T00:00:00+00:00'),
     lastTransactionAt: date('2026-11-19T14:09:51.067Z'),
   })
-  .meta({ id: 'Balance' }) satisfies z.ZodType<Balance>;
+  .meta({ id: 'Balance' });
 
 const identifierSchema = z
   .object({
@@ -40,7 +40,10 @@ const ownerSchema = z
   })
   .meta({ id: 'AccountOwner' });
 
-/** Schema of an account as internal web apps get it (docs/api.md#account): the source of the OpenAPI document. */
+/**
+ * Schema of an account as internal web apps get it (docs/api.md#account): the source of the type and of the OpenAPI document.
+ * Every field is always present; arrays and objects are never null.
+ */
 export const accountSchema = z
   .object({
     id: z.string().meta({ example: 'eba213f9-7469-8d7a-b5f9-4135ef61100f' }),
@@ -62,4 +65,4 @@ export const accountSchema = z
     interest: z.object({ netRate: decimal('1.25'), calcMethod: text('ACT/360') }).meta({ id: 'Interest' }),
     overdraft: z.object({ rate: decimal('9.5'), calcMethod: text('ACT/360') }).meta({ id: 'Overdraft' }),
   })
-  .meta({ id: 'Account' }) satisfies z.ZodType<Account>;
+  .meta({ id: 'Account' });
