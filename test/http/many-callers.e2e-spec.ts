@@ -6,7 +6,7 @@ import { holdAccounts } from '../support/bank-for-file.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { expectCommonConditions, faultOf } from '../support/common-conditions.js';
 import { type Gateway, get, startGateway } from '../support/gateway.js';
-import { type PretendBank, startPretendBank } from '../support/pretend-bank.js';
+import { startPretendBank } from '../support/pretend-bank.js';
 import { startProber } from '../support/prober.js';
 import { programEnvironment, startProgram } from '../support/program.js';
 import { codeOf, sendRaw } from '../support/raw-connection.js';
@@ -24,34 +24,40 @@ const connectionsOf = ({ app }: Gateway): Promise<number> => {
 };
 
 describe('a crowd', () => {
-  it('callers who leave before their answer, 1000 of them, leave nothing behind', async () => {
+  it('callers who leave before their answer, 300 of them, leave nothing behind', async () => {
     const bank = await startPretendBank();
     const letGo = holdAccounts(bank);
     // those who have left do not count as waiting
     const gateway = await startGateway(bank, { MAX_REQUESTS_WAITING: '150' });
-    for (let left = 0; left < 1000; left += 100) {
+    const stays = gateway.get('/api/v1/accounts');
+    await until(() => bank.requests.length === 2);
+    for (let left = 0; left < 300; left += 100) {
       const sockets = Array.from({ length: 100 }, () => connect({ port: gateway.port, host: '127.0.0.1' }));
       for (const socket of sockets) socket.write(GET);
-      await until(async () => (await connectionsOf(gateway)) === 100);
+      await until(async () => (await connectionsOf(gateway)) === 101);
       await delay(20);
-      for (const socket of sockets) socket.destroy();
-      await until(async () => (await connectionsOf(gateway)) === 0);
+      for (const [index, socket] of sockets.entries()) {
+        if (index % 2) socket.resetAndDestroy();
+        else socket.destroy();
+      }
+      await until(async () => (await connectionsOf(gateway)) === 1);
     }
     const lines = gateway.events('request');
-    expect(lines.length).toBeGreaterThan(900);
+    expect(lines.length).toBeGreaterThan(250);
     expect(lines.every(({ status }) => status === 499)).toBe(true);
     letGo();
-    expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    const answer = await stays;
+    expect([answer.status, answer.json.page.total]).toEqual([200, 3]);
     expect(bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts'))).toHaveLength(1);
-    expect(gateway.events('request.failed')).toEqual([]);
+    await expectCommonConditions(bank, gateway, [answer]);
   });
 
-  it('2000 at once before a slow bank: each has an answer or a clean refusal, the live probe stays quick', async () => {
+  it('1000 at once before a slow bank: each has an answer or a clean refusal, the live probe stays quick', async () => {
     const bank = await startPretendBank();
     const letGo = holdAccounts(bank);
     const program = await startProgram({
       env: programEnvironment(bank, {
-        MAX_REQUESTS_WAITING: '500',
+        MAX_REQUESTS_WAITING: '250',
         NODE_ENV: 'production',
         REQUEST_DEADLINE_MS: '30000',
         BANK_REQUEST_TIMEOUT_MS: '30000',
@@ -65,12 +71,12 @@ describe('a crowd', () => {
 
     const calls: Promise<Awaited<ReturnType<typeof sendRaw>>>[] = [];
     const prober = startProber(`http://127.0.0.1:${port}/health/live`);
-    for (let count = 0; count < 2000; count += 1) {
+    for (let count = 0; count < 1000; count += 1) {
       calls.push(sendRaw(port, GET, { waitMs: 20_000 }));
       // as a network would; and one event loop plays them all here
       if (count % 50 === 49) await delay(10);
     }
-    await until(() => program.stdout().split('"code":"overloaded"').length > 1500, 15_000);
+    await until(() => program.stdout().split('"code":"overloaded"').length > 750, 15_000);
     await delay(FULL ? 6000 : 1000);
     letGo();
     const heard = await Promise.all(calls);
@@ -86,7 +92,7 @@ describe('a crowd', () => {
       [...new Set(reported)].map((each) => [each, reported.filter((one) => one === each).length]),
     );
     expect(Object.keys(counts).sort()).toEqual(['200 ok', '503 overloaded']);
-    expect(counts['200 ok']).toBe(500);
+    expect(counts['200 ok']).toBe(250);
     expect(failed).toBe(0);
     expect(took.length).toBeGreaterThan(20);
     // how soon depends on the machine: looked at in a run that has it alone
@@ -143,18 +149,18 @@ describe('a crowd', () => {
     expect(await program.exit).toBe(0);
   }, 60_000);
 
-  it('200 who never finish their header have a 408 in time, and others are served', async () => {
+  it('50 who never finish their header have a 408 in time, and others are served', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = listSample();
     const gateway = await startGateway(bank);
-    const slow = Array.from({ length: 200 }, (_, index) =>
+    const slow = Array.from({ length: 50 }, (_, index) =>
       // some send nothing at all
       sendRaw(gateway.port, index % 10 ? 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ' : '', {
         waitMs: 18_000,
         enough: 2,
       }),
     );
-    await until(async () => (await connectionsOf(gateway)) === 200);
+    await until(async () => (await connectionsOf(gateway)) === 50);
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
     for (const { answers, end } of await Promise.all(slow)) {
       const [answer] = answers;
@@ -164,16 +170,10 @@ describe('a crowd', () => {
   }, 30_000);
 });
 
-describe('callers who leave', () => {
+describe('a caller who leaves before the answer is out', () => {
   const PATH = '/api/v1/accounts';
   const get = (target: string, id: string) =>
     `GET ${target} HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${id}\r\n\r\n`;
-
-  /** A gateway whose bank is held back. */
-  async function startHeldUp(): Promise<{ bank: PretendBank; gateway: Gateway; letGo: () => void }> {
-    const bank = await startPretendBank();
-    return { bank, gateway: await startGateway(bank), letGo: holdAccounts(bank) };
-  }
 
   const statuses = (gateway: Gateway) =>
     gateway
@@ -188,90 +188,28 @@ describe('callers who leave', () => {
     return socket;
   }
 
-  describe('a caller who leaves before the answer is out', () => {
-    it('has one line with 499 for each request, also for those behind another on the connection', async () => {
-      const { bank, gateway, letGo } = await startHeldUp();
-      const lists = () => bank.requests.filter(({ path }) => path.startsWith(PATH)).length;
-      const requests = ['a', 'b', 'c'].map((id) => get(PATH, id)).join('') + get('/health/live', 'd');
-      const socket = await send(gateway, requests);
-      await until(() => lists() === 1);
-      socket.resetAndDestroy();
-      const left = ['a 499', 'b 499', 'c 499', 'd 499'];
-      await until(() => gateway.events('request').length >= left.length);
-      expect(statuses(gateway)).toEqual(left);
-      // what is made for them after all changes nothing
-      letGo();
-      await until(() => gateway.events('snapshot.refreshed').length === 1);
-      expect((await gateway.get('/health/live', { 'x-request-id': 'f' })).status).toBe(200);
-      await until(() => gateway.events('request').length > left.length);
-      expect(statuses(gateway)).toEqual([...left, 'f 200']);
-    });
-
-    it('the counterpart: one who stays has the status of the answer', async () => {
-      const { gateway, letGo } = await startHeldUp();
-      const socket = await send(gateway, get(PATH, 'a') + get('/health/live', 'b') + get('/%zz', 'c'));
-      socket.resume();
-      letGo();
-      await until(() => gateway.events('request').length === 3);
-      expect(statuses(gateway)).toEqual(['a 200', 'b 200', 'c 400']);
-      socket.destroy();
-    });
+  it('has one line with 499 for each request, also for those behind another; the refresh goes on', async () => {
+    const bank = await startPretendBank();
+    const letGo = holdAccounts(bank);
+    const gateway = await startGateway(bank);
+    const socket = await send(gateway, ['a', 'b', 'c'].map((id) => get(PATH, id)).join('') + get('/health/live', 'd'));
+    await until(() => bank.requests.filter(({ path }) => path.startsWith(PATH)).length === 1);
+    socket.resetAndDestroy();
+    const left = ['a 499', 'b 499', 'c 499', 'd 499'];
+    await until(() => gateway.events('request').length >= left.length);
+    expect(statuses(gateway)).toEqual(left);
+    letGo();
+    await until(() => gateway.events('snapshot.refreshed').length === 1);
+    expect((await gateway.get(PATH)).headers['cache-status']).toMatch(/; hit/);
   });
-});
 
-describe('callers who leave during a refresh', () => {
-  const CALLERS = 300;
-
-  describe('callers who leave cost nothing', () => {
-    it(`${CALLERS} who hang up while the bank is asked: one refresh, which goes on for those who stay`, async () => {
-      const bank = await startPretendBank();
-      const letGo = holdAccounts(bank);
-      const gateway = await startGateway(bank);
-      const stays = gateway.get('/api/v1/accounts');
-      await until(() => bank.requests.length === 2);
-      await Promise.all(
-        Array.from({ length: CALLERS }, async (_, index) => {
-          const socket = connect(gateway.port, '127.0.0.1');
-          await new Promise((done) => socket.once('connect', done));
-          await new Promise((done) =>
-            socket.write(
-              `GET /api/v1/accounts?pageSize=${(index % 1000) + 1} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
-              done,
-            ),
-          );
-          if (index % 2) socket.resetAndDestroy();
-          else socket.destroy();
-        }),
-      );
-      expect((await gateway.get('/health/live')).status).toBe(200);
-      letGo();
-      const answer = await stays;
-      expect([answer.status, answer.json.page.total]).toEqual([200, 3]);
-      expect(bank.requests).toHaveLength(2);
-      // a caller who left has a line too, unless they left before their request was read
-      await until(() => gateway.events('request').length >= 2);
-      const left = gateway.events('request').filter(({ status }) => status === 499);
-      expect(left.length).toBeGreaterThan(0);
-      await expectCommonConditions(bank, gateway, [answer]);
-    });
-
-    it('who leaves while a token is asked for does not end that request', async () => {
-      const bank = await startPretendBank();
-      const issue = bank.onToken;
-      const { promise: letGo, resolve } = Promise.withResolvers<void>();
-      bank.onToken = (...args) => void letGo.then(() => issue(...args));
-      const gateway = await startGateway(bank);
-      const socket = connect(gateway.port, '127.0.0.1', () =>
-        socket.write('GET /api/v1/accounts HTTP/1.1\r\nHost: localhost\r\n\r\n'),
-      );
-      await until(() => bank.requests.length === 1);
-      socket.destroy();
-      resolve();
-      await until(() => gateway.events('snapshot.refreshed').length === 1);
-      const answer = await gateway.get('/api/v1/accounts');
-      expect(answer.headers['cache-status']).toMatch(/; hit/);
-      expect(bank.requests).toHaveLength(2);
-      await expectCommonConditions(bank, gateway, [answer]);
-    });
+  it('the counterpart: one who stays has the status of the answer', async () => {
+    const bank = await startPretendBank();
+    const gateway = await startGateway(bank);
+    const socket = await send(gateway, get(PATH, 'a') + get('/health/live', 'b') + get('/%zz', 'c'));
+    socket.resume();
+    await until(() => gateway.events('request').length === 3);
+    expect(statuses(gateway)).toEqual(['a 200', 'b 200', 'c 400']);
+    socket.destroy();
   });
 });

@@ -35,49 +35,34 @@ type Case = [name: string, bytes: string, status: number, code?: string];
 // which names are ours is in src/http/guard.spec.ts
 const HOSTS: Case[] = [
   ['no Host', `GET ${PATH} HTTP/1.1\r\n\r\n`, 400, 'malformed-request'],
-  ['an empty Host', host(''), 421, 'host-not-allowed'],
   ['two Hosts', `GET ${PATH} HTTP/1.1\r\n${HOST}${HOST}\r\n`, 400, 'malformed-request'],
   ['two Hosts, one foreign', `GET ${PATH} HTTP/1.1\r\n${HOST}hOsT: evil.example\r\n\r\n`, 400, 'malformed-request'],
   ['two Hosts at the live probe', `GET /health/live HTTP/1.1\r\n${HOST}${HOST}\r\n`, 400, 'malformed-request'],
-  ['a foreign Host', host('evil.example'), 421, 'host-not-allowed'],
-  ['a Host with user', host('evil@localhost'), 421, 'host-not-allowed'],
-  ['a Host with port 65536', host('localhost:65536'), 421, 'host-not-allowed'],
-  ['a Host in capitals, with a port', host('LOCALHOST:65535'), 200],
-  ['an IPv6 Host', host('[::1]:3000'), 200],
   ['a Host beyond bytes', host('löcalhost'), 421, 'host-not-allowed'],
 ];
 
 const FORMS: Case[] = [
   ['absolute-form, ours', get(`http://localhost${PATH}`), 400, 'malformed-request'],
   ['absolute-form, foreign', get(`http://evil.example${PATH}`), 400, 'malformed-request'],
-  ['absolute-form, https', get(`https://localhost${PATH}`), 400, 'malformed-request'],
   ['authority-form', get('localhost:80'), 400, 'malformed-request'],
   ['no slash', get('api/v1/accounts'), 400, 'malformed-request'],
   ['two slashes', get(`//localhost${PATH}`), 404, 'not-found'],
   ['asterisk-form', get('*'), 400, 'malformed-request'],
   ['OPTIONS *', `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`, 204],
   ['OPTIONS of a route', `OPTIONS ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 204],
-  ['OPTIONS of nothing', `OPTIONS /nothing HTTP/1.1\r\n${HOST}\r\n`, 404, 'not-found'],
   ['TRACE', `TRACE ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 405, 'method-not-allowed'],
-  ['TRACE of nothing', `TRACE /nothing HTTP/1.1\r\n${HOST}\r\n`, 404, 'not-found'],
-  ['PURGE', `PURGE ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 405, 'method-not-allowed'],
-  ['M-SEARCH', `M-SEARCH ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 405, 'method-not-allowed'],
   ['a foreign Host comes before the method', `PURGE ${PATH} HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
   ['CONNECT', 'CONNECT bank.example:443 HTTP/1.1\r\nHost: bank.example:443\r\n\r\n', 405, 'method-not-allowed'],
   ['a method in small letters', `get ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 400, 'malformed-request'],
   ['a method nobody knows', `FETCH ${PATH} HTTP/1.1\r\n${HOST}\r\n`, 400, 'malformed-request'],
   ['an upgrade is not taken', get(PATH, 'Connection: Upgrade\r\nUpgrade: websocket\r\n'), 200],
-  ['an upgrade to h2c is not taken', get(PATH, 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n'), 200],
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'malformed-request'],
   ['HTTP/2.0 on the line', `GET ${PATH} HTTP/2.0\r\n${HOST}\r\n`, 400, 'malformed-request'],
-  ['HTTP/9.9 on the line', `GET ${PATH} HTTP/9.9\r\n${HOST}\r\n`, 400, 'malformed-request'],
   ['HTTP/0.9', `GET ${PATH}\r\n\r\n`, 400, 'malformed-request'],
-  ['HTTP/0.9, said', `GET ${PATH} HTTP/0.9\r\n${HOST}\r\n`, 400, 'malformed-request'],
   ['HTTP/1.0 without Host', `GET ${PATH} HTTP/1.0\r\n\r\n`, 400, 'malformed-request'],
   ['HTTP/1.0 with Host', `GET ${PATH} HTTP/1.0\r\n${HOST}\r\n`, 200],
   ['HTTP/1.0 without Host at the live probe', 'GET /health/live HTTP/1.0\r\n\r\n', 200],
   ['hello of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400, 'malformed-request'],
-  ['SSH', 'SSH-2.0-OpenSSH_9.6\r\n', 400, 'malformed-request'],
   ['a proxy header', `PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n${get(PATH)}`, 400, 'malformed-request'],
 ];
 
@@ -89,24 +74,15 @@ const FRAMING: Case[] = [
     'malformed-request',
   ],
   ['two lengths', get(PATH, 'Content-Length: 1\r\nContent-Length: 2\r\n'), 400, 'malformed-request'],
-  ['a length below zero', get(PATH, 'Content-Length: -1\r\n'), 400, 'malformed-request'],
-  ['a length too long', get(PATH, `Content-Length: ${'9'.repeat(30)}\r\n`), 400, 'malformed-request'],
   ['chunked in another coat', get(PATH, 'Transfer-Encoding: xchunked\r\n'), 413, 'request-too-large'],
   ['a body on GET, small', `${get(PATH, 'Content-Length: 5\r\n')}hello`, 200],
   ['a body on GET, large', `${get(PATH, 'Content-Length: 2000\r\n')}${'x'.repeat(2000)}`, 413, 'request-too-large'],
-  [
-    'a body on GET, chunked',
-    `${get(PATH, 'Transfer-Encoding: chunked\r\n')}5\r\nhello\r\n0\r\n\r\n`,
-    413,
-    'request-too-large',
-  ],
   [
     'a body on GET, endless',
     `${get(PATH, 'Content-Length: 999999999999\r\n')}${'x'.repeat(900_000)}`,
     413,
     'request-too-large',
   ],
-  ['a bad chunk', `${get(PATH, 'Transfer-Encoding: chunked\r\n')}zz\r\n`, 413, 'request-too-large'],
   ['Expect: 100-continue', get(PATH, 'Content-Length: 5\r\nExpect: 100-continue\r\n'), 200],
   ['Expect: something', get(PATH, 'Expect: wonders\r\n'), 200],
   ['a fold', get(PATH, 'X-A: 1\r\n 2\r\n'), 400, 'malformed-request'],
@@ -115,38 +91,29 @@ const FRAMING: Case[] = [
   ['a space before the colon', get(PATH, 'X-A : 1\r\n'), 400, 'malformed-request'],
   ['NUL in a value', get(PATH, 'X-A: a\0b\r\n'), 400, 'malformed-request'],
   ['NUL in the path', get(`${PATH}\0`), 400, 'malformed-request'],
-  ['NUL and more', '\0\0\0\0\r\n\r\n', 400, 'malformed-request'],
   ['two spaces on the line', `GET  ${PATH}  HTTP/1.1\r\n${HOST}\r\n`, 200],
   ['a header of 64 KB', get(PATH, `X-A: ${'a'.repeat(64 * KB)}\r\n`), 431, 'request-too-large'],
   ['a header of 15 KB', get(PATH, `X-A: ${'a'.repeat(15 * KB)}\r\n`), 200],
   ['10 000 headers', get(PATH, 'a:b\r\n'.repeat(10_000)), 431, 'request-too-large'],
   ['300 headers', get(PATH, 'a:b\r\n'.repeat(300)), 431, 'request-too-large'],
-  ['a Host behind 2 500 headers', get(PATH, `${'a:b\r\n'.repeat(2500)}Host: evil\r\n`), 431, 'request-too-large'],
 ];
 
 const PATHS: Case[] = [
   ['a path of 9 KB', get(`/${'a'.repeat(9 * KB)}`), 414, 'request-too-large'],
-  ['a path of 64 KB', get(`/${'a'.repeat(64 * KB)}`), 414, 'request-too-large'],
   ['a query of 9 KB', get(`${PATH}?q=${'a'.repeat(9 * KB)}`), 414, 'request-too-large'],
   ['an id of 300', get(`${PATH}/${'a'.repeat(300)}`), 414, 'request-too-large'],
   ['%00', get(`${PATH}/%00`), 404, 'account-not-found'],
   ['%2e%2e', get(`${PATH}/%2e%2e`), 404, 'account-not-found'],
-  ['..', get(`${PATH}/..`), 404, 'account-not-found'],
   ['%2f', get(`${PATH}/a%2fb`), 404, 'account-not-found'],
   ['a back-slash', get(`${PATH}\\..\\x`), 404, 'not-found'],
   ['files of the docs', get('/docs/../../../../etc/passwd'), 404, 'not-found'],
   ['files of the docs, encoded', get('/docs/%2e%2e%2f%2e%2e%2fpackage.json'), 404, 'not-found'],
-  ['half a percent', get(`${PATH}/%`), 400, 'malformed-request'],
   ['bad percents', get(`${PATH}/%zz%4`), 400, 'malformed-request'],
   ['bad UTF-8', get(`${PATH}/%ff%fe`), 400, 'malformed-request'],
-  ['UTF-8', get(`${PATH}/%C3%A9%F0%9F%92%B6`), 404, 'account-not-found'],
-  ['a percent at a foreign Host', `GET /%zz HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
   ['unknown path', get('/nothing'), 404, 'not-found'],
   ['a fragment', get(`${PATH}#x`), 400, 'invalid-request'],
   ['a path of a probe, extended', `GET /health/live/ HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
   ['a path of a probe, encoded', `GET /health/%6cive HTTP/1.1\r\nHost: evil\r\n\r\n`, 421, 'host-not-allowed'],
-  ['cross-site', get(PATH, 'Sec-Fetch-Site: cross-site\r\n'), 403, 'client-not-allowed'],
-  ['cross-site, listed', get(PATH, 'Sec-Fetch-Site: cross-site\r\nOrigin: https://app.example\r\n'), 200],
   [
     'cross-site, twice',
     get(PATH, 'Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n'),
@@ -156,7 +123,6 @@ const PATHS: Case[] = [
   ['cross-site, path encoded', get('/%61pi/v1/accounts', 'Sec-Fetch-Site: cross-site\r\n'), 403, 'client-not-allowed'],
   ['a probe takes no parameters, and parses none', get(`/health/live?${'a&'.repeat(3000)}`), 200],
   ['the counterpart, elsewhere', get(`${PATH}?${'a&'.repeat(3000)}`), 400, 'invalid-request'],
-  ['cross-site to the docs', get('/docs', 'Sec-Fetch-Site: cross-site\r\n'), 200],
 ];
 
 describe.each([
@@ -187,12 +153,6 @@ describe('other methods', () => {
       ]);
     }
   });
-
-  it.each(['application/json', 'text/plain', 'multipart/form-data'])('POST of %s is 405 as well', async (type) => {
-    const bytes = `POST ${PATH} HTTP/1.1\r\n${HOST}Content-Type: ${type}\r\nContent-Length: 8\r\n\r\n{"a": 1}`;
-    const { answers } = await sendRaw(gateway.port, bytes);
-    expect(answers.map(codeOf)).toEqual(['method-not-allowed']);
-  });
 });
 
 describe('odd connections', () => {
@@ -213,13 +173,6 @@ describe('odd connections', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 400]);
     expect(answers.map((answer) => faultOf(answer))).toEqual([null, null]);
     expect(end).toBe('closed');
-  });
-
-  it('CONNECT behind a request is answered after it', async () => {
-    const { answers } = await sendRaw(gateway.port, `${get('/health')}CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n`, {
-      enough: 2,
-    });
-    expect(answers.map(({ status }) => status)).toEqual([200, 405]);
   });
 
   it.each(['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', '\x01\x02\r\n\r\n'])(
