@@ -87,10 +87,17 @@ describe('an answer', () => {
   });
 
   it.each(both)('of 400 from the %s is a rejected certificate if its page says so, and only then', (target) => {
-    const page = (text: string) => answer(400, `<html><title>${text}</title></html>`);
-    expect(toAnswerError(page('400 The SSL certificate error'), target, NOW)?.code).toBe('certificate-rejected');
-    const other = toAnswerError(page('Request blocked'), target, NOW);
-    expect(other?.code).toBe(target === 'token' ? 'credentials-rejected' : 'bank-refused');
-    expect(other?.detail).toContain('HTML page');
+    const page = (status: number, text: string, contentType = 'text/html') =>
+      toAnswerError({ ...answer(status, `<html><title>${text}</title></html>`), contentType }, target, NOW);
+    expect(page(400, '400 The SSL certificate error')?.code).toBe('certificate-rejected');
+    expect(page(400, 'No required SSL certificate was sent', '')?.code).toBe('certificate-rejected');
+    for (const other of [page(400, 'Request blocked'), page(403, 'The SSL certificate error')]) {
+      expect(other?.code).not.toBe('certificate-rejected');
+      expect(other?.detail).toMatch(/HTML page.*certificate.*firewall/);
+      expect(other?.detail).not.toContain('blocked');
+    }
+    const json = toAnswerError(answer(400, '{"message":"The SSL certificate error"}'), target, NOW);
+    expect(json?.code).not.toBe('certificate-rejected');
+    expect(json?.detail).not.toContain('firewall');
   });
 });

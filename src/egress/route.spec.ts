@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { matchesNoProxy } from './route.js';
+import { readSettings } from '../config/read-settings.js';
+import { describeRoute, matchesNoProxy } from './route.js';
 
 test.each([
   ['', 'bank.example', false],
@@ -36,4 +37,23 @@ test.each([
   [':443', 'bank.example', false],
 ])('NO_PROXY=%s and %s: %s', (list, host, direct) => {
   expect(matchesNoProxy(list, host, 443)).toBe(direct);
+});
+
+const PROXY = 'http://user:secret@proxy.example:3128';
+
+test.each([
+  [{}, 'direct'],
+  [{ EGRESS_LOCAL_ADDRESS: '127.0.0.2' }, 'direct from 127.0.0.2'],
+  [{ EGRESS_PROXY_URL: PROXY, EGRESS_LOCAL_ADDRESS: '127.0.0.2' }, 'proxy http://proxy.example:3128 from 127.0.0.2'],
+  [{ EGRESS_PROXY_URL: 'https://user:secret@[::1]:8443' }, 'proxy https://[::1]:8443'],
+  [{ https_proxy: PROXY, HTTPS_PROXY: 'http://other.example' }, 'proxy http://proxy.example:3128'],
+  [{ HTTP_PROXY: PROXY, ALL_PROXY: PROXY }, 'direct'],
+  [{ HTTPS_PROXY: PROXY, EGRESS_PROXY_URL: 'direct' }, 'direct'],
+  [{ HTTPS_PROXY: PROXY, NO_PROXY: '127.0.0.1' }, 'direct'],
+  [{ EGRESS_PROXY_URL: PROXY, no_proxy: '127.0.0.0/8' }, 'direct'],
+  [{ EGRESS_PROXY_URL: PROXY, NO_PROXY: '*', EGRESS_NO_PROXY: 'elsewhere' }, 'proxy http://proxy.example:3128'],
+])('%j goes %s', (env, route) => {
+  const bank = { BANK_BASE_URL: 'https://127.0.0.1', BANK_USERNAME: 'u', BANK_PASSWORD: 'p', BANK_PFX_BASE64: 'MII=' };
+  const { settings } = readSettings({ ...bank, ...env }, { sandbox: false });
+  expect(describeRoute(settings, settings.BANK_BASE_URL)).toBe(route);
 });

@@ -19,8 +19,12 @@ const alert = (number: number) =>
   withCode('ERR_SSL_SOME_NAME', { message: `00A:error:0A:SSL routines:ssl3_read_bytes:x:SSL alert number ${number}` });
 
 describe('a TLS alert', () => {
-  it.each([40, 116])('%i is that after the handshake and after other answers, too', (number) => {
+  it.each([40, 42, 43, 44, 45, 46, 47, 48, 116])('%i is a refusal, after other answers too', (number) => {
     expect(failure(alert(number), { reusedSocket: true, everAnswered: true }).code).toBe('certificate-rejected');
+  });
+
+  it.each([10, 20, 50, 70, 71, 80, 112])('%i is none', (number) => {
+    expect(failure(alert(number), { everAnswered: false }).code).toBe('bank-unreachable');
   });
 
   it('counts more than a deadline that has passed meanwhile', () => {

@@ -6,7 +6,7 @@ import { WireClient } from '../../src/egress/wire-client.js';
 import { createAuthority } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { ROUTES, startConnectProxy, startRoute } from '../support/connect-proxy.js';
-import { accountsAt, createEgress, failureOf, identityFor, openSockets, expectSocketsLeft } from '../support/egress.js';
+import { accountsAt, createEgress, identityFor, openSockets, expectSocketsLeft } from '../support/egress.js';
 import { listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { startTlsServer } from '../support/servers.js';
 import { until } from '../support/until.js';
@@ -151,14 +151,6 @@ describe('a retired egress', () => {
     await expectSocketsLeft(before);
     expect(bank.sockets.size).toBe(0);
   });
-
-  test('retired before its first call', async () => {
-    const before = openSockets();
-    const egress = createEgress(identityFor(bank));
-    egress.retire();
-    expect((await egress.get(accountsAt(bank.url))).status).toBe(200);
-    await expectSocketsLeft(before);
-  });
 });
 
 describe('concurrency', () => {
@@ -203,21 +195,5 @@ describe('concurrency', () => {
     held.shift()?.();
     expect((await last).status).toBe(200);
     expect(bank.requests.length).toBe(asked + 1);
-  });
-
-  test('failures of all kinds give their places back', async () => {
-    bank.onAccounts = (request, _response) => request.socket.destroy();
-    const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: 2, BANK_REQUEST_TIMEOUT_MS: 300 });
-    await Promise.all(Array.from({ length: 10 }, () => failureOf(egress.get(accountsAt(bank.url)))));
-    bank.onAccounts = () => undefined;
-    await Promise.all(Array.from({ length: 4 }, () => failureOf(egress.get(accountsAt(bank.url)))));
-    bank.onAccounts = () => undefined;
-    const gone = Array.from({ length: 10 }, () =>
-      egress.get(accountsAt(bank.url, { signal: AbortSignal.timeout(50) })),
-    );
-    await Promise.allSettled(gone);
-    bank.onAccounts = listAccounts([]);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => egress.get(accountsAt(bank.url))));
-    expect(answers.every(({ status }) => status === 200)).toBe(true);
   });
 });

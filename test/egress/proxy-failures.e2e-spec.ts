@@ -22,33 +22,12 @@ describe('an answer to CONNECT', () => {
 
   const ANSWERS: readonly (readonly [string, (connect: Connect) => void, string, RegExp])[] = [
     ['201 with JSON', says(http('201 Created', FORGED)), 'proxy-refused', /201/],
-    ['204', says('HTTP/1.1 204 No Content\r\n\r\n'), 'proxy-refused', /204/],
     ['302', says(http('302 Found', '', 'Location: https://evil.example/\r\n')), 'proxy-refused', /302/],
     ['401', says(http('401 Unauthorized', FORGED)), 'proxy-refused', /401/],
-    ['403', says(http('403 Forbidden', FORGED)), 'proxy-refused', /403/],
-    ['404', says(http('404 Not Found', FORGED)), 'proxy-refused', /404/],
-    [
-      '407',
-      says(http('407 Proxy Authentication Required', '', 'Proxy-Authenticate: Basic realm="x"\r\n')),
-      'proxy-refused',
-      /407/,
-    ],
     ['502', saysAndCloses(http('502 Bad Gateway', 'x')), 'proxy-refused', /502/],
     ['100 before the tunnel', says(`HTTP/1.1 100 Continue\r\n\r\n${ESTABLISHED}`), 'proxy-refused', /100/],
     ['no HTTP at all', says('SSH-2.0-OpenSSH_9.2\r\n\r\n'), 'proxy-refused', /did not open a tunnel/],
-    [
-      'a header line without a colon',
-      says('HTTP/1.1 200 OK\r\nsecret\r\n\r\n'),
-      'proxy-refused',
-      /did not open a tunnel/,
-    ],
     ['empty lines', says('\r\n\r\n'), 'proxy-unavailable', /opened no tunnel/],
-    [
-      '200 and then noise',
-      ({ socket }) => socket.write(ESTABLISHED, () => setTimeout(() => socket.write('noise, noise, noise'), 50)),
-      'proxy-refused',
-      /does not lead to a TLS server/,
-    ],
     [
       '200 and then a forged answer',
       ({ socket }) => socket.write(ESTABLISHED, () => setTimeout(() => socket.write(http('200 OK', FORGED)), 50)),
@@ -61,12 +40,6 @@ describe('an answer to CONNECT', () => {
       'proxy-refused',
       /does not lead to a TLS server/,
     ],
-    [
-      '200 with a page, and an end',
-      saysAndCloses(http('200 OK', FORGED)),
-      'proxy-refused',
-      /does not lead to a TLS server/,
-    ],
     ['200 and then silence', says(ESTABLISHED), 'bank-timeout', /TLS/],
     ['200 and then an end', saysAndCloses(ESTABLISHED), 'proxy-unavailable', /closed before/],
     [
@@ -76,7 +49,6 @@ describe('an answer to CONNECT', () => {
       /closed before/,
     ],
     ['nothing', () => undefined, 'proxy-unavailable', /opened no tunnel/],
-    ['half a header', says('HTTP/1.1 200 Connection est'), 'proxy-unavailable', /opened no tunnel/],
     ['half a header and an end', saysAndCloses('HTTP/1.1 200 OK\r\nVia: x'), 'proxy-unavailable', /cannot be reached/],
     ['an end', ({ socket }) => socket.end(), 'proxy-unavailable', /cannot be reached/],
     ['a reset', ({ reset }) => reset(), 'proxy-unavailable', /ECONNRESET/],
@@ -89,12 +61,8 @@ describe('an answer to CONNECT', () => {
       const isSilent = /TLS$|opened no tunnel/.test(detail.source);
       const deadline = { BANK_CONNECT_TIMEOUT_MS: isSilent ? 1500 : 10_000 };
       const egress = createEgress(identityFor(bank), { ...settings, ...deadline });
-      const failures = await Promise.all(
-        Array.from({ length: 4 }, async () => failureOf(egress.get(accountsAt(bank.url)))),
-      );
-      for (const failure of failures) {
-        expect(failure).toMatchObject({ code, detail: expect.stringMatching(detail) });
-      }
+      const failure = await failureOf(egress.get(accountsAt(bank.url)));
+      expect(failure).toMatchObject({ code, detail: expect.stringMatching(detail) });
       expect(egress.everAnswered).toBe(false);
       expect(bank.requests).toEqual([]);
       await until(() => proxy.sockets.size === 0);
@@ -118,8 +86,6 @@ describe('a proxy that floods', () => {
 
   test.each([
     ['http proxy', 'header lines', LINES],
-    ['http proxy', 'one line', ONE_LINE],
-    ['https proxy', 'header lines', LINES],
     ['https proxy', 'one line', ONE_LINE],
   ] as const)('an %s that floods %s', async (route, _what, block) => {
     const { settings } = await startRoute(route, { onConnect: (connect) => flood(connect, block) });
@@ -155,13 +121,6 @@ describe('a proxy out of reach', () => {
       status: 503,
       detail: expect.stringContaining('ECONNREFUSED'),
     });
-  });
-
-  test.each(['http', 'https'])('an %s proxy without DNS', async (scheme) => {
-    const egress = createEgress(identityFor(bank), {
-      EGRESS_PROXY_URL: new URL(`${scheme}://no-such-proxy.invalid:3128`),
-    });
-    expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
   });
 
   test('an https proxy that never answers the TLS handshake', async () => {
