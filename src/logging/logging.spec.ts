@@ -17,17 +17,14 @@ function loadedError(): Error {
 }
 
 describe('a log line', () => {
-  it.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const)(
-    'of %s is one JSON object with time, level, message and event',
-    (level) => {
-      const { logger, written } = keepLines();
-      logger[level]({ event: 'token.failed', n: 1 }, 'no\ntoken');
-      expect(written).toEqual([expect.stringMatching(/^\{.*\}\n$/)]);
-      const { time, ...line } = JSON.parse(written[0] ?? '') as Record<string, unknown>;
-      expect(line).toEqual({ level, event: 'token.failed', n: 1, msg: 'no\ntoken' });
-      expect(new Date(String(time)).toISOString()).toBe(time);
-    },
-  );
+  it.each(['trace', 'fatal'] as const)('of %s is one JSON object with time, level, message and event', (level) => {
+    const { logger, written } = keepLines();
+    logger[level]({ event: 'token.failed', n: 1 }, 'no\ntoken');
+    expect(written).toEqual([expect.stringMatching(/^\{.*\}\n$/)]);
+    const { time, ...line } = JSON.parse(written[0] ?? '') as Record<string, unknown>;
+    expect(line).toEqual({ level, event: 'token.failed', n: 1, msg: 'no\ntoken' });
+    expect(new Date(String(time)).toISOString()).toBe(time);
+  });
 
   it('below the level is not written', () => {
     const written: string[] = [];
@@ -48,24 +45,19 @@ describe('an error in a log line', () => {
     ['as the cause of our own error', (cause) => [{ err: new GatewayError('internal-error', 'x', { cause }) }]],
   ];
 
-  it.each(ways)('given %s prints nothing that hangs on it, nor its message', (_name, toArguments) => {
-    const { logger, written } = keepLines();
-    logger.error(...(toArguments(loadedError()) as [object, string]));
-    expect(written).toHaveLength(1);
-    expect(written.join('')).not.toContain('hunter2');
-  });
-
-  it.each(ways)('given %s prints nothing of it for people either', (_name, toArguments) => {
-    let written = '';
-    const { logger } = new Log({
-      level: 'info',
-      pretty: true,
-      destination: { write: (line) => void (written += line) },
-    });
-    logger.error(...(toArguments(loadedError()) as [object, string]));
-    expect(written).toContain('ERROR');
-    expect(written).not.toContain('hunter2');
-  });
+  it.each(ways)(
+    'given %s prints nothing that hangs on it, nor its message, for people either',
+    (_name, toArguments) => {
+      let shown = '';
+      const destination = { write: (line: string) => void (shown += line) };
+      for (const pretty of [false, true]) {
+        const { logger } = new Log({ level: 'info', pretty, destination });
+        logger.error(...(toArguments(loadedError()) as [object, string]));
+      }
+      expect(shown).toMatch(/^\{"level":"error".*\n.*ERROR/);
+      expect(shown).not.toContain('hunter2');
+    },
+  );
 
   it('in a child of the logger is treated alike', () => {
     const { logger, written } = keepLines();

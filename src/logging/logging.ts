@@ -35,7 +35,7 @@ export class Log {
         // pino calls its hook for nothing below its level
         level: leastWritten > INFO ? 'info' : level,
         base: null,
-        timestamp: toTimeField(),
+        timestamp: pino.stdTimeFunctions.isoTime,
         formatters: { level: (label) => ({ level: label }) },
         serializers: { err: toLoggedError },
         hooks: {
@@ -68,25 +68,9 @@ const toTerminal = (destination: LogDestination): LogDestination => ({
   write: (line) => destination.write(toTerminalLine(line)),
 });
 
-/** The timestamp of a line, cached because many lines share one. */
-function toTimeField(): () => string {
-  let ms = 0;
-  let field = '';
-  return () => {
-    const now = Date.now();
-    if (now !== ms) {
-      ms = now;
-      field = `,"time":"${new Date(now).toISOString()}"`;
-    }
-    return field;
-  };
-}
-
 const isFields = (first: unknown): first is Record<string, unknown> => typeof first === 'object' && first !== null;
 
-function carriesError(first: unknown): boolean {
-  return first instanceof Error || (typeof first === 'object' && first !== null && 'err' in first);
-}
+const carriesError = (first: unknown): boolean => first instanceof Error || (isFields(first) && 'err' in first);
 
 function toLoggedError(thrown: unknown): object {
   if (!(thrown instanceof Error)) return { name: typeof thrown };

@@ -43,22 +43,7 @@ afterEach(async () => {
 });
 
 describe('standard output', () => {
-  it('has a line soon, though no others follow', async () => {
-    expect(await textUntil(start("output.write('one\\n');"), 'one\n')).toBe('one\n');
-  });
-
-  it('has what was written while nobody read, when somebody does: in order, to the last line', async () => {
-    const child = start(`
-      output.write('x'.repeat(${MUCH}) + '\\n');
-      await delay(5);
-      output.write('last\\n');
-      await delay(200);
-      process.stderr.write('written');`);
-    await once(child.stderr, 'data');
-    expect((await textUntil(child, 'last\n')).length).toBe(MUCH + 1 + 'last\n'.length);
-  });
-
-  it('is flushed while lines are being written: all of it', async () => {
+  it('has what was written while nobody read, in order, and is flushed: all of it', async () => {
     const child = start(`
       output.write('x'.repeat(${MUCH}) + '\\n');
       output.write('last\\n');

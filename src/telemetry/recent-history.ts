@@ -13,12 +13,7 @@ const MAX_POINTS = 360;
 @Injectable()
 export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #points: RecentPoint[] = [];
-  readonly #latencies = createLatencies();
-  readonly #bankLatencies = createLatencies();
-  #requests = 0;
-  #errors = 0;
-  #bankCalls = 0;
-  #bankFailures = 0;
+  #present = startInterval();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -46,43 +41,42 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   /** Adds a point for the activity since the last one; called every 10 s. */
   endPoint(): void {
     const { ageMs, stale } = this.snapshots.status();
+    const { latencies, errors, bankLatencies, bankFailures } = this.#present;
     this.#points.push({
       at: new Date(this.clock.now().wall).toISOString(),
-      requests: this.#requests,
-      errors: this.#errors,
-      p50Ms: toMs(this.#latencies, 50),
-      p99Ms: toMs(this.#latencies, 99),
-      bankCalls: this.#bankCalls,
-      bankFailures: this.#bankFailures,
-      bankP50Ms: toMs(this.#bankLatencies, 50),
+      requests: latencies.count,
+      errors,
+      p50Ms: toMs(latencies, 50),
+      p99Ms: toMs(latencies, 99),
+      bankCalls: bankLatencies.count,
+      bankFailures,
+      bankP50Ms: toMs(bankLatencies, 50),
       snapshotAgeSeconds: ageMs === null ? null : Math.max(0, Math.floor(ageMs / 1000)),
       stale,
     });
     if (this.#points.length > MAX_POINTS) this.#points.shift();
-    this.#requests = 0;
-    this.#errors = 0;
-    this.#bankCalls = 0;
-    this.#bankFailures = 0;
-    this.#latencies.reset();
-    this.#bankLatencies.reset();
+    this.#present = startInterval();
   }
 
   #onRequest({ route, status, ms }: RequestEnded): void {
     if (!route?.startsWith('/api/v1/')) return;
-    this.#requests += 1;
-    if (status >= 500) this.#errors += 1;
-    this.#latencies.record(toMicros(ms));
+    if (status >= 500) this.#present.errors += 1;
+    this.#present.latencies.record(toMicros(ms));
   }
 
   #onBankCall({ ms, code }: BankCallEnded): void {
-    this.#bankCalls += 1;
-    if (code !== null) this.#bankFailures += 1;
-    this.#bankLatencies.record(toMicros(ms));
+    if (code !== null) this.#present.bankFailures += 1;
+    this.#present.bankLatencies.record(toMicros(ms));
   }
 }
 
-/** Histogram of microseconds, within 1 %. */
-const createLatencies = (): RecordableHistogram => createHistogram({ figures: 2 });
+/** The activity since the last point. Histograms are of microseconds, within 1 %. */
+const startInterval = () => ({
+  latencies: createHistogram({ figures: 2 }),
+  errors: 0,
+  bankLatencies: createHistogram({ figures: 2 }),
+  bankFailures: 0,
+});
 
 /** The histogram accepts whole numbers from 1. */
 const toMicros = (ms: number): number => Math.max(1, Math.round(ms * 1000));

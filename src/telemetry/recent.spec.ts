@@ -72,19 +72,14 @@ describe('the last hour', () => {
 
   it('has a point each 10 s, from when the app is started until it ends', () => {
     jest.useFakeTimers();
-    try {
-      const { history } = createHistory();
-      jest.advanceTimersByTime(60_000);
-      expect(history.points).toHaveLength(0);
-      history.onApplicationBootstrap();
-      jest.advanceTimersByTime(60_000);
-      expect(history.points).toHaveLength(6);
-      history.onModuleDestroy();
-      jest.advanceTimersByTime(60_000);
-      expect(history.points).toHaveLength(6);
-    } finally {
-      jest.useRealTimers();
-    }
+    const { history } = createHistory();
+    history.onApplicationBootstrap();
+    jest.advanceTimersByTime(60_000);
+    expect(history.points).toHaveLength(6);
+    history.onModuleDestroy();
+    jest.advanceTimersByTime(60_000);
+    expect(history.points).toHaveLength(6);
+    jest.useRealTimers();
   });
 
   it('keeps 360 points, the oldest first', () => {
@@ -96,15 +91,6 @@ describe('the last hour', () => {
       times.push(new Date(clock.now().wall).toISOString());
     }
     expect(history.points.map(({ at }) => at)).toEqual(times.slice(40));
-  });
-});
-
-describe('durations', () => {
-  it.each([0.3, 1, 17, 950, 60_000, 3_600_000])('of %s ms are reported to within 1 %%', (ms) => {
-    const { history, request } = createHistory();
-    request(ms);
-    history.endPoint();
-    expectWithin1Percent(history.points[0]?.p99Ms, ms);
   });
 });
 
