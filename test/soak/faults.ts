@@ -20,71 +20,46 @@ interface Scene {
 /** One thing that goes wrong, for a while; the bank is healthy again when it resolves. */
 type Fault = (scene: Scene, ms: number) => Promise<void>;
 
-const drip: Handler = (_request, response) => {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  const timer = setInterval(() => response.write(' '), 50);
-  response.on('close', () => clearInterval(timer));
-};
-
 const ANSWERS: Record<string, Handler> = {
   '500': status(500),
   '503 with Retry-After': status(503, { 'retry-after': '1' }),
   '429': status(429, { 'retry-after': '1' }),
-  '204': (_request, response) => void response.writeHead(204).end(),
-  redirect: status(302, { location: 'http://127.0.0.1:1/' }),
   HTML: body(`<html>${PLANTED.text}</html>`, { 'content-type': 'text/html' }),
-  'broken JSON': body(`{"access_token":"${PLANTED.text}`),
   'bad gzip': body(PLANTED.text, { 'content-encoding': 'gzip' }),
   'too large': body(`{"result":[],"x":"${'x'.repeat(1_200_000)}"}`),
   'cut off': raw(`HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n{"result":[{"x":"${PLANTED.text}"`),
   drop: (_request, response) => void response.socket?.destroy(),
   hang: () => undefined,
-  drip,
 };
 
 /** At the token endpoint they are refusals, which an operator corrects and reports to the gateway by SIGHUP. */
 const REFUSALS: Record<string, Handler> = { '401': status(401), '403': status(403) };
 
 const spoilAt =
-  (endpoint: 'spoilToken' | 'spoilAccounts', spoil: Handler, signal?: NodeJS.Signals): Fault =>
+  (endpoint: 'spoilToken' | 'spoilAccounts', spoil: Handler): Fault =>
   async ({ soak, child }, ms) => {
     soak[endpoint] = spoil;
     // so that a token is asked for at all
     if (endpoint === 'spoilToken') soak.revokeTokens();
     await delay(ms);
     soak[endpoint] = null;
-    if (signal) child.kill(signal);
+    if (Object.values(REFUSALS).includes(spoil)) child.kill('SIGHUP');
   };
 
-const bend =
-  (change: NonNullable<SoakBank['bend']>): Fault =>
-  async ({ soak }, ms) => {
-    soak.bend = change;
-    await delay(ms);
-    soak.bend = null;
-  };
-
-async function renew({ soak: { bank }, dice }: Scene): Promise<void> {
-  const next = await bank.issueClient('renewed');
-  if (dice.chance(50)) {
-    // half-written first
-    writeFileSync(bank.files.pfx, next.pfx.subarray(0, 900));
-    await delay(1500);
-  }
-  writeFileSync(bank.files.passcode, next.passcode);
-  writeFileSync(bank.files.pfx, next.pfx);
-}
-
-const named = (prefix: string, spoils: Record<string, Handler>, toFault: (spoil: Handler) => Fault) =>
-  Object.entries(spoils).map(([name, spoil]): [string, Fault] => [`${prefix}: ${name}`, toFault(spoil)]);
+const named = (endpoint: 'spoilToken' | 'spoilAccounts', spoils: Record<string, Handler>) =>
+  Object.entries(spoils).map(([name, spoil]): [string, Fault] => [`${endpoint}: ${name}`, spoilAt(endpoint, spoil)]);
 
 export const FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
-  ...named('list', { ...ANSWERS, ...REFUSALS, '404': status(404) }, (spoil) => spoilAt('spoilAccounts', spoil)),
-  ...named('token', ANSWERS, (spoil) => spoilAt('spoilToken', spoil)),
-  ...named('token, then SIGHUP', REFUSALS, (spoil) => spoilAt('spoilToken', spoil, 'SIGHUP')),
-  ['list: no count', bend(({ result }) => ({ result }))],
-  ['list: an account short', bend(({ result, pageInfo }, page) => ({ result: result.slice(page - 1), pageInfo }))],
-  ['list: an account twice', bend(({ result, pageInfo }) => ({ result: [...result.slice(1), result[1]], pageInfo }))],
+  ...named('spoilAccounts', { ...ANSWERS, ...REFUSALS, '404': status(404) }),
+  ...named('spoilToken', { ...ANSWERS, ...REFUSALS }),
+  [
+    'an account short',
+    async ({ soak }, ms) => {
+      soak.isShort = true;
+      await delay(ms);
+      soak.isShort = false;
+    },
+  ],
   [
     'connections dropped',
     async ({ soak: { bank } }, ms) => {
@@ -94,7 +69,14 @@ export const FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
     },
   ],
   ['tokens revoked', async ({ soak }) => soak.revokeTokens()],
-  ['certificate renewed', renew],
+  [
+    'certificate renewed',
+    async ({ soak: { bank } }) => {
+      const next = await bank.issueClient('renewed');
+      writeFileSync(bank.files.passcode, next.passcode);
+      writeFileSync(bank.files.pfx, next.pfx);
+    },
+  ],
   [
     'SIGSTOP, SIGCONT',
     async ({ child, held }, ms) => {

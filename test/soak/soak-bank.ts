@@ -11,11 +11,6 @@ export interface Version {
   lastServedAt: number;
 }
 
-interface PageDocument {
-  readonly result: object[];
-  readonly pageInfo: { readonly currentPage: number; readonly pageSize: number; readonly rowCount: number };
-}
-
 /** The scripted bank, which remembers what it gave to whom, and can be spoiled at either endpoint. */
 export interface SoakBank {
   readonly bank: PretendBank;
@@ -23,10 +18,12 @@ export interface SoakBank {
   /** What answers now; null for the bank itself. */
   spoilToken: Handler | null;
   spoilAccounts: Handler | null;
-  /** How the document of a page is changed. */
-  bend: ((document: PageDocument, page: number) => object) | null;
+  /** The list lacks an account that is counted. */
+  isShort: boolean;
   revokeTokens(): void;
 }
+
+export const nameOf = (account: number, version: number): string => `Operating ${account} v${version}`;
 
 export async function startSoakBank(): Promise<SoakBank> {
   const bank = await startPretendBank();
@@ -38,7 +35,7 @@ export async function startSoakBank(): Promise<SoakBank> {
     versions,
     spoilToken: null,
     spoilAccounts: null,
-    bend: null,
+    isShort: false,
     revokeTokens: () => issuedAt.clear(),
   };
   const issue = issueToken(bank, { expires_in: String(TOKEN_LIFETIME_MS / 1000) });
@@ -60,10 +57,8 @@ export async function startSoakBank(): Promise<SoakBank> {
     const [page, size] = [Number(url.searchParams.get('PageNumber')), Number(url.searchParams.get('PageSize'))];
     const all = Array.from({ length: ACCOUNTS }, (_, index) => index + 1).slice((page - 1) * size, page * size);
     const result = all.map((each) => sampleAccount(each, { friendlyName: nameOf(each, version.number) }));
-    const document = { result, pageInfo: { currentPage: page, pageSize: size, rowCount: ACCOUNTS } };
-    return json(response, 200, soak.bend ? soak.bend(document, page) : document);
+    const pageInfo = { currentPage: page, pageSize: size, rowCount: ACCOUNTS };
+    return json(response, 200, { result: soak.isShort ? result.slice(page - 1) : result, pageInfo });
   };
   return soak;
 }
-
-export const nameOf = (account: number, version: number): string => `Operating ${account} v${version}`;
