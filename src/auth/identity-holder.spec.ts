@@ -2,10 +2,10 @@ import { Activity } from '../telemetry/activity.js';
 import { writeFileSync } from 'node:fs';
 import { afterAll, expect, it } from '@jest/globals';
 import { toEnvironment } from '../../test/support/gateway.js';
+import { MovedClock } from '../../test/support/moved-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { startPretendBank } from '../../test/support/pretend-bank.js';
 import { until } from '../../test/support/until.js';
-import { SystemClock } from '../time/clock.js';
 import { readSettings } from '../config/read-settings.js';
 import type { SecretSource } from '../config/secret-source.js';
 import { FileUnusable } from '../config/small-file.js';
@@ -32,7 +32,7 @@ async function startHolder() {
       throw new FileUnusable(bank.files.password, `cannot be read (${fault.code})`, { cause });
     },
   };
-  const clock = new SystemClock();
+  const clock = new MovedClock();
   const log = keepLines();
   const holder = await IdentityHolder.start({
     activity: new Activity(),
@@ -42,19 +42,22 @@ async function startHolder() {
     condition: new BankCondition(clock, log),
   });
   holders.add(holder);
-  return { bank, holder, log, fault };
+  return { bank, clock, holder, log, fault };
 }
 
 it('EMFILE in the second of a change is not final, and reported once', async () => {
-  const { bank, holder, log, fault } = await startHolder();
+  const { bank, clock, holder, log, fault } = await startHolder();
   const next = await bank.issueClient('renewed');
   fault.code = 'EMFILE';
   writeFileSync(bank.files.passcode, next.passcode);
   writeFileSync(bank.files.pfx, next.pfx);
+  await until(() => fault.reads >= 2, 20_000);
+  clock.advance(60_000);
   await until(() => fault.reads >= 3, 20_000);
   expect(log.lines('certificate.refused')).toMatchObject([{ level: 'error', code: 'certificate-unusable' }]);
   expect(holder.status().refused?.detail).toContain('(EMFILE)');
   fault.code = null;
+  clock.advance(60_000);
   await until(() => log.lines('certificate.replaced').length === 1, 20_000);
   expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, refused: null });
 });

@@ -19,7 +19,7 @@ import { isSame, readIdentityMaterial, watchedFiles, type IdentityMaterial } fro
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
 const LOOK_EVERY_MS = 1000;
 /** Files that could not be read are read again: the reason may have passed without a change of the files (EMFILE). */
-const READ_AGAIN_AFTER_MS = 4000;
+const READ_AGAIN_AFTER_MS = 60_000;
 
 interface IdentityHolderOptions {
   readonly settings: Settings;

@@ -19,7 +19,7 @@ const refused = (status: number, body: unknown, retryAfter?: string) =>
 
 describe('a token answer', () => {
   it('is read as the bank documents it', () => {
-    expect(read({})).toEqual({ value: 'abc.DEF-123_~+/=', lifetimeSeconds: 300, lifetimeKnown: true });
+    expect(read({})).toEqual({ value: 'abc.DEF-123_~+/=', lifetimeSeconds: 300 });
   });
 
   it('is read with a byte order mark before it', () => {
@@ -93,10 +93,6 @@ describe('the life of a token', () => {
       expect(toLifetimeSeconds(value)).toBeNull();
     },
   );
-
-  it.each([undefined, 'abc', 0, 1e9])('%p makes it 60 s, and that is reported', (expires_in) => {
-    expect(read({ expires_in })).toMatchObject({ lifetimeSeconds: 60, lifetimeKnown: false });
-  });
 });
 
 describe('a 200 that is no token answer', () => {

@@ -7,7 +7,6 @@ import { GatewayError } from '../problems/gateway-error.js';
 /** It is parsed on the serving thread: 32 MB of empty objects would take the whole heap. */
 const MAX_ANSWER_BYTES = 65_536;
 const MAX_TOKEN_LENGTH = 16_384;
-const DEFAULT_LIFETIME_SECONDS = 60;
 const MAX_LIFETIME_SECONDS = 86_400;
 
 const tokenAnswerSchema = z.object({
@@ -21,22 +20,15 @@ const tokenAnswerSchema = z.object({
     .string('is not a string')
     .regex(/^bearer$/i, 'is not Bearer')
     .nullish(),
-  // any value, or none: what cannot be used becomes the default below
+  // any value, or none
   expires_in: z.unknown().optional(),
 });
 
-interface TokenAnswer {
-  readonly value: string;
-  readonly lifetimeSeconds: number;
-  /** False when `expires_in` could not be used and 60 s were taken. */
-  readonly lifetimeKnown: boolean;
-}
-
 /**
- * Reads the answer of the token endpoint (docs/bank.md#token-endpoint).
+ * Reads the answer of the token endpoint (docs/bank.md#token-endpoint). The lifetime is null if `expires_in` cannot be used.
  * @throws GatewayError as `toAnswerError`, bank-response-invalid
  */
-export function readTokenAnswer(answer: WireAnswer, nowWallMs: number): TokenAnswer {
+export function readTokenAnswer(answer: WireAnswer, nowWallMs: number) {
   const refusal = toAnswerError(answer, 'token', nowWallMs);
   if (refusal) throw refusal;
   const body = Buffer.concat(answer.pieces);
@@ -64,12 +56,8 @@ export function readTokenAnswer(answer: WireAnswer, nowWallMs: number): TokenAns
         : 'The response from the token endpoint is not a JSON object.',
     );
   }
-  const lifetimeSeconds = toLifetimeSeconds(result.data.expires_in);
-  return {
-    value: result.data.access_token,
-    lifetimeSeconds: lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS,
-    lifetimeKnown: lifetimeSeconds !== null,
-  };
+  const { access_token: value, expires_in: lifetime } = result.data;
+  return { value, lifetimeSeconds: toLifetimeSeconds(lifetime) };
 }
 
 /** `expires_in` as text or number: whole seconds from 1 to 86400 (" 300" and "300.0" are 300), else null. */

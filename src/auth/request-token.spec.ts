@@ -61,8 +61,8 @@ describe('asking for a token', () => {
     expect(Math.max(...parts) - Math.min(...parts)).toBeGreaterThan(0.02);
   });
 
-  it('a lifetime that cannot be used is taken as 60 s, with a warning', async () => {
-    const { token, log } = await ask('soon');
+  it.each([undefined, 'soon', 0, 1e9])('a lifetime of %p is taken as 60 s, with a warning', async (expiresIn) => {
+    const { token, log } = await ask(expiresIn);
     expect(token.lifetimeMs).toBe(60_000);
     expect(log.lines('token.lifetime-unknown')).toEqual([expect.objectContaining({ level: 'warn' })]);
   });

@@ -7,6 +7,8 @@ import { readTokenAnswer } from './read-token-answer.js';
 /** Path of the token endpoint below {auth_url} (docs/bank.md#token-endpoint). */
 const AUTHORIZE_PATH = '/api/v1/authorizations/authorize';
 
+/** For a token whose lifetime is not known. */
+const DEFAULT_LIFETIME_SECONDS = 60;
 /** The gateway stops using a token so long before its end. */
 const MARGIN_MS = 5000;
 
@@ -43,14 +45,14 @@ export async function requestToken({ egress, authUrl, material, clock, logger }:
     path: AUTHORIZE_PATH,
     headers: { 'Content-Type': 'application/json', Authorization: `Basic ${basic}` },
   });
-  const { value, lifetimeSeconds, lifetimeKnown } = readTokenAnswer(answer, clock.now().wall);
-  if (!lifetimeKnown) {
+  const { value, lifetimeSeconds } = readTokenAnswer(answer, clock.now().wall);
+  if (lifetimeSeconds === null) {
     logger.warn(
       { event: 'token.lifetime-unknown' },
-      `expires_in of the token cannot be used; assuming ${lifetimeSeconds} s`,
+      `expires_in of the token cannot be used; assuming ${DEFAULT_LIFETIME_SECONDS} s`,
     );
   }
-  return toAccessToken(value, lifetimeSeconds * 1000, requestedAt);
+  return toAccessToken(value, (lifetimeSeconds ?? DEFAULT_LIFETIME_SECONDS) * 1000, requestedAt);
 }
 
 /**

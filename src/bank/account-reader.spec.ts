@@ -2,10 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import { AccountReader, type AccountList } from './account-reader.js';
+import { AccountReader } from './account-reader.js';
 import type { BankAccount } from './account-fields.js';
 import { PageReader } from './page-reader.js';
 import type { PageAnswer, PageRequest } from './page-source.js';
+import type { AccountList } from './paging.js';
 
 interface Row {
   readonly accountId: string;

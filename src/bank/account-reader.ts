@@ -4,21 +4,13 @@ import { GatewayError } from '../problems/gateway-error.js';
 import { BankDrift } from './bank-drift.js';
 import type { PageFacts } from './page-reader.js';
 import { PageSource, type PageAnswer } from './page-source.js';
-import { Paging, type Pass } from './paging.js';
+import { Paging, type AccountList } from './paging.js';
 
 /** One page as received. */
 export interface ListPage {
   /** Page number, from 1. Page 1 starts the list, or restarts it: the pages before it are then void. */
   readonly number: number;
   readonly pieces: readonly Buffer[];
-}
-
-/** The outcome of a refresh of the whole list. */
-export interface AccountList {
-  readonly accounts: number;
-  /** True if the bank's row count agrees; null without a count (docs/api.md#freshness). */
-  readonly complete: boolean | null;
-  readonly pages: number;
 }
 
 interface RefreshOptions {
@@ -29,7 +21,7 @@ interface RefreshOptions {
   readonly learned: {
     /** The page size that the bank was last found to accept. */
     pageSize: number;
-    /** Number of pages of the last list that had a row count. As many are requested at once, which saves a round trip. */
+    /** Number of pages of the last list. As many are requested at once, which saves a round trip. */
     expectedPages: number;
   };
 }
@@ -64,19 +56,20 @@ export class AccountReader {
  * disagrees with its own count or has an account twice is read once more. If one page fails, the refresh fails.
  */
 class ListRefresh {
-  #facts: PageFacts | null = null;
-  #result: AccountList | null = null;
+  #paging: Paging;
   #bytes = 0;
 
   constructor(
     private readonly options: RefreshOptions,
     private readonly refreshId: string,
     private readonly signal: AbortSignal,
-  ) {}
+  ) {
+    this.#paging = new Paging(options.learned.pageSize);
+  }
 
   /** The outcome, once all pages have been iterated. */
   get result(): AccountList {
-    return known(this.#result);
+    return this.#paging.list;
   }
 
   /**
@@ -85,35 +78,30 @@ class ListRefresh {
    * @throws GatewayError as `PageSource.get`
    */
   async *pages(): AsyncGenerator<ListPage, void> {
-    const first = yield* this.#pass();
-    const { accounts, pages, counted, drifted } = first.drifted ? yield* this.#pass() : first;
-    this.#result = { accounts, pages, complete: drifted ? false : counted ? true : null };
+    yield* this.#pass();
+    if (this.result.complete === false) yield* this.#pass();
   }
 
   /** Facts of the last page received. */
   took(facts: PageFacts): void {
-    this.#facts = facts;
+    this.#paging.took(facts);
     this.options.drift.note(facts.drift);
   }
 
-  async *#pass(): AsyncGenerator<ListPage, Pass> {
+  async *#pass(): AsyncGenerator<ListPage, void> {
     const { learned } = this.options;
-    for (;;) {
-      const pass = yield* this.#passWith(learned.pageSize);
-      if (pass) {
-        learned.expectedPages = pass.counted ? pass.pages : 1;
-        return pass;
-      }
+    while (!(yield* this.#passWith(learned.pageSize))) {
       if (learned.pageSize === 1) {
         throw new GatewayError('bank-refused', 'The bank rejects every page size of the account list.');
       }
       learned.pageSize = smaller(learned.pageSize);
       learned.expectedPages = 1;
     }
+    learned.expectedPages = this.result.pages;
   }
 
-  /** Returns null if the bank refuses pages of this size. */
-  async *#passWith(pageSize: number): AsyncGenerator<ListPage, Pass | null> {
+  /** Returns false if the bank refuses pages of this size. */
+  async *#passWith(pageSize: number): AsyncGenerator<ListPage, boolean> {
     const { source, learned, maxConcurrentRequests } = this.options;
     const { refreshId } = this;
     const end = new AbortController();
@@ -128,23 +116,22 @@ class ListRefresh {
         asked.set(lastAsked, answer);
       }
     };
-    const paging = new Paging(pageSize);
+    const paging = (this.#paging = new Paging(pageSize));
     this.#bytes = 0;
     try {
       askUpTo(Math.min(learned.expectedPages, maxConcurrentRequests));
       for (let number = 1; number <= paging.last; number++) {
         askUpTo(number);
-        const answer = known(await asked.get(number));
+        const answer = (await asked.get(number)) ?? 'past-end';
         asked.delete(number);
-        if (answer === 'too-large') return null;
+        if (answer === 'too-large') return false;
         if (answer === 'past-end') break;
         askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
         this.#weigh(answer);
         yield { number, pieces: answer };
-        paging.took(number, known(this.#facts));
         askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
       }
-      return paging.pass;
+      return true;
     } finally {
       // one failed page ends the others
       end.abort(new Error('the pass has ended'));
@@ -161,9 +148,3 @@ class ListRefresh {
 
 const smaller = (size: number) =>
   size > DEFAULT_PAGE_SIZE ? Math.max(DEFAULT_PAGE_SIZE, Math.floor(size / 2)) : Math.floor(size / 2);
-
-/** The value of a step that must have gone before. */
-function known<T>(value: T | null | undefined): T {
-  if (value === null || value === undefined) throw new Error('the pages are not iterated in order');
-  return value;
-}

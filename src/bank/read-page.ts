@@ -3,17 +3,6 @@ import { GatewayError } from '../problems/gateway-error.js';
 import { quoteNumbers, TooManyValues } from './quote-numbers.js';
 import { writeOut } from './write-out.js';
 
-/** One page of the bank's list: rows not checked yet, numbers as texts of their digits. */
-interface BankPage {
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** The path of the rows in the document, for messages: `result`, `accounts`, or "" for a bare array. */
-  readonly path: string;
-  /** The number of all records by the bank's count; null without one. */
-  readonly rowCount: number | null;
-  /** The page size that the bank reports to have used; null if it reports none. */
-  readonly echoedSize: number | null;
-}
-
 type Row = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -22,10 +11,11 @@ const invalid = (detail: string) => new GatewayError('bank-response-invalid', `I
 
 /**
  * Reads a page of the account list (docs/bank.md#envelope-and-paging): the array is `result`, else the only property that is an
- * array of objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first.
+ * array of objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first. The rows are
+ * not checked yet; their numbers are texts of their digits. `path` is that of the rows, "" for a bare array.
  * @throws GatewayError bank-response-invalid, naming the place and never a value
  */
-export function readPage(body: Uint8Array, pageNumber: number): BankPage {
+export function readPage(body: Uint8Array, pageNumber: number) {
   let json: unknown;
   try {
     json = JSON.parse(toText(quoteNumbers(body), 'the account list'));
