@@ -1,15 +1,18 @@
 import type { Account } from './account.js';
 
+// eslint-disable-next-line no-control-regex
+const ASCII = /^[\x00-\x7f]*$/;
+
 /** Folds a text for searching: removes letter case and accents. */
 export function foldText(text: string): string {
-  if (isAscii(text)) return text.toUpperCase();
   // upper case first: it writes ß as SS and brings all forms of a letter together
-  return text.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '');
+  const upper = text.toUpperCase();
+  return ASCII.test(text) ? upper : upper.normalize('NFD').replace(/\p{M}/gu, '');
 }
 
 /** Folds an IBAN or identifier for comparison: removes spaces, letter case and accents. */
 export function foldNumber(text: string): string {
-  return foldText(text.replace(/\s+/g, ''));
+  return foldText(withoutSpaces(text));
 }
 
 /** Folds a status, a currency or an id for comparison: removes letter case. */
@@ -39,11 +42,4 @@ export const asWhole = (folded: string): string => `${BETWEEN}${folded}${BETWEEN
 
 const toLine = (text: string | null): string => (text ? text + BETWEEN : '');
 
-function withoutSpaces(text: string): string {
-  return /\s/.test(text) ? text.replace(/\s+/g, '') : text;
-}
-
-function isAscii(text: string): boolean {
-  // eslint-disable-next-line no-control-regex
-  return /^[\x00-\x7f]*$/.test(text);
-}
+const withoutSpaces = (text: string): string => text.replace(/\s+/g, '');

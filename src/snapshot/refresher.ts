@@ -58,29 +58,15 @@ export class Refresher {
     return this.#failure;
   }
 
-  /** The error to answer with during the back-off, else null. */
-  get waiting(): GatewayError | null {
-    return this.#currentBackOff.waiting;
-  }
-
-  get circuit(): 'closed' | 'open' | 'half-open' {
-    return this.#currentBackOff.circuit;
-  }
-
   /** The back-off, which a new identity ends: what was refused to the old one may be granted to it. */
-  get #currentBackOff(): BackOff {
+  get backOff(): BackOff {
     if (this.#failedAs !== this.#parts.condition.identity) this.#backOff.resetBackOff();
     return this.#backOff;
   }
 
-  status() {
-    const { lastError: error, circuit } = this.#currentBackOff;
-    return { circuit, failing: error !== null, error, failure: this.#backOff.status() };
-  }
-
   /** Starts a refresh; there must be none in flight. @throws GatewayError the last failure, during the back-off */
   start(acceptable: Acceptable): Refresh {
-    const { waiting: failure } = this;
+    const { waiting: failure } = this.backOff;
     if (failure) throw failure;
     const id = randomUUID();
     const startedAt = this.#parts.clock.now();
@@ -102,10 +88,6 @@ export class Refresher {
   /** Logs once that the cached snapshot is no longer served because refreshes fail. */
   noteExpiry(): void {
     if (this.#failure) this.#log.expired(this.#failure);
-  }
-
-  resetBackOff(): void {
-    this.#backOff.resetBackOff();
   }
 
   stop(): void {

@@ -22,34 +22,32 @@ export interface Sort {
 export type Mask = Uint8Array | null;
 
 export async function matchAccounts(snapshot: Snapshot, filters: Filters): Promise<Mask> {
-  let mask: Mask = null;
-  const narrow = (other: Uint8Array) => {
-    if (mask === null) mask = other;
-    else for (let position = 0; position < mask.length; position++) mask[position]! &= other[position]!;
+  const masks: Uint8Array[] = [];
+  const newMask = () => {
+    const mask = new Uint8Array(snapshot.size);
+    masks.push(mask);
+    return mask;
   };
   for (const field of COLUMN_FIELDS) {
     const wanted = filters[field];
     if (wanted === undefined) continue;
     const column = snapshot.column(field);
     const code = codeOf(column, wanted) || -1;
-    const other = new Uint8Array(snapshot.size);
-    for (let position = 0; position < other.length; position++)
-      other[position] = column.codes[position] === code ? 1 : 0;
-    narrow(other);
+    const mask = newMask();
+    for (let position = 0; position < mask.length; position++) mask[position] = column.codes[position] === code ? 1 : 0;
   }
-  if (filters.iban !== undefined) {
-    const other = new Uint8Array(snapshot.size);
-    await markMatches(snapshot.texts('numbers'), asWhole(foldNumber(filters.iban)), other);
-    narrow(other);
-  }
+  if (filters.iban !== undefined)
+    await markMatches(snapshot.texts('numbers'), asWhole(foldNumber(filters.iban)), newMask());
   if (filters.q !== undefined) {
-    const other = new Uint8Array(snapshot.size);
-    await markMatches(snapshot.texts('search'), foldText(filters.q), other);
+    const mask = newMask();
+    await markMatches(snapshot.texts('search'), foldText(filters.q), mask);
     const number = foldNumber(filters.q);
-    if (number !== '') await markMatches(snapshot.texts('numbers'), number, other);
-    narrow(other);
+    if (number !== '') await markMatches(snapshot.texts('numbers'), number, mask);
   }
-  return mask;
+  const [all = null, ...others] = masks;
+  for (const mask of others)
+    for (let position = 0; position < mask.length; position++) all![position]! &= mask[position]!;
+  return all;
 }
 
 /** End position of one search slice. */

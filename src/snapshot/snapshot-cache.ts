@@ -88,9 +88,9 @@ export class SnapshotCache {
   async get(wanted: Freshness, caller: Caller = {}): Promise<ServedSnapshot> {
     const cached = this.getCached(wanted);
     if (cached) return cached;
-    const { inFlight, waiting } = this.#refresher;
+    const { inFlight, backOff } = this.#refresher;
     const outcome: CacheOutcome = { cache: this.#outcome, collapsed: inFlight !== null };
-    if (!inFlight && waiting) return this.#staleOr(waiting, wanted, HIT);
+    if (!inFlight && backOff.waiting) return this.#staleOr(backOff.waiting, wanted, HIT);
     try {
       return await this.#wait(wanted, caller, outcome);
     } catch (thrown) {
@@ -116,9 +116,10 @@ export class SnapshotCache {
 
   /** A refresh in the background while no snapshot was read by this process or the back-off has ended, for health. */
   probe(): Promise<unknown> | null {
-    const { inFlight, circuit } = this.#refresher;
+    const { inFlight, backOff } = this.#refresher;
     this.#refresher.noteExpiry();
     if (inFlight) return inFlight.result;
+    const { circuit } = backOff;
     const { snapshot, isRestored } = this.#cached;
     const due = circuit === 'half-open' || (circuit === 'closed' && (snapshot === null || isRestored));
     return due ? this.#start(ANY).result : null;
@@ -131,13 +132,13 @@ export class SnapshotCache {
 
   /** Ends the back-off, and accepts an empty list: for SIGHUP. */
   reload(): void {
-    this.#refresher.resetBackOff();
+    this.#refresher.backOff.resetBackOff();
     this.#cached.acceptEmptied();
   }
 
   status() {
     const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied } = this.#cached;
-    const { inFlight, failure } = this.#refresher;
+    const { inFlight, failure, backOff } = this.#refresher;
     const slow = inFlight !== null && this.#clock.since(inFlight.startedAt) >= this.#settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     return {
       asOf: snapshot?.asOf ?? null,
@@ -159,7 +160,10 @@ export class SnapshotCache {
       restored: isRestored,
       /** True if the refresh in flight is past the soft timeout. */
       slow,
-      ...this.#refresher.status(),
+      circuit: backOff.circuit,
+      failing: backOff.lastError !== null,
+      error: backOff.lastError,
+      failure: backOff.status(),
     };
   }
 

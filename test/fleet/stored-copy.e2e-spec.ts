@@ -17,28 +17,25 @@ function monitor(redis: Redis): () => string {
   return () => sent;
 }
 
-/** What a value looks like in plain text, in UTF-16, in hex, and as any of the three alignments of base64. */
+/** What a value looks like in plain text, and as any of the three alignments of base64. */
 function formsOf(value: string): Buffer[] {
-  const bytes = Buffer.from(value);
-  const base64 = [0, 1, 2].map((shift) =>
-    Buffer.from(
-      Buffer.concat([Buffer.alloc(shift), bytes])
-        .toString('base64')
-        .slice(4, -4),
-    ),
-  );
-  return [bytes, Buffer.from(value, 'utf16le'), Buffer.from(bytes.toString('hex')), ...base64];
+  const base64 = ['', 'x', 'xx'].map((before) => Buffer.from(`${before}${value}`).toString('base64').slice(4, -4));
+  return [value, ...base64].map((text) => Buffer.from(text));
 }
 
 (hasRedis() ? describe : describe.skip)('Redis', () => {
   it('shows no name, IBAN, amount, token, user, password or address: not in keys, values, or commands', async () => {
-    const [bank, redis] = [await startPretendBank(), await startRedis()];
+    const [bank, redis] = [await startPretendBank(), await startRedis({ config: ['rdbcompression no'] })];
     const seen = monitor(redis);
     await until(() => seen().includes('OK'));
     bank.onAccounts = listSample(200);
     const gateways = await startFleet(2, bank, redis, { SNAPSHOT_FRESH_MS: '0' });
     for (const gateway of gateways) expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
     await until(() => redis.cli('KEYS', '*').includes(':snapshot'));
+    // negative case: the search finds what is there in the clear
+    redis.cli('SET', 'clear', `xx${Buffer.from(`y${PLANTED.iban}y`).toString('base64')}`);
+    expect(formsOf(PLANTED.iban).some((form) => redis.everything().includes(form))).toBe(true);
+    redis.cli('DEL', 'clear');
     const dump = redis.everything();
     expect(dump.length).toBeGreaterThan(50_000);
     const commands = seen();
@@ -64,14 +61,6 @@ function formsOf(value: string): Buffer[] {
     expect(keys.filter((key) => !/^accounts-gateway:[0-9a-f]{16}:(snapshot|lock)$/.test(key))).toEqual([]);
     // nothing stays for ever: -1 would be without an end, -2 is gone meanwhile
     for (const key of keys) expect([key, redis.cli('PTTL', key).trim()]).not.toEqual([key, '-1']);
-  });
-
-  it('negative case: the same search finds what is there in the clear', async () => {
-    const redis = await startRedis({ config: ['rdbcompression no'] });
-    redis.cli('SET', 'a', `xx${PLANTED.iban}xx`);
-    redis.cli('SET', 'b', Buffer.from(`y${PLANTED.iban}y`).toString('base64'));
-    const dump = redis.everything();
-    expect(formsOf(PLANTED.iban).filter((form) => dump.includes(form)).length).toBeGreaterThanOrEqual(2);
   });
 });
 
