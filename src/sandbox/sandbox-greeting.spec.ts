@@ -46,10 +46,4 @@ describe('sandboxGreeting', () => {
     expect(sandboxGreeting(at('/plain'))).toContain(sandboxPlaces(at('/plain')));
     expect(sandboxPlaces(at('/plain'))).not.toContain('curl');
   });
-
-  it('asks for the token at the authorization host, for accounts at the other', () => {
-    const text = sandboxGreeting(at('/plain'));
-    expect(text).toContain('https://127.0.0.1:9443/api/v1/authorizations/authorize');
-    expect(text).toContain('https://127.0.0.1:8443/api/v1/accounts');
-  });
 });

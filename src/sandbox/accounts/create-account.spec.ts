@@ -64,10 +64,4 @@ describe('createAccount', () => {
     }
     expect(new Set(accounts.map(({ protectionType }) => protectionType)).size).toBe(3);
   });
-
-  it('shows most of it among few', () => {
-    const few = accounts.slice(0, 25);
-    expect(few.some(({ balances }) => balances === null)).toBe(true);
-    expect(few.some(({ balances }) => balances?.[0]?.beginOfDayAmount.text.length === 20)).toBe(true);
-  });
 });
