@@ -1,12 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { startGateway, type Gateway } from '../support/gateway.js';
+import { temporaryDirectory } from '../support/closing.js';
+import { startGateway, type Answer, type Gateway } from '../support/gateway.js';
 import { start } from '../support/sandbox.js';
 
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
@@ -22,14 +22,22 @@ const names = readdirSync(DOCS, { recursive: true, encoding: 'utf8' }).filter((n
 const addressOf = (name: string) => (name === 'README.md' ? '/docs/guide' : `/docs/guide/${name.replace('.md', '')}`);
 
 describe('the documents of the project are pages of the gateway', () => {
+  const answers = new Map<string, Promise<Answer>>();
+  /** The answer for a path, asked for once. */
+  const answerOf = (path: string): Promise<Answer> => {
+    const answer = answers.get(path) ?? gateway.get(path);
+    answers.set(path, answer);
+    return answer;
+  };
+
   it.each(names)('%s, with links and pictures that lead somewhere', async (name) => {
-    const { status, headers, text: html } = await gateway.get(addressOf(name));
+    const { status, headers, text: html } = await answerOf(addressOf(name));
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(html).toMatch(/<h1 id="[^"]+">/);
     expect(html).not.toMatch(/<script|\sstyle=|sequenceDiagram|stateDiagram/);
     for (const [, address = ''] of html.matchAll(/(?:href|src)="(\/[^"]*)"/g)) {
       const [path = '', anchor] = address.split('#');
-      const target = await gateway.get(path);
+      const target = await answerOf(path);
       expect([address, target.status]).toEqual([address, 200]);
       if (anchor && path.startsWith('/docs/guide'))
         expect([address, target.text.includes(`id="${anchor}"`)]).toEqual([address, true]);
@@ -57,21 +65,21 @@ it('the typed client is installed by its address, and calls this gateway', async
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
-  const directory = mkdtempSync(join(tmpdir(), 'app-'));
-  try {
-    const address = `${gateway.url}/client/accounts-gateway-client-${version}.tgz`;
-    writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
-    writeFileSync(join(directory, 'package.tgz'), Buffer.from(await (await fetch(address)).arrayBuffer()));
-    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--offline', './package.tgz'], { cwd: directory });
-    const script = `import { createClient } from 'accounts-gateway-client';
+  const directory = temporaryDirectory();
+  const installed = join(directory, 'node_modules/accounts-gateway-client');
+  const packed = await fetch(`${gateway.url}/client/accounts-gateway-client-${version}.tgz`);
+  mkdirSync(installed, { recursive: true });
+  execFileSync('tar', ['-xz', '--strip-components=1', '-C', installed], {
+    input: Buffer.from(await packed.arrayBuffer()),
+  });
+  writeFileSync(
+    join(directory, 'app.mjs'),
+    `import { createClient } from 'accounts-gateway-client';
       const { page } = await createClient({ baseUrl: '${gateway.url}' }).listAccounts({});
-      console.log(page.total);`;
-    writeFileSync(join(directory, 'app.js'), script);
-    const app = spawn(process.execPath, ['app.js'], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
-    expect((await text(app.stdout)).trim()).toBe('120');
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+      console.log(page.total);`,
+  );
+  const app = spawn(process.execPath, ['app.mjs'], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
+  expect((await text(app.stdout)).trim()).toBe('120');
 });
 
 it('a package of another version is not there, and the error names the one that is', async () => {

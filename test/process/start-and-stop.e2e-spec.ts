@@ -8,17 +8,12 @@ import { describe, expect, it } from '@jest/globals';
 import { bankForFile, holdAccounts } from '../support/bank-for-file.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { get, startGateway } from '../support/gateway.js';
-import { type Program, programEnvironment, startProgram } from '../support/program.js';
+import { programEnvironment, startProgram } from '../support/program.js';
 import { start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
 import { until } from '../support/until.js';
 
 const bank = await bankForFile();
-
-async function startServing(env: Record<string, string> = {}): Promise<{ program: Program; url: string }> {
-  const program = await startProgram({ env: programEnvironment(bank, env), cwd: temporaryDirectory() });
-  return { program, url: await program.started() };
-}
 
 async function dial(port: number, text = ''): Promise<void> {
   const socket = connect({ port, host: '127.0.0.1' });
@@ -28,24 +23,15 @@ async function dial(port: number, text = ''): Promise<void> {
 }
 
 describe('stopping', () => {
-  it('connections that have never sent anything, as browsers open them ahead of need, do not hold it', async () => {
-    const { program, url } = await startServing();
-    const port = Number(new URL(url).port);
-    for (let count = 0; count < 5; count++) await dial(port);
+  it.each([
+    ['that have never sent anything, as browsers open them ahead of need', ['', '', '']],
+    ['with half a request', ['GET / HTTP/1.1\r\nHost: loc']],
+  ])('connections %s do not hold it for longer than SHUTDOWN_GRACE_MS', async (_name, texts) => {
+    const gateway = await startGateway(bank, { SHUTDOWN_GRACE_MS: '700' });
+    for (const text of texts) await dial(gateway.port, text);
+    await delay(50);
     const stopped = performance.now();
-    program.child.kill('SIGTERM');
-    expect(await program.exit).toBe(0);
-    expect(performance.now() - stopped).toBeLessThan(2000);
-    expect(program.events('gateway.stopped')).toHaveLength(1);
-  });
-
-  it('half a request is waited for until SHUTDOWN_GRACE_MS, and no longer', async () => {
-    const { program, url } = await startServing({ SHUTDOWN_GRACE_MS: '700' });
-    await dial(Number(new URL(url).port), 'GET / HTTP/1.1\r\nHost: loc');
-    await delay(100);
-    const stopped = performance.now();
-    program.child.kill('SIGTERM');
-    expect(await program.exit).toBe(0);
+    await gateway.close();
     expect(performance.now() - stopped).toBeLessThan(2500);
   });
 
@@ -55,12 +41,37 @@ describe('stopping', () => {
       TLS_CERT_FILE: join(sandbox.directory, 'server.pem'),
       TLS_KEY_FILE: join(sandbox.directory, 'server-key.pem'),
     });
-    await dial(gateway.port);
-    await dial(gateway.port, '\x16\x03\x01\x02\x00\x01');
+    for (const text of ['', '\x16\x03\x01\x02\x00\x01']) await dial(gateway.port, text);
     await delay(50);
     const stopped = performance.now();
     await gateway.close();
     expect(performance.now() - stopped).toBeLessThan(2800);
+  });
+
+  it('for SHUTDOWN_DELAY_MS: not ready, which /health explains, but still serving', async () => {
+    const gateway = await startGateway(bank, { SHUTDOWN_DELAY_MS: '1000' });
+    await gateway.get('/api/v1/accounts');
+    const closed = gateway.close();
+    expect((await gateway.get('/health/ready')).status).toBe(503);
+    const { details } = (await gateway.get('/health')).json;
+    expect(Object.entries(details)[0]).toMatchObject([
+      'instance',
+      { status: 'down', code: 'stopping', owner: 'operator' },
+    ]);
+    expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    await closed;
+  });
+
+  it('what is in flight after SHUTDOWN_GRACE_MS is cut off', async () => {
+    const gateway = await startGateway(bank, { SHUTDOWN_GRACE_MS: '200' });
+    bank.onAccounts = () => undefined;
+    const outcome = gateway.get('/api/v1/accounts').then(
+      ({ status }) => status,
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    await until(() => bank.requests.length === 2);
+    await gateway.close();
+    expect([503, 'ECONNRESET']).toContain(await outcome);
   });
 });
 
@@ -195,28 +206,6 @@ describe('calls in flight', () => {
         await until(() => bank.sockets.size === 0);
       },
     );
-
-    it('what is in flight after SHUTDOWN_GRACE_MS is cut off', async () => {
-      const { program, inFlight } = await startWithCallInFlight({ SHUTDOWN_GRACE_MS: '200' });
-      program.child.kill('SIGTERM');
-      const outcome = inFlight.then(
-        ({ status }) => status,
-        (error: NodeJS.ErrnoException) => error.code,
-      );
-      expect([503, 'ECONNRESET']).toContain(await outcome);
-      expect(await program.exit).toBe(0);
-    });
-
-    it('SHUTDOWN_DELAY_MS: not ready, but still serving', async () => {
-      const program = await start({ SHUTDOWN_DELAY_MS: '1000' });
-      const url = await program.started();
-      await until(async () => (await get(`${url}/health/ready`)).status === 200);
-      program.child.kill('SIGTERM');
-      await until(() => program.events('gateway.stopping').length === 1);
-      expect((await get(`${url}/health/ready`)).status).toBe(503);
-      expect((await get(`${url}/api/v1/accounts`)).status).toBe(200);
-      expect(await program.exit).toBe(0);
-    });
 
     it('a second signal ends it at once', async () => {
       const { program, inFlight } = await startWithCallInFlight({ SHUTDOWN_GRACE_MS: '60000' });
