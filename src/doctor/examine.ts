@@ -46,8 +46,7 @@ export async function examine(options: ExamineOptions): Promise<DoctorReport> {
 
 /** The steps that leave this machine. */
 async function examineBank(walk: Walk, settings: Settings, material: IdentityMaterial, clock: Clock): Promise<void> {
-  const warnings: string[] = [];
-  const logger = pino({ level: 'warn' }, { write: (line) => void warnings.push(line) });
+  const logger = pino({ level: 'silent' });
   const activity = new Activity();
   const identity = new BankIdentity({ material, settings, clock, activity, logger, oneAtATime: pLimit(1) });
   const hosts = toHosts(settings);
@@ -57,7 +56,7 @@ async function examineBank(walk: Walk, settings: Settings, material: IdentityMat
     const connections = await walk.step('route', (findings) => checkRoute(identity.egress, hosts, settings, findings));
     await walk.step('tls', async (findings) => checkTls(connections ?? [], material, findings));
     await walk.step('token', (findings) =>
-      checkToken(identity, warnings, findings).catch((thrown) => failOf('token', thrown, thumbprint)),
+      checkToken(identity, findings).catch((thrown) => failOf('token', thrown, thumbprint)),
     );
     const call = new AuthorizedCall({ current: identity }, settings, clock);
     const listed = await walk.step('accounts', (findings) =>
@@ -76,14 +75,7 @@ function failOf(step: 'token' | 'accounts', thrown: unknown, thumbprint: string)
   throw new StepFailed(failure.code, failure.owner, failure.problem, rejectionRemedy(thumbprint), 'tls');
 }
 
-async function checkToken({ tokens }: BankIdentity, warnings: readonly string[], findings: Findings): Promise<void> {
+async function checkToken({ tokens }: BankIdentity, { facts }: Findings): Promise<void> {
   const { lifetimeMs } = await tokens.get();
-  const lifetimeSeconds = lifetimeMs / 1000;
-  findings.facts['lifetimeSeconds'] = lifetimeSeconds;
-  if (!warnings.some((line) => line.includes('token.lifetime-unknown'))) return;
-  findings.warning = {
-    problem: `The bank does not state a lifetime of its token that the gateway can read: it assumes ${lifetimeSeconds} s.`,
-    remedy: 'The gateway works, but requests tokens more often. Tell the bank that expires_in cannot be read.',
-    owner: 'bank',
-  };
+  facts['lifetimeSeconds'] = lifetimeMs / 1000;
 }

@@ -1,6 +1,6 @@
-import { request as openRequest } from 'node:http';
-import { connect as connectTcp, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { request as requestOverTcp } from 'node:http';
+import { request as requestOverTls } from 'node:https';
+import { isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { GatewayError } from '../problems/gateway-error.js';
 
 /** Maximum size of a proxy's response to CONNECT. */
@@ -24,27 +24,34 @@ interface TunnelRequest {
  * @throws GatewayError ProxyRefused, proxy-unavailable; the reason of `signal`
  */
 export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
-  const { proxy, target, timeoutMs, signal } = tunnel;
+  const { proxy, proxyCa, dial, target, timeoutMs, signal } = tunnel;
   signal?.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const connection = connectTo(tunnel);
-  const fail = (error: unknown) => {
-    reject(error);
-    connection.destroy();
-  };
-  // also once the request has let go of it
-  connection.on('error', () => undefined);
-  const request = openRequest({
+  const host = proxy.hostname.replace(/^\[|\]$/g, '');
+  const request = (proxy.protocol === 'http:' ? requestOverTcp : requestOverTls)({
     method: 'CONNECT',
     path: target,
     headers: { Host: target, Connection: 'keep-alive', ...toAuthorization(proxy) },
-    createConnection: () => connection,
+    host,
+    port: proxy.port,
+    servername: isIP(host) ? '' : host,
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true,
+    ...(proxyCa !== null && { ca: proxyCa }),
+    ...dial,
+    agent: false,
     maxHeaderSize: MAX_CONNECT_ANSWER_BYTES,
   });
+  const fail = (error: unknown) => {
+    reject(error);
+    request.destroy();
+  };
   request.on('error', ({ code }: NodeJS.ErrnoException) => {
     fail(code?.startsWith('HPE_') ? toRefused(tunnel) : toUnavailable(proxy, code));
   });
   request.on('connect', ({ statusCode }, socket: Socket, head) => {
+    // the request lets go of it
+    socket.on('error', () => undefined);
     if (statusCode !== 200) fail(toRefused(tunnel, statusCode));
     // no TLS server speaks first
     else if (head.length > 0) fail(toNoTls(proxy, target));
@@ -111,21 +118,6 @@ function toUnavailable({ host }: URL, code = 'unknown'): GatewayError {
 
 /** True for a code of the runtime that means a server certificate that is not trusted. */
 export const isTrustFailure = (code: string): boolean => /^(?!ERR_SSL_).*(CERT|SIGNED|ISSUER|VERIFY)/.test(code);
-
-function connectTo({ proxy, proxyCa, dial }: TunnelRequest): Socket {
-  const host = proxy.hostname.replace(/^\[|\]$/g, '');
-  if (proxy.protocol === 'http:') return connectTcp({ ...dial, host, port: Number(proxy.port || 80) });
-  return connectTls({
-    ...dial,
-    host,
-    port: Number(proxy.port || 443),
-    servername: isIP(host) ? '' : host,
-    minVersion: 'TLSv1.2',
-    ALPNProtocols: ['http/1.1'],
-    rejectUnauthorized: true,
-    ...(proxyCa !== null && { ca: proxyCa }),
-  });
-}
 
 function toAuthorization({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};

@@ -55,7 +55,13 @@ export function toClientCertificate(
   const certificates = distinct(contents.certificates);
   const pairs = toPairs(contents.keys, certificates);
   const { key, leaf } = choosePair(pairs, now);
-  const { intermediates, warnings } = toChain(leaf, certificates, now, roots);
+  const { intermediates, hasIssuer } = buildChain(leaf, certificates, now);
+  const warnings = [...contents.warnings];
+  if (!hasIssuer && !isIssuedByRoot(leaf, roots)) {
+    warnings.push(
+      `The chain is incomplete: the certificate of the issuer, ${toDistinguishedName(leaf.issuer)}, is missing. If the bank refuses the certificate, export it again with all certificates of its path.`,
+    );
+  }
   const keyPem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
   const certificatePem = leaf.toString();
   const refusal = refusalByTls(keyPem, certificatePem);
@@ -97,7 +103,7 @@ export function toClientCertificate(
     thumbprintSha256: leaf.fingerprint256.replaceAll(':', ''),
     notBefore: leaf.validFromDate,
     notAfter: leaf.validToDate,
-    warnings: [...contents.warnings, ...warnings],
+    warnings,
   };
 }
 
@@ -134,27 +140,6 @@ function choosePair(pairs: readonly Pair[], now: Date): Pair {
   const end = ({ leaf }: Pair) => leaf.validToDate.getTime();
   const [best] = pairs.toSorted((a, b) => rank(b) - rank(a) || end(b) - end(a));
   return best as Pair;
-}
-
-function toChain(
-  leaf: X509Certificate,
-  certificates: readonly X509Certificate[],
-  now: Date,
-  roots: readonly string[],
-): { intermediates: readonly X509Certificate[]; warnings: string[] } {
-  const { intermediates, hasIssuer } = buildChain(leaf, certificates, now);
-  const warnings = intermediates
-    .filter((certificate) => !isValidAt(certificate, now))
-    .map(
-      ({ subject, validFromDate, validToDate }) =>
-        `The intermediate ${toDistinguishedName(subject)} is only valid from ${validFromDate.toISOString()} to ${validToDate.toISOString()}.`,
-    );
-  if (!hasIssuer && !isIssuedByRoot(leaf, roots)) {
-    warnings.push(
-      `The chain is incomplete: the certificate of the issuer, ${toDistinguishedName(leaf.issuer)}, is missing. If the bank refuses the certificate, export it again with all certificates of its path.`,
-    );
-  }
-  return { intermediates, warnings };
 }
 
 /** OpenSSL's own words, for example "ee key too small"; null when it accepts them. */

@@ -5,7 +5,6 @@ import { PFX_FROM_JKS, PFX_FROM_PEM } from './remedy.js';
 /** Other files by their beginning, without NUL bytes and byte order marks, as latin1: what it is, what to do. */
 const KINDS: readonly (readonly [looksLike: (text: string) => boolean, what: string, remedy: string])[] = [
   [(text) => text.startsWith('\xfe\xed\xfe\xed'), 'a Java keystore (JKS)', `Convert it: ${PFX_FROM_JKS}.`],
-  [(text) => text.startsWith('PK\x03\x04'), 'a ZIP archive', 'Unpack it and use the PFX in it.'],
   [
     (text) => text.startsWith('0\xef\xbf\xbd'),
     'a PFX that was saved as text, which destroyed it',
@@ -21,14 +20,13 @@ const KINDS: readonly (readonly [looksLike: (text: string) => boolean, what: str
     'PEM text',
     `Use PEM files instead of a PFX: certificate chain as BANK_CERT_FILE, private key as BANK_KEY_FILE. Or convert them: ${PFX_FROM_PEM}.`,
   ],
-  [
-    (text) => /^\s*<(!doctype html|html|head|body)/i.test(text),
-    'an HTML page',
-    'Download the PFX again: most likely a login or error page was saved.',
-  ],
 ];
 
-const UNKNOWN = ['', 'of an unknown kind', 'Use the PFX (.pfx or .p12) that the bank or Windows exported.'] as const;
+const UNKNOWN = [
+  '',
+  'of an unknown kind',
+  'Use the PFX (.pfx or .p12) that the bank or Windows exported, copied in binary mode.',
+] as const;
 
 /** The refusal that names what a file is if it is not a whole PFX; null if it looks like one. */
 export function explainNotPfx(bytes: Buffer): CertificateUnreadable | null {

@@ -106,7 +106,7 @@ function toBags(name: string): Buffer[] {
   });
 
   it.each([
-    ['line end', `${PASSCODE}\r\n`, /ends with a line end; without it the file opens/],
+    ['line end', `${PASSCODE}\r\n`, /wrong.*ends with a line end/],
     ['space', `${PASSCODE} `, /starts or ends with a space/],
     ['quotes', `"${PASSCODE}"`, /is in quotes/],
     ['byte order mark', `\ufeff${PASSCODE}`, /byte order mark/],
@@ -114,10 +114,6 @@ function toBags(name: string): Buffer[] {
     ['another', 'wrong', /passcode of the PFX is wrong/],
   ])('is refused with the slip in the passcode: %s', async (_, given, message) => {
     expect(await refusalOf(open(workshop.makePfx('ec', PASSCODE), given))).toMatch(message);
-  });
-
-  it('is refused where its passcode is empty and one was given', async () => {
-    expect(await refusalOf(open(workshop.makePfx('ec', ''), 'given'))).toContain('empty passcode');
   });
 
   it.each(['PBE-SHA1-RC4-128', 'PBE-MD5-DES'])(

@@ -4,14 +4,7 @@ import { CertificateUnreadable } from './certificate-unreadable.js';
 import type { KeysAndCertificates } from './client-certificate.js';
 import { explainNotPfx } from './explain-not-pfx.js';
 import { explainPasscode } from './explain-passcode.js';
-import {
-  refuseAlgorithm,
-  toEncodings,
-  toEncryption,
-  toMac,
-  type Mac,
-  type Passcode,
-} from './passcode-based-encryption.js';
+import { refuseAlgorithm, toEncodings, toEncryption, toMac, type Passcode } from './passcode-based-encryption.js';
 import { EXPORT_AGAIN, EXPORT_AGAIN_ON_WINDOWS } from './remedy.js';
 
 const DATA = '1.2.840.113549.1.7.1';
@@ -37,13 +30,9 @@ export function readPfx(bytes: Buffer, passcode: string): KeysAndCertificates {
     if (oidOf(type) !== DATA) refuseAlgorithm(PUBLIC_KEY_MODE);
     const contents = octetsOf(childrenOf(wrapped)[0]);
     const mac = macData ? toMac(macData) : null;
-    const open = (other: string) => new PfxReader(contents, mac, other).read();
-    try {
-      return open(passcode);
-    } catch (error) {
-      if (!(error instanceof CertificateUnreadable) || error.reason !== 'passcode') throw error;
-      throw explainPasscode(error, bytes, passcode, open);
-    }
+    const passcodes = toEncodings(passcode).filter((each) => !mac || mac(contents, each));
+    if (passcodes.length === 0) throw explainPasscode(passcode, contents);
+    return new PfxReader(passcodes, mac !== null).read(contents);
   } catch (error) {
     if (error instanceof CertificateUnreadable) throw error;
     throw new CertificateUnreadable(
@@ -55,33 +44,24 @@ export function readPfx(bytes: Buffer, passcode: string): KeysAndCertificates {
   }
 }
 
-/** Reads one file with one passcode. */
+/** Reads one file with the encodings of its passcode that fit. */
 class PfxReader {
-  /** The AuthenticatedSafe, which the MAC covers. */
-  readonly #contents: Buffer;
-  readonly #hasMac: boolean;
   readonly #passcodes: readonly Passcode[];
+  readonly #hasMac: boolean;
   /** PKCS#8 in DER. */
   readonly #keys: Buffer[] = [];
   readonly #certificates: X509Certificate[] = [];
   readonly #outdated = new Set<string>();
   #unreadable = 0;
 
-  constructor(contents: Buffer, mac: Mac | null, passcode: string) {
-    this.#contents = contents;
-    this.#hasMac = mac !== null;
-    this.#passcodes = toEncodings(passcode).filter((each) => !mac || mac(contents, each));
+  constructor(passcodes: readonly Passcode[], hasMac: boolean) {
+    this.#passcodes = passcodes;
+    this.#hasMac = hasMac;
   }
 
-  read(): KeysAndCertificates {
-    if (this.#passcodes.length === 0) {
-      throw new CertificateUnreadable(
-        'passcode',
-        'The passcode of the PFX is wrong, or the file is damaged.',
-        'Check BANK_PFX_PASSCODE; to try one: openssl pkcs12 -legacy -in client.pfx -noout.',
-      );
-    }
-    for (const contentInfo of childrenOf(parseAsn1(this.#contents))) this.#addBags(this.#toSafeContents(contentInfo));
+  /** @param contents the AuthenticatedSafe */
+  read(contents: Buffer): KeysAndCertificates {
+    for (const contentInfo of childrenOf(parseAsn1(contents))) this.#addBags(this.#toSafeContents(contentInfo));
     return { keys: toKeys(this.#keys), certificates: this.#certificates, warnings: this.#toWarnings() };
   }
 
@@ -138,17 +118,13 @@ class PfxReader {
         // the next one may fit
       }
     }
-    throw this.#hasMac
-      ? new CertificateUnreadable(
-          'passcode',
-          'The passcode fits the MAC of the PFX but not its contents: the file was written with two passcodes (openssl -twopass).',
-          'Export it again with one passcode.',
-        )
-      : new CertificateUnreadable(
-          'passcode',
-          'The passcode of the PFX is wrong, or the file is damaged (it has no MAC, so the gateway cannot know which).',
-          'Check BANK_PFX_PASSCODE.',
-        );
+    throw new CertificateUnreadable(
+      'passcode',
+      this.#hasMac
+        ? 'The passcode fits the MAC of the PFX but not its contents: the file was written with two passcodes (openssl -twopass).'
+        : 'The passcode of the PFX is wrong, or the file is damaged (it has no MAC, so the gateway cannot know which).',
+      'Check BANK_PFX_PASSCODE, or export the PFX again with one passcode.',
+    );
   }
 
   #toWarnings(): string[] {

@@ -8,7 +8,7 @@ import { createPfx, openPfx } from '../../src/sandbox/identity/pfx.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { examineWith, expectWellFormed, type Examination } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
-import { issueToken, json } from '../support/pretend-bank.js';
+import { json } from '../support/pretend-bank.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { openSockets, expectSocketsLeft } from '../support/egress.js';
 import { hasIpv6 } from '../support/tools.js';
@@ -177,13 +177,6 @@ describe('the doctor, where all is well', () => {
       const examination = await examinePatiently({ ...toEnvironment(bank), BANK_PAGESIZE: '5' });
       expectWell(examination, warnedAt('settings'));
       expect(examination.step('settings').problem).toMatch(/BANK_PAGESIZE.*BANK_PAGE_SIZE/);
-    });
-
-    it('of a token of unknown lifetime', async () => {
-      bank.onToken = issueToken(bank, { expires_in: 'soon' });
-      const examination = await examinePatiently(toEnvironment(bank));
-      expectWell(examination, warnedAt('token'));
-      expect(examination.step('token')).toMatchObject({ owner: 'bank', facts: { lifetimeSeconds: 60 } });
     });
 
     it.each([
