@@ -105,7 +105,7 @@ describe('CSV', () => {
           expect(rows[index]?.['asOf']).toBe(AS_OF);
         });
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

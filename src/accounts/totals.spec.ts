@@ -40,7 +40,7 @@ describe('totals', () => {
           });
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

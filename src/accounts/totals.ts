@@ -11,7 +11,6 @@ import { nextTimeSlice } from '../time/time-slice.js';
 const SLICE_MS = 10;
 
 const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
-type AmountField = (typeof AMOUNT_FIELDS)[number];
 
 const sum = z
   .string()
@@ -53,15 +52,12 @@ export async function toTotals(snapshot: Snapshot, mask: Mask): Promise<Total[]>
   let since = performance.now();
   for (let position = 0; position < snapshot.size; position++) {
     if (mask !== null && mask[position] === 0) continue;
-    const entries = snapshot.balances(position).filter(({ type }) => type === 'CurrentBalance');
-    const own = new Set<RunningTotal>();
-    for (const entry of entries) {
+    for (const entry of snapshot.balances(position)) {
+      if (entry.type !== 'CurrentBalance') continue;
       const total = totals.get(entry.currency) ?? new RunningTotal();
       totals.set(entry.currency, total);
-      total.add(entry);
-      own.add(total);
+      total.add(entry, position);
     }
-    for (const total of own) total.accounts += 1;
     if (performance.now() - since < SLICE_MS) continue;
     await nextTimeSlice();
     since = performance.now();
@@ -73,48 +69,52 @@ export async function toTotals(snapshot: Snapshot, mask: Mask): Promise<Total[]>
 
 /** Running totals of one currency. */
 class RunningTotal {
-  accounts = 0;
-  missing = 0;
+  #accounts = 0;
+  #lastPosition = -1;
+  #missing = 0;
   /** The first one found, if instants are equal. */
-  earliest: { readonly text: string; readonly instant: string } | null = null;
-  latest: { readonly text: string; readonly instant: string } | null = null;
-  readonly #sums = { beginOfDay: new ExactSum(), intraDay: new ExactSum(), current: new ExactSum() };
-  readonly #lacking = new Set<AmountField>();
+  #earliest: { readonly text: string; readonly instant: string } | null = null;
+  #latest: { readonly text: string; readonly instant: string } | null = null;
+  /** Null once an entry lacks the amount. */
+  readonly #sums: Record<(typeof AMOUNT_FIELDS)[number], ExactSum | null> = {
+    beginOfDay: new ExactSum(),
+    intraDay: new ExactSum(),
+    current: new ExactSum(),
+  };
 
-  add(balance: Balance): void {
-    let lacks = false;
+  /** @param position that of the account; its entries come one after the other */
+  add(entry: Balance, position: number): void {
+    if (position !== this.#lastPosition) this.#accounts += 1;
+    this.#lastPosition = position;
+    if (AMOUNT_FIELDS.some((field) => entry[field] === null)) this.#missing += 1;
     for (const field of AMOUNT_FIELDS) {
-      const amount = balance[field];
-      if (amount !== null) this.#sums[field].add(amount);
-      else {
-        lacks = true;
-        this.#lacking.add(field);
-      }
+      const amount = entry[field];
+      if (amount === null) this.#sums[field] = null;
+      else this.#sums[field]?.add(amount);
     }
-    if (lacks) this.missing += 1;
-    if (balance.financialDate !== null) this.#addDate(balance.financialDate);
+    if (entry.financialDate !== null) this.#addDate(entry.financialDate);
   }
 
   toTotal(currency: string | null): Total {
-    const toSum = (field: AmountField) => (this.#lacking.has(field) ? null : this.#sums[field].toString());
+    const { beginOfDay, intraDay, current } = this.#sums;
     return {
       currency,
-      accounts: this.accounts,
-      missing: this.missing,
-      beginOfDay: toSum('beginOfDay'),
-      intraDay: toSum('intraDay'),
-      current: toSum('current'),
-      earliestFinancialDate: this.earliest?.text ?? null,
-      latestFinancialDate: this.latest?.text ?? null,
+      accounts: this.#accounts,
+      missing: this.#missing,
+      beginOfDay: beginOfDay?.toString() ?? null,
+      intraDay: intraDay?.toString() ?? null,
+      current: current?.toString() ?? null,
+      earliestFinancialDate: this.#earliest?.text ?? null,
+      latestFinancialDate: this.#latest?.text ?? null,
     };
   }
 
   #addDate(text: string): void {
     // most accounts have the same one
-    if (text === this.earliest?.text || text === this.latest?.text) return;
+    if (text === this.#earliest?.text || text === this.#latest?.text) return;
     const instant = toSortableInstant(text);
     if (instant === null) return;
-    if (this.earliest === null || instant < this.earliest.instant) this.earliest = { text, instant };
-    if (this.latest === null || instant > this.latest.instant) this.latest = { text, instant };
+    if (this.#earliest === null || instant < this.#earliest.instant) this.#earliest = { text, instant };
+    if (this.#latest === null || instant > this.#latest.instant) this.#latest = { text, instant };
   }
 }

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
-import { open as openFile, rename, unlink } from 'node:fs/promises';
+import { open as openFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { Snapshot } from '../snapshot/snapshot.js';
-import type { Clock } from '../time/clock.js';
+import { later, type Clock } from '../time/clock.js';
 import type { Groups } from './group.js';
 import { open, readHeader, Refused, seal } from './sealing.js';
 
@@ -40,14 +40,14 @@ export class SnapshotFile {
   async read(): Promise<Snapshot | null> {
     const { path, groups, clock, maxAgeMs, logger } = this.#parts;
     try {
-      const sealed = await readIfExists(path);
-      if (!sealed) return null;
+      const sealed = await readBounded(path);
       const group = await groups.current();
-      const { wall, monotonic } = clock.now();
-      const ageMs = wall - readHeader(sealed, group).asOfMs;
+      const now = clock.now();
+      const ageMs = now.wall - readHeader(sealed, group).asOfMs;
       if (ageMs > maxAgeMs || ageMs < -CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
-      return await open(sealed, { wall: wall - ageMs, monotonic: monotonic - ageMs }, group);
+      return await open(sealed, later(now, -ageMs), group);
     } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       const reason = error instanceof Refused ? error.reason : 'unreadable';
       logger.warn({ event: 'sharing.refused', what: 'file', reason }, `SNAPSHOT_FILE is ignored: it is ${reason}`);
       return null;
@@ -64,7 +64,7 @@ export class SnapshotFile {
   /** Deletes the file, and discards any pending write. */
   remove(): void {
     this.#pending = null;
-    this.#do(() => unlinkIfExists(this.#parts.path));
+    this.#do(() => rm(this.#parts.path, { force: true }));
   }
 
   /** Writes what is pending. */
@@ -103,10 +103,9 @@ export class SnapshotFile {
   }
 }
 
-async function readIfExists(path: string): Promise<Buffer | null> {
+async function readBounded(path: string): Promise<Buffer> {
   // O_NONBLOCK: a FIFO must not hold up the start
-  const file = await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(nullIfMissing);
-  if (!file) return null;
+  const file = await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = await file.stat();
     if (!stat.isFile()) throw new Refused('unreadable');
@@ -121,26 +120,11 @@ async function readIfExists(path: string): Promise<Buffer | null> {
 async function write(path: string, sealed: Buffer): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    await unlinkIfExists(temporary);
-    const file = await openFile(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(sealed);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await rm(temporary, { force: true });
+    await writeFile(temporary, sealed, { flag: 'wx', mode: 0o600, flush: true });
     await rename(temporary, path);
   } catch (error) {
-    await unlink(temporary).catch(() => undefined);
+    await rm(temporary, { force: true });
     throw error;
   }
-}
-
-async function unlinkIfExists(path: string): Promise<void> {
-  await unlink(path).catch(nullIfMissing);
-}
-
-function nullIfMissing(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT') return null;
-  throw error;
 }

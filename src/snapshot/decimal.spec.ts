@@ -30,7 +30,7 @@ describe('a sum of decimals', () => {
       fc.property(decimal, decimal, (a, b) => {
         expect(addDecimals(a, b)).toBe(modelSum(a, b));
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -74,7 +74,7 @@ describe('an order of decimals', () => {
         const sign = /^-?[0.]*$/.test(difference) ? 0 : difference.startsWith('-') ? -1 : 1;
         expect(compare(a, b)).toBe(sign);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 });

@@ -94,7 +94,7 @@ describe('queries of a snapshot', () => {
       fc.asyncProperty(accountLists, filterSets, sorts, async (accounts, filters, sort) => {
         expect(await ask(snapshotOf(accounts), filters, sort)).toEqual(model(accounts, filters, sort));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

@@ -21,7 +21,7 @@ describe('a snapshot', () => {
         }
         expect(snapshot.positionOf('no such id')).toBe(-1);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
