@@ -35,6 +35,6 @@ export class CallReport {
     this.#logger.debug({ event: 'bank.call', ...fields }, 'call to the bank');
     if (failure !== null && !isProblemCode(failure)) return;
     const server = { serverAddress: hostname, serverPort: Number(port || 443) };
-    this.#activity.emit('bankCallEnded', { target, method: 'GET', ...server, status, ms, code: failure });
+    this.#activity.emit('bankCallEnded', { target, ...server, status, ms, code: failure });
   }
 }

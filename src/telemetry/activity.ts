@@ -19,10 +19,9 @@ export interface RequestEnded {
   readonly clientName: string | undefined;
 }
 
-/** A completed or failed call to the bank. Cancelled calls are not reported. */
+/** A completed or failed GET to the bank. Cancelled calls are not reported. */
 export interface BankCallEnded {
   readonly target: 'token' | 'accounts';
-  readonly method: 'GET';
   readonly serverAddress: string;
   readonly serverPort: number;
   /** The HTTP status; null without a response. */
@@ -33,24 +32,12 @@ export interface BankCallEnded {
   readonly code: ProblemCode | null;
 }
 
-/** A completed or failed token request. Cancelled requests are not reported. */
-interface TokenRequestEnded {
-  /** The problem it ended with; null on success. */
-  readonly code: ProblemCode | null;
-}
-
-/** One refresh with all its pages and retries. */
-export interface RefreshEnded {
-  readonly ms: number;
-  /** The problem it ended with; null on success. */
-  readonly code: ProblemCode | null;
-}
-
+/** `ms`: duration, with all pages and retries. `code`: the problem it ended with; null on success. */
 interface ActivityEvents {
   requestEnded: [RequestEnded];
   bankCallEnded: [BankCallEnded];
-  tokenRequestEnded: [TokenRequestEnded];
-  refreshEnded: [RefreshEnded];
+  tokenRequestEnded: [{ readonly code: ProblemCode | null }];
+  refreshEnded: [{ readonly ms: number; readonly code: ProblemCode | null }];
 }
 
 /**

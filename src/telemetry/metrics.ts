@@ -101,9 +101,9 @@ export class Metrics {
     }
   }
 
-  #onBankCall({ method, serverAddress, serverPort, status, target, code, ms }: BankCallEnded): void {
+  #onBankCall({ serverAddress, serverPort, status, target, code, ms }: BankCallEnded): void {
     const labels = {
-      http_request_method: method,
+      http_request_method: 'GET',
       server_address: serverAddress,
       server_port: serverPort,
       http_response_status_code: status ?? '',

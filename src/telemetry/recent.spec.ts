@@ -39,7 +39,7 @@ describe('the last hour', () => {
     request(5, { status: 404 });
     request(5000, { route: '/health' });
     request(5000, { route: null });
-    const call = { method: 'GET', serverAddress: 'bank.example', serverPort: 443 } as const;
+    const call = { serverAddress: 'bank.example', serverPort: 443 };
     activity.emit('bankCallEnded', { ...call, target: 'accounts', status: 200, ms: 200, code: null });
     activity.emit('bankCallEnded', { ...call, target: 'token', status: null, ms: 250, code: 'bank-timeout' });
     status.ageMs = 12_900;

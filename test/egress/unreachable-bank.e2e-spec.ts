@@ -203,7 +203,7 @@ describe('metrics of calls', () => {
     const signal = AbortSignal.timeout(50);
     await expect(egress.get({ ...request, signal })).rejects.toThrow('timeout');
 
-    const server = { target: 'accounts', method: 'GET', serverAddress: new URL(bank.url).hostname };
+    const server = { target: 'accounts', serverAddress: new URL(bank.url).hostname };
     const here = { ...server, serverPort: Number(new URL(bank.url).port), ms: expect.any(Number) };
     expect(calls).toEqual([
       { ...here, status: 200, code: null },
