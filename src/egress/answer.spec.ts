@@ -5,29 +5,15 @@ import { startOf, toText } from './answer.js';
 describe('the start of a body', () => {
   const pieces = ['ab', '', 'cde', 'f'].map((piece) => Buffer.from(piece));
 
-  it.each([
-    [0, ''],
-    [1, 'a'],
-    [2, 'ab'],
-    [4, 'abcd'],
-    [6, 'abcdef'],
-    [9, 'abcdef'],
-  ])('of %i bytes goes over as many pieces as it takes', (bytes, text) => {
-    expect(startOf({ pieces }, bytes)).toBe(text);
-  });
-
-  it('of nothing is empty', () => {
-    expect(startOf({ pieces: [] }, 10)).toBe('');
+  it('goes over as many pieces as it takes', () => {
+    const starts = [0, 2, 4, 9].map((bytes) => startOf({ pieces }, bytes));
+    expect(starts).toEqual(['', 'ab', 'abcd', 'abcdef']);
   });
 });
 
 describe('the text of an answer', () => {
-  it('is UTF-8', () => {
-    expect(toText(Buffer.from('"Zürich €😀"'), 'the list')).toBe('"Zürich €😀"');
-  });
-
-  it('has no byte order mark', () => {
-    expect(toText(Buffer.from('\ufeff{}'), 'the list')).toBe('{}');
+  it('is UTF-8 without its byte order mark', () => {
+    expect(toText(Buffer.from('\ufeff"Zürich €😀"'), 'the list')).toBe('"Zürich €😀"');
   });
 
   it.each([

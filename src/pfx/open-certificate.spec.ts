@@ -6,6 +6,7 @@ import { Workshop } from '../../test/support/pfx-workshop.js';
 import { hasKeytool, hasOpenssl } from '../../test/support/tools.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 import type { ClientCertificate } from './client-certificate.js';
+import { explainPasscode } from './explain-passcode.js';
 import { openCertificate, type CertificateRequest } from './open-certificate.js';
 import { EXPORT_AGAIN, PFX_FROM_JKS } from './remedy.js';
 
@@ -85,17 +86,25 @@ function toBags(name: string): Buffer[] {
     ['one round', ['-noiter', '-nomaciter'], []],
     ['no MAC', ['-nomac'], [expect.stringContaining('no MAC')]],
     ['not encrypted', ['-keypbe', 'NONE', '-certpbe', 'NONE'], []],
-  ])('is opened: %s; and not with another passcode', async (_, args, warnings) => {
-    const bytes = workshop.makePfx('ec', PASSCODE, ...args);
-    expect(await open(bytes)).toMatchObject({ certificatePem: pem('ec'), warnings });
-    expect(await refusalOf(open(bytes, 'wrong'))).toMatch(/^passcode: /);
+  ])('is opened: %s', async (_, args, warnings) => {
+    expect(await open(workshop.makePfx('ec', PASSCODE, ...args))).toMatchObject({
+      certificatePem: pem('ec'),
+      warnings,
+    });
   });
+
+  it.each([[[]], [['-nomac']], [legacy('PBE-SHA1-RC2-40')]])(
+    'is not opened with another passcode: %p',
+    async (args) => {
+      const bytes = workshop.makePfx('ec', 'пароль', ...args);
+      expect(await refusalOf(open(bytes, 'пароль2'))).toMatch(/^passcode: .*passcode of the PFX is wrong/);
+    },
+  );
 
   it.each(['', 'ąčęėįšųūž', 'pässwörd', 'Пароль', '密码 🔑', ' padded '])('is opened with "%s"', async (passcode) => {
     for (const args of [[], legacy('PBE-SHA1-RC2-40')]) {
       const bytes = workshop.makePfx('ec', passcode, ...args);
       expect(await open(bytes, passcode)).toMatchObject({ certificatePem: pem('ec') });
-      expect(await refusalOf(open(bytes, `${passcode}x`))).toMatch(/^passcode: /);
     }
   });
 
@@ -105,15 +114,20 @@ function toBags(name: string): Buffer[] {
     expect(await open(bytes, 'pässwörd')).toMatchObject({ certificatePem: pem('ec') });
   });
 
-  it.each([
-    ['line end', `${PASSCODE}\r\n`, /wrong.*ends with a line end/],
-    ['space', `${PASSCODE} `, /starts or ends with a space/],
-    ['quotes', `"${PASSCODE}"`, /is in quotes/],
-    ['byte order mark', `\ufeff${PASSCODE}`, /byte order mark/],
-    ['nothing', '', /none was given. Set BANK_PFX_PASSCODE/],
-    ['another', 'wrong', /passcode of the PFX is wrong/],
-  ])('is refused with the slip in the passcode: %s', async (_, given, message) => {
-    expect(await refusalOf(open(workshop.makePfx('ec', PASSCODE), given))).toMatch(message);
+  it('is refused with the slip in the passcode', async () => {
+    const bytes = workshop.makePfx('ec', PASSCODE);
+    expect(await refusalOf(open(bytes, ''))).toMatch(/none was given. Set BANK_PFX_PASSCODE/);
+    const slips: [given: string, slip: string][] = [
+      [`${PASSCODE}\r\n`, 'ends with a line end'],
+      [`${PASSCODE} `, 'ends with a space'],
+      [`"${PASSCODE}"`, 'is in quotes'],
+      [`\ufeff${PASSCODE}`, 'byte order mark'],
+    ];
+    for (const [given, slip] of slips) {
+      const { message } = explainPasscode(given, Buffer.alloc(0));
+      expect(message).toContain(slip);
+      expect(message).not.toContain(PASSCODE);
+    }
   });
 
   it.each(['PBE-SHA1-RC4-128', 'PBE-MD5-DES'])(
@@ -146,7 +160,6 @@ function toBags(name: string): Buffer[] {
     const bytes = toBer(workshop.makePfx('ec', PASSCODE));
     expect(await open(Buffer.concat([bytes, Buffer.alloc(3)]))).toMatchObject({ certificatePem: pem('ec') });
     expect(() => createSecureContext({ pfx: bytes, passphrase: PASSCODE })).not.toThrow();
-    expect(await refusalOf(open(bytes, 'wrong'))).toMatch(/^passcode: /);
   });
 
   it('is opened with PBMAC1 (RFC 9579), also with a bag within a bag, as OpenSSL does it too', async () => {

@@ -5,12 +5,9 @@ import { startConnectProxy } from '../support/connect-proxy.js';
 import { accountsAt, createEgress } from '../support/egress.js';
 import { startGateway } from '../support/gateway.js';
 import { askingLate, ASKS_LATE } from '../support/late-certificate.js';
-import { startOpensslServer } from '../support/openssl-server.js';
 import { issueToken, startPretendBank } from '../support/pretend-bank.js';
 import { listSample } from '../support/sample-accounts.js';
 import { startTlsServer } from '../support/servers.js';
-import { hasOpenssl } from '../support/tools.js';
-import { until } from '../support/until.js';
 
 describe('a certificate after the request', () => {
   async function startLateBank() {
@@ -36,27 +33,6 @@ describe('a certificate after the request', () => {
 let authority: Authority;
 beforeAll(async () => {
   authority = createAuthority('Bank CA');
-});
-
-(hasOpenssl() ? describe : describe.skip)('the real openssl', () => {
-  // IIS, for one, asks for the client certificate only once it has seen the path
-  test('TLS 1.2: a bank that asks for our certificate after the request gets it', async () => {
-    const { port, stdin, output } = await startOpensslServer(authority.server(['localhost']), [
-      '-tls1_2',
-      '-no_ticket',
-      '-no_cache',
-      '-CAfile',
-      authority.file,
-    ]);
-    const egress = createEgress({ ...authority.client('the gateway'), ca: authority.pem });
-    const call = egress.get(accountsAt(`https://localhost:${port}`));
-    await until(() => output().includes('GET /api/v1/accounts'));
-    expect(output()).not.toContain('the gateway');
-    stdin.write('R\n');
-    await until(() => output().includes('the gateway'));
-    stdin.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}\n');
-    expect(await call).toMatchObject({ status: 200 });
-  });
 });
 
 test.each(['TLSv1.2', 'TLSv1.3'] as const)(
