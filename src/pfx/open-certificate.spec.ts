@@ -8,7 +8,7 @@ import { CertificateUnreadable } from './certificate-unreadable.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { explainPasscode } from './explain-passcode.js';
 import { openCertificate, type CertificateRequest } from './open-certificate.js';
-import { EXPORT_AGAIN, PFX_FROM_JKS } from './remedy.js';
+import { EXPORT_AGAIN } from './remedy.js';
 
 // a little later, since certificates are made on the spot and begin to be valid then
 const NOW = new Date(Date.now() + 60_000);
@@ -186,22 +186,11 @@ function toBags(name: string): Buffer[] {
     ['Java 8', ['-J-Dkeystore.pkcs12.legacy'], [OUTDATED[0]]],
   ])('is opened from keytool: %s', async (_, flags, outdated) => {
     const file = `${flags.length}.p12`;
-    keytool('PKCS12', file, ...flags);
+    const identity = ['-alias', 'client', '-keyalg', 'EC', '-dname', 'CN=client', '-storepass', PASSCODE];
+    workshop.run('keytool', ['-genkeypair', ...identity, '-storetype', 'PKCS12', '-keystore', file, ...flags]);
     const { subject, warnings } = await open(workshop.read(file));
     expect([subject, warnings]).toEqual(['CN=client', outdated]);
   });
-
-  (hasKeytool() ? it : it.skip)('is refused as JKS, with the command that converts it', async () => {
-    keytool('JKS', 'client.jks', '-keypass', PASSCODE);
-    expect(await refusalOf(open(workshop.read('client.jks')))).toContain(PFX_FROM_JKS);
-    workshop.run('sh', ['-c', `${PFX_FROM_JKS} -srcstorepass "$P" -deststorepass "$P"`], { P: PASSCODE });
-    expect(await open(workshop.read('client.pfx'))).toMatchObject({ subject: 'CN=client' });
-  });
-
-  function keytool(type: string, file: string, ...flags: string[]): void {
-    const identity = ['-alias', 'client', '-keyalg', 'EC', '-dname', 'CN=client', '-storepass', PASSCODE];
-    workshop.run('keytool', ['-genkeypair', ...identity, '-storetype', type, '-keystore', file, ...flags]);
-  }
 });
 
 (hasOpenssl() ? describe : describe.skip)('the client certificate', () => {

@@ -5,6 +5,7 @@ import { Workshop } from '../../test/support/pfx-workshop.js';
 import { hasOpenssl } from '../../test/support/tools.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 import { readPfx } from './read-pfx.js';
+import { PFX_FROM_JKS } from './remedy.js';
 
 const PASSCODE = 'correct horse';
 
@@ -24,6 +25,7 @@ function outcomeOf(bytes: Buffer): string {
 describe('a file that is not a PFX is named', () => {
   it.each<[string, Buffer]>([
     ['empty', Buffer.alloc(0)],
+    [PFX_FROM_JKS, Buffer.from('feedfeed00000002', 'hex')],
     ['of an unknown kind', Buffer.from('<!DOCTYPE html><html><title>Prisijungti ąč</title>')],
     ['saved as text', Buffer.from(Buffer.from('308203e5020103', 'hex').toString('utf8'))],
     ['of an unknown kind', Buffer.from('c0ffee00c0ffee', 'hex')],
