@@ -7,7 +7,7 @@ import { startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
-import { startWebServer } from '../support/web-server.js';
+import { startWebServer } from '../support/servers.js';
 
 let sandbox: Sandbox;
 let clock: MovedClock;

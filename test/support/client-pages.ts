@@ -5,7 +5,7 @@ import { transformSync } from '@swc/core';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { read, ROOT } from './documents.js';
 import { CHROMIUM } from './tools.js';
-import { startWebServer } from './web-server.js';
+import { startWebServer } from './servers.js';
 
 const PAGE = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>spec</title>';
 

@@ -45,7 +45,6 @@ export interface Gateway {
   /** The log lines with this event. */
   events(event: string): LogLine[];
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /** The headers alone, as of a stream, which has no end. */
   head(path: string): Promise<Answer>;
   close(): Promise<void>;
 }

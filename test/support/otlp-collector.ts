@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { startWebServer } from './web-server.js';
+import { startWebServer } from './servers.js';
 
 export interface CollectedSpan {
   readonly traceId: string;

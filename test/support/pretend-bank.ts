@@ -95,8 +95,8 @@ export async function startPretendBank(options: PretendBankOptions = {}): Promis
     tls: { rejectUnauthorized: true, ...cert, ...server },
     script: (request, response) => {
       const url = new URL(request.url ?? '/', bank.url);
-      const peer = (request.socket as TLSSocket).getPeerCertificate();
-      const thumbprint = peer.fingerprint?.replaceAll(':', '') ?? null;
+      const peer = (request.socket as TLSSocket).getPeerX509Certificate();
+      const thumbprint = peer?.fingerprint.replaceAll(':', '') ?? null;
       bank.requests.push({ path: url.pathname + url.search, thumbprint, headers: request.headers });
       const endpoint = url.pathname === '/api/v1/accounts' ? 'accounts' : 'token';
       underWay[endpoint] += 1;

@@ -52,9 +52,8 @@ export async function startProgram({
     events: (event) =>
       stdout
         .split('\n')
-        .filter((line) => line.startsWith('{') && line.endsWith('}'))
-        .map((line) => JSON.parse(line) as LogLine)
-        .filter((line) => line['event'] === event),
+        .filter((line) => line.includes(`"event":"${event}"`) && line.endsWith('}'))
+        .map((line) => JSON.parse(line) as LogLine),
     started: async () => {
       await until(() => ended || program.events('gateway.started').length > 0, 15_000);
       const url = program.events('gateway.started')[0]?.['url'];

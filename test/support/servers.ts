@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { createServer as createWebServer, type RequestListener, type Server as WebServer } from 'node:http';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from 'node:tls';
 import { onClose } from './closing.js';
@@ -70,4 +71,16 @@ export async function accepts(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
   return promise.finally(() => socket.destroy());
+}
+
+/** An HTTP server on a free port of 127.0.0.1. Returns its address. */
+export async function startWebServer(serving: RequestListener | WebServer): Promise<string> {
+  const server = typeof serving === 'function' ? createWebServer(serving) : serving;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onClose(async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
