@@ -22,15 +22,13 @@ interface AccessTokenProviderOptions {
  * background when there is work for it, no use in the last seconds of its life, back-off after failures.
  */
 export class AccessTokenProvider {
-  readonly #options: AccessTokenProviderOptions;
   readonly #backOff: BackOff;
   #condition: Pick<BankCondition, 'failed' | 'succeeded'> | null = null;
   #current: AccessToken | null = null;
   #inFlight: Promise<AccessToken> | null = null;
   #lastForced: Instant | null = null;
 
-  constructor(options: AccessTokenProviderOptions) {
-    this.#options = options;
+  constructor(private readonly options: AccessTokenProviderOptions) {
     this.#backOff = new BackOff(options.clock, options.random);
   }
 
@@ -47,7 +45,7 @@ export class AccessTokenProvider {
   async get(): Promise<AccessToken> {
     const token = this.usable;
     if (!token) return this.#renew();
-    if (this.#options.clock.hasReached(token.renewAt) && !this.waiting) this.#renew().catch(() => undefined);
+    if (this.options.clock.hasReached(token.renewAt) && !this.waiting) this.#renew().catch(() => undefined);
     return token;
   }
 
@@ -58,7 +56,7 @@ export class AccessTokenProvider {
    */
   async replace(rejected: AccessToken): Promise<AccessToken | null> {
     if (this.#current !== rejected) return this.get();
-    const { clock, logger } = this.#options;
+    const { clock, logger } = this.options;
     if (!this.#inFlight) {
       if (this.#lastForced && clock.since(this.#lastForced) < FORCED_RENEWAL_EVERY_MS) return null;
       this.#lastForced = clock.now();
@@ -70,7 +68,7 @@ export class AccessTokenProvider {
 
   /** The token that may be sent now, or null. */
   get usable(): AccessToken | null {
-    return this.#current && !this.#options.clock.hasReached(this.#current.unusableAt) ? this.#current : null;
+    return this.#current && !this.options.clock.hasReached(this.#current.unusableAt) ? this.#current : null;
   }
 
   /** True during the back-off after a failure. */
@@ -85,9 +83,11 @@ export class AccessTokenProvider {
 
   status() {
     const token = this.usable;
-    const { clock } = this.#options;
+    const { clock } = this.options;
+    const none = this.#inFlight ? 'requested' : this.waiting ? 'waiting' : 'none';
+    const state: 'usable' | typeof none = token ? 'usable' : none;
     return {
-      state: this.#state,
+      state,
       /** Expiry of the token by the wall clock, ms since 1970. */
       expiresAt: token ? token.requestedAt.wall + token.lifetimeMs : null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
@@ -96,12 +96,6 @@ export class AccessTokenProvider {
       failure: this.#backOff.status(),
       circuit: this.#backOff.circuit,
     };
-  }
-
-  get #state(): 'usable' | 'requested' | 'waiting' | 'none' {
-    if (this.usable) return 'usable';
-    if (this.#inFlight) return 'requested';
-    return this.waiting ? 'waiting' : 'none';
   }
 
   #renew(): Promise<AccessToken> {
@@ -115,7 +109,7 @@ export class AccessTokenProvider {
   }
 
   async #request(): Promise<AccessToken> {
-    const { request, logger, activity, clock } = this.#options;
+    const { request, logger, activity, clock } = this.options;
     const started = performance.now();
     try {
       const token = await request();
@@ -139,9 +133,9 @@ export class AccessTokenProvider {
     if (thrown.code === 'stopping') return thrown;
     const error = this.#backOff.failed(thrown);
     this.#condition?.failed('token', error);
-    this.#options.activity.emit('tokenRequestEnded', { code: error.code });
+    this.options.activity.emit('tokenRequestEnded', { code: error.code });
     const { code, owner, detail } = error;
-    this.#options.logger[error.needsSomeone ? 'error' : 'warn'](
+    this.options.logger[error.needsSomeone ? 'error' : 'warn'](
       { event: 'token.failed', code, owner, detail, retryInMs: Math.round(error.retryAfterMs ?? 0) },
       this.#consequence,
     );

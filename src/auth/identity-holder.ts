@@ -35,11 +35,9 @@ interface IdentityHolderOptions {
  * identity asks for `current` at the moment of use.
  */
 export class IdentityHolder implements OnApplicationShutdown {
-  readonly #options: IdentityHolderOptions;
   readonly #oneTokenRequest = pLimit(1);
   readonly #oneReload = pLimit(1);
   readonly #log: IdentityLog;
-  readonly #watch: FileWatch;
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new AbortController();
   #current: BankIdentity;
@@ -57,9 +55,11 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   /** For `start`. */
-  constructor(options: IdentityHolderOptions, watch: FileWatch, material: IdentityMaterial) {
-    this.#options = options;
-    this.#watch = watch;
+  constructor(
+    private readonly options: IdentityHolderOptions,
+    private readonly watch: FileWatch,
+    material: IdentityMaterial,
+  ) {
     this.#log = new IdentityLog(options.logger);
     this.#current = this.#create(material);
     this.#current.tokens.takeOver(options.condition);
@@ -106,22 +106,22 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   get #nowMs(): number {
-    return this.#options.clock.now().wall;
+    return this.options.clock.now().wall;
   }
 
   #look(): void {
     this.#log.checkExpiry(this.#current.certificate, this.#nowMs);
-    const changed = this.#watch.changed();
+    const changed = this.watch.changed();
     if (this.#oneReload.activeCount > 0) return;
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const readAgain = this.#unreadSince !== null && clock.since(this.#unreadSince) >= READ_AGAIN_AFTER_MS;
     if (changed || readAgain) void this.#oneReload(() => this.#reload());
     else if (this.#candidate) void this.#oneReload(() => this.#prove());
   }
 
   async #reload(): Promise<void> {
-    this.#watch.acknowledge();
-    const { settings, clock } = this.#options;
+    this.watch.acknowledge();
+    const { settings, clock } = this.options;
     let material: IdentityMaterial;
     try {
       material = await readIdentityMaterial(settings, new Date(this.#nowMs), this.#closing.signal);
@@ -168,7 +168,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #take(candidate: BankIdentity, proved: boolean): void {
-    const { condition } = this.#options;
+    const { condition } = this.options;
     const old = this.#current;
     this.#current = candidate;
     this.#candidate = null;
@@ -194,7 +194,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #create(material: IdentityMaterial): BankIdentity {
-    return new BankIdentity({ ...this.#options, material, oneAtATime: this.#oneTokenRequest });
+    return new BankIdentity({ ...this.options, material, oneAtATime: this.#oneTokenRequest });
   }
 }
 

@@ -282,17 +282,10 @@ describe('linters', () => {
       expect(await lint(JSON.stringify(document))).toEqual([]);
     });
 
-    it.each([
-      ['redocly', redocly, 'operation-summary'],
-      ['spectral', spectral, 'operation-description'],
-    ])('the counterpart: what is missing is found by %s', async (_name, lint, rule) => {
-      const altered = structuredClone(document) as unknown as {
-        paths: Record<string, { get: Record<string, unknown> }>;
-      };
-      altered.paths['/health'] = {
-        get: { ...altered.paths['/health']?.get, summary: undefined, description: undefined },
-      };
-      expect((await lint(JSON.stringify(altered))).map((each) => each.split(':')[0])).toEqual([rule]);
+    it('the counterpart: what is missing is found', async () => {
+      const altered = structuredClone(document) as unknown as { paths: Record<string, { get: object }> };
+      altered.paths['/health'] = { get: { ...altered.paths['/health']?.get, summary: undefined } };
+      expect((await redocly(JSON.stringify(altered))).map((each) => each.split(':')[0])).toEqual(['operation-summary']);
     });
   });
 });
