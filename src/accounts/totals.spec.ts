@@ -44,6 +44,19 @@ describe('totals', () => {
     );
   });
 
+  it('have the earliest and the latest date as instants, in the words of the bank', async () => {
+    const dates = ['2026-11-20', 'soon', '2026-11-21T00:00:00+02:00', '2026-11-20T23:00:00Z', null];
+    const accounts = dates.map((financialDate, index) =>
+      account({ id: String(index), balances: [balance({ financialDate })] }),
+    );
+    expect(await toTotals(snapshotOf(accounts), null)).toMatchObject([
+      { earliestFinancialDate: '2026-11-20', latestFinancialDate: '2026-11-20T23:00:00Z' },
+    ]);
+    expect(await toTotals(snapshotOf(accounts.slice(1, 2)), null)).toMatchObject([
+      { earliestFinancialDate: null, latestFinancialDate: null },
+    ]);
+  });
+
   it('of many entries are made in slices: others have their turn meanwhile', async () => {
     const entries = Array.from({ length: 100 }, (_, index) =>
       balance({ currency: `C${index}`, current: '12345678901234567.89' }),

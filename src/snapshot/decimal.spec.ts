@@ -62,6 +62,10 @@ describe('an order of decimals', () => {
     ['1' + '0'.repeat(399), '9' + '0'.repeat(398), 1],
     ['1' + '0'.repeat(399), '1' + '0'.repeat(398) + '1', -1],
     ['007', '7', 0],
+    ['-1.5', '-1.55', 1],
+    ['-1', '-1.5', 1],
+    ['-2', '-10', 1],
+    ['-0.01', '0', -1],
   ])('%s against %s is %i', (a, b, order) => {
     expect(compare(a, b)).toBe(order);
   });

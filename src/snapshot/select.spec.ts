@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { countTurns } from '../../test/support/count-turns.js';
 import type { Account } from './account.js';
-import { account, names, accountLists, snapshotOf } from './sample-account.test-support.js';
+import { account, balance, names, accountLists, snapshotOf } from './sample-account.test-support.js';
 import { select, type Filters, type Sort } from './select.js';
 import type { Snapshot } from './snapshot.js';
 import { SORT_FIELDS } from './sort-order.js';
@@ -94,7 +94,7 @@ describe('queries of a snapshot', () => {
       fc.asyncProperty(accountLists, filterSets, sorts, async (accounts, filters, sort) => {
         expect(await ask(snapshotOf(accounts), filters, sort)).toEqual(model(accounts, filters, sort));
       }),
-      { numRuns: 100 },
+      { numRuns: 300 },
     );
   });
 
@@ -105,11 +105,27 @@ describe('queries of a snapshot', () => {
     expect(await ask(snapshot, { status }, sort)).toEqual(['other']);
   });
 
-  it('orders names by the same rules on every machine', async () => {
-    const swedish = ['Zebra', 'Ärlig', 'Öland', 'Apa'].map((name, index) => account({ id: String(index), name }));
-    const snapshot = snapshotOf(swedish);
-    const ids = await ask(snapshot, {}, { field: 'name', descending: false });
-    expect(ids.map((id) => snapshot.account(snapshot.positionOf(id)).name)).toEqual(['Apa', 'Ärlig', 'Öland', 'Zebra']);
+  it('orders names by the same rules on every machine, numbers as numbers, equal ones by id', async () => {
+    const names = ['Zebra', 'Ärlig', 'Apa 10', 'Öland', 'e\u0301', 'Apa 2', 'é'];
+    const snapshot = snapshotOf(names.map((name, index) => account({ id: String(index), name })));
+    // é in one unit has the greater id, and is otherwise equal
+    expect(await ask(snapshot, {}, { field: 'name', descending: false })).toEqual(['5', '2', '1', '4', '6', '3', '0']);
+    expect(await ask(snapshot, {}, { field: 'name', descending: true })).toEqual(['0', '3', '4', '6', '1', '2', '5']);
+  });
+
+  it('order amounts by the first CurrentBalance; without a currency or an amount it comes last', async () => {
+    const first = [
+      balance({ currency: 'USD', current: '-1.5' }),
+      balance({ currency: null, current: '1' }),
+      balance({ currency: 'USD', current: '-1.55' }),
+      balance({ current: null }),
+      balance({ currency: 'EUR', current: '7' }),
+    ];
+    const snapshot = snapshotOf(
+      first.map((each, index) => account({ id: String(index), balances: [each, balance()] })),
+    );
+    expect(await ask(snapshot, {}, { field: 'current', descending: false })).toEqual(['4', '2', '0', '1', '3']);
+    expect(await ask(snapshot, {}, { field: 'current', descending: true })).toEqual(['0', '2', '4', '1', '3']);
   });
 
   it('search much text in slices: others have their turn meanwhile', async () => {

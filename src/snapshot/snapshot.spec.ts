@@ -33,6 +33,12 @@ describe('a snapshot', () => {
     for (const id of ['b', 'a"', 'aa', '😁', '\ud801', 'aaa']) expect(snapshot.positionOf(id)).toBe(-1);
   });
 
+  it('finds the balances, whatever the texts hold', () => {
+    const balances = [balance({ type: ']', currency: '],"interest":{' }), balance({ financialDate: '"' })];
+    const snapshot = snapshotOf([account({ name: ',"balances":[', description: ',"interest":{', balances })]);
+    expect(snapshot.balances(0)).toEqual(balances);
+  });
+
   it('may have 500 currencies, of accounts and balances together, and no more', () => {
     const balances = Array.from({ length: 499 }, (_, index) => balance({ currency: `C${index}` }));
     const accounts = [account({ id: 'a', balances }), account({ id: 'b', balances })];
