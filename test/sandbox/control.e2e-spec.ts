@@ -1,9 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Fault } from '../../src/sandbox/faults.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { askAccounts, askToken, basic, control, getToken, start } from '../support/sandbox.js';
+
+const START = {
+  latencyMs: 0,
+  tokenLifetimeSeconds: 300,
+  grantAccess: true,
+  allowedIps: ['127.0.0.1', '::1'],
+  accounts: 120,
+  movement: false,
+  failNext: [],
+};
 
 describe('the control port', () => {
   let bank: Sandbox;
@@ -42,16 +52,7 @@ describe('the control port', () => {
     await askAccounts(bank, token, '?PageNumber=2&PageSize=7&secret=abc', { headers: { 'x-request-id': 'r-1' } });
     const { status, json } = await control(bank, 'GET');
     expect(status).toBe(200);
-    expect(json).toMatchObject({
-      latencyMs: 0,
-      tokenLifetimeSeconds: 300,
-      grantAccess: true,
-      allowedIps: ['127.0.0.1', '::1'],
-      accounts: 120,
-      movement: false,
-      failNext: [],
-      tokensIssued: 1,
-    });
+    expect(json).toMatchObject({ ...START, tokensIssued: 1 });
     expect((json['requests'] as object[]).at(-1)).toEqual({
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       endpoint: 'accounts',
@@ -85,15 +86,7 @@ describe('the control port', () => {
     expect(status).toBe(200);
     expect(json).toMatchObject({ ...change, movement: true });
     expect((await control(bank, 'PATCH', {})).json).toMatchObject(change);
-    expect((await control(bank, 'DELETE')).json).toMatchObject({
-      latencyMs: 0,
-      tokenLifetimeSeconds: 300,
-      grantAccess: true,
-      allowedIps: ['127.0.0.1', '::1'],
-      accounts: 120,
-      movement: false,
-      failNext: [],
-    });
+    expect((await control(bank, 'DELETE')).json).toMatchObject(START);
   });
 
   it('changes nothing when a part of the patch is wrong, and names it', async () => {
@@ -122,97 +115,69 @@ describe('the control port', () => {
   });
 });
 
-describe('faults', () => {
-  describe('failNext', () => {
-    let bank: Sandbox;
-    let token: string;
-    const order = (fault: Fault, times = 1): Promise<unknown> =>
-      control(bank, 'PATCH', { failNext: { endpoint: 'accounts', times, with: fault } });
-    beforeEach(async () => {
-      bank = await start();
-      token = await getToken(bank);
-    });
-
-    it.each(['401', '404', '503'] as const)('%s is a problem', async (fault) => {
-      await order(fault);
-      const reply = await askAccounts(bank, token);
-      expect(reply.status).toBe(Number(fault));
-      expect(JSON.parse(reply.text)).toMatchObject({ status: Number(fault) });
-      expect((await askAccounts(bank, token)).status).toBe(200);
-    });
-
-    it('500 has no body, 429 a Retry-After', async () => {
-      await order('500');
-      await order('429');
-      expect(await askAccounts(bank, token)).toMatchObject({ status: 500, text: '' });
-      expect(await askAccounts(bank, token)).toMatchObject({ status: 429, headers: { 'retry-after': '2' } });
-      expect((await askAccounts(bank, token)).status).toBe(200);
-    });
-
-    it('html is the page of a firewall, malformed is broken JSON, both with 200', async () => {
-      await order('html');
-      const page = await askAccounts(bank, token);
-      expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
-      await order('malformed');
-      const broken = await askAccounts(bank, token);
-      expect(broken.status).toBe(200);
-      expect(broken.headers['content-type']).toContain('application/json');
-      expect(() => JSON.parse(broken.text) as unknown).toThrow();
-    });
-
-    it('truncate ends within the body, reset resets', async () => {
-      await order('truncate');
-      await expect(askAccounts(bank, token)).rejects.toThrow(/aborted/);
-      await order('reset');
-      await expect(askAccounts(bank, token)).rejects.toMatchObject({ code: 'ECONNRESET' });
-      expect(bank.requests.at(-1)).toMatchObject({ fault: 'reset', status: null });
-      expect((await askAccounts(bank, token)).status).toBe(200);
-    });
-
-    it('hang never answers, and does not hold up close()', async () => {
-      await order('hang');
-      const answer = askAccounts(bank, token).then(
-        () => 'answered',
-        () => 'ended',
-      );
-      while (!bank.requests.some(({ fault }) => fault === 'hang')) await new Promise(setImmediate);
-      const before = performance.now();
-      await bank.close();
-      expect(performance.now() - before).toBeLessThan(3000);
-      expect(await answer).toBe('ended');
-    });
-
-    it('lasts for so many times, in the order given, for its own endpoint only', async () => {
-      const failNext = [
-        { endpoint: 'accounts', times: 2, with: '503' },
-        { endpoint: 'authorize', times: 1, with: '401' },
-        { endpoint: 'accounts', times: 1, with: '404' },
-      ];
-      await control(bank, 'PATCH', { failNext });
-      const statuses: number[] = [];
-      for (let i = 0; i < 2; i++) statuses.push((await askAccounts(bank, token)).status);
-      const pending = (await control(bank, 'GET')).json['failNext'];
-      expect(pending).toEqual([
-        { endpoint: 'authorize', times: 1, with: '401' },
-        { endpoint: 'accounts', times: 1, with: '404' },
-      ]);
-      for (let i = 0; i < 2; i++) statuses.push((await askAccounts(bank, token)).status);
-      expect(statuses).toEqual([503, 503, 404, 200]);
-      expect([(await askToken(bank)).status, (await askToken(bank)).status]).toEqual([401, 200]);
-    });
+describe('failNext', () => {
+  let bank: Sandbox;
+  let token: string;
+  const order = (fault: Fault, times = 1): Promise<unknown> =>
+    control(bank, 'PATCH', { failNext: { endpoint: 'accounts', times, with: fault } });
+  beforeAll(async () => {
+    bank = await start();
+    token = await getToken(bank);
   });
 
-  describe('latencyMs', () => {
-    it('delays every answer, and not close()', async () => {
-      const bank = await start({ latencyMs: 300 });
-      const before = performance.now();
-      expect((await askToken(bank)).status).toBe(200);
-      expect(performance.now() - before).toBeGreaterThanOrEqual(295);
-      await control(bank, 'PATCH', { latencyMs: 60_000 });
-      const answer = askToken(bank).catch(() => 'ended');
-      while (bank.requests.length < 2) await new Promise(setImmediate);
-      await bank.close();
-      expect(await answer).toBe('ended');
-    });
+  it.each<[Fault, object]>([
+    ['401', { status: 401, text: expect.stringContaining('"status":401') }],
+    ['404', { status: 404, text: expect.stringContaining('"status":404') }],
+    ['503', { status: 503, text: expect.stringContaining('"status":503') }],
+    ['500', { status: 500, text: '' }],
+    ['429', { status: 429, headers: expect.objectContaining({ 'retry-after': '2' }) }],
+    ['html', { status: 200, headers: expect.objectContaining({ 'content-type': 'text/html; charset=utf-8' }) }],
+    ['malformed', { status: 200 }],
+  ])('%s is what it says, once', async (fault, expected) => {
+    await order(fault);
+    const reply = await askAccounts(bank, token);
+    if (fault === 'malformed') expect(() => JSON.parse(reply.text) as unknown).toThrow();
+    expect(reply).toMatchObject(expected);
+    expect((await askAccounts(bank, token)).status).toBe(200);
+  });
+
+  it('truncate ends within the body, reset resets', async () => {
+    await order('truncate');
+    await expect(askAccounts(bank, token)).rejects.toThrow(/aborted/);
+    await order('reset');
+    await expect(askAccounts(bank, token)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(bank.requests.at(-1)).toMatchObject({ fault: 'reset', status: null });
+  });
+
+  it('lasts for so many times, in the order given, for its own endpoint only, and DELETE forgets it', async () => {
+    const failNext = [
+      { endpoint: 'accounts', times: 2, with: '503' },
+      { endpoint: 'authorize', times: 1, with: '401' },
+      { endpoint: 'accounts', times: 1, with: '404' },
+    ];
+    await control(bank, 'PATCH', { failNext });
+    const statuses: number[] = [];
+    for (let i = 0; i < 2; i++) statuses.push((await askAccounts(bank, token)).status);
+    expect((await control(bank, 'GET')).json['failNext']).toEqual(failNext.slice(1));
+    for (let i = 0; i < 2; i++) statuses.push((await askAccounts(bank, token)).status);
+    expect(statuses).toEqual([503, 503, 404, 200]);
+    expect([(await askToken(bank)).status, (await askToken(bank)).status]).toEqual([401, 200]);
+    await order('503', 100);
+    await control(bank, 'DELETE');
+    expect((await askAccounts(bank, token)).status).toBe(200);
+  });
+
+  it('hang never answers, latencyMs delays every answer, and neither holds up close()', async () => {
+    await control(bank, 'PATCH', { latencyMs: 300 });
+    const before = performance.now();
+    expect((await askToken(bank)).status).toBe(200);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(295);
+    await control(bank, 'PATCH', { latencyMs: 60_000 });
+    await order('hang');
+    const begun = bank.requests.length;
+    const answers = [askToken(bank), askAccounts(bank, token)].map((answer) => answer.catch(() => 'ended'));
+    while (bank.requests.length < begun + 2) await new Promise(setImmediate);
+    await bank.close();
+    expect(await Promise.all(answers)).toEqual(['ended', 'ended']);
   });
 });
