@@ -45,22 +45,23 @@ export class Egress {
   readonly #parts: EgressParts;
   readonly #client: WireClient;
   readonly #limit;
-  readonly #agents = new Map<string, Agent>();
-  readonly #tls: ClientTls;
-  readonly #proxyCa: string | null;
+  readonly #direct: Agent;
+  /** Null without a proxy. */
+  readonly #tunnel: Agent | null;
   readonly #closing = new AbortController();
+  /** True once the bank has answered with this certificate. */
   #everAnswered = false;
-  #retired = false;
 
   /** @throws FileUnusable when EGRESS_PROXY_CA_FILE cannot be read */
   constructor(settings: EgressSettings, tls: ClientTls, parts: EgressParts) {
-    const { EGRESS_PROXY_CA_FILE: proxyCaFile } = settings;
+    const { EGRESS_PROXY_CA_FILE: proxyCaFile, EGRESS_PROXY_URL: proxy } = settings;
+    const proxyCa = proxyCaFile === undefined ? null : readSmallFile(proxyCaFile).toString('utf8');
     this.#settings = settings;
-    this.#tls = tls;
+    this.#direct = new DirectAgent(tls, settings);
+    this.#tunnel = proxy && new TunnelAgent(proxy, proxyCa, tls, settings);
     this.#parts = parts;
     this.#limit = pLimit(settings.BANK_MAX_CONCURRENT_REQUESTS);
     this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES);
-    this.#proxyCa = proxyCaFile === undefined ? null : readSmallFile(proxyCaFile).toString('utf8');
   }
 
   /**
@@ -77,11 +78,6 @@ export class Egress {
     );
   }
 
-  /** True once the bank has answered with this certificate. */
-  get everAnswered(): boolean {
-    return this.#everAnswered;
-  }
-
   /** Earliest expiry of the bank's server certificates, ms since 1970; null before the first answer. */
   get serverCertificateEnds(): number | null {
     return this.#client.serverCertificateEnds;
@@ -89,9 +85,9 @@ export class Egress {
 
   /** Closes idle connections now and the others as soon as their call is done; calls that come later keep none. */
   retire(): void {
-    this.#retired = true;
-    for (const agent of this.#agents.values()) {
-      keepNone(agent);
+    for (const agent of [this.#direct, this.#tunnel]) {
+      if (!agent) continue;
+      (agent as Agent & { keepAlive: boolean }).keepAlive = false;
       closeIdle(agent);
     }
   }
@@ -109,16 +105,7 @@ export class Egress {
 
   /** The agent that opens, keeps and reuses the connections to `baseUrl`. */
   agentFor(baseUrl: string): Agent {
-    const proxy = goesDirect(this.#settings, baseUrl) ? null : this.#settings.EGRESS_PROXY_URL;
-    const route = proxy ? 'proxy' : 'direct';
-    const known = this.#agents.get(route);
-    if (known) return known;
-    const agent = proxy
-      ? new TunnelAgent(proxy, this.#proxyCa, this.#tls, this.#settings)
-      : new DirectAgent(this.#tls, this.#settings);
-    if (this.#retired) keepNone(agent);
-    this.#agents.set(route, agent);
-    return agent;
+    return this.#tunnel && !goesDirect(this.#settings, baseUrl) ? this.#tunnel : this.#direct;
   }
 
   async #send(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
@@ -164,10 +151,6 @@ export class Egress {
     if (answer.status === 200 && !STARTS_LIKE_JSON.test(startOf(answer, 1024))) return 'bank-response-invalid';
     return toAnswerError(answer, target, this.#parts.clock.now().wall)?.code ?? null;
   }
-}
-
-function keepNone(agent: Agent): void {
-  (agent as Agent & { keepAlive: boolean }).keepAlive = false;
 }
 
 function closeIdle(agent: Agent): void {

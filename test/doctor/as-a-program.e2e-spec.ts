@@ -19,18 +19,15 @@ interface RunOptions {
   readonly cwd?: string;
   /** Sent when this text has come on standard output. */
   readonly signalAfter?: readonly [text: string, signal: NodeJS.Signals];
-  /** Nobody reads its standard output. */
-  readonly closeStdout?: boolean;
 }
 
 /** Runs the doctor to its end. */
 async function doctor(args: readonly string[], env: Record<string, string> = {}, options: RunOptions = {}) {
-  const { cwd = temporaryDirectory(), signalAfter, closeStdout } = options;
+  const { cwd = temporaryDirectory(), signalAfter } = options;
   const { child, exit, stdout, stderr } = await startProgram({ args: ['doctor', ...args], env, cwd });
   const started = performance.now();
   let lastWord = started;
   let sent = false;
-  if (closeStdout) child.stdout?.destroy();
   child.stdout?.on('data', () => {
     lastWord = performance.now();
     if (signalAfter && !sent && stdout().includes(signalAfter[0])) sent = child.kill(signalAfter[1]);
