@@ -23,11 +23,11 @@ Exit codes of doctor: 0 no problem, 1 internal error, or the step that failed: 2
 `;
 
 /** The options of each command. */
-const COMMANDS: Readonly<Record<string, readonly string[]>> = {
-  serve: ['sandbox', 'fresh'],
-  doctor: ['sandbox', 'json', 'offline'],
-  sandbox: ['fresh', 'renew'],
-};
+const COMMANDS = new Map([
+  ['serve', ['sandbox', 'fresh']],
+  ['doctor', ['sandbox', 'json', 'offline']],
+  ['sandbox', ['fresh', 'renew']],
+]);
 
 /** Runs what the command line asks for; returns the exit code. */
 export async function runCommandLine(process: NodeJS.Process): Promise<number> {
@@ -38,7 +38,7 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
   const given = process.argv.slice(2);
   const at = given.findIndex((argument) => !argument.startsWith('-'));
   const [command = 'serve'] = at < 0 ? [] : given.splice(at, 1);
-  const known = COMMANDS[command];
+  const known = COMMANDS.get(command);
   if (!known) return usage(`unknown command "${command}"`);
   const flag = { type: 'boolean', default: false } as const;
   const options = {
