@@ -62,9 +62,15 @@ describe('the list', () => {
     expect(found).toMatchObject({ ...page, total: 120 });
   });
 
+  it.each(['0', '-1', '1.5', '1e3', '01', '', '%2B1', '%201', '%D9%A1', '9007199254740992'])(
+    '%s is no page number and no page size',
+    async (value) => {
+      const { status, json: problem } = await askInTime(gateway, `${PATH}?pageNumber=${value}&pageSize=${value}`);
+      expect([status, problem.errors]).toMatchObject([400, [{ name: 'pageNumber' }, { name: 'pageSize' }]]);
+    },
+  );
+
   it.each([
-    ['pageNumber=0', ['pageNumber']],
-    ['pageNumber=%D9%A1', ['pageNumber']],
     ['pageSize=1001', ['pageSize']],
     ['pageSize=%ff', ['pageSize']],
     ['PageNumber=1&pageNumber=1', ['pageNumber']],
