@@ -1,4 +1,4 @@
-import { ACCOUNT_FIELDS, type Fields } from './account-fields.js';
+import { ACCOUNT_FIELDS, BALANCE_FIELDS, IDENTIFIER_FIELDS, type Fields } from './account-fields.js';
 
 /** An unknown field of an account; contains a value only for a word of an open list. */
 export interface Drift {
@@ -12,6 +12,18 @@ export interface Drift {
 export const MAX_DRIFT = 50;
 /** Maximum number of keys of one object, and of entries of one list, that are checked. */
 const MAX_LOOKED_AT = 200;
+
+/** The known words of open lists. */
+const WORDS = new Map<string, readonly unknown[]>([
+  ['status', ['Active', 'Closed']],
+  ['protectionType', ['None', 'ClientMoney', 'SafeGuarded']],
+  ['type', ['CurrentBalance']],
+]);
+/** The fields of what is in lists of objects. */
+const ENTRIES = new Map<string, Fields>([
+  ['balances', BALANCE_FIELDS],
+  ['accountIdentifiers', IDENTIFIER_FIELDS],
+]);
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,39}$/;
 const MANY_DIGITS = /(?:\d\D*){5}/;
@@ -31,16 +43,19 @@ function look(row: Row, fields: Fields, path: string, found: Map<string, Drift>)
   let looked = 0;
   for (const key in row) {
     if (found.size >= MAX_DRIFT || ++looked > MAX_LOOKED_AT) return;
-    const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    if (!Object.hasOwn(fields, key)) {
+      note({ path: path + toShownKey(key) });
+      continue;
+    }
     const value = row[key];
-    if (!field) note({ path: path + toShownKey(key) });
-    else if (field.words) {
-      if (value === null || value === '' || field.words.includes(value as string)) continue;
+    const words = WORDS.get(key);
+    if (words && value !== null && value !== '' && !words.includes(value)) {
       note(typeof value === 'string' && WORD.test(value) ? { path: path + key, value } : { path: path + key });
-    } else if (field.fields && Array.isArray(value)) {
-      for (const entry of value.slice(0, MAX_LOOKED_AT) as unknown[]) {
-        if (typeof entry === 'object' && entry !== null) look(entry as Row, field.fields, `${path}${key}[].`, found);
-      }
+    }
+    const inEntries = ENTRIES.get(key);
+    if (!inEntries || !Array.isArray(value)) continue;
+    for (const entry of value.slice(0, MAX_LOOKED_AT) as unknown[]) {
+      if (typeof entry === 'object' && entry !== null) look(entry as Row, inEntries, `${path}${key}[].`, found);
     }
   }
 }
