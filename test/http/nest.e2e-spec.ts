@@ -10,8 +10,6 @@ import {
   NotFoundException,
   Query,
   UnauthorizedException,
-  UseGuards,
-  UseInterceptors,
   type ArgumentsHost,
   type CallHandler,
   type CanActivate,
@@ -20,13 +18,10 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
-import { GUARDS_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AppModule } from '../../src/app.module.js';
-import { AccountsController } from '../../src/accounts/accounts.controller.js';
-import { BalancesController } from '../../src/accounts/balances.controller.js';
 import { Responder } from '../../src/accounts/responder.js';
 import { problemSchema } from '../../src/problems/problem-document.js';
 import { bankForFile } from '../support/bank-for-file.js';
@@ -36,14 +31,6 @@ import { until } from '../support/until.js';
 const bank = await bankForFile();
 
 const PATH = '/api/v1/accounts';
-const CONTROLLERS = [AccountsController, BalancesController];
-
-afterEach(async () => {
-  for (const controller of CONTROLLERS) {
-    Reflect.deleteMetadata(GUARDS_METADATA, controller);
-    Reflect.deleteMetadata(INTERCEPTORS_METADATA, controller);
-  }
-});
 
 /** What the guards and interceptors below have seen, as method, URL and client. */
 const seen: string[] = [];
@@ -73,11 +60,6 @@ class Witness implements NestInterceptor {
     if (refusal) throw refusal;
     return next.handle();
   }
-}
-
-/** As a developer writes it above the class. */
-function decorate(...decorators: ClassDecorator[]): void {
-  for (const controller of CONTROLLERS) for (const each of decorators) each(controller);
 }
 
 interface Shape {
@@ -119,24 +101,45 @@ function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer.headers['x-request-id']).toBe((answer.json as { requestId: string }).requestId);
 }
 
-describe('a guard and an interceptor on the controllers', () => {
-  beforeEach(() => decorate(UseGuards(Watchman), UseInterceptors(Witness)));
+describe('a module with a global guard, interceptor and filter', () => {
+  class QuotaSpent extends Error {}
+  @Catch(QuotaSpent)
+  class QuotaFilter implements ExceptionFilter {
+    catch(_spent: QuotaSpent, host: ArgumentsHost): void {
+      void host.switchToHttp().getResponse<FastifyReply>().code(429).send({ quota: 'spent' });
+    }
+  }
+  @Module({
+    providers: [
+      { provide: APP_GUARD, useClass: Watchman },
+      { provide: APP_INTERCEPTOR, useClass: Witness },
+      { provide: APP_FILTER, useClass: QuotaFilter },
+    ],
+  })
+  class QuotaModule {}
+  let gateway: Gateway;
+  beforeAll(async () => {
+    Module({ imports: [QuotaModule] })(AppModule);
+    gateway = await startGateway(bank);
+  });
+  afterAll(() => void Reflect.deleteMetadata('imports', AppModule));
 
-  it('see every request, however its answer comes', async () => {
-    const gateway = await startGateway(bank);
+  it('sees every request and its controller runs, however the answer comes', async () => {
+    const serve = jest.spyOn(gateway.app.get(Responder), 'sendJson');
     const shapes = await askInEveryShape(gateway);
     expect(seenBy('guard')).toEqual(asSeenBy('guard', shapes));
     expect(seenBy('interceptor')).toEqual(asSeenBy('interceptor', shapes));
+    // all but the CSV
+    expect(serve).toHaveBeenCalledTimes(shapes.length - 1);
   });
 
-  it('refuse each of them, also when its answer is there already', async () => {
-    const gateway = await startGateway(bank);
-    await askInEveryShape(gateway);
+  it('refuses each of them, also when its answer is there already', async () => {
     refusal = new ForbiddenException('Treasury only.');
     await askInEveryShape(gateway, 403);
     const answer = await gateway.get(PATH);
     expectProblem(answer, 403, 'client-not-allowed');
     expect(answer.json.detail).toBe('Treasury only.');
+    expectProblem(await gateway.get('/nothing'), 404, 'not-found');
   });
 
   it.each([
@@ -145,29 +148,24 @@ describe('a guard and an interceptor on the controllers', () => {
     [429, 'invalid-request', new HttpException('Later, please.', 429)],
   ])('may refuse with %i, which becomes %s and keeps its status', async (status, code, thrown) => {
     refusal = thrown;
-    const gateway = await startGateway(bank);
     expectProblem(await gateway.get(PATH), status, code);
+    await until(() => gateway.events('request').at(-1)?.['status'] === status);
+    expect(gateway.events('request').at(-1)).toMatchObject({ code, route: PATH });
     expect(gateway.events('request.failed')).toEqual([]);
-    await until(() => gateway.events('request').length === 1);
-    expect(gateway.events('request')[0]).toMatchObject({ status, code, route: PATH });
   });
 
-  it('the counterpart: what is no exception of HTTP is a fault of the service, and its message stays inside', async () => {
+  it('answers the errors that its filter catches', async () => {
+    refusal = new QuotaSpent();
+    const { status, json } = await gateway.get(PATH);
+    expect([status, json]).toEqual([429, { quota: 'spent' }]);
+  });
+
+  it('the counterpart: any other error is a fault of the service, and its message stays inside', async () => {
     refusal = new Error('hunter2');
-    const gateway = await startGateway(bank);
     const answer = await gateway.get(PATH);
     expectProblem(answer, 500, 'internal-error');
     expect(answer.text + gateway.lines.join('')).not.toContain('hunter2');
     expect(gateway.events('request.failed')).toHaveLength(1);
-  });
-});
-
-describe('the controller', () => {
-  it('runs for every request, also when its answer is in memory', async () => {
-    const gateway = await startGateway(bank);
-    const serve = jest.spyOn(gateway.app.get(Responder), 'sendJson');
-    for (let nth = 0; nth < 3; nth++) expect((await gateway.get(PATH)).status).toBe(200);
-    expect(serve).toHaveBeenCalledTimes(3);
   });
 });
 
@@ -244,43 +242,6 @@ describe('a controller that is added', () => {
       ['/added', 421],
       ['/added', 405],
     ]);
-  });
-});
-
-describe('a module with a global guard, interceptor and filter', () => {
-  class QuotaSpent extends Error {}
-  @Catch(QuotaSpent)
-  class QuotaFilter implements ExceptionFilter {
-    catch(_spent: QuotaSpent, host: ArgumentsHost): void {
-      void host.switchToHttp().getResponse<FastifyReply>().code(429).send({ quota: 'spent' });
-    }
-  }
-  @Module({
-    providers: [
-      { provide: APP_GUARD, useClass: Watchman },
-      { provide: APP_INTERCEPTOR, useClass: Witness },
-      { provide: APP_FILTER, useClass: QuotaFilter },
-    ],
-  })
-  class QuotaModule {}
-  beforeEach(() => void Module({ imports: [QuotaModule] })(AppModule));
-  afterEach(() => void Reflect.deleteMetadata('imports', AppModule));
-
-  it('sees every request, and its filter answers the errors that it catches', async () => {
-    const gateway = await startGateway(bank);
-    const shapes = await askInEveryShape(gateway);
-    expect(seenBy('guard')).toEqual(asSeenBy('guard', shapes));
-    expect(seenBy('interceptor')).toEqual(asSeenBy('interceptor', shapes));
-    refusal = new QuotaSpent();
-    const { status, json } = await gateway.get(PATH);
-    expect([status, json]).toEqual([429, { quota: 'spent' }]);
-  });
-
-  it('the negative case: every other error is still a problem document', async () => {
-    refusal = new ForbiddenException();
-    const gateway = await startGateway(bank);
-    expectProblem(await gateway.get(PATH), 403, 'client-not-allowed');
-    expectProblem(await gateway.get('/nothing'), 404, 'not-found');
   });
 });
 
