@@ -1,8 +1,5 @@
-/**
- * `npm run pictures`: makes the pictures of docs/console.md. `npm run pictures -- DIRECTORY` shows every state at four widths,
- * light and dark, for a person to look at.
- */
-import { join, resolve } from 'node:path';
+/** `npm run pictures`: makes the pictures of docs/console.md. */
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import prepare from '../support/build-sources.js';
 import { startBrowser } from '../support/client-pages.js';
@@ -17,7 +14,7 @@ interface Picture {
   readonly show?: (page: Page) => Promise<void>;
 }
 
-const DOCUMENT_PICTURES: readonly Picture[] = [
+const PICTURES: readonly Picture[] = [
   { name: 'console', state: 'all is well', size: [1280, 860] },
   { name: 'console-copy', state: 'the bank fails', size: [1280, 560] },
   { name: 'console-failing', state: 'the copy has expired', size: [1280, 560] },
@@ -35,21 +32,9 @@ const DOCUMENT_PICTURES: readonly Picture[] = [
   { name: 'console-phone', state: 'the bank fails', size: [360, 740], colorScheme: 'dark' },
 ];
 
-const ALL_PICTURES: readonly Picture[] = (Object.keys(PAGE_STATES) as (keyof typeof PAGE_STATES)[]).flatMap((state) =>
-  [360, 768, 1280, 1920].flatMap((width) =>
-    (['light', 'dark'] as const).map((colorScheme) => ({
-      name: `${state.replaceAll(' ', '-')}-${width}-${colorScheme}`,
-      state,
-      size: [width, 900] as const,
-      colorScheme,
-    })),
-  ),
-);
-
 prepare();
-const [directory] = process.argv.slice(2);
 const browser = await startBrowser();
-for (const [state, pictures] of Map.groupBy(directory ? ALL_PICTURES : DOCUMENT_PICTURES, (each) => each.state)) {
+for (const [state, pictures] of Map.groupBy(PICTURES, (each) => each.state)) {
   const gateway = await (PAGE_STATES[state] as PageState).arrange(true);
   for (const { name, size, colorScheme, show } of pictures) {
     const context = await browser.newContext({
@@ -63,7 +48,7 @@ for (const [state, pictures] of Map.groupBy(directory ? ALL_PICTURES : DOCUMENT_
       await page.locator(part).first().waitFor();
     }
     await show?.(page);
-    await page.screenshot({ path: join(resolve(directory ?? 'docs'), `${name}.png`) });
+    await page.screenshot({ path: join('docs', `${name}.png`) });
     await context.close();
   }
   await closeAll();
