@@ -49,7 +49,7 @@ describe('stopping', () => {
   });
 
   it('for SHUTDOWN_DELAY_MS: not ready, which /health explains, but still serving', async () => {
-    const gateway = await startGateway(bank, { SHUTDOWN_DELAY_MS: '1000' });
+    const gateway = await startGateway(bank, { SHUTDOWN_DELAY_MS: '2000' });
     await gateway.get('/api/v1/accounts');
     const closed = gateway.close();
     expect((await gateway.get('/health/ready')).status).toBe(503);
