@@ -15,8 +15,7 @@ interface Row {
 const account = (id: number | string, name = `name ${id}`): Row => ({ accountId: `a-${id}`, friendlyName: name });
 const accounts = (count: number, from = 0) => Array.from({ length: count }, (_, index) => account(from + index));
 
-/** `readAgain`: its first page was asked for twice. */
-type Read = AccountList & { readonly list: readonly BankAccount[]; readonly readAgain: boolean };
+type Read = AccountList & { readonly list: readonly BankAccount[] };
 const ids = ({ list }: Read) => list.map(({ accountId }) => accountId);
 
 type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null };
@@ -33,8 +32,9 @@ interface ModelBank {
   readonly pastEnd: 'empty' | 'past-end';
 }
 
-/** A bank that keeps its accounts still. */
-function answerAs(bank: ModelBank): (request: PageRequest) => PageAnswer {
+/** A bank that keeps its accounts still; it counts them and names the size of its pages, unless said otherwise. */
+function answerAs(change: Partial<ModelBank> & Pick<ModelBank, 'size'>): (request: PageRequest) => PageAnswer {
+  const bank: ModelBank = { clamp: 10, echoes: true, counts: true, pastEnd: 'empty', ...change };
   const all = accounts(bank.size);
   return ({ pageNumber, pageSize }) => {
     const size = Math.min(pageSize, bank.clamp);
@@ -71,7 +71,6 @@ function begin(
     { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests },
   );
   const read = async (signal = new AbortController().signal): Promise<Read> => {
-    const asked = requests.length;
     let pages: [number, readonly BankAccount[]][] = [];
     let pageReader = new PageReader();
     const reading = reader.begin('reading-1', signal);
@@ -84,8 +83,7 @@ function begin(
     // as the snapshot has them: the later page's version of an account wins
     const inOrder = pages.flatMap(([, onPage]) => onPage);
     const list = [...new Map(inOrder.map((each) => [each.accountId, each])).values()];
-    const readAgain = requests.slice(asked).filter(({ pageNumber }) => pageNumber === 1).length > 1;
-    return { ...reading.result, list, readAgain };
+    return { ...reading.result, list };
   };
   return { read, requests, most, numbers: () => requests.map(({ pageNumber }) => pageNumber) };
 }
@@ -110,7 +108,6 @@ describe('a list that stands still', () => {
           const list = await read();
           expect(ids(list)).toEqual(accounts(model.size).map(({ accountId }) => accountId));
           expect(list.complete).toBe(model.counts ? true : null);
-          expect(list.readAgain).toBe(false);
           const pages = Math.max(1, Math.ceil(model.size / Math.min(pageSize, model.clamp)));
           expect(list.pages).toBe(pages);
           expect(requests.length).toBeGreaterThanOrEqual(pages);
@@ -123,7 +120,7 @@ describe('a list that stands still', () => {
   });
 
   it('with a count has its pages read side by side', async () => {
-    const { read, most } = begin(answerAs({ size: 95, clamp: 50, echoes: true, counts: true, pastEnd: 'empty' }), {
+    const { read, most } = begin(answerAs({ size: 95, clamp: 50 }), {
       pageSize: 10,
       maxConcurrentRequests: 4,
     });
@@ -132,7 +129,7 @@ describe('a list that stands still', () => {
   });
 
   it('a page shorter than the bank echoes is its end', async () => {
-    const { read, numbers } = begin(answerAs({ size: 15, clamp: 50, echoes: true, counts: false, pastEnd: 'empty' }));
+    const { read, numbers } = begin(answerAs({ size: 15, clamp: 50, counts: false }));
     await read();
     expect(numbers()).toEqual([1, 2]);
   });
@@ -142,7 +139,7 @@ describe('a list that stands still', () => {
     [null, null],
   ])('that is empty with a count of %p is read with one request, and complete is %p', async (rowCount, complete) => {
     const { read, numbers } = begin(() => page([], { rowCount }));
-    expect(await read()).toEqual({ accounts: 0, list: [], complete, pages: 1, readAgain: false });
+    expect(await read()).toEqual({ accounts: 0, list: [], complete, pages: 1 });
     expect(numbers()).toEqual([1]);
   });
 });
@@ -244,7 +241,7 @@ describe('a list that never ends', () => {
 
 describe('a page size that the bank refuses', () => {
   const upTo = (most: number, size: number) => {
-    const answer = answerAs({ size, clamp: 5000, echoes: true, counts: true, pastEnd: 'empty' });
+    const answer = answerAs({ size, clamp: 5000 });
     return (request: PageRequest): PageAnswer => (request.pageSize > most ? 'too-large' : answer(request));
   };
 
@@ -263,7 +260,7 @@ describe('a page size that the bank refuses', () => {
   });
 
   it('may be refused on a later page: the pass begins again', async () => {
-    const answer = answerAs({ size: 95, clamp: 5000, echoes: true, counts: true, pastEnd: 'empty' });
+    const answer = answerAs({ size: 95, clamp: 5000 });
     const { read } = begin(
       (request) => (request.pageSize > 30 && request.pageNumber === 2 ? 'too-large' : answer(request)),
       { pageSize: 60 },
@@ -285,7 +282,7 @@ describe('a page size that the bank refuses', () => {
 
 describe('a reading that fails', () => {
   it('on any one page fails as a whole', async () => {
-    const answer = answerAs({ size: 95, clamp: 10, echoes: true, counts: true, pastEnd: 'empty' });
+    const answer = answerAs({ size: 95 });
     for (const bad of [1, 2, 5, 10]) {
       const { read } = begin((request) => {
         if (request.pageNumber === bad) throw new GatewayError('bank-unreachable', `page ${bad}`);
@@ -296,7 +293,7 @@ describe('a reading that fails', () => {
   });
 
   it('ends its other requests and begins no more', async () => {
-    const answer = answerAs({ size: 1000, clamp: 10, echoes: true, counts: true, pastEnd: 'empty' });
+    const answer = answerAs({ size: 1000 });
     const { read, requests } = begin((request) => {
       if (request.pageNumber === 4) throw new GatewayError('bank-unreachable', 'page 4');
       return answer(request);
@@ -318,14 +315,12 @@ describe('a reading that fails', () => {
 });
 
 describe('a reading after one that had a count', () => {
-  const counted = (size: number): ModelBank => ({ size, clamp: 10, echoes: true, counts: true, pastEnd: 'past-end' });
-
   it('asks for as many pages at once as there were, before the first has come', async () => {
     const firstPage = Promise.withResolvers<void>();
     let refreshes = 0;
     const { read, numbers, most } = begin(async (request) => {
       if (request.pageNumber === 1 && ++refreshes === 2) await firstPage.promise;
-      return answerAs(counted(25))(request);
+      return answerAs({ size: 25, pastEnd: 'past-end' })(request);
     });
     await read();
     const reading = read();
@@ -338,7 +333,7 @@ describe('a reading after one that had a count', () => {
 
   it('is right when the list has become shorter or longer meanwhile', async () => {
     let size = 25;
-    const { read } = begin((request) => answerAs(counted(size))(request));
+    const { read } = begin((request) => answerAs({ size, pastEnd: 'past-end' })(request));
     for (size of [25, 4, 0, 41, 10, 11]) {
       const list = await read();
       expect([ids(list).length, list.complete]).toEqual([size, true]);
