@@ -461,7 +461,8 @@ describe('the log', () => {
 
 describe('a copy from before the start', () => {
   function restored(): Scene {
-    const here = scene();
+    // no timeout that would serve it too
+    const here = scene({ SNAPSHOT_SOFT_TIMEOUT_MS: 120_000, REQUEST_DEADLINE_MS: 120_000 });
     here.snapshots.restore(snapshotOf(listOf(2), true, here.clock.now()));
     return here;
   }
