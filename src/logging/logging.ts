@@ -25,7 +25,7 @@ const INFO = pino.levels.values['info'] as number;
  */
 export class Log {
   readonly logger: Logger;
-  readonly #listeners = new Set<LineListener>();
+  readonly #listeners: LineListener[] = [];
 
   constructor({ level, pretty, destination }: LogOptions) {
     const leastWritten = pino.levels.values[level] ?? Infinity;
@@ -53,13 +53,9 @@ export class Log {
     );
   }
 
-  /**
-   * Calls `listener` with the level and the fields of each line from `info` up, whatever LOG_LEVEL is, and of others that are
-   * written. Returns what ends that.
-   */
-  listen(listener: LineListener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  /** Calls `listener` with level and fields of each line from `info` up, whatever LOG_LEVEL is, and of others that are written. */
+  listen(listener: LineListener): void {
+    this.#listeners.push(listener);
   }
 }
 

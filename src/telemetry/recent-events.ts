@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Clock } from '../time/clock.js';
 import { Log } from '../logging/logging.js';
 import { isKnownCode, OWNERS, PROBLEMS } from '../problems/problem-table.js';
@@ -42,12 +42,11 @@ export const NOTABLE_EVENTS: ReadonlyMap<string, string> = new Map(
 
 /** The last notable log events (docs/health-and-metrics.md#the-last-hour), each as a sentence of our own: of its line, only names are kept. */
 @Injectable()
-export class RecentEvents implements OnModuleDestroy {
+export class RecentEvents {
   readonly #events: RecentEvent[] = [];
-  readonly onModuleDestroy: () => void;
 
   constructor(log: Log, clock: Clock) {
-    this.onModuleDestroy = log.listen((level, { event, code, owner }) => {
+    log.listen((level, { event, code, owner }) => {
       const msg = NOTABLE_EVENTS.get(event as string);
       if (msg === undefined) return;
       const known = typeof code === 'string' && isKnownCode(code) ? code : null;
