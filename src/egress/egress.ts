@@ -45,9 +45,9 @@ export class Egress {
   readonly #parts: EgressParts;
   readonly #client: WireClient;
   readonly #limit;
-  readonly #direct: Agent;
+  readonly #direct: DirectAgent;
   /** Null without a proxy. */
-  readonly #tunnel: Agent | null;
+  readonly #tunnel: TunnelAgent | null;
   readonly #closing = new AbortController();
   /** True once the bank has answered with this certificate. */
   #everAnswered = false;
@@ -104,7 +104,7 @@ export class Egress {
   }
 
   /** The agent that opens, keeps and reuses the connections to `baseUrl`. */
-  agentFor(baseUrl: string): Agent {
+  agentFor(baseUrl: string): DirectAgent | TunnelAgent {
     return this.#tunnel && !goesDirect(this.#settings, baseUrl) ? this.#tunnel : this.#direct;
   }
 

@@ -1,14 +1,13 @@
+import { describe, expect, test } from '@jest/globals';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
-import { describe, expect, test } from '@jest/globals';
-import { DirectAgent, TunnelAgent } from '../../src/egress/agents.js';
-import { WireClient } from '../../src/egress/wire-client.js';
 import { createAuthority } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
-import { ROUTES, startConnectProxy, startRoute } from '../support/connect-proxy.js';
-import { accountsAt, createEgress, identityFor, openSockets, expectSocketsLeft } from '../support/egress.js';
+import { type Connect, ROUTES, startRoute } from '../support/connect-proxy.js';
+import { accountsAt, createEgress, expectSocketsLeft, identityFor, openSockets } from '../support/egress.js';
 import { listAccounts, startPretendBank } from '../support/pretend-bank.js';
-import { startTlsServer } from '../support/servers.js';
+import { startRawServer, startTlsServer } from '../support/servers.js';
 import { until } from '../support/until.js';
 
 const bank = await bankForFile();
@@ -104,26 +103,17 @@ describe('reuse', () => {
     expect(asked).toBe(3);
   });
 
-  test.each(['direct', 'proxy'])('%s: an idle connection is closed in good time', async (route) => {
-    const proxy = await startConnectProxy();
-    const tls = identityFor(bank);
-    const settings = {
-      BANK_TLS_MAX_VERSION: '1.3' as const,
-      BANK_CONNECT_TIMEOUT_MS: 1000,
-      EGRESS_LOCAL_ADDRESS: undefined,
-    };
-    const agent = route === 'proxy' ? new TunnelAgent(proxy.url, null, tls, settings) : new DirectAgent(tls, settings);
-    expect(agent.options.timeout).toBe(30_000);
-    agent.options.timeout = 100;
-    const client = new WireClient(1_000_000);
-    const call = () => client.get(accountsAt(bank.url), agent, AbortSignal.timeout(3000));
-    await call();
+  test.each(['direct', 'http proxy'] as const)('%s: an idle connection is closed in good time', async (route) => {
+    const egress = createEgress(identityFor(bank), (await startRoute(route)).settings);
+    const { options } = egress.agentFor(bank.url);
+    expect(options.timeout).toBe(30_000);
+    options.timeout = 100;
+    await egress.get(accountsAt(bank.url));
     expect(bank.sockets.size).toBe(1);
     await until(() => bank.sockets.size === 0, 1000);
     // a call that takes longer is not idle
     bank.onAccounts = (...args) => setTimeout(() => listAccounts([])(...args), 300);
-    expect((await call()).status).toBe(200);
-    agent.destroy();
+    expect((await egress.get(accountsAt(bank.url))).status).toBe(200);
   });
 });
 
@@ -196,4 +186,114 @@ describe('concurrency', () => {
     expect((await last).status).toBe(200);
     expect(bank.requests.length).toBe(asked + 1);
   });
+});
+
+const GONE = new Error('the caller has gone');
+const CALLS = 12;
+
+/** Many calls, given up `afterMs` after they began (null: in the same tick); all must end at once, with the reason. */
+async function giveUp(egress: ReturnType<typeof createEgress>, url: string, afterMs: number | null): Promise<void> {
+  const controllers = Array.from({ length: CALLS }, () => new AbortController());
+  const calls = controllers.map(async ({ signal }) => {
+    await expect(egress.get(accountsAt(url, { signal }))).rejects.toBe(GONE);
+  });
+  if (afterMs !== null) await delay(afterMs);
+  const started = performance.now();
+  for (const controller of controllers) controller.abort(GONE);
+  await Promise.all(calls);
+  expect(performance.now() - started).toBeLessThan(2000);
+}
+
+const MOMENTS: readonly (readonly [string, ((connect: Connect) => void) | undefined, number | null])[] = [
+  ['in the tick it began', undefined, null],
+  ['while the proxy is silent', () => undefined, 80],
+  ['while half an answer is there', ({ socket }) => socket.write('HTTP/1.1 200 OK\r\n'), 80],
+  ['while TLS in the tunnel is silent', ({ socket }) => socket.write('HTTP/1.1 200 OK\r\n\r\n'), 80],
+  ['just as the tunnel stands', ({ socket }) => setTimeout(() => socket.write('HTTP/1.1 200 OK\r\n\r\n'), 80), 80],
+  ['while the bank is silent', undefined, 150],
+];
+
+describe.each(['http proxy', 'https proxy'] as const)('over an %s a call given up', (route) => {
+  test.each(MOMENTS)('%s', async (_name, onConnect, afterMs) => {
+    bank.onAccounts = () => undefined;
+    const { proxy, settings } = await startRoute(route, { ...(onConnect && { onConnect }) });
+    const before = openSockets();
+    const egress = createEgress(identityFor(bank), {
+      ...settings,
+      BANK_CONNECT_TIMEOUT_MS: 60_000,
+      BANK_REQUEST_TIMEOUT_MS: 60_000,
+      BANK_MAX_CONCURRENT_REQUESTS: CALLS,
+    });
+    await giveUp(egress, bank.url, afterMs);
+    await expectSocketsLeft(before);
+    expect(proxy.sockets.size).toBe(0);
+  });
+});
+
+describe('directly a call given up', () => {
+  test.each([
+    ['in the tick it began', null],
+    ['while the bank is silent', 150],
+  ])('%s', async (_name, afterMs) => {
+    bank.onAccounts = () => undefined;
+    const before = openSockets();
+    const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: CALLS });
+    await giveUp(egress, bank.url, afterMs);
+    await expectSocketsLeft(before);
+  });
+
+  test('while the body comes', async () => {
+    bank.onAccounts = (_request, response) => response.writeHead(200, { 'content-length': 100 }).write('[');
+    const before = openSockets();
+    const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: CALLS });
+    await giveUp(egress, bank.url, 150);
+    await expectSocketsLeft(before);
+  });
+
+  // between the head and the one who gathers the body lie some microtasks
+  test.each([0, 1, 2, 3, 4, 5, 6, 8])('%i microtasks after the head', async (count) => {
+    bank.onAccounts = (_request, response) => response.writeHead(200, { 'content-length': 100 }).write('[');
+    const uncaught: unknown[] = [];
+    const note = (error: unknown) => uncaught.push(error);
+    process.on('uncaughtException', note);
+    const before = openSockets();
+    const egress = createEgress(identityFor(bank));
+    const controller = new AbortController();
+    const abort = async () => {
+      for (let waited = 0; waited < count; waited++) await Promise.resolve();
+      controller.abort(GONE);
+    };
+    subscribe('http.client.response.finish', abort);
+    await expect(egress.get(accountsAt(bank.url, { signal: controller.signal }))).rejects.toBe(GONE);
+    await expectSocketsLeft(before);
+    unsubscribe('http.client.response.finish', abort);
+    process.off('uncaughtException', note);
+    expect(uncaught).toEqual([]);
+  });
+
+  test('while TLS is silent', async () => {
+    const mute = await startRawServer();
+    const before = openSockets();
+    const egress = createEgress(identityFor(bank), {
+      BANK_MAX_CONCURRENT_REQUESTS: CALLS,
+      BANK_CONNECT_TIMEOUT_MS: 60_000,
+    });
+    await giveUp(egress, `https://127.0.0.1:${mute.port}`, 80);
+    await expectSocketsLeft(before);
+  });
+});
+
+test.each(ROUTES)('%s: a call that was given up takes no other with it', async (route) => {
+  const { settings } = await startRoute(route);
+  const egress = createEgress(identityFor(bank), settings);
+  const gone = new AbortController();
+  await egress.get(accountsAt(bank.url, { signal: gone.signal }));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  bank.onAccounts = (...args) => setTimeout(() => listAccounts([])(...args), 100).unref() && resolve();
+  const next = egress.get(accountsAt(bank.url));
+  await promise;
+  // the signal of the call that opened the connection, which another uses now
+  gone.abort(GONE);
+  expect((await next).status).toBe(200);
+  expect(bank.sockets.size).toBe(1);
 });
