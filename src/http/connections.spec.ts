@@ -46,18 +46,6 @@ async function serve(listener: RequestListener, { maxConnections = 100, waitingB
 }
 
 describe('a connection', () => {
-  it('with as many unanswered requests as allowed is answered in order', async () => {
-    let answered = 0;
-    const { dial } = await serve((_request, response) => {
-      const nth = (answered += 1);
-      setTimeout(() => response.end(`<${nth}>`), 30 - 10 * nth);
-    });
-    let text = '';
-    dial(GET.repeat(3)).on('data', (chunk) => (text += String(chunk)));
-    await until(() => text.includes('<3>'));
-    expect(text.match(/<\d>/g)).toEqual(['<1>', '<2>', '<3>']);
-  });
-
   it('with more is closed, and what follows is not begun', async () => {
     const { begun, dial, reasons } = await serve(() => undefined);
     await once(dial(GET.repeat(1000)), 'close');

@@ -43,9 +43,8 @@ describe('parameters that are refused', () => {
     expect(detail).toBe(`${given} ${reason}`);
   });
 
-  it.each(['x', 'qq', 'limit', 'a[]', '__proto__x', 'constructor', 'pagination', 'z'.repeat(100)])(
-    'name none where none is near: %s',
-    (given) => expect(problemOf({ [given]: '1' }).errors?.[0]?.reason).toBe('is not a parameter of this route'),
+  it.each(['x', 'limit', 'a[]', 'constructor', 'z'.repeat(100)])('name none where none is near: %s', (given) =>
+    expect(problemOf({ [given]: '1' }).errors?.[0]?.reason).toBe('is not a parameter of this route'),
   );
 
   it('are named by their path', () => {

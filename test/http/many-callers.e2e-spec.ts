@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { holdAccounts } from '../support/bank-for-file.js';
 import { temporaryDirectory } from '../support/closing.js';
-import { expectCommonConditions, faultOf } from '../support/common-conditions.js';
+import { connectionsOf, expectCommonConditions, faultOf } from '../support/common-conditions.js';
 import { type Gateway, get, startGateway } from '../support/gateway.js';
 import { startPretendBank } from '../support/pretend-bank.js';
 import { programEnvironment, startProgram } from '../support/program.js';
@@ -15,11 +15,6 @@ import { until } from '../support/until.js';
 const MB = 1024 * 1024;
 
 const GET = 'GET /api/v1/accounts HTTP/1.1\r\nHost: localhost\r\n\r\n';
-
-const connectionsOf = ({ app }: Gateway): Promise<number> => {
-  const server = app.getHttpServer() as { getConnections(done: (error: Error | null, count: number) => void): void };
-  return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
-};
 
 /** Asks the live probe again and again; `stop` returns how often it was answered, and how often not. */
 function startProber(url: string) {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it, test } from '@jest/globals';
-import { faultOf } from '../support/common-conditions.js';
+import { connectionsOf, faultOf } from '../support/common-conditions.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { startPretendBank } from '../support/pretend-bank.js';
 import { codeOf, sendRaw } from '../support/raw-connection.js';
@@ -18,11 +18,6 @@ beforeAll(async () => {
   });
   await gateway.get('/api/v1/accounts');
 });
-
-function connections({ app }: Gateway): Promise<number> {
-  const server = app.getHttpServer() as { getConnections(done: (error: Error | null, count: number) => void): void };
-  return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
-}
 
 const PATH = '/api/v1/accounts';
 const HOST = 'Host: localhost\r\n';
@@ -187,7 +182,7 @@ describe('odd connections', () => {
         socket.write(call % 2 ? bytes : last);
         setTimeout(() => socket.resetAndDestroy(), call % 5);
       }
-      await until(async () => (await connections(gateway)) === 0);
+      await until(async () => (await connectionsOf(gateway)) === 0);
     },
   );
 
@@ -291,6 +286,6 @@ describe('nothing a caller sends splits an answer or a log line', () => {
 test('after all this the gateway is healthy, and each log line is one line', async () => {
   expect(gateway.events('request.failed')).toEqual([]);
   expect((await gateway.get('/health/live')).status).toBe(200);
-  await until(async () => (await connections(gateway)) === 0, 3000);
+  await until(async () => (await connectionsOf(gateway)) === 0, 3000);
   for (const line of gateway.lines) expect(line).toMatch(/^\{.*\}\n$/);
 });

@@ -117,7 +117,8 @@ export async function expectCommonConditions(
   await until(() => countOpenFiles() <= gateway.filesBefore, 10_000);
 }
 
-function connectionsOf(gateway: Gateway): Promise<number> {
+/** Connections of callers that are open now. */
+export function connectionsOf(gateway: Gateway): Promise<number> {
   const server = gateway.app.getHttpServer() as Server;
   return new Promise((resolve, reject) =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
