@@ -90,11 +90,13 @@ describe('the control port', () => {
   });
 
   it('changes nothing when a part of the patch is wrong, and names it', async () => {
-    const { status, json } = await control(bank, 'PATCH', { accounts: 5, latencyMS: 10, allowedIps: ['nonsense'] });
+    const failNext = { endpoint: 'accounts', with: '418' };
+    const patch = { accounts: 5, latencyMS: 10, allowedIps: ['nonsense'], failNext };
+    const { status, json } = await control(bank, 'PATCH', patch);
     expect(status).toBe(400);
     expect(json['allowed']).toContain('latencyMs');
-    expect(JSON.stringify(json['problems'])).toContain('latencyMS');
-    expect(JSON.stringify(json['problems'])).toContain('allowedIps.0');
+    for (const name of ['latencyMS', 'allowedIps.0', 'failNext.0.with'])
+      expect(JSON.stringify(json['problems'])).toContain(name);
     expect((await control(bank, 'GET')).json).toMatchObject({ accounts: 120 });
   });
 
