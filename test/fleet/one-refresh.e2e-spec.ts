@@ -150,7 +150,7 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
     bank.onAccounts = slowly(0);
     const clocks = [ms, 0, -ms].map((off) => {
       const clock = new MovedClock();
-      clock.setWall(off);
+      clock.moveWall(off);
       return clock;
     });
     const gateways = await startFleet(3, bank, redis, { SNAPSHOT_FRESH_MS: '60000' }, clocks);

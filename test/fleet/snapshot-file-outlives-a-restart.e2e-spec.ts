@@ -125,7 +125,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     ] as const) {
       away(bank);
       const clock = new MovedClock();
-      clock.setWall(ms);
+      clock.moveWall(ms);
       const gateway = await startGateway(bank, { SNAPSHOT_FILE: file }, clock);
       expect(gateway.events('snapshot.refreshed')[0]?.['source']).toBe(served);
       expect(gateway.events('sharing.refused').map(({ reason }) => reason)).toEqual(served ? [] : ['too-old']);

@@ -145,7 +145,7 @@ describe('clocks', () => {
       await ask(url);
       for (const byMs of [step, -step]) {
         const before = tokenRequests();
-        clock.setWall(byMs);
+        clock.moveWall(byMs);
         await Promise.all(Array.from({ length: 10 }, () => ask(url)));
         // one at the step, and one more where a renewal was due anyhow
         expect(tokenRequests() - before).toBeLessThanOrEqual(2);
