@@ -45,6 +45,7 @@ export function printVerdict(report: DoctorReport, version: string, at: Date, of
 /** A row for each value, however deep: `bank.serverChain.0.subject`. */
 function toRows(facts: object, prefix = ''): [string, string][] {
   return Object.entries(facts).flatMap(([name, value]: [string, unknown]) => {
+    if (Array.isArray(value) && typeof value[0] === 'string') return [[prefix + name, value.join(', ')]];
     if (typeof value === 'object' && value !== null) return toRows(value, `${prefix}${name}.`);
     return value === '' ? [] : [[prefix + name, String(value)] as [string, string]];
   });

@@ -237,9 +237,9 @@ describe('one refresh in flight', () => {
     here.clock.advance(2000);
     const joins = here.snapshots.get(maxAge(2));
     here.clock.advance(3000);
-    const told: string[] = [];
+    const reported: string[] = [];
     const getting = [
-      here.snapshots.get(maxAge(2), { onRefresh: (id) => told.push(id) }),
+      here.snapshots.get(maxAge(2), { onRefresh: (id) => reported.push(id) }),
       here.snapshots.get(maxAge(2)),
     ];
     here.clock.advance(1000);
@@ -250,7 +250,7 @@ describe('one refresh in flight', () => {
     here.answer(4);
     for (const served of await Promise.all(getting))
       expect(served).toMatchObject({ snapshot: { size: 4 }, ageMs: 0, refreshId: here.refreshIds[1] });
-    expect(told).toEqual([here.refreshIds[1]]);
+    expect(reported).toEqual([here.refreshIds[1]]);
     expect(here.asked).toHaveLength(2);
   });
 
