@@ -86,7 +86,7 @@ function readSource(settings: Settings): CertificateRequest['source'] {
   return {
     kind: 'pfx',
     bytes: BANK_PFX_BASE64
-      ? fromBase64(BANK_PFX_BASE64.read(), BANK_PFX_BASE64.variable)
+      ? fromBase64(BANK_PFX_BASE64.read())
       : readCertificateFile('BANK_PFX_FILE', BANK_PFX_FILE ?? ''),
     passcode: BANK_PFX_PASSCODE.read(),
   };
@@ -106,12 +106,12 @@ function readCertificateFile(variable: string, file: string): Buffer {
   }
 }
 
-function fromBase64(text: string, variable: string): Buffer {
+function fromBase64(text: string): Buffer {
   const compact = text.replace(/\s+/g, '');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) {
     throw new CertificateUnreadable(
       'not-pfx',
-      `${variable} is not base64 text.`,
+      'BANK_PFX_BASE64 is not base64 text.',
       'Make it with: base64 -w0 client.pfx.',
     );
   }

@@ -1,25 +1,33 @@
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { isGiven, isSet, type Environment } from './environment.js';
 import { toError, type SettingsError } from './settings-error.js';
-import type { SettingName } from './settings-schema.js';
+import { OLD_NAME, type SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
 import { readSmallFile } from './small-file.js';
 
+/** How Node was started. */
+export interface Runtime {
+  /** The command line flags. */
+  readonly nodeFlags?: readonly string[];
+  /** The address of the open inspector, if any. */
+  readonly inspectorUrl?: string | undefined;
+}
+
 /** Errors between settings. A value that is wrong by itself is undefined here. */
-export function crossCheck(env: Environment, values: Partial<Values>, sandbox: boolean): SettingsError[] {
+export function crossCheck(env: NodeJS.ProcessEnv, values: Partial<Values>, sandbox: boolean): SettingsError[] {
   return [
     ...(sandbox ? [] : checkClientCertificate(env)),
     ...checkListener(env, values),
     ...checkPair(env, 'TLS_CERT_FILE', 'TLS_KEY_FILE'),
     ...checkListenerKey(values),
+    ...checkRenamed(env),
   ];
 }
 
 /** One PFX, or one pair of PEM files. */
-function checkClientCertificate(env: Environment): SettingsError[] {
+function checkClientCertificate(env: NodeJS.ProcessEnv): SettingsError[] {
   const names = ['BANK_PFX_FILE', 'BANK_PFX_BASE64', 'BANK_CERT_FILE', 'BANK_KEY_FILE'] as const;
-  const [first, ...others] = names.filter((name) => isGiven(env, name));
+  const [first, ...others] = names.filter((name) => env[name] || env[`${name}_FILE`]);
   if (first === undefined) {
     return [toError('BANK_PFX_FILE', '(or BANK_PFX_BASE64, or BANK_CERT_FILE with BANK_KEY_FILE) is missing')];
   }
@@ -29,16 +37,16 @@ function checkClientCertificate(env: Environment): SettingsError[] {
   return checkPair(env, 'BANK_CERT_FILE', 'BANK_KEY_FILE');
 }
 
-function checkPair(env: Environment, cert: SettingName, key: SettingName): SettingsError[] {
-  if (isSet(env[cert]) === isSet(env[key])) return [];
-  return [toError(isSet(env[cert]) ? key : cert, `is missing; set ${cert} and ${key} together`)];
+function checkPair(env: NodeJS.ProcessEnv, cert: SettingName, key: SettingName): SettingsError[] {
+  if (Boolean(env[cert]) === Boolean(env[key])) return [];
+  return [toError(env[cert] ? key : cert, `is missing; set ${cert} and ${key} together`)];
 }
 
 /** Requires explicit access settings when HOST is not loopback: by default only this machine may call. */
-function checkListener(env: Environment, { HOST: host }: Partial<Values>): SettingsError[] {
+function checkListener(env: NodeJS.ProcessEnv, { HOST: host }: Partial<Values>): SettingsError[] {
   if (host === undefined || isLoopback(host)) return [];
   return (['ALLOWED_HOSTS', 'ALLOWED_CLIENTS'] as const)
-    .filter((name) => !isSet(env[name]))
+    .filter((name) => !env[name])
     .map((name) => toError(name, `must be set, because HOST (${host}) is not loopback`));
 }
 
@@ -53,4 +61,36 @@ function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Va
   } catch {
     return [toError('TLS_KEY_FILE', 'does not match TLS_CERT_FILE, is not a PEM key, or is encrypted')];
   }
+}
+
+/** Rejects the old name of a setting: ignoring it would silently apply a default. */
+function checkRenamed(env: NodeJS.ProcessEnv): SettingsError[] {
+  const name = 'SNAPSHOT_MAX_AGE_MS';
+  return env[OLD_NAME] ? [{ ...toError(name, `was renamed to ${name}`), variable: OLD_NAME }] : [];
+}
+
+/** Checks what NODE_ENV=production forbids: options that open or print secrets, or pretend to be a bank. */
+export function checkProduction(
+  env: NodeJS.ProcessEnv,
+  { nodeFlags = [], inspectorUrl }: Runtime,
+  embeddedSandbox: boolean,
+): SettingsError[] {
+  if (env['NODE_ENV'] !== 'production') return [];
+  const errors: SettingsError[] = [];
+  const forbid = (variable: string, problem: string, value = '') =>
+    errors.push({ variable, problem, example: `${variable}=${value}` });
+  const forbidFlag = (flag: string, why: string) =>
+    forbid('NODE_ENV', `is production, which forbids ${flag}: ${why}`, 'development');
+
+  if (embeddedSandbox) forbidFlag('--sandbox', 'set the bank settings and start without it');
+  if (inspectorUrl) forbidFlag('an open inspector (--inspect)', 'it exposes every secret in memory');
+  if (/--tls[-_]keylog\b/.test([...nodeFlags, env['NODE_OPTIONS']].join(' '))) {
+    forbidFlag('--tls-keylog', 'it makes recorded connections readable');
+  }
+  if (env['NODE_DEBUG']) forbid('NODE_DEBUG', 'prints secrets, so production forbids it');
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
+    const problem = "is 0, which production forbids: any server would be trusted; set BANK_CA_FILE to the bank's roots";
+    forbid('NODE_TLS_REJECT_UNAUTHORIZED', problem);
+  }
+  return errors;
 }

@@ -32,27 +32,15 @@ export const path = anyText('path');
 
 export const pemFile = anyText('path of a PEM file');
 
-/** The reason why a value is refused. The message continues after the variable's name. */
-class Refused extends Error {}
-
-/** @param read gives the value, or throws Refused or FileUnusable */
-const readBy = <T>(read: (text: string) => T) =>
-  z.string().transform((text, context) => {
-    try {
-      return read(text);
-    } catch (error) {
-      if (error instanceof FileUnusable) context.addIssue(error.problem);
-      else if (error instanceof Refused) context.addIssue(error.message);
-      else throw error;
-      return z.NEVER;
-    }
-  });
-
 /** The path of a file that `use` takes. @param use throws FileUnusable */
 export const usableFile = (use: (file: string) => unknown) =>
-  readBy((file) => {
-    use(file);
-    return file;
+  z.string().superRefine((file, context) => {
+    try {
+      use(file);
+    } catch (error) {
+      if (!(error instanceof FileUnusable)) throw error;
+      context.addIssue(error.problem);
+    }
   });
 
 /** The path of a file with PEM certificates. */
@@ -153,17 +141,18 @@ export const keyPrefix = z
   .regex(/^[A-Za-z0-9:_.{}-]{1,100}$/, 'must be 1 to 100 letters, digits and : _ . - { }')
   .describe('letters, digits and : _ . - { }');
 
-const BAD_CREDENTIALS =
-  'is not an address; percent-encode user and password: @ as %40, / as %2F, # as %23, ? as %3F, % as %25';
-
-function parseAddress(text: string, schemes: readonly string[]): URL {
-  const url = URL.parse(text.trim());
-  if (!url && text.includes('@')) throw new Refused(BAD_CREDENTIALS);
-  if (!url?.hostname || !schemes.includes(url.protocol)) {
-    throw new Refused(`must be an address that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`);
-  }
-  if (!hasGoodCredentials(url)) throw new Refused(BAD_CREDENTIALS);
-  return url;
+/** An address with one of these schemes. Its user and password are decodable. */
+function address(...schemes: readonly string[]) {
+  const expected = `must be an address that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`;
+  const badCredentials =
+    'is not an address; percent-encode user and password: @ as %40, / as %2F, # as %23, ? as %3F, % as %25';
+  return z
+    .string()
+    .trim()
+    .refine(URL.canParse, { error: ({ input }) => (String(input).includes('@') ? badCredentials : expected) })
+    .transform((text) => new URL(text))
+    .refine((url) => url.hostname !== '' && schemes.includes(url.protocol), { error: expected, abort: true })
+    .refine(hasGoodCredentials, badCredentials);
 }
 
 /** True if user and password can be decoded, and no @ is behind the host: the / or # of a password would have ended them. */
@@ -177,25 +166,28 @@ function hasGoodCredentials({ username, password, pathname, search, hash }: URL)
 }
 
 /** Without trailing slash. */
-export const httpsAddress = readBy((text) => {
-  const url = parseAddress(text, ['https:']);
-  if (url.username || url.password)
-    throw new Refused('must not contain credentials; use BANK_USERNAME and BANK_PASSWORD');
-  if (/[?#]/.test(url.href)) throw new Refused('must not have a query or fragment');
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-}).describe('https://; no credentials, query or fragment');
+export const httpsAddress = address('https:')
+  .refine((url) => !url.username && !url.password, {
+    error: 'must not contain credentials; use BANK_USERNAME and BANK_PASSWORD',
+  })
+  .refine((url) => !/[?#]/.test(url.href), 'must not have a query or fragment')
+  .transform((url) => `${url.origin}${url.pathname.replace(/\/+$/, '')}`)
+  .describe('https://; no credentials, query or fragment');
 
 /** `direct` (null), or the address of a CONNECT proxy; a bare host:port means http://, as with HTTPS_PROXY elsewhere. */
-export const proxyAddress = readBy((text) => {
-  if (text.toLowerCase() === 'direct') return null;
-  return parseAddress(text.includes('://') ? text : `http://${text}`, ['http:', 'https:']);
-}).describe('http://, https:// or `direct`');
+export const proxyAddress = z
+  .string()
+  .transform((text) => {
+    if (text.toLowerCase() === 'direct') return null;
+    return text.includes('://') ? text : `http://${text}`;
+  })
+  .pipe(address('http:', 'https:').nullable())
+  .describe('http://, https:// or `direct`');
 
 /** The address of a Redis server, with user, password and the number of a database where needed. */
-export const redisAddress = readBy((text) => {
-  const url = parseAddress(text, ['redis:', 'rediss:']);
-  if (!/^(\/\d{0,4})?$/.test(url.pathname) || /[?#]/.test(url.href)) {
-    throw new Refused('may have a database number after the host, and nothing else');
-  }
-  return url;
-}).describe('redis:// or rediss://');
+export const redisAddress = address('redis:', 'rediss:')
+  .refine(
+    ({ pathname, href }) => /^(\/\d{0,4})?$/.test(pathname) && !/[?#]/.test(href),
+    'may have a database number after the host, and nothing else',
+  )
+  .describe('redis:// or rediss://');

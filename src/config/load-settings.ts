@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import inspector from 'node:inspector';
 import { ConfigModule } from '@nestjs/config';
-import type { Environment } from './environment.js';
 import { readSettings, type ReadOptions, type SettingsRead } from './read-settings.js';
 import { SettingsInvalid } from './settings-error.js';
 import { SECRET_NAMES } from './settings-schema.js';
@@ -13,7 +12,7 @@ const ENV_FILE = '.env';
 
 interface SettingsLoaded extends SettingsRead {
   /** The variables of OpenTelemetry, which its SDK reads from the environment of the process. */
-  readonly openTelemetry: Environment;
+  readonly openTelemetry: NodeJS.ProcessEnv;
 }
 
 /** Settings from the environment and, where it does not set a variable, from `.env`. @throws SettingsInvalid */
@@ -21,7 +20,7 @@ export async function loadSettings(options: ReadOptions): Promise<SettingsLoaded
   const env = await readEnvironment();
   const envText = existsSync(ENV_FILE) ? readFileSync(ENV_FILE, 'utf8') : '';
   const warnings = [...duplicateNames(envText), ...fewFiles(openFilesLimit())];
-  const runtime = { runtimeFlags: process.execArgv, inspectorUrl: inspector.url() };
+  const runtime = { nodeFlags: process.execArgv, inspectorUrl: inspector.url() };
   const openTelemetry = Object.entries(env).filter(([name]) => name.startsWith('OTEL_'));
   return {
     ...readSettings(env, { ...runtime, warnings, ...options }),
@@ -30,9 +29,9 @@ export async function loadSettings(options: ReadOptions): Promise<SettingsLoaded
 }
 
 /** `validate` returns nothing, so no value of the file (a secret, perhaps) is copied into `process.env`. */
-async function readEnvironment(): Promise<Environment> {
-  let env: Environment = {};
-  const validate = (merged: Environment) => {
+async function readEnvironment(): Promise<NodeJS.ProcessEnv> {
+  let env: NodeJS.ProcessEnv = {};
+  const validate = (merged: NodeJS.ProcessEnv) => {
     env = merged;
     return {};
   };
@@ -57,7 +56,7 @@ function openFilesLimit(): number {
  * Removes secrets that were given directly from the environment that this program, its children and its reports see.
  * /proc/PID/environ still shows what the process was started with. Secrets belong in files.
  */
-export function forgetSecrets(environment: Record<string, string | undefined>): void {
+export function forgetSecrets(environment: NodeJS.ProcessEnv): void {
   for (const name of SECRET_NAMES) delete environment[name];
   for (const [name, value] of Object.entries(environment)) {
     const proxyPassword = /^https?_proxy$/i.test(name) && value?.includes('@');

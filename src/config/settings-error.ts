@@ -27,8 +27,8 @@ export class SettingsInvalid extends Error {
  * it.
  */
 export function toError(name: SettingName, problem: string): SettingsError {
-  const { secret, fillIn, example } = describeSetting(name);
-  return { variable: name, problem, example: secret && fillIn ? fileExample(name) : `${name}=${example}` };
+  const { secret, required, example } = describeSetting(name);
+  return { variable: name, problem, example: secret && required ? fileExample(name) : `${name}=${example}` };
 }
 
 /** Example of a secret in a file: BANK_PASSWORD_FILE=/run/secrets/bank-password. */

@@ -11,14 +11,14 @@ interface About {
   readonly changeWhen?: string;
   /** Value for the example, as in `.env`. Default: the setting's default. */
   readonly example?: string;
-  /** The effect of no value, where there is no default. */
+  /** The effect of no value, where there is no default: usually none. */
   readonly unset?: string;
   /** A bank cannot be called without it. */
   readonly required?: true;
   /** May also be given as a file, `X_FILE`, and is never shown. */
   readonly secret?: true;
-  /** A line of config/bank.env.example to fill in; a secret by its file. */
-  readonly fillIn?: true;
+  /** Variables of other programs that give it where it is not set, the first one first. */
+  readonly inherits?: readonly string[];
 }
 
 const optional = <Kind extends z.ZodType<unknown, string>>(kind: Kind, about: About & { readonly example: string }) =>
@@ -32,7 +32,6 @@ const bank = {
     meaning: 'Address of the account service; a path prefix is fine.',
     example: 'https://api.bank.example',
     required: true,
-    fillIn: true,
   }),
   BANK_AUTH_URL: optional(kinds.httpsAddress, {
     meaning: 'Address of the token service.',
@@ -45,26 +44,22 @@ const bank = {
     example: 'm2m-user',
     required: true,
     secret: true,
-    fillIn: true,
   }),
   BANK_PASSWORD: optional(kinds.password, {
     meaning: 'Password of the M2M account.',
     example: "'a password with # in it'",
     required: true,
     secret: true,
-    fillIn: true,
   }),
   BANK_PFX_FILE: optional(kinds.path, {
     meaning: 'The client certificate with its key, a PFX (PKCS#12) file.',
     example: '/run/secrets/client.pfx',
     unset: 'required, or `BANK_PFX_BASE64`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`',
-    fillIn: true,
   }),
   BANK_PFX_BASE64: optional(kinds.anyText('base64'), {
     meaning: 'The PFX as text: the output of `base64 -w0 client.pfx`.',
     changeWhen: 'no file can be mounted',
     example: 'MIIKPAIBAzCC...',
-    unset: 'none',
     secret: true,
   }),
   BANK_PFX_PASSCODE: optional(kinds.anyText('text'), {
@@ -72,18 +67,15 @@ const bank = {
     example: "'a passcode'",
     unset: 'empty',
     secret: true,
-    fillIn: true,
   }),
   BANK_CERT_FILE: optional(kinds.pemFile, {
     meaning: 'The client certificate and its intermediates as PEM, instead of a PFX.',
     changeWhen: 'you have PEM files, for example from cert-manager',
     example: '/run/secrets/client.pem',
-    unset: 'none',
   }),
   BANK_KEY_FILE: optional(kinds.pemFile, {
     meaning: 'The private key of `BANK_CERT_FILE`.',
     example: '/run/secrets/client-key.pem',
-    unset: 'none',
   }),
   BANK_KEY_PASSPHRASE: optional(kinds.anyText('text'), {
     meaning: 'Passphrase of `BANK_KEY_FILE`, if it is encrypted.',
@@ -133,12 +125,14 @@ const egress = {
     changeWhen: 'the bank is only reachable through a proxy',
     example: 'http://proxy.example:3128',
     unset: 'the value of `HTTPS_PROXY`',
+    inherits: ['https_proxy', 'HTTPS_PROXY'],
     secret: true,
   }),
   EGRESS_NO_PROXY: optional(kinds.anyText('hosts, separated by commas'), {
     meaning: 'Hosts that are called without the proxy.',
     example: '.internal.example',
     unset: 'the value of `NO_PROXY`',
+    inherits: ['no_proxy', 'NO_PROXY'],
   }),
   EGRESS_PROXY_CA_FILE: optional(kinds.certificatesFile, {
     meaning: 'The only roots trusted for an https:// proxy.',
@@ -239,7 +233,6 @@ const http = {
   TLS_KEY_FILE: optional(kinds.usableFile(readSmallFile).describe('path of a PEM file'), {
     meaning: 'Private key of `TLS_CERT_FILE`, not encrypted.',
     example: '/etc/accounts-gateway/server-key.pem',
-    unset: 'none',
   }),
   CORS_ORIGINS: optional(kinds.origins, {
     meaning: 'Origins of the web apps that may call it from a browser.',
@@ -271,7 +264,6 @@ const program = {
     meaning: 'Name of this installation on the console page, in `/health` and in `gateway.started`.',
     changeWhen: 'you run more than one, for example test and production',
     example: 'production',
-    unset: 'none',
   }),
   LOG_LEVEL: withDefault(kinds.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), 'info', {
     meaning: 'The lowest level that is logged.',
@@ -353,8 +345,8 @@ export type SettingName = keyof typeof settingsSchema.shape;
 
 export const SETTING_NAMES = Object.keys(settingsSchema.shape) as SettingName[];
 
-/** New names of settings that were renamed. */
-export const RENAMED: Readonly<Record<string, SettingName>> = { SNAPSHOT_STALE_MS: 'SNAPSHOT_MAX_AGE_MS' };
+/** The former name of SNAPSHOT_MAX_AGE_MS. */
+export const OLD_NAME = 'SNAPSHOT_STALE_MS';
 
 interface Description extends About {
   readonly example: string;
@@ -372,7 +364,8 @@ export function describeSetting(name: SettingName): Description {
   return { ...about, allowed, default: text, example: about.example ?? text ?? '' };
 }
 
-export const BANK_NAMES = Object.keys(bank) as (keyof typeof bank)[];
+/** The settings that the sandbox takes the place of. */
+export const BANK_NAMES = Object.keys({ ...bank, ...egress }) as SettingName[];
 
 export const SECRET_NAMES = SETTING_NAMES.filter((name) => describeSetting(name).secret);
 

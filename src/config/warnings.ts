@@ -1,15 +1,14 @@
 import { closest, distance } from 'fastest-levenshtein';
-import { isSet, type Environment } from './environment.js';
-import { BANK_NAMES, KNOWN_NAMES, RENAMED, SECRET_NAMES } from './settings-schema.js';
+import { BANK_NAMES, KNOWN_NAMES, OLD_NAME, SECRET_NAMES } from './settings-schema.js';
 
 const PREFIXES = [...new Set(KNOWN_NAMES.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []))];
 const FEWEST_FILES = 256;
 
 /** Warns of an unknown variable with one of our prefixes, and suggests the nearest setting. */
-export function unknownNames(env: Environment): string[] {
+export function unknownNames(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env).flatMap((name) => {
     const prefix = PREFIXES.find((each) => name.startsWith(each));
-    if (prefix === undefined || KNOWN_NAMES.includes(name) || name in RENAMED) return [];
+    if (prefix === undefined || KNOWN_NAMES.includes(name) || name === OLD_NAME) return [];
     const nearest = closest(name, [...KNOWN_NAMES]);
     // Kubernetes sets REDIS_PORT and the like for a service of that name
     if (prefix === 'REDIS_' && distance(name, nearest) > 2) return [];
@@ -17,10 +16,10 @@ export function unknownNames(env: Environment): string[] {
   });
 }
 
-/** Bank settings that are set but ignored, because the bank is the embedded sandbox. */
-export const ignoredNames = (env: Environment): string[] =>
+/** Bank settings that are set but ignored, because the sandbox is the bank. */
+export const ignoredNames = (env: NodeJS.ProcessEnv): string[] =>
   BANK_NAMES.flatMap((name) => (SECRET_NAMES.includes(name) ? [name, `${name}_FILE`] : [name])).filter((name) =>
-    isSet(env[name]),
+    Boolean(env[name]),
   );
 
 /** A name that `.env` sets twice; the last value wins. */

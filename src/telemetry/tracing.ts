@@ -3,7 +3,6 @@ import { context, propagation } from '@opentelemetry/api';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { isSet, type Environment } from '../config/environment.js';
 import { VERSION } from '../config/version.js';
 import { within } from '../time/deadline.js';
 import { traceWith } from './spans.js';
@@ -36,7 +35,7 @@ export interface Tracing {
  * and loads no package of the SDK. Logs a warning for variables that cannot be used. The exporter reads its own variables, its
  * headers among them, from the environment of the process, now.
  */
-export async function startTracing(env: Environment, logger: Logger): Promise<Tracing | null> {
+export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Promise<Tracing | null> {
   const warn = (warning: string) => logger.warn({ event: 'config.warning' }, warning);
   if (!isWanted(env, warn)) return null;
   const read = readVariables(env, warn);
@@ -89,9 +88,9 @@ export async function startTracing(env: Environment, logger: Logger): Promise<Tr
 }
 
 /** True if there is an endpoint that can be used. */
-function isWanted(env: Environment, warn: (warning: string) => void): boolean {
+function isWanted(env: NodeJS.ProcessEnv, warn: (warning: string) => void): boolean {
   const names = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
-  const name = names.find((each) => isSet(env[each]));
+  const name = names.find((each) => env[each]);
   const off = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none';
   if (name === undefined || off) return false;
   // the exporter would take localhost for an address that it cannot read
@@ -100,8 +99,8 @@ function isWanted(env: Environment, warn: (warning: string) => void): boolean {
   return false;
 }
 
-function readVariables(env: Environment, warn: (warning: string) => void): z.output<typeof variables> {
-  const given = Object.fromEntries(Object.entries(env).filter(([, text]) => isSet(text)));
+function readVariables(env: NodeJS.ProcessEnv, warn: (warning: string) => void): z.output<typeof variables> {
+  const given = Object.fromEntries(Object.entries(env).filter(([, text]) => text));
   for (const { path } of variables.safeParse(given).error?.issues ?? []) {
     const name = String(path[0]);
     warn(`${name} cannot be used; its default is taken`);

@@ -13,6 +13,15 @@ const EXAMPLES: Readonly<Record<string, readonly Group[]>> = {
   'config/sandbox.env.example': ['The sandbox bank', 'How old an answer may be', 'The internal API', 'The process'],
 };
 
+/** The lines to fill in for a bank; a secret by its file. */
+const FILL_IN = new Set<string>([
+  'BANK_BASE_URL',
+  'BANK_USERNAME',
+  'BANK_PASSWORD',
+  'BANK_PFX_FILE',
+  'BANK_PFX_PASSCODE',
+]);
+
 const namesOf = (group: Group) => Object.keys(GROUPS[group]) as SettingName[];
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
@@ -26,10 +35,10 @@ export function settingsDocuments(): ReadonlyMap<string, string> {
 function toPage(page: string): string {
   const tables = ALL.map((group) => {
     const rows = namesOf(group).map((name) => {
-      const { secret, default: text, unset = 'required', allowed, example, meaning } = describeSetting(name);
+      const { secret, default: text, required, unset, allowed, example, meaning } = describeSetting(name);
       return [
         secret ? `\`${name}\`, \`_FILE\`` : `\`${name}\``,
-        text === undefined ? unset : `\`${text}\``,
+        text === undefined ? (unset ?? (required ? 'required' : 'none')) : `\`${text}\``,
         example === text ? allowed : `${allowed}; \`${example}\``,
         [meaning, ...advice(name)].join(' '),
       ];
@@ -50,8 +59,8 @@ function toExample(text: string, groups: readonly Group[]): string {
 }
 
 function toComment(name: SettingName): string[] {
-  const { meaning, required, unset, allowed } = describeSetting(name);
-  const without = required ? ' Required.' : unset === undefined ? '' : ` When not set: ${unset}.`;
+  const { meaning, required, unset = 'none', default: text, allowed } = describeSetting(name);
+  const without = required ? ' Required.' : text !== undefined ? '' : ` When not set: ${unset}.`;
   return [`# ${meaning}`, ...advice(name).map((line) => `# ${line}`), `# Allowed: ${allowed}.${without}`].map((line) =>
     line.replaceAll('`', ''),
   );
@@ -64,7 +73,7 @@ function advice(name: SettingName): string[] {
 
 /** A secret has two lines; the one with the file is the one to fill in. */
 function toLines(name: SettingName): string[] {
-  const { secret, fillIn, example, default: text = example } = describeSetting(name);
-  const mark = fillIn ? '' : '#';
+  const { secret, example, default: text = example } = describeSetting(name);
+  const mark = FILL_IN.has(name) ? '' : '#';
   return secret ? [`#${name}=${example}`, `${mark}${fileExample(name)}`] : [`${mark}${name}=${text}`];
 }
