@@ -10,8 +10,10 @@ const MONTH_STARTS = Date.UTC(2026, 9, 5);
 const CLOCKS_GO_BACK = Date.UTC(2026, 9, 25, 1);
 
 type Kind =
-  /** 503 from both endpoints. */
-  | 'maintenance'
+  /** 503 from both endpoints, as announced: operators silence alerts. */
+  | 'window'
+  /** 503 from both endpoints, which nobody knew of. */
+  | 'overrun'
   /** The network: no connection. */
   | 'down'
   /** The list takes up to `value` ms. */
@@ -33,14 +35,12 @@ type Kind =
   /** The machine is suspended. */
   | 'sleep';
 
-export interface OddEvent {
+interface OddEvent {
   readonly kind: Kind;
   readonly value: number;
   /** ms since 1970. */
   readonly from: number;
   readonly until: number;
-  /** Operators know of it, and silence alerts. */
-  readonly announced: boolean;
 }
 
 /** Days (one of them is drawn), local time, minutes (drawn), and a value. Days 6, 7, 13, 14, 20, 21, 27, 28 are weekends. */
@@ -52,7 +52,7 @@ const ODD_DAYS: readonly (readonly [days: [number, number], at: string, minutes:
   [[4, 5], '12:00', [120, 180], 'clock', 15 * MINUTE_MS],
   [[6, 6], '06:00', [0, 0], 'accounts', 1030],
   [[8, 8], '10:00', [40, 90], 'certificate'],
-  [[9, 12], '02:15', [50, 90], 'maintenance'],
+  [[9, 12], '02:15', [50, 90], 'overrun'],
   [[9, 10], '08:00', [30, 60], 'slow', 5000],
   [[10, 11], '09:30', [90, 150], 'rate-limited', 45],
   [[12, 12], '10:00', [60, 120], 'clock', -10 * MINUTE_MS],
@@ -93,17 +93,27 @@ export function toDraw(seed: number): Draw {
   return (from, to) => uniformInt(random, from, to);
 }
 
-/** The events of the month: a window each night and a longer one on Sundays, both announced, and the odd days. */
-export function planMonth(draw: Draw): OddEvent[] {
+/** The events of the month: a window each night and a longer one on Sundays, and the odd days. */
+export function planMonth(draw: Draw) {
   const nights = Array.from({ length: DAYS }, (_, index): OddEvent => {
     const day = index + 1;
     const [at, minutes] = day % 7 === 0 ? [60, draw(120, 170)] : [120, draw(10, 25)];
-    return { kind: 'maintenance', value: 0, from: toTime(day, at), until: toTime(day, at + minutes), announced: true };
+    return { kind: 'window', value: 0, from: toTime(day, at), until: toTime(day, at + minutes) };
   });
   const odd = ODD_DAYS.map(([days, at, minutes, kind, value = 0]): OddEvent => {
     const [hour = 0, minute = 0] = at.split(':').map(Number);
     const from = toTime(draw(...days), hour * 60 + minute);
-    return { kind, value, from, until: from + draw(...minutes) * MINUTE_MS, announced: false };
+    return { kind, value, from, until: from + draw(...minutes) * MINUTE_MS };
   });
-  return [...nights, ...odd].toSorted((a, b) => a.from - b.from);
+  const events = [...nights, ...odd].toSorted((a, b) => a.from - b.from);
+  return {
+    events,
+    /** The event of this kind that goes on at this time. */
+    during: (kind: Kind, at: number) => events.find((each) => each.kind === kind && each.from <= at && at < each.until),
+    /** The last event of this kind that has begun. */
+    begun: (kind: Kind, at: number) => events.findLast((each) => each.kind === kind && each.from <= at),
+    ended: (kind: Kind, at: number) => events.some((each) => each.kind === kind && each.until <= at),
+  };
 }
+
+export type Plan = ReturnType<typeof planMonth>;

@@ -2,7 +2,6 @@ import { toGatewayError } from '../../src/problems/gateway-error.js';
 import { PROBLEMS, type Owner, type ProblemCode } from '../../src/problems/problem-table.js';
 import { ANY, type Freshness } from '../../src/snapshot/freshness.js';
 import { Alerts, SCRAPE_EVERY_MS } from './alerts.js';
-import { BankModel } from './bank-model.js';
 import { planMonth, toDraw, toLocal, toTime } from './odd-days.js';
 import { SimulatedGateway } from './simulated-gateway.js';
 import { VirtualTime } from './virtual-time.js';
@@ -16,51 +15,45 @@ const PROBE_EVERY_MS = 10_000;
 /** Silences of announced windows end so much later. */
 const SILENCED_AFTER_MS = 5 * MINUTE_MS;
 
-/** Minutes with at least one: stale response, failed call, probe answered 503 (in an announced window, or not). */
-type Minutes = 'stale' | 'failed' | 'notReady' | 'notReadyAnnounced';
-
 /** Plays the first days of the month of this seed in this process, whose timers it takes over. */
-export async function playMonth(seed: number, count: number) {
+export async function playMonth(seed: number, days: number) {
   const draw = toDraw(seed);
-  const events = planMonth(draw);
+  const plan = planMonth(draw);
   const time = new VirtualTime(toTime(1, 0));
   time.replaceTimers();
   // the jitter of back-off, renewal and retries
   Math.random = () => draw(0, 999_999) / 1_000_000;
 
-  const days = Array.from({ length: count }, (_, index) => toDay(index + 1));
-  const minutes = new Set<string>();
-  const today = () => days[toLocal(time.trueMs).day - 1] ?? toDay(0);
-  const mark = (kind: Minutes) => {
-    const minute = `${kind} ${Math.floor(time.trueMs / MINUTE_MS)}`;
-    if (!minutes.has(minute)) today()[kind] += 1;
-    minutes.add(minute);
-  };
   const counters: Record<string, number> = {};
   const add = (...names: string[]) => names.forEach((name) => (counters[name] = (counters[name] ?? 0) + 1));
-  let owner: Owner = 'bank';
+  const lastMarked: Record<string, number> = {};
+  /** Counts the minutes with at least one of these. */
+  const mark = (kind: 'stale' | 'failed' | 'not ready' | 'not ready, announced') => {
+    const minute = Math.floor(time.trueMs / MINUTE_MS);
+    if (lastMarked[kind] !== minute) add(`minutes ${kind}`);
+    lastMarked[kind] = minute;
+  };
 
-  const bank = new BankModel(events, time, draw, (target, ms) => {
-    today()[target === 'token' ? 'token' : 'list'] += 1;
+  const gateway = new SimulatedGateway(time, plan, draw);
+  const noCalls = () => Array.from({ length: days }, () => 0);
+  /** To the bank, by day. */
+  const calls = { token: noCalls(), accounts: noCalls() };
+  let owner: Owner = 'bank';
+  gateway.activity.on('bankCallEnded', ({ target, ms }) => {
+    const { day } = toLocal(time.trueMs);
+    if (day <= days) calls[target][day - 1] = (calls[target][day - 1] ?? 0) + 1;
     if (target === 'token') return;
     add('list', ...(ms > 3000 ? ['list over 3 s'] : []));
     if (ms > 1000) owner = 'bank';
   });
-  const gateway = new SimulatedGateway(time, bank);
-  const ended = (code: ProblemCode | null) => {
+  const onEnd = ({ code }: { code: ProblemCode | null }) => {
     if (code) owner = PROBLEMS[code].owner;
     add(`ended ${code ?? 'ok'}`);
   };
-  gateway.activity.on('tokenRequestEnded', ({ code }) => ended(code));
-  gateway.activity.on('refreshEnded', ({ code }) => {
-    ended(code);
-    add('refresh', `refresh ${code ?? 'ok'}`);
-  });
+  gateway.activity.on('tokenRequestEnded', onEnd).on('refreshEnded', onEnd);
 
   const isAnnounced = () =>
-    events.some(({ announced, from, until }) => {
-      return announced && from <= time.trueMs && time.trueMs < until + SILENCED_AFTER_MS;
-    });
+    [time.trueMs, time.trueMs - SILENCED_AFTER_MS].some((at) => plan.during('window', at) !== undefined);
   const call = async (wanted: Freshness): Promise<boolean> => {
     try {
       const { stale } = await gateway.snapshots.get(wanted);
@@ -83,39 +76,32 @@ export async function playMonth(seed: number, count: number) {
       await time.wait(open ? PAGES.everyMs : MINUTE_MS);
     }
   };
-  const exports = { atOnce: 0, late: 0, failed: 0 };
   const exportAccounts = async () => {
     for (let tries = 1; tries <= EXPORT.tries; tries++) {
-      if (await call(EXPORT.wanted)) return void (exports[tries === 1 ? 'atOnce' : 'late'] += 1);
+      if (await call(EXPORT.wanted)) return add(tries === 1 ? 'exports at once' : 'exports late');
       await time.wait(EXPORT.everyMs);
     }
-    exports.failed += 1;
+    add('exports failed');
   };
   const probe = async () => {
     void gateway.prove();
-    if (!(await gateway.readiness.check())) mark(isAnnounced() ? 'notReadyAnnounced' : 'notReady');
+    if (!(await gateway.readiness.check())) mark(isAnnounced() ? 'not ready, announced' : 'not ready');
   };
   const alerts = new Alerts();
   const scrape = () => {
-    const { stale, callersWaiting } = gateway.snapshots.status();
-    const { refused: certificateRefused, certificateEndsInMs, readiness } = gateway;
-    const gauges = { ready: readiness.ready, stale, callersWaiting, certificateEndsInMs, certificateRefused };
-    alerts.scrape({ ...gauges, owner, counters: { ...counters } }, today().day, isAnnounced());
+    const gauges = {
+      ready: Number(gateway.readiness.ready),
+      'snapshot stale': Number(gateway.snapshots.status().stale),
+      'certificate ends in ms': gateway.certificateEndsInMs,
+      'certificate refused': Number(gateway.refused),
+    };
+    alerts.scrape({ owner, values: { ...counters, ...gauges } }, isAnnounced());
   };
-  const done = new Set<object>();
   const eachMinute = () => {
-    const { trueMs: now } = time;
-    time.wallErrorMs =
-      events.find(({ kind, from, until }) => kind === 'clock' && from <= now && now < until)?.value ?? 0;
-    for (const event of events) {
-      const { kind, from, until } = event;
-      if (done.has(event) || now < (kind === 'password' ? until : from)) continue;
-      done.add(event);
-      if (!event.announced) today().odd.push(kind);
-      if (kind === 'sleep') time.sleep(until - from);
-      if (kind === 'password' || kind === 'certificate') gateway.change({ [kind]: 1 });
-    }
-    if (toLocal(now).minute === EXPORT.at) void exportAccounts();
+    const sleep = plan.during('sleep', time.trueMs);
+    if (sleep) time.sleep(sleep.until - time.trueMs);
+    time.wallErrorMs = plan.during('clock', time.trueMs)?.value ?? 0;
+    if (toLocal(time.trueMs).minute === EXPORT.at) void exportAccounts();
   };
   const every = (ms: number, run: () => unknown) =>
     time.after(ms, () => {
@@ -126,19 +112,9 @@ export async function playMonth(seed: number, count: number) {
   every(SCRAPE_EVERY_MS, scrape);
   every(PROBE_EVERY_MS, probe);
   for (let page = 0; page < PAGES.count; page++) void keepPageOpen();
-  await time.runUntil(toTime(count + 1, 0));
-  return { seed, days, alerts: alerts.fired, exports, counters, misuse: bank.misuse };
+  await time.runUntil(toTime(days + 1, 0));
+  const odd = plan.events.filter(({ from }) => from < time.trueMs).map(({ kind }) => kind);
+  return { calls, counters, odd, alerts: alerts.fired, misuse: gateway.misuse };
 }
-
-const toDay = (day: number) => ({
-  day,
-  token: 0,
-  list: 0,
-  stale: 0,
-  failed: 0,
-  notReady: 0,
-  notReadyAnnounced: 0,
-  odd: [] as string[],
-});
 
 export type Month = Awaited<ReturnType<typeof playMonth>>;

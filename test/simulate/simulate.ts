@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { playMonth } from './play-month.js';
-import { toAlertTable, toDayTable, toSummary } from './report.js';
+import { toAlertTable, toSummary } from './report.js';
 
 const { seed, days, json, check } = parseArgs({
   options: {
@@ -17,8 +17,7 @@ const { seed, days, json, check } = parseArgs({
 }).values;
 const month = await playMonth(Number(seed), Number(days));
 const tables = `${toSummary(month)}\n\n${toAlertTable(month)}\n`;
-const text = `Seed ${seed}: minutes and calls by day\n\n${toDayTable(month)}\n\n${tables}`;
-process.stdout.write(json ? JSON.stringify(month) : text);
+process.stdout.write(json ? JSON.stringify(month) : tables);
 if (check) {
   // without the spaces and dashes that prettier adds
   const toRows = (markdown: string) => markdown.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-').split('\n');

@@ -12,15 +12,16 @@ import type { ListPage } from '../../src/bank/account-reader.js';
 import type { PageFacts } from '../../src/bank/page-reader.js';
 import { PageSource } from '../../src/bank/page-source.js';
 import { readSettings } from '../../src/config/read-settings.js';
-import type { WireRequest } from '../../src/egress/wire-client.js';
+import type { WireAnswer, WireRequest } from '../../src/egress/wire-client.js';
 import { Readiness } from '../../src/health/readiness.js';
 import type { HttpEdge } from '../../src/http/http-edge.js';
-import { account, snapshotOf } from '../../src/snapshot/sample-account.test-support.js';
+import { GatewayError } from '../../src/problems/gateway-error.js';
+import { snapshotOf } from '../../src/snapshot/sample-account.test-support.js';
 import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
 import { SnapshotReader } from '../../src/snapshot/snapshot-reader.js';
 import { Activity } from '../../src/telemetry/activity.js';
-import type { BankModel, Files, ModelPage } from './bank-model.js';
-import { toTime } from './odd-days.js';
+import { answerOf, filesAt, type Files, type ModelPage } from './bank-model.js';
+import { toTime, type Draw, type Plan } from './odd-days.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /** Everything else is the default. */
@@ -31,12 +32,13 @@ const ENVIRONMENT = {
   BANK_PFX_BASE64: 'AA==',
 };
 const { settings } = readSettings(ENVIRONMENT, { sandbox: false });
+const logger = pino({ level: 'silent' });
 
 type Identity = ReturnType<SimulatedGateway['toIdentity']>;
 
 /**
  * One instance: the real token provider, authorized call, paging, reader, cache and readiness, with the bank's model in place of
- * connections, ready snapshots in place of the worker, and numbers in place of certificate and credential files.
+ * connections, one ready snapshot in place of the worker's, and flags in place of certificate and credential files.
  */
 export class SimulatedGateway {
   readonly activity = new Activity();
@@ -44,21 +46,21 @@ export class SimulatedGateway {
   readonly readiness: Readiness;
   /** New files were refused and are not in use. */
   refused = false;
-  readonly #logger = pino({ level: 'silent' });
+  /** What a bank must not see: the first must stay 0, the second at most 1. */
+  readonly misuse = { expiredTokens: 0, tokenRequestsAtOnce: 0 };
+  #tokenRequests = 0;
   readonly #condition: BankCondition;
   readonly #oneTokenRequest = pLimit(1);
-  /** Buffers of snapshots by their number of accounts. */
-  readonly #buffers = new Map<number, ArrayBuffer>();
   #current: Identity;
   #candidate: Identity | null = null;
 
   constructor(
     private readonly time: VirtualTime,
-    private readonly bank: BankModel,
+    private readonly plan: Plan,
+    private readonly draw: Draw,
   ) {
-    const { activity } = this;
-    this.#condition = new BankCondition(time, { logger: this.#logger });
-    this.#current = this.toIdentity({ password: 0, certificate: 0 });
+    this.#condition = new BankCondition(time, { logger });
+    this.#current = this.toIdentity(filesAt(plan, time.trueMs));
     this.#current.tokens.takeOver(this.#condition);
     const current = () => this.#current;
     const identities = {
@@ -69,9 +71,9 @@ export class SimulatedGateway {
     } as unknown as IdentityHolder;
     const source = new PageSource(new AuthorizedCall(identities, settings, time), time);
     const accounts = new AccountReader(source, { note: () => undefined }, settings);
-    const bankReader = new SnapshotReader(accounts, time, () => this.#toBuilder());
+    const bankReader = new SnapshotReader(accounts, time, () => BUILDER);
     const reader = { read: (refreshId: string, signal: AbortSignal) => bankReader.read(refreshId, signal) };
-    const parts = { clock: time, logger: this.#logger, activity, condition: this.#condition, settings };
+    const parts = { clock: time, logger, activity: this.activity, condition: this.#condition, settings };
     this.snapshots = new SnapshotCache({ reader, ...parts });
     this.readiness = new Readiness(identities, this.snapshots, { stopping: false } as HttpEdge);
   }
@@ -80,15 +82,15 @@ export class SimulatedGateway {
     return this.#current.certificate.notAfter.getTime() - this.time.now().wall;
   }
 
-  /** The operator puts new files in place. */
-  change(files: Partial<Files>): void {
-    this.#candidate = this.toIdentity({ ...this.#current.files, ...files });
-  }
-
   /** As `IdentityHolder` does: new files are proved by a token request, and taken over then. */
   async prove(): Promise<void> {
-    const candidate = this.#candidate;
-    if (!candidate || candidate.tokens.waiting) return;
+    const files = filesAt(this.plan, this.time.trueMs);
+    const isOf = (identity: Identity | null) =>
+      identity?.files.password === files.password && identity.files.certificate === files.certificate;
+    if (isOf(this.#current)) return;
+    if (!isOf(this.#candidate)) this.#candidate = this.toIdentity(files);
+    const candidate = this.#candidate as Identity;
+    if (candidate.tokens.waiting) return;
     try {
       await candidate.tokens.get();
     } catch {
@@ -105,36 +107,44 @@ export class SimulatedGateway {
   /** As `BankIdentity`. */
   private toIdentity(files: Files) {
     const { time: clock, activity } = this;
-    const logger = this.#logger;
-    const certificate = { notBefore: new Date(0), notAfter: new Date(toTime(files.certificate === 0 ? 20 : 1000, 0)) };
+    const certificate = { notBefore: new Date(0), notAfter: new Date(toTime(files.certificate ? 1000 : 20, 0)) };
     const material = { certificate, username: '', password: '' } as unknown as IdentityMaterial;
-    const egress = {
-      get: (request: WireRequest) => this.bank.get(request, files, settings.BANK_REQUEST_TIMEOUT_MS),
-    };
+    const egress = { get: (request: WireRequest) => this.#call(request, files) };
     const token = { egress, authUrl: settings.BANK_AUTH_URL, material, clock, logger };
     const request = () => this.#oneTokenRequest(() => requestToken(token));
     return { files, certificate, egress, tokens: new AccessTokenProvider({ clock, logger, activity, request }) };
   }
 
-  /** In place of the worker: counts the rows of the model's pages. */
-  #toBuilder() {
-    let size = 0;
-    return {
-      takePage: async ({ number, pieces }: ListPage): Promise<PageFacts> => {
-        const { rows, rowCount, pageSize } = JSON.parse(Buffer.concat(pieces).toString()) as ModelPage;
-        size = number === 1 ? rows : size + rows;
-        return { accounts: rows, added: rows, rowCount, echoedSize: pageSize, repeatsLast: false, drift: [] };
-      },
-      finish: async () => this.#bufferOf(size),
-      end: async () => undefined,
-    };
-  }
-
-  #bufferOf(size: number): ArrayBuffer {
-    const known = this.#buffers.get(size);
-    if (known) return known;
-    const { buffer } = snapshotOf(Array.from({ length: size }, (_, index) => account({ id: `${index}` })));
-    this.#buffers.set(size, buffer);
-    return buffer;
+  /** In place of `Egress.get`. */
+  async #call(request: WireRequest, files: Files): Promise<WireAnswer> {
+    const { target } = request;
+    const answer = answerOf(request, files, this.plan, this.time.trueMs, this.draw);
+    const { status, body, retryAfter } = answer;
+    if (answer.expired) this.misuse.expiredTokens += 1;
+    if (target === 'token') this.#tokenRequests += 1;
+    this.misuse.tokenRequestsAtOnce = Math.max(this.misuse.tokenRequestsAtOnce, this.#tokenRequests);
+    const ms = Math.min(answer.ms, settings.BANK_REQUEST_TIMEOUT_MS);
+    await this.time.wait(ms);
+    if (target === 'token') this.#tokenRequests -= 1;
+    const late = ms < answer.ms;
+    const code = late ? 'bank-timeout' : status === null ? 'bank-unreachable' : null;
+    const bank = { serverAddress: 'bank.example', serverPort: 443 };
+    this.activity.emit('bankCallEnded', { target, ...bank, status: late ? null : status, ms, code });
+    if (late || status === null) throw new GatewayError(code ?? 'bank-unreachable', 'simulated');
+    const text = body ? JSON.stringify(body) : status === 400 ? '<html>The SSL certificate error' : '';
+    const contentType = body ? 'application/json' : 'text/html';
+    return { status, contentType, retryAfter: retryAfter?.toString() ?? null, pieces: [Buffer.from(text)] };
   }
 }
+
+const { buffer } = snapshotOf([]);
+
+/** In place of the worker: takes the counts of the model's pages. */
+const BUILDER = {
+  takePage: async ({ pieces }: ListPage): Promise<PageFacts> => {
+    const { rows, rowCount, pageSize } = JSON.parse(Buffer.concat(pieces).toString()) as ModelPage;
+    return { accounts: rows, added: rows, rowCount, echoedSize: pageSize, repeatsLast: false, drift: [] };
+  },
+  finish: async () => buffer,
+  end: async () => undefined,
+};

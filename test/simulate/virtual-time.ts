@@ -60,17 +60,13 @@ export class VirtualTime extends Clock {
   replaceTimers(): void {
     const after = (run: (...values: unknown[]) => void, ms = 0, ...values: unknown[]) =>
       this.after(ms, () => run(...values));
-    const cancel = (timer: Timer) => {
-      const index = this.#timers.indexOf(timer);
-      if (index >= 0) this.#timers.splice(index, 1);
-    };
-    const abortAfter = (ms: number) => {
+    // a cleared timer runs in vain
+    Object.assign(globalThis, { setTimeout: after, clearTimeout: () => undefined });
+    AbortSignal.timeout = (ms: number) => {
       const end = new AbortController();
       this.after(ms, () => end.abort('timed out'));
       return end.signal;
     };
-    Object.assign(globalThis, { setTimeout: after, clearTimeout: cancel });
-    AbortSignal.timeout = abortAfter;
     Object.assign(timersPromises, { setTimeout: (ms: number) => this.wait(ms) });
     syncBuiltinESMExports();
   }
