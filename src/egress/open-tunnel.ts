@@ -31,7 +31,7 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
   const request = (proxy.protocol === 'http:' ? requestOverTcp : requestOverTls)({
     method: 'CONNECT',
     path: target,
-    headers: { Host: target, Connection: 'keep-alive', ...toAuthorization(proxy) },
+    headers: { Host: target, Connection: 'keep-alive' },
     host,
     port: proxy.port,
     servername: isIP(host) ? '' : host,
@@ -42,6 +42,9 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
     agent: false,
     maxHeaderSize: MAX_CONNECT_ANSWER_BYTES,
   });
+  const authorization = toAuthorization(proxy);
+  // not among the options, which Node writes into its debug output
+  if (authorization) request.setHeader('Proxy-Authorization', authorization);
   const fail = (error: unknown) => {
     reject(error);
     request.destroy();
@@ -119,8 +122,7 @@ function toUnavailable({ host }: URL, code = 'unknown'): GatewayError {
 /** True for a code of the runtime that means a server certificate that is not trusted. */
 export const isTrustFailure = (code: string): boolean => /^(?!ERR_SSL_).*(CERT|SIGNED|ISSUER|VERIFY)/.test(code);
 
-function toAuthorization({ username, password }: URL): Record<string, string> {
-  if (username === '' && password === '') return {};
-  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`, 'utf8');
-  return { 'Proxy-Authorization': `Basic ${basic.toString('base64')}` };
+function toAuthorization({ username, password }: URL): string | null {
+  if (username === '' && password === '') return null;
+  return `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`, 'utf8').toString('base64')}`;
 }
