@@ -56,46 +56,46 @@ export class EncodedResponses {
   readonly #compressing = pLimit(2);
 
   /** The cached response for a URL, if it has been built. */
-  find({ snapshot, stale }: ServedSnapshot, key: string, encoding: Encoding): EncodedResponse | undefined {
-    return this.#caches.get(snapshot)?.ready.get(`${encoding} ${stale} ${key}`);
+  find({ snapshot, stale }: ServedSnapshot, url: string, encoding: Encoding): EncodedResponse | undefined {
+    return this.#caches.get(snapshot)?.ready.get(`${encoding} ${stale} ${url}`);
   }
 
-  /** The response for a URL; built once for all that ask for it meanwhile. */
-  async get(served: ServedSnapshot, key: string, encoding: Encoding, build: BuildJson): Promise<EncodedResponse> {
-    const found = this.find(served, key, encoding);
+  /** The response for a URL, from the cache or built once for all callers that ask for it meanwhile. */
+  async get(served: ServedSnapshot, url: string, encoding: Encoding, build: BuildJson): Promise<EncodedResponse> {
+    const found = this.find(served, url, encoding);
     if (found) return found;
     const { ready, pending } = this.#cacheOf(served.snapshot);
-    const fullKey = `${encoding} ${served.stale} ${key}`;
-    let encoded = pending.get(fullKey);
+    const key = `${encoding} ${served.stale} ${url}`;
+    let encoded = pending.get(key);
     if (!encoded) {
       encoded = (
-        encoding === 'identity' ? this.#encode(served, key, build) : this.#compress(served, key, encoding, build)
+        encoding === 'identity' ? this.#encode(served, url, build) : this.#compress(served, url, encoding, build)
       )
         .then((response) => {
-          if (Buffer.isBuffer(response.body)) ready.set(fullKey, response);
+          if (Buffer.isBuffer(response.body)) ready.set(key, response);
           return response;
         })
-        .finally(() => pending.delete(fullKey));
-      pending.set(fullKey, encoded);
+        .finally(() => pending.delete(key));
+      pending.set(key, encoded);
     }
     return encoded;
   }
 
-  #encode(served: ServedSnapshot, key: string, build: BuildJson): Promise<EncodedResponse> {
+  #encode(served: ServedSnapshot, url: string, build: BuildJson): Promise<EncodedResponse> {
     return this.#building(async () => {
       // many different ones may be asked for at the same moment: everything else has its turn between them
       await nextTimeSlice();
-      return toResponse(served, key, await build(served));
+      return toResponse(served, url, await build(served));
     });
   }
 
   async #compress(
     served: ServedSnapshot,
-    key: string,
+    url: string,
     encoding: Compression,
     build: BuildJson,
   ): Promise<EncodedResponse> {
-    const plain = await this.get(served, key, 'identity', build);
+    const plain = await this.get(served, url, 'identity', build);
     const { etag, body } = plain;
     if (!Buffer.isBuffer(body) || body.length <= MIN_COMPRESSED_BYTES) return plain;
     return { etag, encoding, body: await this.#compressing(() => compressed(body, encoding)) };
@@ -112,13 +112,13 @@ export class EncodedResponses {
   }
 }
 
-function toResponse({ snapshot, stale }: ServedSnapshot, key: string, { parts, bytes }: JsonBody): EncodedResponse {
+function toResponse({ snapshot, stale }: ServedSnapshot, url: string, { parts, bytes }: JsonBody): EncodedResponse {
   const { asOf, complete, digest } = snapshot;
   const all = [...parts, Buffer.from(`,"snapshot":${JSON.stringify({ asOf, stale, complete })}}`)];
   // not over `asOf`, which changes while the data does not
   const state = JSON.stringify({ stale, complete });
   return bytes > MAX_BODY_BYTES
-    ? { etag: toEntityTag([key, digest, state]), encoding: 'identity', body: all }
+    ? { etag: toEntityTag([url, digest, state]), encoding: 'identity', body: all }
     : { etag: toEntityTag([...parts, state]), encoding: 'identity', body: Buffer.concat(all) };
 }
 

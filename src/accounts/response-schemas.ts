@@ -3,7 +3,7 @@ import { accountSchema } from '../snapshot/account-schema.js';
 import { totalSchema } from './totals.js';
 
 /** Schema of the snapshot's state in a response. */
-export const snapshotSchema = z
+const snapshotSchema = z
   .object({
     asOf: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }).describe('when the bank was asked'),
     stale: z.boolean().describe('older than it should be, because the bank is slow or failing'),

@@ -82,7 +82,7 @@ class RunningTotal {
     current: new ExactSum(),
   };
 
-  /** @param position that of the account; its entries come one after the other */
+  /** @param position of the account; all entries of an account are added one after the other */
   add(entry: Balance, position: number): void {
     if (position !== this.#lastPosition) this.#accounts += 1;
     this.#lastPosition = position;

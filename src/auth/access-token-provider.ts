@@ -84,10 +84,8 @@ export class AccessTokenProvider {
   status() {
     const token = this.usable;
     const { clock } = this.options;
-    const none = this.#inFlight ? 'requested' : this.waiting ? 'waiting' : 'none';
-    const state: 'usable' | typeof none = token ? 'usable' : none;
     return {
-      state,
+      state: this.#state,
       /** Expiry of the token by the wall clock, ms since 1970. */
       expiresAt: token ? token.requestedAt.wall + token.lifetimeMs : null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
@@ -96,6 +94,12 @@ export class AccessTokenProvider {
       failure: this.#backOff.status(),
       circuit: this.#backOff.circuit,
     };
+  }
+
+  get #state(): 'usable' | 'requested' | 'waiting' | 'none' {
+    if (this.usable) return 'usable';
+    if (this.#inFlight) return 'requested';
+    return this.waiting ? 'waiting' : 'none';
   }
 
   #renew(): Promise<AccessToken> {

@@ -54,11 +54,11 @@ export class AuthorizedCall {
     const { certificate, tokens } = identity;
     const { signal } = request;
     const invalid = validityError(certificate, this.clock.now().wall);
-    if (invalid) toNoToken(invalid);
-    const token = await orAborted(tokens.get().catch(toNoToken), signal);
+    if (invalid) throwNoToken(invalid);
+    const token = await orAborted(tokens.get().catch(throwNoToken), signal);
     const answer = await this.#send(identity, token, request);
     if (answer.status !== 401) return answer;
-    const another = await orAborted(tokens.replace(token).catch(toNoToken), signal);
+    const another = await orAborted(tokens.replace(token).catch(throwNoToken), signal);
     return another ? this.#send(identity, another, request) : answer;
   }
 
@@ -75,7 +75,7 @@ export class AuthorizedCall {
 }
 
 /** @throws NoToken */
-function toNoToken(thrown: unknown): never {
+function throwNoToken(thrown: unknown): never {
   const error = toGatewayError(thrown);
   throw new NoToken(error.code, error.detail, error);
 }

@@ -18,7 +18,7 @@ import { isSame, readIdentityMaterial, watchedFiles, type IdentityMaterial } fro
 
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
 const LOOK_EVERY_MS = 1000;
-/** Files that could not be read are read again: the reason may have passed without a change of the files (EMFILE). */
+/** Files that cannot be used are read again after this time: the reason may pass without a change of the files (EMFILE). */
 const READ_AGAIN_AFTER_MS = 60_000;
 
 interface IdentityHolderOptions {
@@ -44,8 +44,8 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** A new identity that no token request has proved yet. */
   #candidate: BankIdentity | null = null;
   #refusal: { readonly code: ProblemCode; readonly detail: string; readonly at: string } | null = null;
-  /** Time at which reading the files failed. */
-  #unreadSince: Instant | null = null;
+  /** When the files were last found unusable; null once they have been read. */
+  #unusableAt: Instant | null = null;
 
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
   static async start(options: IdentityHolderOptions): Promise<IdentityHolder> {
@@ -114,7 +114,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     const changed = this.watch.changed();
     if (this.#oneReload.activeCount > 0) return;
     const { clock } = this.options;
-    const readAgain = this.#unreadSince !== null && clock.since(this.#unreadSince) >= READ_AGAIN_AFTER_MS;
+    const readAgain = this.#unusableAt !== null && clock.since(this.#unusableAt) >= READ_AGAIN_AFTER_MS;
     if (changed || readAgain) void this.#oneReload(() => this.#reload());
     else if (this.#candidate) void this.#oneReload(() => this.#prove());
   }
@@ -125,10 +125,10 @@ export class IdentityHolder implements OnApplicationShutdown {
     let material: IdentityMaterial;
     try {
       material = await readIdentityMaterial(settings, new Date(this.#nowMs), this.#closing.signal);
-      this.#unreadSince = null;
+      this.#unusableAt = null;
     } catch (error) {
       if (this.#closing.signal.aborted) return;
-      this.#unreadSince = clock.now();
+      this.#unusableAt = clock.now();
       this.#drop();
       this.#refuse(toUnusable(error));
       return;

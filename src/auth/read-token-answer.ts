@@ -20,7 +20,7 @@ const tokenAnswerSchema = z.object({
     .string('is not a string')
     .regex(/^bearer$/i, 'is not Bearer')
     .nullish(),
-  // any value, or none
+  // any value: without a usable one, the lifetime is unknown
   expires_in: z.unknown().optional(),
 });
 

@@ -7,9 +7,9 @@ import { readTokenAnswer } from './read-token-answer.js';
 /** Path of the token endpoint below {auth_url} (docs/bank.md#token-endpoint). */
 const AUTHORIZE_PATH = '/api/v1/authorizations/authorize';
 
-/** For a token whose lifetime is not known. */
+/** Assumed for a token whose lifetime is unknown. */
 const DEFAULT_LIFETIME_SECONDS = 60;
-/** The gateway stops using a token so long before its end. */
+/** The gateway stops using a token this long before its end. */
 const MARGIN_MS = 5000;
 
 /** A bearer token as the bank issued it, opaque to us, and the times of its life by both clocks. */

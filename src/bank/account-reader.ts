@@ -31,7 +31,7 @@ const MAX_BYTES = 600_000_000;
 /** Below this, the page size is unlikely to be the reason for a refusal. */
 const DEFAULT_PAGE_SIZE = 50;
 
-/** Begins refreshes of the account list, and remembers from one to the next how the bank pages. */
+/** Begins refreshes of the account list, and remembers how the bank pages from one to the next. */
 @Injectable()
 export class AccountReader {
   readonly #options: RefreshOptions;
@@ -73,7 +73,7 @@ class ListRefresh {
   }
 
   /**
-   * The pages in order; each is answered with `took` before the next is requested. The next ones are asked for
+   * The pages in order; the caller passes the facts of each to `took` before it takes the next. The next ones are requested
    * meanwhile, up to BANK_MAX_CONCURRENT_REQUESTS at a time.
    * @throws GatewayError as `PageSource.get`
    */

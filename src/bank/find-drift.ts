@@ -11,16 +11,16 @@ export interface Drift {
 /** Maximum number of findings. */
 export const MAX_DRIFT = 50;
 /** Maximum number of keys of one object, and of entries of one list, that are checked. */
-const MAX_LOOKED_AT = 200;
+const MAX_CHECKED = 200;
 
-/** The known words of open lists. */
+/** The known words of each field that is an open list. */
 const WORDS = new Map<string, readonly unknown[]>([
   ['status', ['Active', 'Closed']],
   ['protectionType', ['None', 'ClientMoney', 'SafeGuarded']],
   ['type', ['CurrentBalance']],
 ]);
-/** The fields of what is in lists of objects. */
-const ENTRIES = new Map<string, Fields>([
+/** The known fields of the entries of each list of objects. */
+const ENTRY_FIELDS = new Map<string, Fields>([
   ['balances', BALANCE_FIELDS],
   ['accountIdentifiers', IDENTIFIER_FIELDS],
 ]);
@@ -34,15 +34,15 @@ type Row = Readonly<Record<string, unknown>>;
 /** Unknown keys of accounts, balances and identifiers, and unknown words of open lists, each once. */
 export function findDrift(accounts: readonly Row[]): Drift[] {
   const found = new Map<string, Drift>();
-  for (const account of accounts) look(account, ACCOUNT_FIELDS, '', found);
+  for (const account of accounts) checkFields(account, ACCOUNT_FIELDS, '', found);
   return [...found.values()];
 }
 
-function look(row: Row, fields: Fields, path: string, found: Map<string, Drift>): void {
+function checkFields(row: Row, fields: Fields, path: string, found: Map<string, Drift>): void {
   const note = (drift: Drift) => found.set(keyOf(drift), drift);
-  let looked = 0;
+  let checked = 0;
   for (const key in row) {
-    if (found.size >= MAX_DRIFT || ++looked > MAX_LOOKED_AT) return;
+    if (found.size >= MAX_DRIFT || ++checked > MAX_CHECKED) return;
     if (!Object.hasOwn(fields, key)) {
       note({ path: path + toShownKey(key) });
       continue;
@@ -52,15 +52,16 @@ function look(row: Row, fields: Fields, path: string, found: Map<string, Drift>)
     if (words && value !== null && value !== '' && !words.includes(value)) {
       note(typeof value === 'string' && WORD.test(value) ? { path: path + key, value } : { path: path + key });
     }
-    const inEntries = ENTRIES.get(key);
-    if (!inEntries || !Array.isArray(value)) continue;
-    for (const entry of value.slice(0, MAX_LOOKED_AT) as unknown[]) {
-      if (typeof entry === 'object' && entry !== null) look(entry as Row, inEntries, `${path}${key}[].`, found);
+    const entryFields = ENTRY_FIELDS.get(key);
+    if (!entryFields || !Array.isArray(value)) continue;
+    for (const entry of value.slice(0, MAX_CHECKED) as unknown[]) {
+      if (typeof entry === 'object' && entry !== null)
+        checkFields(entry as Row, entryFields, `${path}${key}[].`, found);
     }
   }
 }
 
-/** Identifies a finding. */
+/** Findings with the same key are the same drift. */
 export const keyOf = ({ path, value = '' }: Drift): string => `${path} ${value}`;
 
 /** The key if it is safe to show, else `*`: it may be data, an IBAN for example. */

@@ -11,7 +11,7 @@ export interface AccountList {
   readonly complete: boolean | null;
 }
 
-/** The rules of one pass over the list, in page order and without I/O: which page is the last, and what came of it. */
+/** The rules of one pass over the list, in page order and without I/O: which page is the last, and the outcome. */
 export class Paging {
   readonly #counts = new Set<number>();
   #first: PageFacts | null = null;
@@ -19,11 +19,15 @@ export class Paging {
   #accounts = 0;
   #duplicates = 0;
   #pages = 0;
-  /** Number of the last page to read, as far as is known. */
-  last = 1;
+  #last = 1;
 
   /** @param pageSize as asked for */
   constructor(private readonly pageSize: number) {}
+
+  /** Number of the last page to read, as far as is known. */
+  get last(): number {
+    return this.#last;
+  }
 
   get list(): AccountList {
     const counts = [...this.#counts];
@@ -35,7 +39,7 @@ export class Paging {
   /** Records the next page. */
   took(facts: PageFacts): void {
     this.#number += 1;
-    this.last = this.#number;
+    this.#last = this.#number;
     // past the end
     if (this.#number > 1 && facts.accounts === 0) return;
     if (facts.rowCount !== null) this.#counts.add(facts.rowCount);
@@ -48,7 +52,7 @@ export class Paging {
       this.#duplicates = 0;
     }
     // an empty list; the same page again and again must not go on forever
-    if (facts.added > 0) this.last = this.#lastAfter(facts, first);
+    if (facts.added > 0) this.#last = this.#lastAfter(facts, first);
   }
 
   #lastAfter(facts: PageFacts, first: PageFacts): number {

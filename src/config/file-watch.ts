@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-/** Files that do not stand still for so many looks are read all the same, so that one touched over and over is seen too. */
+/** Number of looks after which files that still change are reported all the same, so that one touched over and over is seen too. */
 const MAX_LOOKS = 4;
 
 /**
@@ -11,6 +11,7 @@ export class FileWatch {
   readonly #paths: readonly string[];
   #known: string;
   #last: string;
+  /** Number of looks in a row at files that differ from the known ones. */
   #looks = 0;
 
   constructor(paths: readonly string[]) {
@@ -27,7 +28,7 @@ export class FileWatch {
     return this.#looks >= (still ? 1 : MAX_LOOKS);
   }
 
-  /** The files as they are now are known. To be called before they are read: a change meanwhile is then seen. */
+  /** Takes the files as they are now for known. Call it before they are read: a change meanwhile is then seen. */
   acknowledge(): void {
     this.#known = this.#last = toSignature(this.#paths);
     this.#looks = 0;

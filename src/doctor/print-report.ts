@@ -13,7 +13,7 @@ const WIDTH = 110;
 const MARGIN = 26;
 const RULE = '-'.repeat(WIDTH);
 
-/** One step for people: result, duration, what is wrong without a failure, and the facts. */
+/** One step for people: result, duration, the warning if there is one, and the facts. */
 export function printStep({ name, status, ms, facts, problem, remedy }: StepReport): string {
   const warning = status === 'warning' ? wrapped(`${problem} ${remedy}`, MARGIN) : [];
   const lines = [...warning, ...toTable(toRows(facts), MARGIN)].map((line) => ' '.repeat(MARGIN) + line);
@@ -22,7 +22,7 @@ export function printStep({ name, status, ms, facts, problem, remedy }: StepRepo
   return `${[`${head}   ${first.slice(MARGIN)}`.trimEnd(), ...rest].join('\n')}\n`;
 }
 
-/** The end of the report: a summary, or what is broken and who must act. With the facts above, it is the text for a ticket. */
+/** The end of the report: a summary, or what is broken and who must act. With the steps above it is the text for a ticket. */
 export function printVerdict(report: DoctorReport, version: string, at: Date, offline: boolean): string {
   const failed = failedStep(report);
   if (!failed) {
@@ -58,7 +58,7 @@ function toTable(rows: readonly [string, string][], indent: number): string[] {
   );
 }
 
-/** The lines of a text; text from outside gets no control characters. */
+/** The lines of a text. Control characters become `?`, because parts of it come from outside. */
 function wrapped(text: string, indent: number): string[] {
   const lines: string[] = [];
   for (const word of text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').split(' ')) {

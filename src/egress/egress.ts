@@ -27,7 +27,7 @@ export type EgressSettings = RouteSettings &
 /** A request was not sent, because its `sendBefore` had passed. */
 export class TooLateToSend extends Error {}
 
-/** No body that is empty, HTML or noise; only parsing shows whether it is valid. */
+/** Excludes a body that is empty, HTML or noise. Only parsing shows whether the rest is valid. */
 const STARTS_LIKE_JSON = /^(\xef\xbb\xbf)?\s*[[{]/;
 
 interface EgressParts {

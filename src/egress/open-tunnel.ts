@@ -53,7 +53,7 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
     fail(code?.startsWith('HPE_') ? toRefused(tunnel) : toUnavailable(proxy, code));
   });
   request.on('connect', ({ statusCode }, socket: Socket, head) => {
-    // the request lets go of it
+    // the request no longer handles its errors
     socket.on('error', () => undefined);
     if (statusCode !== 200) fail(toRefused(tunnel, statusCode));
     // no TLS server speaks first

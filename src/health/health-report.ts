@@ -39,8 +39,8 @@ export class HealthReport {
       ...this.#listener(),
       ...this.#sharing(),
     };
-    const well = Object.values(parts).every(({ status }) => status === 'up' || status === 'unknown');
-    const status = ready ? (well ? ('ok' as const) : ('degraded' as const)) : ('error' as const);
+    const healthy = Object.values(parts).every(({ status }) => status === 'up' || status === 'unknown');
+    const status = ready ? (healthy ? ('ok' as const) : ('degraded' as const)) : ('error' as const);
     return {
       status,
       version: VERSION,

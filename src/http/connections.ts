@@ -20,7 +20,10 @@ const DRAIN_LOOK_MS = 50;
 const LINGER_MS = 1000;
 
 interface Connection {
-  /** In order. An array: the collector would keep the old tables of a set that changes with every request, and all in them. */
+  /**
+   * In order. An array, because a Set that changes with every request leaves old hash tables behind, and the garbage collector
+   * keeps everything in them.
+   */
   readonly unanswered: ServerResponse[];
   lastRequest: IncomingMessage | null;
   /** True if no further request is read after the current ones. */

@@ -24,7 +24,7 @@ import { sendProblem, toPath } from './problem-answer.js';
 import { RouteMethods } from './route-methods.js';
 import { toSecurityHeaders } from './security-headers.js';
 
-/** What a response may depend on besides its URL; the same on every one, so that no route can forget it. */
+/** Request headers that a response may depend on. All responses have the same list, so that no route can forget one. */
 const VARY = 'Accept, Accept-Encoding, Origin';
 
 /** Fastify's reply for a response of Node's. A WeakMap of all of them would cost the collector more than all else here. */

@@ -72,7 +72,7 @@ export class ListenerCertificate {
     try {
       const pair = this.#read();
       const isSameCertificate = pair.cert.equals(this.#pair.cert);
-      // one that is in use already may end there
+      // the certificate in use is not refused once it has expired
       if (!isSameCertificate) this.#assertValidNow(pair.certificate);
       this.#refused = null;
       if (!isSameCertificate || !pair.key.equals(this.#pair.key)) this.#take(pair);

@@ -136,7 +136,8 @@ function toPairs(keys: readonly KeyObject[], leaves: readonly X509Certificate[])
 
 /** Prefers one that allows client authentication, is valid now, is no authority, and ends last. */
 function choosePair(pairs: readonly Pair[], now: Date): Pair {
-  const rank = ({ leaf }: Pair) => 4 * +allowsClientAuth(leaf) + 2 * +isValidAt(leaf, now) + +!leaf.ca;
+  const rank = ({ leaf }: Pair) =>
+    (allowsClientAuth(leaf) ? 4 : 0) + (isValidAt(leaf, now) ? 2 : 0) + (leaf.ca ? 0 : 1);
   const end = ({ leaf }: Pair) => leaf.validToDate.getTime();
   const [best] = pairs.toSorted((a, b) => rank(b) - rank(a) || end(b) - end(a));
   return best as Pair;

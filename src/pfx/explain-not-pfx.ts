@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 import { PFX_FROM_JKS, PFX_FROM_PEM } from './remedy.js';
 
-/** Other files by their beginning, without NUL bytes and byte order marks, as latin1: what it is, what to do. */
+/** Kinds of other files: their text as latin1, without NUL bytes and byte order marks; what they are; what to do. */
 const KINDS: readonly (readonly [looksLike: (text: string) => boolean, what: string, remedy: string])[] = [
   [(text) => text.startsWith('\xfe\xed\xfe\xed'), 'a Java keystore (JKS)', `Convert it: ${PFX_FROM_JKS}.`],
   [

@@ -3,7 +3,7 @@ import { CertificateUnreadable } from './certificate-unreadable.js';
 /** 1.3.6.1.4.1.311.17.4: in such a bag Windows keeps the passcode that it made up for -ProtectTo. */
 const WINDOWS_PROTECTED_PASSCODE = Buffer.from('06092b0601040182371104', 'hex');
 
-/** What a passcode looks like after a usual slip. */
+/** Usual slips, and how a passcode looks after each. */
 const SLIPS: readonly (readonly [looks: RegExp, slip: string])[] = [
   [/[\r\n]$/, 'ends with a line end'],
   [/^\ufeff/, 'starts with a byte order mark'],
@@ -11,7 +11,10 @@ const SLIPS: readonly (readonly [looks: RegExp, slip: string])[] = [
   [/^(["']).*\1$/, 'is in quotes'],
 ];
 
-/** The refusal of a passcode that does not fit. @param contents the AuthenticatedSafe */
+/**
+ * The refusal of a passcode that does not fit.
+ * @param contents the AuthenticatedSafe
+ */
 export function explainPasscode(passcode: string, contents: Buffer): CertificateUnreadable {
   if (contents.includes(WINDOWS_PROTECTED_PASSCODE)) {
     return new CertificateUnreadable(

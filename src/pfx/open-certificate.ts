@@ -65,7 +65,7 @@ function toReply(worker: Worker): Promise<ClientCertificate> {
       const tooLarge = 'The PFX is damaged: its structure takes more memory than any PFX needs.';
       reject(new CertificateUnreadable('damaged', tooLarge, 'Copy it again in binary mode.'));
     } else {
-      // an instance of a class does not survive the way between threads
+      // between threads, an error keeps its properties but not its class
       reject(name === 'CertificateUnreadable' ? new CertificateUnreadable(reason, problem, remedy) : error);
     }
   });

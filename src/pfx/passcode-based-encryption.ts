@@ -18,7 +18,7 @@ const PKCS12_CIPHERS: Readonly<Record<string, { readonly name: string; readonly 
 
 /** A file names its own number of rounds, and a native derivation cannot be interrupted. GnuTLS writes 600 000. */
 const MAX_ROUNDS = 10_000_000;
-/** The longest digest. */
+/** Length of the longest digest. */
 const MAX_KEY_BYTES = 64;
 /** Shorter keys must be rejected (RFC 9579, 6): with a key of one byte, a forged file fits one passcode in 256. */
 const PBMAC1_MIN_KEY_BYTES = 20;
@@ -42,7 +42,7 @@ export function toEncodings(passcode: string): Passcode[] {
 }
 
 /** The MAC over the contents, which only the right passcode reproduces. */
-export type Mac = (contents: Buffer, passcode: Passcode) => boolean;
+type Mac = (contents: Buffer, passcode: Passcode) => boolean;
 
 /** Reads MacData: an HMAC by RFC 7292, 4, or PBMAC1 (RFC 9579). @throws CertificateUnreadable, Error */
 export function toMac(macData: Asn1): Mac {
@@ -75,7 +75,7 @@ export function toMac(macData: Asn1): Mac {
 
 /** One way to encrypt with a passcode, its parameters read. */
 interface Encryption {
-  /** Name of the cipher. */
+  /** Node's name of the cipher: `aes-256-cbc`. */
   readonly name: string;
   /** @throws Error on wrong padding, which a wrong passcode nearly always produces */
   decrypt(ciphertext: Buffer, passcode: Passcode): Buffer;
@@ -87,7 +87,7 @@ export function toEncryption(algorithm: Asn1 | undefined): Encryption {
   const [first, second] = childrenOf(parameters);
   if (oid === PBES2) {
     const cipher = toAlgorithm(second);
-    // Node knows ciphers and hashes by their identifiers, too
+    // Node also finds a cipher by its object identifier
     const { name, keyLength = 0 } = getCipherInfo(cipher.oid) ?? refuseAlgorithm(`the cipher ${cipher.oid}`);
     if (!/^(aes-\d+|des-ede3)-cbc$/.test(name)) refuseAlgorithm(`the cipher ${name}`);
     const { derive } = toPbkdf2(first);
@@ -116,13 +116,13 @@ function toAlgorithm(node: Asn1 | undefined): { oid: string; parameters: Asn1 | 
   return { oid: oidOf(oid), parameters };
 }
 
-/** The name that Node and node-forge share of a hash, also of an HMAC by its hash (RFC 8018, B.1). */
+/** The name of a hash, or of the hash of an HMAC (RFC 8018, B.1), that Node and node-forge share. */
 function toHash(oid: string): string {
   const name = forge.pki.oids[oid]?.replace('hmacWith', '').toLowerCase() ?? '';
   return /^(md5|sha\d+)$/.test(name) ? name : refuseAlgorithm(`the hash ${oid}`);
 }
 
-/** PBKDF2 (RFC 8018, A.2); `keyLength` is the length that the file itself names, 0 without one. */
+/** PBKDF2 (RFC 8018, A.2); `keyLength` is the length that the file names, or 0. */
 function toPbkdf2(node: Asn1 | undefined) {
   const { oid, parameters } = toAlgorithm(node);
   if (oid !== PBKDF2) refuseAlgorithm(`the key derivation ${oid}`);

@@ -70,7 +70,8 @@ export class Fleet {
 
   /**
    * Returns an acceptable copy; else the last look, after which the bank may be asked: with the lock, or without it after the
-   * longest wait. Null if Redis cannot be used. @throws the reason of `signal`
+   * longest wait. Returns null if Redis cannot be used.
+   * @throws the reason of `signal`
    */
   async #findOrLock(group: Group, signal: AbortSignal, acceptable: Acceptable): Promise<ReadSnapshot | Look | null> {
     if (this.connection.trouble !== null) return null;
@@ -82,7 +83,8 @@ export class Fleet {
       const first = await this.store.lockAndLook(group, budget);
       const { leftMs } = budget;
       let look = first;
-      for (let mayLoad = true; ;) {
+      let mayLoad = true;
+      for (;;) {
         const waitedMs = look === first ? 0 : performance.now() - began;
         const isAcceptable = ({ asOfMs, durationMs }: SealedFacts): boolean => {
           const ageMs = this.#redisNow(look) - asOfMs;
@@ -141,6 +143,7 @@ export class Fleet {
     if (await this.store.store(group, snapshot, asOfMs)) this.#lastStoredAt = this.#now();
   }
 
+  /** The time by Redis' clock, ms since 1970: that of the look, continued by the clocks of this machine. */
   #redisNow({ at, redisMs }: Look): number {
     return redisMs + this.clock.since(at);
   }

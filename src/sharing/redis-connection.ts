@@ -30,8 +30,8 @@ const RETRY_MS = 250;
 type RedisClient = ReturnType<typeof createRedisClient>;
 
 /**
- * The connection to Redis. After a failure, which is logged as `sharing.unavailable`, it is closed, and new ones are opened and
- * probed until one works: `sharing.recovered`.
+ * The connection to Redis. After a failure it is closed, and new ones are opened and probed until one works. The first failure of
+ * a series is logged as `sharing.unavailable`, its end as `sharing.recovered`.
  */
 export class RedisConnection {
   #client: RedisClient | null = null;
@@ -49,15 +49,16 @@ export class RedisConnection {
     return this.#trouble;
   }
 
-  /** Connects, and goes on trying until `close`. Resolves after the first attempt, which takes at most 1.2 s. */
+  /** Connects, and retries until `close`. Resolves after the first attempt, which takes at most 1.2 s. */
   async connect(): Promise<void> {
     try {
       const client = await open(this.settings);
       if (this.#closed) return client.destroy();
       this.#client = client;
       client.on('error', (error: unknown) => client === this.#client && this.failed(toReason(error)));
-      if (this.#trouble !== null)
+      if (this.#trouble !== null) {
         this.logger.info({ event: 'sharing.recovered', what: 'redis' }, 'Redis can be used again');
+      }
       this.#trouble = null;
     } catch (error) {
       this.#tryLater(toReason(error));
@@ -65,7 +66,7 @@ export class RedisConnection {
   }
 
   /**
-   * Sends commands together; gives their replies, strings as Buffers. A key of another type reads as null.
+   * Sends commands together and returns their replies, strings as Buffers. A key of another type reads as null.
    * @throws RedisFailure, at once while Redis cannot be used
    */
   async send(commands: readonly Command[], budget: TimeBudget): Promise<readonly unknown[]> {
@@ -79,7 +80,7 @@ export class RedisConnection {
     }
   }
 
-  /** Gives the connection up: Redis is unavailable until another one works. */
+  /** Closes the connection: Redis is unavailable until another one works. */
   failed(reason: string): RedisFailure {
     if (this.#client) {
       this.#client.destroy();
@@ -108,7 +109,7 @@ export class RedisConnection {
   }
 }
 
-/** A connection that has been probed. @throws RedisFailure or an error of the library */
+/** Opens a connection and probes it. @throws RedisFailure or an error of the library */
 async function open(settings: RedisSettings): Promise<RedisClient> {
   const client = createRedisClient(settings);
   const connecting = client.connect();
@@ -118,7 +119,7 @@ async function open(settings: RedisSettings): Promise<RedisClient> {
     return client;
   } catch (error) {
     client.destroy();
-    // destroyed while connecting, it connects nevertheless
+    // a client that is destroyed while connecting connects nevertheless
     connecting.then(
       () => client.destroy(),
       () => undefined,

@@ -27,7 +27,7 @@ interface Parts {
   readonly maxAgeMs: number;
 }
 
-/** The state of Redis at one moment. All instances go by its clock: one whose own is minutes off shows the same ages. */
+/** The state of Redis at one moment. Ages use its clock, so an instance whose own is minutes off shows the same ones. */
 export interface Look {
   /** The moment by the clocks of this machine, before Redis was asked. */
   readonly at: Instant;
@@ -107,7 +107,7 @@ export class RedisStore {
     await this.#parts.connection.send([['DEL', this.#value(group)]], new TimeBudget(BACKGROUND_MS));
   }
 
-  /** Keeps the lock of this instance until `releaseLock`. */
+  /** Renews the lock of this instance until `releaseLock`. */
   keepLock(group: Group): void {
     this.#renewal = setInterval(
       () => void this.#expireLock(group, LOCK_MS).catch(() => undefined),

@@ -24,7 +24,7 @@ export class SharedSnapshots implements OnApplicationShutdown {
     private readonly file: SnapshotFile | null,
   ) {}
 
-  /** Connects to Redis, and waits for it little more than a second. */
+  /** Connects to Redis, waiting at most 1.2 s. */
   static async start(settings: Settings, clock: Clock, logger: Logger, identities: IdentityHolder) {
     const { REDIS_URL, REDIS_KEY_PREFIX: keyPrefix, SNAPSHOT_FILE: path, SNAPSHOT_KEY_FILE: keyFile } = settings;
     const groups = new Groups(identities, settings, keyFile === undefined ? null : readSnapshotKey(keyFile));

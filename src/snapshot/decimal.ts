@@ -23,13 +23,13 @@ export class ExactSum {
   }
 }
 
-/** A text that sorts as the decimal does, exactly and whatever its length; that of 1.10 and 1.1, or -0 and 0, is the same. */
+/** A text that sorts as the decimal does, exactly and whatever its length. Equal decimals (1.10 and 1.1, -0 and 0) have the same. */
 export function toSortableDecimal(text: string): string {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.');
   const digits = whole.replace(/^0+/, '');
   const key = `${String(digits.length).padStart(3, '0')}${digits}.${fraction.replace(/0+$/, '')}`;
   if (!text.startsWith('-') || key === '000.') return `+${key}`;
-  // the greater the digits, the less the number; what ends first is the greater one
+  // the larger the digits, the smaller a negative number; `~` makes one that ends earlier the larger one
   return `!${key.replace(/\d/g, (digit) => String(9 - Number(digit)))}~`;
 }
 

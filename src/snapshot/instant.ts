@@ -2,12 +2,12 @@
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](?=\d)(\d*[1-9])?0*)?)?(?:[Zz]|([+-])(\d\d):?(\d\d)?)?)?$/;
 
-/** Makes all seconds from year 0 to 9999 numbers of 12 digits. */
+/** Added to seconds since 1970, so that all from year 0 to 9999 have 12 digits. */
 const OFFSET_SECONDS = 300_000_000_000;
 
 /**
  * The instant that a text names (ISO 8601 as docs/bank.md#dates has it: date alone, any fraction, any offset) as a text that
- * sorts by time, the fraction included; null for what is no such text. What gives no offset counts as UTC.
+ * sorts by time, the fraction included; null for any other text. A text without an offset counts as UTC.
  */
 export function toSortableInstant(text: string): string | null {
   const match = INSTANT.exec(text);

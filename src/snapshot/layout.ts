@@ -7,7 +7,7 @@ interface Source {
 type View = Uint8Array | Uint32Array;
 export type Section = View | Source;
 
-/** The sections by name: whether its numbers have 4 bytes, its offset and its length, bytes. */
+/** Each section by name. `wide`: true for numbers of four bytes. Offset and length are in bytes. */
 interface Directory {
   readonly header: object;
   readonly places: Readonly<Record<string, readonly [wide: boolean, offset: number, byteLength: number]>>;

@@ -36,18 +36,20 @@ export async function matchAccounts(snapshot: Snapshot, filters: Filters): Promi
     const mask = newMask();
     for (let position = 0; position < mask.length; position++) mask[position] = column.codes[position] === code ? 1 : 0;
   }
-  if (filters.iban !== undefined)
+  if (filters.iban !== undefined) {
     await markMatches(snapshot.texts('numbers'), asWhole(foldNumber(filters.iban)), newMask());
+  }
   if (filters.q !== undefined) {
     const mask = newMask();
     await markMatches(snapshot.texts('search'), foldText(filters.q), mask);
     const number = foldNumber(filters.q);
     if (number !== '') await markMatches(snapshot.texts('numbers'), number, mask);
   }
-  const [all = null, ...others] = masks;
-  for (const mask of others)
-    for (let position = 0; position < mask.length; position++) all![position]! &= mask[position]!;
-  return all;
+  const [combined = null, ...others] = masks;
+  for (const mask of others) {
+    for (let position = 0; position < mask.length; position++) combined![position]! &= mask[position]!;
+  }
+  return combined;
 }
 
 /** End position of one search slice. */

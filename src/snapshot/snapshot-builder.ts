@@ -12,7 +12,7 @@ import { toColumn } from './value-column.js';
 const MAX_CURRENCIES = 500;
 /** Limit for the texts of one list: a balance of 2 bytes becomes 160 (docs/bank.md#bounds). */
 const MAX_BYTES = 600_000_000;
-/** Length of a SHA-256. */
+/** Length of a SHA-256 hash. */
 const DIGEST_BYTES = 32;
 
 const TEXTS: Readonly<Record<TextField, (account: Account) => string>> = {
@@ -23,11 +23,11 @@ const TEXTS: Readonly<Record<TextField, (account: Account) => string>> = {
 
 /** Builds the bytes of a snapshot from accounts in any order. Independent of threads. */
 export class SnapshotBuilder {
-  /** The index of what was gathered of an account, by its id. */
+  /** Index of each account in the lists below, by its id. If an id comes twice, the later account counts. */
   readonly #indexes = new Map<string, number>();
-  readonly #texts = eachOf(Object.keys(TEXTS) as TextField[], () => new TextPile());
-  readonly #columns = eachOf(COLUMN_FIELDS, (): (string | null)[] => []);
-  readonly #sortKeys = eachOf(SORT_FIELDS, (): (string | null)[] => []);
+  readonly #texts = createForEach(Object.keys(TEXTS) as TextField[], () => new TextPile());
+  readonly #columns = createForEach(COLUMN_FIELDS, (): (string | null)[] => []);
+  readonly #sortKeys = createForEach(SORT_FIELDS, (): (string | null)[] => []);
   readonly #currencies = new Set<string>();
   readonly #maxBytes: number;
   #count = 0;
@@ -83,6 +83,8 @@ export class SnapshotBuilder {
   }
 }
 
-const eachOf = <F, V>(fields: readonly F[], create: () => V) => fields.map((field) => [field, create()] as const);
+/** Pairs of each field and its own new value. */
+const createForEach = <F, V>(fields: readonly F[], create: () => V) =>
+  fields.map((field) => [field, create()] as const);
 
 const invalid = (detail: string) => new GatewayError('bank-response-invalid', detail);

@@ -48,7 +48,7 @@ type CacheOutcome = Pick<ServedSnapshot, 'cache' | 'collapsed'>;
 const HIT: CacheOutcome = { cache: 'hit', collapsed: false };
 
 /** A caller that waits for the snapshot. */
-export interface Caller {
+interface Caller {
   /** Aborted when the caller leaves. */
   readonly signal?: AbortSignal;
   /** The span of the refresh is linked to this one. */

@@ -9,6 +9,7 @@ import type { ValueColumn } from './value-column.js';
 const ID_START = '{"id":'.length;
 /** From the quote that ends the id: within a text there is none without a backslash before it. */
 const NAME_KEY = '","name":';
+/** The JSON around the balances; no text contains it, for the same reason. */
 const BALANCES_KEY = ',"balances":';
 const AFTER_BALANCES_KEY = ',"interest":{';
 

@@ -2,7 +2,7 @@ import type { Account } from './account.js';
 import { toSortableDecimal } from './decimal.js';
 import { toSortableInstant } from './instant.js';
 
-/** The orders that accounts can be sorted in: the text that each is sorted by; null comes last in both directions. */
+/** The fields to sort accounts by, and the sort key of an account for each. Accounts without a key come last in both directions. */
 export const SORT_KEYS = {
   name: ({ name }) => name,
   currency: ({ currency }) => currency,
@@ -24,7 +24,7 @@ const NO_RANK = 0xffff_ffff;
 // English has no rules of its own beyond Unicode's root collation; "und" would take the machine's language instead
 const collator = new Intl.Collator('en', { numeric: true });
 
-/** Orders two texts by their code units: less than 0 when `a` comes before `b`; needs no language. */
+/** Orders two texts by their code units: less than 0 when `a` comes before `b`. The same in every language. */
 export const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Ranks of the keys by position, from 0; equal keys have the same. Names are in natural order: 2 comes before 10. */

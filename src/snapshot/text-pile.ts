@@ -14,21 +14,24 @@ const MAX_BYTES_PER_UNIT = 3;
 export class TextPile {
   readonly #memory = new ArrayBuffer(0, { maxByteLength: MAX_BYTES });
   #bytes = Buffer.from(this.#memory);
-  /** Where each text begins, and the next one will. */
+  /** Offset of each text, and of the next one. */
   readonly #starts: number[] = [0];
-  byteLength = 0;
+
+  get byteLength(): number {
+    return this.#starts.at(-1) ?? 0;
+  }
 
   push(text: string): void {
-    const most = this.byteLength + text.length * MAX_BYTES_PER_UNIT;
+    const start = this.byteLength;
+    const most = start + text.length * MAX_BYTES_PER_UNIT;
     if (most > this.#memory.byteLength) {
       this.#memory.resize(most + GROW_BYTES);
       this.#bytes = Buffer.from(this.#memory);
     }
-    this.byteLength += this.#bytes.write(text, this.byteLength);
-    this.#starts.push(this.byteLength);
+    this.#starts.push(start + this.#bytes.write(text, start));
   }
 
-  /** Some of the texts in the order given: their offsets, and how to copy them together. */
+  /** Some of the texts as one section, in the order given, and their offsets in it. */
   inOrder(order: Uint32Array): { offsets: Uint32Array; byteLength: number; copyTo(target: Uint8Array): void } {
     const offsets = new Uint32Array(order.length + 1);
     order.forEach((index, position) => {

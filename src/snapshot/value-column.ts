@@ -21,7 +21,10 @@ export function toColumn(given: readonly (string | null)[]): ValueColumn {
     lines.push(line);
     bytes += Buffer.byteLength(line);
   }
-  return { codes: Uint32Array.from(texts, (text) => codes.get(text) as number), values: Buffer.from(lines.join('')) };
+  return {
+    codes: Uint32Array.from(texts, (text) => codes.get(text) as number),
+    values: Buffer.from(lines.join('')),
+  };
 }
 
 /** The code of a value; 0 when no account has it. */

@@ -32,11 +32,12 @@ export interface BankCallEnded {
   readonly code: ProblemCode | null;
 }
 
-/** `ms`: duration, with all pages and retries. `code`: the problem it ended with; null on success. */
+/** `code` is the problem that the work ended with; null on success. */
 interface ActivityEvents {
   requestEnded: [RequestEnded];
   bankCallEnded: [BankCallEnded];
   tokenRequestEnded: [{ readonly code: ProblemCode | null }];
+  /** `ms` includes all pages and retries. */
   refreshEnded: [{ readonly ms: number; readonly code: ProblemCode | null }];
 }
 

@@ -19,7 +19,7 @@ import { Metrics } from './metrics.js';
 const HEALTH = ['ok', 'degraded', 'error'];
 const CIRCUIT = ['closed', 'open', 'half-open'];
 
-/** A value; null where there is none, and the sample is then absent. */
+/** The value of a sample; null where there is none, and the sample is then absent. */
 type Value = number | boolean | null;
 type Labelled = readonly [labels: Record<string, string>, value: Value];
 type Read = () => Value | readonly Labelled[] | Promise<Value | readonly Labelled[]>;
@@ -27,10 +27,8 @@ type Read = () => Value | readonly Labelled[] | Promise<Value | readonly Labelle
 /** The metrics that are read at the moment of a scrape (docs/health-and-metrics.md#metrics). */
 @Injectable()
 export class Gauges {
-  readonly #metrics: Metrics;
-
   constructor(
-    metrics: Metrics,
+    private readonly metrics: Metrics,
     readiness: Readiness,
     report: HealthReport,
     snapshots: SnapshotCache,
@@ -41,7 +39,6 @@ export class Gauges {
     settings: Settings,
     @Inject(SHARED_SNAPSHOTS) shared: SharedSnapshots | null,
   ) {
-    this.#metrics = metrics;
     const { server } = edge.fastify;
     const cached = (read: (status: ReturnType<SnapshotCache['status']>) => Value) => () => {
       const status = snapshots.status();
@@ -74,10 +71,10 @@ export class Gauges {
     this.#add('bank_drift_paths', 'Unknown keys and words from the bank.', () => drift.found.length);
     this.#add('token_expiry_timestamp_seconds', 'Time at which the access token expires.', tokenExpiry);
     const expiry = () => this.#certificates.map(({ use, ends }): Labelled => [{ use }, toSeconds(ends)]);
-    const refused = () => this.#certificates.map(({ use, refused }): Labelled => [{ use }, refused]);
+    const refusals = () => this.#certificates.map(({ use, refused }): Labelled => [{ use }, refused]);
     const refusedHelp = "Whether a new certificate was refused, or the bank's server certificate is not trusted.";
     this.#add('certificate_expiry_timestamp_seconds', 'Time at which a certificate expires.', expiry, 'use');
-    this.#add('certificate_refused', refusedHelp, refused, 'use');
+    this.#add('certificate_refused', refusedHelp, refusals, 'use');
 
     const droppedHelp = 'Log lines dropped because standard output could not be written.';
     this.#add('log_lines_dropped_total', droppedHelp, countLostLines);
@@ -85,8 +82,9 @@ export class Gauges {
     if (!shared) return;
     const sources = () => Object.entries(shared.counts).map(([source, count]): Labelled => [{ source }, count]);
     this.#add('shared_snapshots_total', 'Cached snapshots by their source.', sources, 'source');
-    if (shared.status())
+    if (shared.status()) {
       this.#add('sharing_up', 'Whether Redis can be used.', () => shared.status()?.state === 'fleet');
+    }
   }
 
   get #certificates() {
@@ -122,7 +120,7 @@ export class Gauges {
         for (const [labels, value] of values) if (value !== null) this.inc(labels, Number(value));
       },
     });
-    this.#metrics.registry.registerMetric(metric);
+    this.metrics.registry.registerMetric(metric);
   }
 }
 

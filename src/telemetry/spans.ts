@@ -15,12 +15,12 @@ import { toKnownMethod } from './known-method.js';
 /** Maximum number of links, which is also the SDK's limit. */
 const MAX_LINKS = 128;
 
-/** Undefined while traces are not sent: there are then no spans, and none of this costs a request anything. */
+/** Undefined while no traces are sent: there are no spans then, and a request pays for none. */
 let tracer: Tracer | undefined;
 
 /**
- * Spans as docs/logs.md#traces has them, from now on of this tracer. No attribute holds anything of a caller's or of the
- * bank's but methods, statuses and counts.
+ * Starts all spans (docs/logs.md#traces) with this tracer from now on; none if it is undefined. Attributes contain nothing of a
+ * caller or of the bank but methods, statuses and counts.
  */
 export function traceWith(next: Tracer | undefined): void {
   tracer = next;

@@ -52,8 +52,9 @@ export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Prom
     'service.version': VERSION,
     'service.instance.id': randomUUID(),
   };
-  const [, parentBased, root] = /^(parentbased_)?(.*)$/.exec(read.OTEL_TRACES_SAMPLER) ?? [];
-  const ratio = { always_on: 1, always_off: 0 }[root ?? ''] ?? read.OTEL_TRACES_SAMPLER_ARG;
+  const parentBased = read.OTEL_TRACES_SAMPLER.startsWith('parentbased_');
+  const root = read.OTEL_TRACES_SAMPLER.replace('parentbased_', '');
+  const ratio = root === 'traceidratio' ? read.OTEL_TRACES_SAMPLER_ARG : Number(root === 'always_on');
   const sampler = new sdk.TraceIdRatioBasedSampler(ratio);
   const provider = new sdk.TracerProvider({
     resource: resources
@@ -91,8 +92,8 @@ export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Prom
 function isWanted(env: NodeJS.ProcessEnv, warn: (warning: string) => void): boolean {
   const names = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
   const name = names.find((each) => env[each]);
-  const off = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none';
-  if (name === undefined || off) return false;
+  const isOff = env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true' || env['OTEL_TRACES_EXPORTER'] === 'none';
+  if (name === undefined || isOff) return false;
   // the exporter would take localhost for an address that it cannot read
   if (/^https?:$/.test(URL.parse(env[name] ?? '')?.protocol ?? '')) return true;
   warn(`${name} is not an http or https address; no traces are sent`);
