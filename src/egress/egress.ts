@@ -98,7 +98,10 @@ export class Egress {
     this.#closing.abort(reason);
   }
 
-  /** The error that a failed call, or a failed connection, stands for. @param target the other side in words */
+  /**
+   * The error for a failed call or a failed connection.
+   * @param target the other side, for messages: in words, or host and port
+   */
   toError(failure: CallFailed, target: string, timedOut = false): GatewayError {
     return toWireError(failure, { target, timedOut, everAnswered: this.#everAnswered, settings: this.#settings });
   }
