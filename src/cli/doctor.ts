@@ -4,8 +4,9 @@ import { printStep, printVerdict } from '../doctor/print-report.js';
 import { toExitCode } from '../doctor/report.js';
 import { StepFailed } from '../doctor/step-failed.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
-import type { Sandbox, SandboxSettings } from '../sandbox/sandbox.js';
+import type { Sandbox } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
+import type { Settings } from '../config/settings.js';
 import { VERSION } from '../config/version.js';
 import { toSandboxOptions, withSandboxBank } from './sandbox-bank.js';
 
@@ -32,7 +33,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
       settings: async () => {
         const { settings, warnings } = await loadSettings({ sandbox: options.sandbox });
         if (!options.sandbox) return { settings, warnings };
-        sandbox = await startOwnSandbox(toSandboxOptions(settings));
+        sandbox = await startOwnSandbox(settings);
         return { settings: withSandboxBank(settings, sandbox), warnings };
       },
       onStep: (step) => say(printStep(step)),
@@ -46,16 +47,11 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
 }
 
 /** Starts beside a sandbox that may be running: with the same identity, on other ports. */
-async function startOwnSandbox(settings: SandboxSettings): Promise<Sandbox> {
+async function startOwnSandbox(settings: Settings): Promise<Sandbox> {
   // who asks about a real bank needs nothing of it
   const { startSandbox } = await import('../sandbox/sandbox.js');
   try {
-    return await startSandbox({
-      ...settings,
-      port: 0,
-      authPort: settings.authPort === null ? null : 0,
-      controlPort: 0,
-    });
+    return await startSandbox({ ...toSandboxOptions(settings), port: 0, authPort: null, controlPort: 0 });
   } catch (error) {
     if (!(error instanceof SandboxNotStarted)) throw error;
     throw new StepFailed('config-invalid', 'operator', error.message, 'Correct the SANDBOX_ setting named above.');

@@ -1,21 +1,25 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { SettingsInvalid } from '../config/settings-error.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
-import { describeErrors, EXIT } from './exit.js';
+import { EXIT } from './exit.js';
 
 type SystemError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
 
-/** Reports why the gateway could not start, once in the log and once for people; returns the exit code. */
-export function reportFailedStart(stderr: NodeJS.WritableStream, logger: Logger, error: unknown): number {
+/**
+ * Reports why a start failed, once in the log, where there is one, and once for people. Returns the exit code.
+ * @throws an error that nobody foresaw, without a log
+ */
+export function reportFailedStart(stderr: NodeJS.WritableStream, logger: Logger | null, error: unknown): number {
   if (error instanceof SettingsInvalid) {
     const { errors, warnings } = error;
-    logger.error({ event: 'config.invalid', errors, warnings }, 'the settings cannot be used');
+    logger?.error({ event: 'config.invalid', errors, warnings }, 'the settings cannot be used');
     stderr.write(describeErrors(error));
     return EXIT.settings;
   }
   if (error instanceof CertificateUnreadable) {
-    logger.fatal(
+    logger?.fatal(
       { event: 'certificate.refused', code: 'certificate-unusable', owner: 'operator', reason: error.reason },
       error.message,
     );
@@ -24,8 +28,10 @@ export function reportFailedStart(stderr: NodeJS.WritableStream, logger: Logger,
   }
   const reason = error instanceof SandboxNotStarted ? error.message : explain(error as SystemError);
   if (reason !== null) {
-    logger.fatal({ event: 'gateway.not-started' }, reason);
+    logger?.fatal({ event: 'gateway.not-started' }, reason);
     stderr.write(`${reason}\n`);
+  } else if (!logger) {
+    throw error;
   } else {
     const { name, code, path } = error as SystemError;
     const details = [error instanceof Error ? name : typeof error, code, path].filter((each) => each !== undefined);
@@ -35,6 +41,13 @@ export function reportFailedStart(stderr: NodeJS.WritableStream, logger: Logger,
     );
   }
   return EXIT.internalError;
+}
+
+/** All errors of the settings for people, one a line: the variable, the reason, an example. */
+function describeErrors({ errors, warnings }: SettingsInvalid): string {
+  const lines = errors.map(({ variable, problem, example }) => `  ${variable} ${problem}, e.g. ${example}`);
+  const hints = warnings.map((warning) => `  (${warning})`);
+  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in the environment or in ${join(process.cwd(), '.env')}. docs/settings.md lists them all. To try it without a bank: npm start\n`;
 }
 
 /** The operator's remedy for an error of the system; null for any other error. */

@@ -1,10 +1,10 @@
+import { once } from 'node:events';
 import { startSandbox, type Sandbox } from '../sandbox/sandbox.js';
 import { renewClientFile } from '../sandbox/identity/identity.js';
 import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
-import { SandboxNotStarted } from '../sandbox/listen.js';
 import { loadSettings } from '../config/load-settings.js';
-import { SettingsInvalid } from '../config/settings-error.js';
-import { describeErrors, EXIT } from './exit.js';
+import { EXIT } from './exit.js';
+import { reportFailedStart } from './failed-start.js';
 import { toSandboxOptions } from './sandbox-bank.js';
 import { listenForStop } from './stop-signal.js';
 
@@ -13,7 +13,7 @@ export async function runSandbox(
   process: NodeJS.Process,
   options: { readonly fresh: boolean; readonly renew: boolean },
 ): Promise<number> {
-  const stop = listenForStop(process);
+  const stopped = once(listenForStop(process), 'abort');
   let sandbox: Sandbox;
   try {
     // no bank is needed to run one
@@ -27,20 +27,12 @@ export async function runSandbox(
     }
     sandbox = await startSandbox(toSandboxOptions(settings), options);
   } catch (error) {
-    if (error instanceof SettingsInvalid) {
-      process.stderr.write(describeErrors(error));
-      return EXIT.settings;
-    }
-    if (error instanceof SandboxNotStarted) {
-      process.stderr.write(`${error.message}\n`);
-      return EXIT.internalError;
-    }
-    throw error;
+    return reportFailedStart(process.stderr, null, error);
   }
   process.stdout.write(
     `${sandboxGreeting(sandbox)}\nA gateway backs off after failures. To end that: kill -HUP <pid of the gateway>\n\nCtrl+C stops it\n`,
   );
-  await stop.received;
+  await stopped;
   await sandbox.close();
   return EXIT.stopped;
 }

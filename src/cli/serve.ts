@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -28,6 +29,7 @@ interface ServeOptions {
 export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
   weighBuffersFairly(process.versions.node);
   const stop = listenForStop(process);
+  const stopped = once(stop, 'abort');
   const pretty = process.stdout.isTTY === true;
   const opened = new AsyncDisposableStack();
   const destination = openStandardOutput();
@@ -71,19 +73,19 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     });
     opened.defer(() => created.close());
     app = created;
-    if (stop.signal !== null) return;
+    if (stop.aborted) return;
     await app.listen(settings.PORT, toAddress(settings.HOST));
     await announce(process, logger, settings, toUrl(app, settings), sandbox);
   };
 
   try {
-    await Promise.race([start(), stop.received]);
+    await Promise.race([start(), stopped]);
   } catch (error) {
     await opened.disposeAsync().catch(() => undefined);
     return end(process, logger, reportFailedStart(process.stderr, logger, error));
   }
-  const signal = await stop.received;
-  logger.info({ event: 'gateway.stopping', signal }, `stopping on ${signal}`);
+  await stopped;
+  logger.info({ event: 'gateway.stopping', signal: stop.reason }, `stopping on ${stop.reason}`);
   await opened.disposeAsync();
   logger.info({ event: 'gateway.stopped' }, 'stopped');
   return end(process, logger, EXIT.stopped);
