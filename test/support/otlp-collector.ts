@@ -1,20 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { startWebServer } from './servers.js';
 
-export interface CollectedSpan {
-  readonly traceId: string;
-  readonly spanId: string;
-  /** Empty for a root span. */
-  readonly parentSpanId: string;
-  readonly name: string;
-  readonly kind: 'internal' | 'server' | 'client' | 'other';
-  readonly attributes: Readonly<Record<string, unknown>>;
-  /** Ids of the spans it is linked to. */
-  readonly links: readonly string[];
-  readonly failed: boolean;
-  readonly resource: Readonly<Record<string, unknown>>;
-}
-
 export interface Collector {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
@@ -88,48 +74,40 @@ const bytesOf = (message: Message, number: number) => (message.get(number)?.[0] 
 const textOf = (message: Message, number: number) => bytesOf(message, number).toString('utf8');
 const hexOf = (message: Message, number: number) => bytesOf(message, number).toString('hex');
 
-const KINDS = { 1: 'internal', 2: 'server', 3: 'client' } as const;
+const KINDS: Readonly<Record<number, string>> = { 1: 'internal', 2: 'server', 3: 'client' };
 const FAILED = 2n;
 
-function readSpans(body: Buffer): CollectedSpan[] {
-  return all(readMessage(body), 1).flatMap((resourceSpans) => {
+const readSpans = (body: Buffer): CollectedSpan[] =>
+  all(readMessage(body), 1).flatMap((resourceSpans) => {
     const resource = attributesOf(all(resourceSpans, 1)[0] ?? new Map(), 1);
-    return all(resourceSpans, 2).flatMap((scopeSpans) =>
-      all(scopeSpans, 2).map((span): CollectedSpan => {
-        if ((span.get(11) ?? []).length > 0) throw new Error('a span has events, which no test looks into');
-        return {
-          traceId: hexOf(span, 1),
-          spanId: hexOf(span, 2),
-          parentSpanId: hexOf(span, 4),
-          name: textOf(span, 5),
-          kind: KINDS[Number(span.get(6)?.[0] ?? 0) as 1] ?? 'other',
-          attributes: attributesOf(span, 9),
-          links: all(span, 13).map((link) => hexOf(link, 2)),
-          failed: all(span, 15)[0]?.get(3)?.[0] === FAILED,
-          resource,
-        };
-      }),
-    );
+    const spans = all(resourceSpans, 2).flatMap((scopeSpans) => all(scopeSpans, 2));
+    return spans.map((span) => ({ ...toSpan(span), resource }));
   });
+
+export type CollectedSpan = ReturnType<typeof toSpan> & { readonly resource: Readonly<Record<string, unknown>> };
+
+function toSpan(span: Message) {
+  if (span.has(11)) throw new Error('a span has events, which no test looks into');
+  return {
+    traceId: hexOf(span, 1),
+    spanId: hexOf(span, 2),
+    /** Empty for a root span. */
+    parentSpanId: hexOf(span, 4),
+    name: textOf(span, 5),
+    kind: KINDS[Number(span.get(6)?.[0])],
+    attributes: attributesOf(span, 9),
+    /** Ids of the spans it is linked to. */
+    links: all(span, 13).map((link) => hexOf(link, 2)),
+    failed: all(span, 15)[0]?.get(3)?.[0] === FAILED,
+  };
 }
 
+/** Pairs of a name and a string, a boolean (field 2) or an integer. */
 function attributesOf(message: Message, number: number): Record<string, unknown> {
-  return Object.fromEntries(
-    all(message, number).map((pair) => {
-      const [value] = all(pair, 2);
-      const text = value?.get(1)?.[0];
-      const flag = value?.get(2)?.[0];
-      const whole = value?.get(3)?.[0];
-      return [
-        textOf(pair, 1),
-        text !== undefined
-          ? (text as Buffer).toString('utf8')
-          : flag !== undefined
-            ? flag === 1n
-            : whole !== undefined
-              ? Number(whole)
-              : value,
-      ];
-    }),
-  );
+  const pairs = all(message, number).map((pair) => {
+    const [[type, [field]] = [0, []]] = all(pair, 2)[0] ?? [];
+    const value = Buffer.isBuffer(field) ? field.toString('utf8') : type === 2 ? field === 1n : Number(field);
+    return [textOf(pair, 1), value] as const;
+  });
+  return Object.fromEntries(pairs);
 }

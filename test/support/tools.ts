@@ -19,8 +19,7 @@ export const hasChromium = () => hasTool('chromium', existsSync(CHROMIUM), 'chro
 export const hasOpenssl = () => hasTool('openssl', runs('openssl', 'version'), 'openssl');
 export const hasKeytool = () => hasTool('keytool', runs('keytool', '-help'), 'default-jre-headless');
 export const hasPrlimit = () => hasTool('prlimit', runs('prlimit', '--version'), 'util-linux');
-export const hasPrometheus = () =>
-  hasTool('prometheus', runs('promtool', '--version') && runs('prometheus', '--version'), 'prometheus');
+export const hasPromtool = () => hasTool('promtool', runs('promtool', '--version'), 'prometheus');
 export const hasRedis = () =>
   hasTool('redis-server', runs('redis-server', '--version') && runs('redis-cli', '--version'), 'redis-server');
 
