@@ -83,7 +83,7 @@ export class EncodedResponses {
 
   #encode(served: ServedSnapshot, url: string, build: BuildJson): Promise<EncodedResponse> {
     return this.#building(async () => {
-      // many different ones may be asked for at the same moment: everything else has its turn between them
+      // many different ones may be asked for at the same moment: other work runs between them
       await nextTimeSlice();
       return toResponse(served, url, await build(served));
     });

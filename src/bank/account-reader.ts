@@ -31,7 +31,7 @@ const MAX_BYTES = 600_000_000;
 /** Below this, the page size is unlikely to be the reason for a refusal. */
 const DEFAULT_PAGE_SIZE = 50;
 
-/** Begins refreshes of the account list, and remembers how the bank pages from one to the next. */
+/** Begins refreshes of the account list. Each uses what the one before learned about the bank's paging. */
 @Injectable()
 export class AccountReader {
   readonly #options: RefreshOptions;

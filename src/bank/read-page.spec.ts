@@ -140,11 +140,11 @@ describe('a page that would swell in memory', () => {
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 
-  it('the counterpart: 200 000 deep in a field that nobody reads', () => {
+  it('the negative case: 200 000 deep in a field that nobody reads', () => {
     expect(read(`{"result":[],"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`).rows).toEqual([]);
   });
 
-  it('the counterpart: 100 000 accounts as short as can be', () => {
+  it('the negative case: 100 000 accounts as short as can be', () => {
     expect(
       read({ result: Array.from({ length: 100_000 }, (_, index) => ({ accountId: `${index}` })) }).rows,
     ).toHaveLength(100_000);

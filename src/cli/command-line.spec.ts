@@ -26,7 +26,7 @@ describe('a command line that is wrong', () => {
     expect(shown).toContain('node dist/main.js doctor');
   });
 
-  it('the counterpart: --help and --version are answered', async () => {
+  it('the negative case: --help and --version are answered', async () => {
     expect(await run(['--help'])).toBe(0);
     expect(await run(['--version'])).toBe(0);
     expect(shown).toMatch(/exit code.*\n[\d.]+\n$/is);

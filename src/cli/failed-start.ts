@@ -8,8 +8,8 @@ import { EXIT } from './exit.js';
 type SystemError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
 
 /**
- * Reports why a start failed, once in the log, where there is one, and once for people. Returns the exit code.
- * @throws an error that nobody foresaw, without a log
+ * Reports why a start failed, once in the log, if there is one, and once for people. Returns the exit code.
+ * @throws an unexpected error if there is no log
  */
 export function reportFailedStart(stderr: NodeJS.WritableStream, logger: Logger | null, error: unknown): number {
   if (error instanceof SettingsInvalid) {

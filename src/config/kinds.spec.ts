@@ -112,6 +112,6 @@ it.each(SETTING_NAMES)('%s: example and default are allowed, and what is allowed
   // the files of the examples are not here
   if (!allowed.startsWith('path')) expect(errorOf(name, example.replace(/^'(.*)'$/, '$1'))).toBeNull();
   if (text !== undefined) expect(errorOf(name, text)).toBeNull();
-  // at most one of them says what happens without a value
+  // at most one of them describes what happens without a value
   expect([text, unset, required].filter((each) => each !== undefined).length).toBeLessThanOrEqual(1);
 });

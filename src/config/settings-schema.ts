@@ -11,13 +11,13 @@ interface About {
   readonly changeWhen?: string;
   /** Value for the example, as in `.env`. Default: the setting's default. */
   readonly example?: string;
-  /** The effect of no value, where there is no default: usually none. */
+  /** The effect of leaving it unset, where there is no default. Usually there is none. */
   readonly unset?: string;
   /** A bank cannot be called without it. */
   readonly required?: true;
   /** May also be given as a file, `X_FILE`, and is never shown. */
   readonly secret?: true;
-  /** Variables of other programs that give it where it is not set, the first one first. */
+  /** Variables of other programs that it is read from when it is not set, in this order. */
   readonly inherits?: readonly string[];
 }
 
@@ -364,7 +364,7 @@ export function describeSetting(name: SettingName): Description {
   return { ...about, allowed, default: text, example: about.example ?? text ?? '' };
 }
 
-/** The settings that the sandbox takes the place of. */
+/** The settings that the sandbox replaces. */
 export const BANK_NAMES = Object.keys({ ...bank, ...egress }) as SettingName[];
 
 export const SECRET_NAMES = SETTING_NAMES.filter((name) => describeSetting(name).secret);

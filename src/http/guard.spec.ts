@@ -109,7 +109,7 @@ describe('the address that the connection was accepted on, as Host', () => {
     ['[fd00::2]', 'fd00::1'],
     ['[]', ''],
     ['undefined', undefined],
-  ])('the counterpart: %s on %s is not', async (host, localAddress) => {
+  ])('the negative case: %s on %s is not', async (host, localAddress) => {
     expect(await codeOf({ headers: ['Host', host], ...(localAddress !== undefined && { localAddress }) })).toBe(
       'host-not-allowed',
     );

@@ -91,7 +91,7 @@ function countHosts(rawHeaders: readonly string[]): number {
 
 /**
  * Creates a check for a Host header: one of the allowed names, with or without a port, or the IP address that the connection
- * was accepted on: balancers and kubelets send that, and no page under a name that was pointed here can.
+ * was accepted on: load balancers and kubelets send that, and no page under a name that was pointed here can.
  */
 function createHostCheck(allowedHosts: readonly string[]): (host: string, localAddress?: string) => boolean {
   const allowed = new Set(allowedHosts);

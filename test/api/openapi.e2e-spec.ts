@@ -219,7 +219,7 @@ describe('answers are as the OpenAPI says', () => {
     }
   });
 
-  it('the counterpart: the check finds what is wrong', async () => {
+  it('the negative case: the check finds what is wrong', async () => {
     const schema = schemaOf('/api/v1/accounts', '200');
     const { json: list } = await gateway.get('/api/v1/accounts?pageSize=1');
     const broken = structuredClone(list);
@@ -282,7 +282,7 @@ describe('linters', () => {
       expect(await lint(JSON.stringify(document))).toEqual([]);
     });
 
-    it('the counterpart: what is missing is found', async () => {
+    it('the negative case: what is missing is found', async () => {
       const altered = structuredClone(document) as unknown as { paths: Record<string, { get: object }> };
       altered.paths['/health'] = { get: { ...altered.paths['/health']?.get, summary: undefined } };
       expect((await redocly(JSON.stringify(altered))).map((each) => each.split(':')[0])).toEqual(['operation-summary']);

@@ -17,13 +17,13 @@ const DAY_MS = 86_400_000;
 
 type Issued = Awaited<ReturnType<PretendBank['issueClient']>>;
 
-/** A validity from so many days after now to so many. */
+/** A validity between two numbers of days from now. */
 const days = (from: number, to: number) => ({
   notBefore: new Date(Date.now() + from * DAY_MS),
   notAfter: new Date(Date.now() + to * DAY_MS),
 });
 
-/** Puts another certificate in the place of the one in use. */
+/** Replaces the files of the certificate in use. */
 function install({ files }: PretendBank, { passcode, pfx }: Issued): void {
   writeFileSync(files.passcode, passcode);
   writeFileSync(files.pfx, pfx);
@@ -205,7 +205,7 @@ describe('validity', () => {
     const certificate = { status: 'down', thumbprint: expect.stringMatching(/^[0-9A-F]{40}$/) };
     expect(health.json).toMatchObject({ status: 'error', error: { certificate }, details: { certificate } });
     expect(health.json.details.certificate.detail).toMatch(reason);
-    // the bank is not bothered with it
+    // the bank is not asked
     expect([bank.requests.length, bank.sockets.size]).toEqual([0, 0]);
     await expectCommonConditions(bank, gateway, [answer]);
   });

@@ -41,7 +41,7 @@ it.each([
   const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0', BANK_MAX_CONCURRENT_REQUESTS: '1' }, clock);
   const first = await askInTime(gateway);
 
-  // its renewal has the only turn, and is slow
+  // its renewal has the only slot, and is slow
   const issue = bank.onToken;
   const { promise: letGo, resolve } = Promise.withResolvers<void>();
   bank.onToken = (...args) => void letGo.then(() => issue(...args));

@@ -23,7 +23,7 @@ const credentials = { code: 'credentials-rejected', status: 502, owner: 'operato
 
 type Expected = Pick<FaultCase, 'code' | 'status' | 'owner'>;
 
-/** Faults of both endpoints. */
+/** Failures of both endpoints. */
 const BOTH: [string, Handler, Expected][] = [
   ['405', status(405), refused],
   ['429', status(429), limited],
@@ -47,7 +47,7 @@ const BOTH: [string, Handler, Expected][] = [
   ['headers never', () => undefined, timeout],
 ];
 
-describe('the token endpoint at fault is reported by code', () => {
+describe('a failure of the token endpoint is reported by its code', () => {
   /** A good answer but for one field. */
   const field =
     (change: Record<string, unknown>): Handler =>
@@ -72,7 +72,7 @@ describe('the token endpoint at fault is reported by code', () => {
   });
 });
 
-describe('the account list at fault is reported by code', () => {
+describe('a failure of the account list is reported by its code', () => {
   const PAGE = JSON.stringify({
     result: [sampleAccount(1, { accountDescription: PLANTED.text })],
     pageInfo: { rowCount: 1 },

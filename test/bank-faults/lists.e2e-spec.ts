@@ -17,7 +17,7 @@ const lists = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/
 const asked = () => lists().map(({ path }) => path.replace(/.*PageNumber=(\d+)&PageSize=(\d+)/, '$1/$2'));
 
 describe('lists are read page by page', () => {
-  it('with a row count: just the pages it counts; each refresh with an id of its own, also in the line of the request', async () => {
+  it('with a row count: just the pages it counts; each refresh has its own id, also in the line of the request', async () => {
     bank.onAccounts = listAccounts(sampleAccounts(25));
     const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '10', SNAPSHOT_FRESH_MS: '0' });
     const answers = [await askInTime(gateway, '/api/v1/accounts?pageSize=1000'), await askInTime(gateway)];
@@ -32,7 +32,7 @@ describe('lists are read page by page', () => {
     await expectCommonConditions(bank, gateway, answers);
   });
 
-  it('one that has an account twice, in the second refresh too, is served and said to be incomplete', async () => {
+  it('one that has an account twice, in the second refresh too, is served and marked incomplete', async () => {
     const [one, two] = [sampleAccounts(10), sampleAccounts(19).slice(9)];
     bank.onAccounts = (_request, response, url) =>
       json(response, 200, {

@@ -114,7 +114,7 @@ describe('all accounts', () => {
     expect(gateway.events('request').map(({ status }) => status)).toEqual([200, 200, 200, 304, 304, 304]);
   });
 
-  it('the counterpart: a snapshot that changes each time is an error after three restarts, never a mixture', async () => {
+  it('the negative case: a snapshot that changes each time is an error after three restarts, never a mixture', async () => {
     await serve();
     let calls = 0;
     const client = open(() => {

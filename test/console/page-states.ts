@@ -18,7 +18,7 @@ export interface PageState {
   /** Starts a gateway in this state, with an hour of calls behind it if the picture needs one. */
   readonly arrange: (hour?: boolean) => Promise<Gateway>;
   readonly sentence: RegExp | string;
-  /** Who acts; missing when all is well. */
+  /** Who must act; missing if nothing is wrong. */
   readonly owner?: 'bank' | 'network' | 'operator';
   /** Certificate, network, token service, account list, snapshot, apps. */
   readonly path: readonly Level[];

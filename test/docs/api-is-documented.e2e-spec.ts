@@ -55,7 +55,7 @@ describe('the routes in docs/api.md', () => {
     expect(Object.keys(paths).filter((path) => !routesIn(api).includes(path))).toEqual([]);
   });
 
-  it('the counterpart: a route without its row is found, though the text names it', () => {
+  it('the negative case: a route without its row is found, though the text names it', () => {
     const without = withoutRow(api, '`/api/v1/balances`');
     expect(without).toContain('`/api/v1/balances`');
     expect(Object.keys(paths).filter((path) => !routesIn(without).includes(path))).toContain('/api/v1/balances');

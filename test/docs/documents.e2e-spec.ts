@@ -57,7 +57,7 @@ describe('documents', () => {
     ['a path', '`src/none/`', 'src/none/'],
     ['a setting', 'ALLOWED_NONE', 'ALLOWED_NONE'],
     ['a command', 'npm run none', 'none'],
-  ])('the counterpart: %s that does not exist is found', (_what, text, mistake) => {
+  ])('the negative case: %s that does not exist is found', (_what, text, mistake) => {
     expect(mistakesIn('README.md', text)).toContain(mistake);
   });
 

@@ -213,7 +213,7 @@ const MOMENTS: readonly (readonly [string, ((connect: Connect) => void) | undefi
   ['while the bank is silent', undefined, 150],
 ];
 
-describe.each(['http proxy', 'https proxy'] as const)('over an %s a call given up', (route) => {
+describe.each(['http proxy', 'https proxy'] as const)('over an %s a cancelled call', (route) => {
   test.each(MOMENTS)('%s', async (_name, onConnect, afterMs) => {
     bank.onAccounts = () => undefined;
     const { proxy, settings } = await startRoute(route, { ...(onConnect && { onConnect }) });
@@ -230,7 +230,7 @@ describe.each(['http proxy', 'https proxy'] as const)('over an %s a call given u
   });
 });
 
-describe('directly a call given up', () => {
+describe('directly a cancelled call', () => {
   test.each([
     ['in the tick it began', null],
     ['while the bank is silent', 150],

@@ -41,7 +41,7 @@ describe('only the true bank is trusted', () => {
     expect(sandbox.requests).toEqual([]);
   });
 
-  it('the counterpart: several roots in the file, the right one among them', async () => {
+  it('the negative case: several roots in the file, the right one among them', async () => {
     const [bank, other] = [await startPretendBank(), await startPretendBank()];
     const both = join(temporaryDirectory(), 'roots.pem');
     writeFileSync(both, readFileSync(other.files.ca, 'utf8') + readFileSync(bank.files.ca, 'utf8'));
@@ -217,7 +217,7 @@ describe('a certificate after the request', () => {
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
   });
 
-  test('the counterpart: over TLS 1.3, which is the default, the bank does not', async () => {
+  test('the negative case: over TLS 1.3, which is the default, the bank does not', async () => {
     const gateway = await startGateway(await startLateBank());
     expect((await gateway.get('/api/v1/accounts')).json).toMatchObject({ status: 502, code: 'address-not-allowed' });
   });

@@ -119,7 +119,7 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
     await lost;
   });
 
-  it('that a stranger holds and never releases costs 5 s; then the instance refreshes alone, and stores its copy', async () => {
+  it('that another program holds and never releases costs 5 s; then the instance refreshes alone, and stores its copy', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = slowly(0);
     const [first, second] = await startFleet(2, bank, redis, { SNAPSHOT_FRESH_MS: '60000' });

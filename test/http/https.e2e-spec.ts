@@ -100,7 +100,7 @@ describe('HTTPS for the internal API', () => {
     await expect(get(`http://127.0.0.1:${gateway.port}/health/live`)).rejects.toThrow();
   });
 
-  it('the counterpart: plain HTTP has no listener certificate', async () => {
+  it('the negative case: plain HTTP has no listener certificate', async () => {
     const gateway = await startGateway(sandbox);
     expect((await gateway.get('/health')).json.details).not.toHaveProperty('listener');
   });

@@ -16,7 +16,7 @@ const MB = 1024 * 1024;
 
 const GET = 'GET /api/v1/accounts HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** Asks the live probe again and again; `stop` returns how often it was answered, and how often not. */
+/** Calls the live probe repeatedly. `stop` returns how many calls were answered, and how many were not. */
 function startProber(url: string) {
   const seen = { answered: 0, failed: 0 };
   let isGoing = true;
@@ -214,7 +214,7 @@ describe('a caller who leaves before the answer is out', () => {
     expect((await gateway.get(PATH)).headers['cache-status']).toMatch(/; hit/);
   });
 
-  it('the counterpart: one who stays has the status of the answer', async () => {
+  it('the negative case: one who stays has the status of the answer', async () => {
     const bank = await startPretendBank();
     const gateway = await startGateway(bank);
     const socket = await send(gateway, get(PATH, 'a') + get('/health/live', 'b') + get('/%zz', 'c'));

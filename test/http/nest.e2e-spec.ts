@@ -160,7 +160,7 @@ describe('a module with a global guard, interceptor and filter', () => {
     expect([status, json]).toEqual([429, { quota: 'spent' }]);
   });
 
-  it('the counterpart: any other error is a fault of the service, and its message stays inside', async () => {
+  it('the negative case: any other error is internal, and its message stays inside', async () => {
     refusal = new Error('hunter2');
     const answer = await gateway.get(PATH);
     expectProblem(answer, 500, 'internal-error');

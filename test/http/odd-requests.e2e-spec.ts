@@ -117,7 +117,7 @@ const PATHS: Case[] = [
   ],
   ['cross-site, path encoded', get('/%61pi/v1/accounts', 'Sec-Fetch-Site: cross-site\r\n'), 403, 'client-not-allowed'],
   ['a probe takes no parameters, and parses none', get(`/health/live?${'a&'.repeat(3000)}`), 200],
-  ['the counterpart, elsewhere', get(`${PATH}?${'a&'.repeat(3000)}`), 400, 'invalid-request'],
+  ['the negative case, elsewhere', get(`${PATH}?${'a&'.repeat(3000)}`), 400, 'invalid-request'],
 ];
 
 describe.each([

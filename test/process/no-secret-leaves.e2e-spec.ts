@@ -47,7 +47,7 @@ describe('no secret leaves', () => {
     expectNoSecret(gateway.lines.join(''), [PLANTED.iban, PLANTED.text]);
   });
 
-  it('the counterpart: the search finds them where they belong, in the accounts', async () => {
+  it('the negative case: the search finds them where they belong, in the accounts', async () => {
     const gateway = await startGateway(bank);
     bank.onAccounts = listSample();
     const { text } = await gateway.get('/api/v1/accounts');

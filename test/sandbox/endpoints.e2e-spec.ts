@@ -249,7 +249,7 @@ describe('the sandbox on one port', () => {
   });
 });
 
-describe('the sandbox with an authorization host of its own', () => {
+describe('the sandbox with a separate authorization host', () => {
   let bank: Sandbox;
   let other: Sandbox;
   beforeAll(async () => {

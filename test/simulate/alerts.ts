@@ -36,7 +36,7 @@ const increase = (scraped: Scraped, counter: string, minutes: number) =>
   value(scraped, counter) - value(scraped, counter, minutes);
 const toMinutes = (duration: string) => Number.parseInt(duration) * (duration.endsWith('h') ? 60 : 1);
 
-/** Is the share of errors in this window above the threshold? */
+/** True if the share of errors in this window is above the threshold. */
 function burns(scraped: Scraped, window: string, threshold: number): boolean {
   const errors = increase(scraped, 'errors', toMinutes(window));
   return errors > threshold * (errors + increase(scraped, 'responses', toMinutes(window)));

@@ -22,8 +22,8 @@ export function expectDocumented(answer: Answer): void {
 }
 
 /**
- * Says what is undocumented about an answer, else null: each has an id and the security headers; an error is a whole
- * problem document that agrees with itself, and never a fault of the gateway.
+ * The reason why an answer is not as documented, or null. Each has an id and the security headers. An error is a complete and
+ * consistent problem document, and never `internal-error`.
  */
 export function faultOf({ status, headers, text }: Answer): string | null {
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(String(headers['x-request-id'] ?? ''))) return 'no request id';
@@ -34,7 +34,7 @@ export function faultOf({ status, headers, text }: Answer): string | null {
   const { data: problem, error } = problemSchema.strict().safeParse(JSON.parse(text));
   if (error) return error.message;
   const { code } = problem;
-  if (code === 'internal-error') return 'a fault of the gateway';
+  if (code === 'internal-error') return 'an internal error';
   const statuses: readonly (number | null)[] = code === 'request-too-large' ? [413, 414, 431] : [PROBLEMS[code].status];
   if (problem.status !== status || !statuses.includes(status)) return `status ${status} for ${code}`;
   if (problem.type !== `/problems/${code}` || problem.title !== PROBLEMS[code].title)

@@ -27,7 +27,7 @@ interface ConnectProxy extends RawServer {
   readonly from: string[];
 }
 
-export interface ConnectProxyOptions {
+interface ConnectProxyOptions {
   /** Makes it an https proxy. */
   readonly tls?: TlsOptions;
   /** Instead of `tunnel`. */

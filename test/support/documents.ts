@@ -90,7 +90,7 @@ export const sourcePaths = (): string[] =>
   );
 
 /** The documents, with their headings, that the comments of a source file name. */
-export function citations(source: string): string[] {
+function citations(source: string): string[] {
   const comments = source.match(/^\s*(?:\/?\*|\/\/).*|\s\/\/\s.*/gm) ?? [];
   return comments
     .flatMap((comment) => [...comment.matchAll(/(?<![\w./-])(?:docs|test)\/[\w./-]+\.md(?:#[\p{L}\p{N}_-]*)?/gu)])

@@ -1,4 +1,4 @@
-// Run once before the tests: creates what takes long to create and is not the subject of most tests, kept for half a day.
+// Runs once before the tests. Creates what takes long and is not the subject of most tests, and keeps it for half a day.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 import { Clock, type Instant } from '../../src/time/clock.js';
 
-/** The system's clocks, or clocks that stand still, moved on by a test: what takes minutes for others has passed at once. */
+/** The system's clocks, or stopped ones, which a test moves forward: minutes pass at once. */
 export class MovedClock extends Clock {
   readonly #offsetMs = { wall: 0, monotonic: 0 };
   #stoppedAt: Instant | null = null;

@@ -355,7 +355,7 @@ describe('traces of the program', () => {
     expect(watched.connectedTo()).toEqual([new URL(bank.url).port]);
   });
 
-  it('the counterpart: asked for in .env, they are sent when the program ends, and not through the proxy of the bank', async () => {
+  it('the negative case: asked for in .env, they are sent when the program ends, and not through the proxy of the bank', async () => {
     const collector = await startCollector();
     const headers = 'OTEL_EXPORTER_OTLP_HEADERS=authorization=hidden-1';
     const proxies = { EGRESS_PROXY_URL: 'direct', HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE };
