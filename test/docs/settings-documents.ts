@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileExample } from '../../src/config/settings-error.js';
 import { describeSetting, GROUPS, type SettingName } from '../../src/config/settings-schema.js';
+import { read } from '../support/documents.js';
 import { toTable } from './to-table.js';
 
-const ROOT = join(import.meta.dirname, '../..');
 const PAGE = 'docs/settings.md';
 type Group = keyof typeof GROUPS;
 const ALL = Object.keys(GROUPS) as Group[];
@@ -23,7 +21,6 @@ const FILL_IN = new Set<string>([
 ]);
 
 const namesOf = (group: Group) => Object.keys(GROUPS[group]) as SettingName[];
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 /** The tables of docs/settings.md and the settings of config/*.env.example, from src/config/settings-schema.ts: files by path. */
 export function settingsDocuments(): ReadonlyMap<string, string> {

@@ -2,18 +2,17 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { ALL_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
 import prepare from '../support/build-sources.js';
+import { read, ROOT } from '../support/documents.js';
 import { publicNames, type ApiNames } from './public-names.js';
 import { settingsDocuments } from './settings-documents.js';
 import { toTable } from './to-table.js';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const GENERATED = 'client/src/generated';
 const RELEASED = 'test/docs/released.json';
-const read = (path: string) => (existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : '');
 
 prepare();
 const documents = new Map<string, string>([
@@ -23,7 +22,9 @@ const documents = new Map<string, string>([
   ...(await fromOpenApi()),
 ]);
 for (const [path, text] of documents) if (path.endsWith('.md')) documents.set(path, await pretty(path, text));
-const outdated = [...documents].filter(([path, text]) => read(path) !== text).map(([path]) => path);
+const outdated = [...documents]
+  .filter(([path, text]) => !existsSync(join(ROOT, path)) || read(path) !== text)
+  .map(([path]) => path);
 if (process.argv.includes('--check')) {
   if (outdated.length > 0) process.stderr.write(`Not as the code has it, run npm run docs: ${outdated.join(', ')}\n`);
   process.exitCode = outdated.length > 0 ? 1 : 0;
@@ -87,7 +88,7 @@ async function fromOpenApi(): Promise<(readonly [string, string])[]> {
   );
   rmSync(directory, { recursive: true });
   const { version } = JSON.parse(read('package.json')) as { version: string };
-  const known = JSON.parse(read(RELEASED) || '{}') as { version?: string };
+  const known = JSON.parse(read(RELEASED)) as { version: string };
   if (known.version !== version) {
     const names = publicNames(JSON.parse(payload) as ApiNames);
     files.push([RELEASED, `${JSON.stringify({ version, names }, null, 2)}\n`]);

@@ -24,15 +24,7 @@ type Row = readonly string[];
 /** The rows of all tables whose header begins with these cells. @throws Error when there is no such table */
 export function rowsUnder(document: string, ...header: string[]): Row[] {
   const tables = (document.match(/(?:^\|.*\|\n)+/gm) ?? []).map((table) =>
-    table
-      .trim()
-      .split('\n')
-      .map((line) =>
-        line
-          .slice(1, -1)
-          .split('|')
-          .map((cell) => cell.trim()),
-      ),
+    [...table.matchAll(/^\|(.*)\|$/gm)].map(([, line = '']) => line.split('|').map((cell) => cell.trim())),
   );
   const found = tables.filter(([first]) => header.every((cell, index) => first?.[index] === cell));
   if (found.length === 0) throw new Error(`no table with the header ${header.join(' | ')}`);
@@ -43,26 +35,11 @@ export function rowsUnder(document: string, ...header: string[]): Row[] {
 export const coded = (cell: string | undefined): string[] =>
   [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? '');
 
-/** The same document without the first row of its tables that begins with this cell. @throws Error when there is none */
-export function withoutRow(document: string, cell: string): string {
-  const lines = document.split('\n');
-  const at = lines.findIndex((line) => line.startsWith(`| ${cell} `));
-  if (at === -1) throw new Error(`no row that begins with ${cell}`);
-  return lines.toSpliced(at, 1).join('\n');
-}
-
 /** The anchors that a reader can jump to, as GitHub makes them of headings. */
 function anchorsOf(document: string): Set<string> {
   const headings = [...document.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)];
-  return new Set(
-    headings.map(([, title = '']) =>
-      title
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-        .trim()
-        .replace(/\s/g, '-'),
-    ),
-  );
+  const toAnchor = (title: string) => title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '');
+  return new Set(headings.map(([, title = '']) => toAnchor(title).trim().replace(/\s/g, '-')));
 }
 
 /** Links of a document that lead nowhere: to no file, or to no heading of one. */
@@ -89,20 +66,17 @@ export const sourcePaths = (): string[] =>
       .map((path) => posix.join(directory, path)),
   );
 
-/** The documents, with their headings, that the comments of a source file name. */
-function citations(source: string): string[] {
+/** Documents that the comments of a source file name, and that do not exist or have no such heading. */
+export function brokenCitations(source: string): string[] {
   const comments = source.match(/^\s*(?:\/?\*|\/\/).*|\s\/\/\s.*/gm) ?? [];
-  return comments
-    .flatMap((comment) => [...comment.matchAll(/(?<![\w./-])(?:docs|test)\/[\w./-]+\.md(?:#[\p{L}\p{N}_-]*)?/gu)])
-    .map(([citation]) => citation);
-}
-
-/** Citations in a source file that lead nowhere: to no document, or to no heading of one. */
-export const brokenCitations = (source: string): string[] =>
-  citations(source).filter((citation) => {
+  const cited = comments.flatMap(
+    (comment) => comment.match(/(?<![\w./-])(?:docs|test)\/[\w./-]+\.md(?:#[\p{L}\p{N}_-]*)?/gu) ?? [],
+  );
+  return cited.filter((citation) => {
     const [file = '', anchor] = citation.split('#');
     return !exists(file, anchor);
   });
+}
 
 /** Files and folders of the project that a document names, and that do not exist. A test may be named without its ending. */
 export function missingPaths(path: string, document: string): string[] {
@@ -113,13 +87,7 @@ export function missingPaths(path: string, document: string): string[] {
   return [...new Set(named)].filter((name) => !exists(name) && !exists(posix.join(posix.dirname(path), name)));
 }
 
+const SETTING =
+  /(?<![\w/])(?:BANK|EGRESS|SNAPSHOT|SANDBOX|TLS(?!_AES)|SHUTDOWN|MAX|ALLOWED|CORS|REQUEST|LOG)_[A-Z0-9_]+\b/g;
 /** Settings that a document names in code, by their prefix or a name of their own. */
-export const settingsIn = (document: string): string[] => [
-  ...new Set(
-    [
-      ...document.matchAll(
-        /(?<![\w/])(?:BANK|EGRESS|SNAPSHOT|SANDBOX|TLS(?!_AES)|SHUTDOWN|MAX|ALLOWED|CORS|REQUEST|LOG)_[A-Z0-9_]+\b/g,
-      ),
-    ].map(([name]) => name),
-  ),
-];
+export const settingsIn = (document: string): string[] => [...new Set(document.match(SETTING))];

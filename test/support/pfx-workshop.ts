@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 interface LeafOptions {
-  subject?: string;
   key?: string;
   days?: number;
   eku?: string;
@@ -31,6 +30,11 @@ export class Workshop {
     return this.run('openssl', args);
   }
 
+  /** A command without spaces in its arguments. */
+  private command(text: string): void {
+    this.openssl(...text.split(' '));
+  }
+
   read(name: string): Buffer {
     return readFileSync(join(this.directory, name));
   }
@@ -40,72 +44,44 @@ export class Workshop {
   }
 
   /** Makes {name}.key and {name}.pem, self-signed, as an authority. */
-  makeRoot(name: string, key = 'EC'): void {
-    this.makeKey(name, key);
-    this.openssl(
-      'req',
-      '-x509',
-      '-new',
-      '-key',
-      `${name}.key`,
-      '-subj',
-      `/O=Test/CN=${name}`,
-      '-days',
-      '9000',
-      '-out',
-      `${name}.pem`,
-    );
+  makeRoot(name: string): void {
+    this.makeKey(name, 'EC');
+    this.command(`req -x509 -new -key ${name}.key -subj /O=Test/CN=${name} -days 9000 -out ${name}.pem`);
   }
 
   makeIntermediate(name: string, issuer: string, key = 'EC'): void {
     this.makeKey(name, key);
-    this.sign(name, issuer, `/O=Test/CN=${name}`, 8000, 'basicConstraints=critical,CA:TRUE');
+    this.sign(name, '/O=Test', issuer, 8000, 'basicConstraints=critical,CA:TRUE');
   }
 
-  makeLeaf(
-    name: string,
-    { subject, key = 'EC', days = 3000, eku = 'clientAuth', issuer = 'root' }: LeafOptions = {},
-  ): void {
+  makeLeaf(name: string, { key = 'EC', days = 3000, eku = 'clientAuth', issuer = 'root' }: LeafOptions = {}): void {
     this.makeKey(name, key);
-    const extension = `basicConstraints=CA:FALSE\n${eku === '' ? '' : `extendedKeyUsage=${eku}`}`;
-    this.sign(name, issuer, subject ?? `/C=LT/O=Company/CN=${name}`, days, extension);
+    this.sign(
+      name,
+      '/C=LT/O=Company',
+      issuer,
+      days,
+      `basicConstraints=CA:FALSE\n${eku === '' ? '' : `extendedKeyUsage=${eku}`}`,
+    );
   }
 
   /** The PFX of {name}.key and {name}.pem under a passcode. */
   makePfx(name: string, passcode: string, ...args: string[]): Buffer {
     const legacy = args.some((arg) => /RC|DES|rc2/.test(arg)) ? ['-legacy'] : [];
-    const out = ['-passout', 'env:PASSCODE', '-out', 'made.pfx'];
-    this.run(
-      'openssl',
-      ['pkcs12', '-export', ...legacy, '-inkey', `${name}.key`, '-in', `${name}.pem`, ...out, ...args],
-      {
-        PASSCODE: passcode,
-      },
-    );
+    const from = ['-inkey', `${name}.key`, '-in', `${name}.pem`, '-passout', 'env:PASSCODE', '-out', 'made.pfx'];
+    this.run('openssl', ['pkcs12', '-export', ...legacy, ...from, ...args], { PASSCODE: passcode });
     return this.read('made.pfx');
   }
 
   private makeKey(name: string, kind: string): void {
-    const how = kind === 'EC' ? ['EC', '-pkeyopt', 'ec_paramgen_curve:P-256'] : kind.split(' ');
-    this.openssl('genpkey', '-algorithm', ...how, '-out', `${name}.key`);
+    const how = kind === 'EC' ? 'EC -pkeyopt ec_paramgen_curve:P-256' : kind;
+    this.command(`genpkey -algorithm ${how} -out ${name}.key`);
   }
 
-  private sign(name: string, issuer: string, subject: string, days: number, extension: string): void {
-    this.write('extensions', extension);
-    this.openssl('req', '-new', '-key', `${name}.key`, '-subj', subject, '-out', 'request.pem');
-    const authority = ['-CA', `${issuer}.pem`, '-CAkey', `${issuer}.key`, '-CAcreateserial'];
-    this.openssl(
-      'x509',
-      '-req',
-      '-in',
-      'request.pem',
-      ...authority,
-      '-days',
-      String(days),
-      '-extfile',
-      'extensions',
-      '-out',
-      `${name}.pem`,
-    );
+  private sign(name: string, owner: string, issuer: string, days: number, extensions: string): void {
+    this.write('extensions', extensions);
+    this.command(`req -new -key ${name}.key -subj ${owner}/CN=${name} -out request.pem`);
+    const authority = `-CA ${issuer}.pem -CAkey ${issuer}.key -CAcreateserial`;
+    this.command(`x509 -req -in request.pem ${authority} -days ${days} -extfile extensions -out ${name}.pem`);
   }
 }
