@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Balance } from '../snapshot/account.js';
 import { ExactSum } from '../snapshot/decimal.js';
-import { toSortableInstant } from '../snapshot/instant.js';
+import { toSortableInstant } from '../snapshot/sortable-instant.js';
 import type { Mask } from '../snapshot/select.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { compareTexts } from '../snapshot/sort-order.js';

@@ -8,7 +8,7 @@ import { PROBLEMS, type ProblemCode } from '../problems/problem-table.js';
 import type { Settings } from '../config/settings.js';
 import type { BankCondition } from './bank-condition.js';
 import { BankIdentity } from './bank-identity.js';
-import { validityError } from './certificate-validity.js';
+import { validityError } from './validity-error.js';
 import { daysLeft } from '../pfx/expiry-notice.js';
 import { FileUnusable } from '../config/small-file.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';

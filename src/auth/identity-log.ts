@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { GatewayError } from '../problems/gateway-error.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { ExpiryNotice } from '../pfx/expiry-notice.js';
-import { validityError } from './certificate-validity.js';
+import { validityError } from './validity-error.js';
 
 /** Logs events of the identity (docs/logs.md#events). */
 export class IdentityLog {

@@ -48,7 +48,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
 
 /** Starts beside a sandbox that may be running: with the same identity, on other ports. */
 async function startOwnSandbox(settings: Settings): Promise<Sandbox> {
-  // who asks about a real bank needs nothing of it
+  // not loaded to check a real bank
   const { startSandbox } = await import('../sandbox/sandbox.js');
   try {
     return await startSandbox({ ...toSandboxOptions(settings), port: 0, authPort: null, controlPort: 0 });

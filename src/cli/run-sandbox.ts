@@ -4,9 +4,9 @@ import { renewClientFile } from '../sandbox/identity/identity.js';
 import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
 import { loadSettings } from '../config/load-settings.js';
 import { EXIT } from './exit.js';
-import { reportFailedStart } from './failed-start.js';
+import { reportFailedStart } from './report-failed-start.js';
 import { toSandboxOptions } from './sandbox-bank.js';
-import { listenForStop } from './stop-signal.js';
+import { listenForStop } from './listen-for-stop.js';
 
 /** Runs the sandbox bank alone until a signal to stop; with `renew` only renews its client certificate. Returns the exit code. */
 export async function runSandbox(

@@ -16,9 +16,9 @@ import type { Sandbox } from '../sandbox/sandbox.js';
 import { startTracing } from '../telemetry/tracing.js';
 import { SystemClock } from '../time/clock.js';
 import { EXIT } from './exit.js';
-import { reportFailedStart } from './failed-start.js';
+import { reportFailedStart } from './report-failed-start.js';
 import { toSandboxOptions, withSandboxBank } from './sandbox-bank.js';
-import { listenForStop } from './stop-signal.js';
+import { listenForStop } from './listen-for-stop.js';
 
 interface ServeOptions {
   readonly sandbox: boolean;

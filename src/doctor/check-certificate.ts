@@ -1,4 +1,4 @@
-import { validityError } from '../auth/certificate-validity.js';
+import { validityError } from '../auth/validity-error.js';
 import { daysLeft } from '../pfx/expiry-notice.js';
 import { readIdentityMaterial, type IdentityMaterial } from '../auth/identity-material.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';

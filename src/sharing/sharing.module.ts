@@ -24,6 +24,6 @@ async function start(
   identities: IdentityHolder,
 ): Promise<SharedSnapshots | null> {
   if (settings.REDIS_URL === undefined && settings.SNAPSHOT_FILE === undefined) return null;
-  const { SharedSnapshots: Shared } = await import('./shared-snapshots.js');
-  return Shared.start(settings, clock, logger, identities);
+  const sharing = await import('./shared-snapshots.js');
+  return sharing.SharedSnapshots.start(settings, clock, logger, identities);
 }

@@ -1,6 +1,6 @@
 import type { Account } from './account.js';
 import { toSortableDecimal } from './decimal.js';
-import { toSortableInstant } from './instant.js';
+import { toSortableInstant } from './sortable-instant.js';
 
 /** The fields to sort accounts by, and the sort key of an account for each. Accounts without a key come last in both directions. */
 export const SORT_KEYS = {

@@ -70,6 +70,7 @@ export class Gauges {
     this.#add('bank_last_success_timestamp_seconds', 'Time of the last successful call to the bank.', lastSuccess);
     this.#add('bank_drift_paths', 'Unknown keys and words from the bank.', () => drift.found.length);
     this.#add('token_expiry_timestamp_seconds', 'Time at which the access token expires.', tokenExpiry);
+
     const expiry = () => this.#certificates.map(({ use, ends }): Labelled => [{ use }, toSeconds(ends)]);
     const refusals = () => this.#certificates.map(({ use, refused }): Labelled => [{ use }, refused]);
     const refusedHelp = "Whether a new certificate was refused, or the bank's server certificate is not trusted.";
@@ -78,6 +79,7 @@ export class Gauges {
 
     const droppedHelp = 'Log lines dropped because standard output could not be written.';
     this.#add('log_lines_dropped_total', droppedHelp, countLostLines);
+
     // only with REDIS_URL or SNAPSHOT_FILE
     if (!shared) return;
     const sources = () => Object.entries(shared.counts).map(([source, count]): Labelled => [{ source }, count]);

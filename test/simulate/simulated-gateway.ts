@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { AccessTokenProvider } from '../../src/auth/access-token-provider.js';
 import { AuthorizedCall } from '../../src/auth/authorized-call.js';
 import { BankCondition } from '../../src/auth/bank-condition.js';
-import { validityError } from '../../src/auth/certificate-validity.js';
+import { validityError } from '../../src/auth/validity-error.js';
 import type { IdentityHolder } from '../../src/auth/identity-holder.js';
 import type { IdentityMaterial } from '../../src/auth/identity-material.js';
 import { requestToken } from '../../src/auth/request-token.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toSortableInstant } from './instant.js';
+import { toSortableInstant } from './sortable-instant.js';
 
 /** Seconds as 12 digits, and the fraction without trailing zeros. */
 const sortable = (date: Date) => {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
-import { reportFailedStart } from './failed-start.js';
+import { reportFailedStart } from './report-failed-start.js';
 
 const systemError = (fields: object) => Object.assign(new Error('secret'), fields);
 
