@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { until } from '../../test/support/until.js';
 import { account, snapshotOf } from '../snapshot/sample-account.test-support.js';
 import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
 import { EncodedResponses, type BuildJson } from './encoded-responses.js';
@@ -51,7 +52,8 @@ describe('encoded responses', () => {
       return bodyOf(10)(from);
     };
     const all = Array.from({ length: 20 }, (_, key) => responses.get(served, String(key), 'identity', build));
-    setTimeout(release, 50);
+    await until(() => building === 8);
+    release();
     await Promise.all(all);
     expect(most).toBe(8);
   });

@@ -164,8 +164,7 @@ describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
   it('250 over real TLS, a quarter of them broken below the body too', async () => {
     const bank = await startPretendBank();
     const clock = new MovedClock();
-    const env = { BANK_REQUEST_TIMEOUT_MS: '1000', REQUEST_DEADLINE_MS: '4000', LOG_LEVEL: 'info' };
-    const gateway = await startGateway(bank, env, clock);
+    const gateway = await startGateway(bank, { LOG_LEVEL: 'info' }, clock);
     const http = bankBody.map((body) =>
       Buffer.concat([
         Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`),
