@@ -7,7 +7,7 @@ import { keepLines } from '../../test/support/log-lines.js';
 import { startPretendBank } from '../../test/support/pretend-bank.js';
 import { until } from '../../test/support/until.js';
 import { readSettings } from '../config/read-settings.js';
-import type { SecretSource } from '../config/secret-source.js';
+import type { SecretSource } from '../config/kinds.js';
 import { FileUnusable } from '../config/small-file.js';
 import { BankCondition } from './bank-condition.js';
 import { IdentityHolder } from './identity-holder.js';

@@ -78,6 +78,18 @@ export const userName = oneLine
   .refine((text) => !text.includes(':'), 'must not contain ":" (HTTP Basic cannot carry it)')
   .describe('text without `:`');
 
+/** A secret and where it comes from. `read` reads a file again, so that a change is seen. */
+export interface SecretSource {
+  /** The file it is read from, or null when the environment has it. */
+  readonly file: string | null;
+  /** @throws FileUnusable */
+  read(): string;
+}
+
+/** A secret of this kind, as the environment has it. */
+export const secret = (kind: z.ZodType<string, string>) =>
+  kind.transform((text): SecretSource => ({ file: null, read: () => text })).describe(kind.description ?? '');
+
 /** A list with commas, each item checked by `isGood`. In a message, what is before an @ may be a password. */
 const listOf = (isGood: (item: string) => boolean, expected: string) =>
   z
@@ -190,4 +202,5 @@ export const redisAddress = address('redis:', 'rediss:')
     ({ pathname, href }) => /^(\/\d{0,4})?$/.test(pathname) && !/[?#]/.test(href),
     'may have a database number after the host, and nothing else',
   )
+  .transform((url) => url.href)
   .describe('redis:// or rediss://');

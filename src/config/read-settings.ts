@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { checkProduction, crossCheck, type Runtime } from './cross-checks.js';
-import { fileSecret, type SecretSource } from './secret-source.js';
+import type { SecretSource } from './kinds.js';
+import { fileSecret } from './secret-source.js';
 import { SettingsInvalid, toError, type SettingsError } from './settings-error.js';
 import { describeSetting, SETTING_NAMES, settingsSchema, type SettingName } from './settings-schema.js';
 import type { Settings, Values } from './settings.js';
@@ -42,65 +43,54 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   const warnings = [...(options.warnings ?? []), ...unknownNames(given)];
   if (ignored.length > 0 && embedded) warnings.push(`--sandbox ignores these settings: ${ignored.join(', ')}`);
 
-  const { values, errors } = readValues(env, sandbox);
-  errors.push(...crossCheck(env, values, sandbox), ...checkProduction(env, options, embedded));
+  const read = SETTING_NAMES.map((name) => [name, readValue(env, name, sandbox)] as const);
+  const values: Partial<Values> = Object.fromEntries(read.map(([name, { value }]) => [name, value]));
+  const errors = [
+    ...read.flatMap(([, { error }]) => error ?? []),
+    ...crossCheck(env, values, sandbox),
+    ...checkProduction(env, options, embedded),
+  ];
   if (errors.length > 0) throw new SettingsInvalid([...errors, ...checkCertificateFiles(values)], warnings);
 
-  // without an error, each value is there
+  // without an error each value is there, except those of a bank that the sandbox takes the place of
   const complete = values as Values;
-  const source = (name: SettingName): SecretSource | undefined => {
-    const [text, file] = [env[name], env[`${name}_FILE`]];
-    if (file) return fileSecret(name, file);
-    return text ? { file: null, read: () => text } : undefined;
-  };
-  const none: SecretSource = { file: null, read: () => '' };
-  const baseUrl = complete.BANK_BASE_URL ?? '';
   const settings: Settings = {
     ...complete,
     mode: sandbox ? 'sandbox' : 'live',
-    production: env['NODE_ENV'] === 'production',
-    BANK_BASE_URL: baseUrl,
-    BANK_AUTH_URL: complete.BANK_AUTH_URL ?? baseUrl,
-    BANK_USERNAME: source('BANK_USERNAME') ?? none,
-    BANK_PASSWORD: source('BANK_PASSWORD') ?? none,
-    BANK_PFX_BASE64: source('BANK_PFX_BASE64'),
-    BANK_PFX_PASSCODE: source('BANK_PFX_PASSCODE') ?? none,
-    BANK_KEY_PASSPHRASE: source('BANK_KEY_PASSPHRASE') ?? none,
-    EGRESS_PROXY_URL: complete.EGRESS_PROXY_URL ?? null,
-    EGRESS_NO_PROXY: complete.EGRESS_NO_PROXY ?? '',
-    REDIS_URL: source('REDIS_URL'),
+    BANK_AUTH_URL: complete.BANK_AUTH_URL ?? complete.BANK_BASE_URL,
     CORS_ORIGINS: complete.CORS_ORIGINS ?? (sandbox ? LOCAL_ORIGINS : []),
   };
   return { settings: Object.freeze(settings), warnings };
 }
 
-/** Validates each setting separately; an invalid one has no value. */
-function readValues(env: NodeJS.ProcessEnv, sandbox: boolean): { values: Partial<Values>; errors: SettingsError[] } {
-  const values: Record<string, unknown> = {};
-  const errors: SettingsError[] = [];
-  for (const name of SETTING_NAMES) {
-    const { required, secret, inherits = [] } = describeSetting(name);
-    const file = `${name}_FILE`;
-    const variables = [name, ...(secret ? [file] : []), ...(sandbox ? [] : inherits)];
-    const [variable = name, other] = variables.filter((each) => env[each]);
-    const text = env[variable];
-    const refuse = (problem: string) => errors.push({ ...toError(name, problem), variable });
-    if (other === file) refuse(`is set twice, as ${name} and as ${file}; keep one`);
-    else if (text === undefined && required && !sandbox) refuse('is missing');
-    else {
-      try {
-        const content = text && variable === file ? fileSecret(name, text).read() : text;
-        const { data, error } = settingsSchema.shape[name].safeParse(content);
-        if (error) refuse(toProblem(error) + (inherits.includes(variable) ? ` (${name} overrides it)` : ''));
-        else values[name] = data;
-      } catch (error) {
-        if (!(error instanceof FileUnusable)) throw error;
-        refuse(error.problem);
-      }
-    }
-  }
-  return { values: values as Partial<Values>, errors };
+interface ValueRead {
+  readonly value?: unknown;
+  readonly error?: SettingsError;
 }
+
+/** The value of one setting; undefined where it is not set and has no default. */
+function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean): ValueRead {
+  const { required, secret, inherits = [] } = describeSetting(name);
+  const file = `${name}_FILE`;
+  const variables = [name, ...(secret ? [file] : []), ...(sandbox ? [] : inherits)];
+  const [variable = name, other] = variables.filter((each) => env[each]);
+  const text = env[variable];
+  const refuse = (problem: string) => ({ error: { ...toError(name, problem), variable } });
+  if (other === file) return refuse(`is set twice, as ${name} and as ${file}; keep one`);
+  if (required && text === undefined) return sandbox ? {} : refuse('is missing');
+  try {
+    const source = variable === file && text ? fileSecret(name, text) : null;
+    const { data, error } = settingsSchema.shape[name].safeParse(source ? source.read() : text);
+    if (error) return refuse(toProblem(error) + (inherits.includes(variable) ? ` (${name} overrides it)` : ''));
+    return { value: source && isSource(data) ? source : data };
+  } catch (error) {
+    if (error instanceof FileUnusable) return refuse(error.problem);
+    throw error;
+  }
+}
+
+const isSource = (value: unknown): value is SecretSource =>
+  typeof value === 'object' && value !== null && 'read' in value;
 
 const toProblem = ({ issues }: z.ZodError): string => issues[0]?.message ?? 'is wrong';
 

@@ -11,10 +11,8 @@ interface About {
   readonly changeWhen?: string;
   /** Value for the example, as in `.env`. Default: the setting's default. */
   readonly example?: string;
-  /** The effect of leaving it unset, where there is no default. Usually there is none. */
+  /** The effect of leaving it unset, where the default does not show it. */
   readonly unset?: string;
-  /** A bank cannot be called without it. */
-  readonly required?: true;
   /** May also be given as a file, `X_FILE`, and is never shown. */
   readonly secret?: true;
   /** Variables of other programs that it is read from when it is not set, in this order. */
@@ -24,14 +22,17 @@ interface About {
 const optional = <Kind extends z.ZodType<unknown, string>>(kind: Kind, about: About & { readonly example: string }) =>
   kind.optional().meta({ ...about });
 
+/** The sandbox has it: with `--sandbox` it is not set. */
+const required = <Kind extends z.ZodType<unknown, string>>(kind: Kind, about: About & { readonly example: string }) =>
+  kind.meta({ ...about });
+
 const withDefault = <Kind extends z.ZodType<unknown, string>>(kind: Kind, text: z.input<Kind>, about: About) =>
   kind.prefault(text).meta({ ...about });
 
 const bank = {
-  BANK_BASE_URL: optional(kinds.httpsAddress, {
+  BANK_BASE_URL: required(kinds.httpsAddress, {
     meaning: 'Address of the account service; a path prefix is fine.',
     example: 'https://api.bank.example',
-    required: true,
   }),
   BANK_AUTH_URL: optional(kinds.httpsAddress, {
     meaning: 'Address of the token service.',
@@ -39,16 +40,14 @@ const bank = {
     example: 'https://auth.bank.example',
     unset: 'the value of `BANK_BASE_URL`',
   }),
-  BANK_USERNAME: optional(kinds.userName, {
+  BANK_USERNAME: required(kinds.secret(kinds.userName), {
     meaning: 'User name of the M2M account.',
     example: 'm2m-user',
-    required: true,
     secret: true,
   }),
-  BANK_PASSWORD: optional(kinds.password, {
+  BANK_PASSWORD: required(kinds.secret(kinds.password), {
     meaning: 'Password of the M2M account.',
     example: "'a password with # in it'",
-    required: true,
     secret: true,
   }),
   BANK_PFX_FILE: optional(kinds.path, {
@@ -56,13 +55,13 @@ const bank = {
     example: '/run/secrets/client.pfx',
     unset: 'required, or `BANK_PFX_BASE64`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`',
   }),
-  BANK_PFX_BASE64: optional(kinds.anyText('base64'), {
+  BANK_PFX_BASE64: optional(kinds.secret(kinds.anyText('base64')), {
     meaning: 'The PFX as text: the output of `base64 -w0 client.pfx`.',
     changeWhen: 'no file can be mounted',
     example: 'MIIKPAIBAzCC...',
     secret: true,
   }),
-  BANK_PFX_PASSCODE: optional(kinds.anyText('text'), {
+  BANK_PFX_PASSCODE: withDefault(kinds.secret(kinds.anyText('text')), '', {
     meaning: 'Passcode of the PFX.',
     example: "'a passcode'",
     unset: 'empty',
@@ -77,7 +76,7 @@ const bank = {
     meaning: 'The private key of `BANK_CERT_FILE`.',
     example: '/run/secrets/client-key.pem',
   }),
-  BANK_KEY_PASSPHRASE: optional(kinds.anyText('text'), {
+  BANK_KEY_PASSPHRASE: withDefault(kinds.secret(kinds.anyText('text')), '', {
     meaning: 'Passphrase of `BANK_KEY_FILE`, if it is encrypted.',
     example: "'a passphrase'",
     unset: 'empty',
@@ -120,7 +119,7 @@ const calls = {
 };
 
 const egress = {
-  EGRESS_PROXY_URL: optional(kinds.proxyAddress, {
+  EGRESS_PROXY_URL: withDefault(kinds.proxyAddress, 'direct', {
     meaning: 'CONNECT proxy, `user:password@` allowed. `direct` uses none, even if `HTTPS_PROXY` is set.',
     changeWhen: 'the bank is only reachable through a proxy',
     example: 'http://proxy.example:3128',
@@ -128,7 +127,7 @@ const egress = {
     inherits: ['https_proxy', 'HTTPS_PROXY'],
     secret: true,
   }),
-  EGRESS_NO_PROXY: optional(kinds.anyText('hosts, separated by commas'), {
+  EGRESS_NO_PROXY: withDefault(kinds.anyText('hosts, separated by commas'), '', {
     meaning: 'Hosts that are called without the proxy.',
     example: '.internal.example',
     unset: 'the value of `NO_PROXY`',
@@ -172,7 +171,7 @@ const freshness = {
 };
 
 const sharing = {
-  REDIS_URL: optional(kinds.redisAddress, {
+  REDIS_URL: optional(kinds.secret(kinds.redisAddress), {
     meaning: 'Redis (6.2 or newer) or Valkey, through which instances share the snapshot.',
     changeWhen: 'you run more than one instance',
     example: 'rediss://gateway:password@redis.internal.example:6379',
@@ -350,18 +349,25 @@ export const OLD_NAME = 'SNAPSHOT_STALE_MS';
 
 interface Description extends About {
   readonly example: string;
+  readonly required: boolean;
   /** The accepted values, in words. */
   readonly allowed: string;
-  /** Text as an operator would write it. */
+  /** Text as an operator would write it; undefined where `unset` says more. */
   readonly default: string | undefined;
 }
 
 export function describeSetting(name: SettingName): Description {
-  const schema = settingsSchema.shape[name];
+  const schema: z.ZodType = settingsSchema.shape[name];
   const about = schema.meta() as unknown as About;
   const text = schema instanceof z.ZodPrefault ? String(schema.def.defaultValue) : undefined;
-  const allowed = schema.unwrap().description ?? '';
-  return { ...about, allowed, default: text, example: about.example ?? text ?? '' };
+  const kind = schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+  return {
+    ...about,
+    required: kind === schema,
+    allowed: (kind as z.ZodType).description ?? '',
+    default: about.unset === undefined ? text : undefined,
+    example: about.example ?? text ?? '',
+  };
 }
 
 /** The settings that the sandbox replaces. */

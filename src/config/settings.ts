@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { SecretSource } from './secret-source.js';
 import type { settingsSchema } from './settings-schema.js';
 
 export type Values = z.output<typeof settingsSchema>;
@@ -8,21 +7,8 @@ export type Values = z.output<typeof settingsSchema>;
 interface Derived {
   /** `sandbox`: the bank is the sandbox. Its address and credentials are known once it runs. */
   readonly mode: 'live' | 'sandbox';
-  /** NODE_ENV is `production`. */
-  readonly production: boolean;
-  readonly BANK_BASE_URL: string;
   /** `BANK_BASE_URL` where no other is set. */
   readonly BANK_AUTH_URL: string;
-  readonly BANK_USERNAME: SecretSource;
-  readonly BANK_PASSWORD: SecretSource;
-  readonly BANK_PFX_BASE64?: SecretSource | undefined;
-  readonly BANK_PFX_PASSCODE: SecretSource;
-  readonly BANK_KEY_PASSPHRASE: SecretSource;
-  /** The proxy to use, from here or from HTTPS_PROXY; null: direct. */
-  readonly EGRESS_PROXY_URL: URL | null;
-  /** Empty: none. */
-  readonly EGRESS_NO_PROXY: string;
-  readonly REDIS_URL?: SecretSource | undefined;
   /** `:*` at the end of one stands for any port. */
   readonly CORS_ORIGINS: readonly string[];
 }

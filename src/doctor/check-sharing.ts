@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { SecretSource } from '../config/secret-source.js';
+import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
 import { PROBLEMS } from '../problems/problem-table.js';
 import { StepFailed } from './step-failed.js';

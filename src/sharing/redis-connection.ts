@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import type { Logger } from 'pino';
-import type { SecretSource } from '../config/secret-source.js';
+import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
 import { TIMED_OUT } from '../time/deadline.js';
 import { TimeBudget } from './time-budget.js';
