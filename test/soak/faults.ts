@@ -1,24 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Dice } from '../../src/sandbox/accounts/dice.js';
 import { body, raw, status } from '../support/fault-answers.js';
 import type { Handler } from '../support/pretend-bank.js';
 import { PLANTED } from '../support/sample-accounts.js';
 import type { SoakBank } from './soak-bank.js';
 
-interface Scene {
-  readonly soak: SoakBank;
-  readonly child: ChildProcess;
-  readonly dice: Dice;
-  /** Times at which the gateway was stopped, from – to, ms since 1970. */
-  readonly held: [number, number][];
-  /** Many callers at once; resolves when all have been answered. */
-  burst(): Promise<unknown>;
-}
-
 /** One thing that goes wrong, for a while; the bank is healthy again when it resolves. */
-type Fault = (scene: Scene, ms: number) => Promise<void>;
+type Fault = (soak: SoakBank, ms: number, gateway: ChildProcess) => Promise<void>;
 
 const ANSWERS: Record<string, Handler> = {
   '500': status(500),
@@ -30,31 +19,30 @@ const ANSWERS: Record<string, Handler> = {
   'cut off': raw(`HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n{"result":[{"x":"${PLANTED.text}"`),
   drop: (_request, response) => void response.socket?.destroy(),
   hang: () => undefined,
+  '401': status(401),
+  '403': status(403),
 };
 
-/** At the token endpoint they are refusals, which an operator corrects and reports to the gateway by SIGHUP. */
-const REFUSALS: Record<string, Handler> = { '401': status(401), '403': status(403) };
+const spoilAt = (endpoint: 'spoilToken' | 'spoilAccounts', spoils: Record<string, Handler>) =>
+  Object.entries(spoils).map(([name, spoil]): [string, Fault] => [
+    `${endpoint}: ${name}`,
+    async (soak, ms, gateway) => {
+      soak[endpoint] = spoil;
+      // so that a token is asked for at all
+      if (endpoint === 'spoilToken') soak.revokeTokens();
+      await delay(ms);
+      soak[endpoint] = null;
+      // refusals, which an operator corrects and reports to the gateway
+      if (name === '401' || name === '403') gateway.kill('SIGHUP');
+    },
+  ]);
 
-const spoilAt =
-  (endpoint: 'spoilToken' | 'spoilAccounts', spoil: Handler): Fault =>
-  async ({ soak, child }, ms) => {
-    soak[endpoint] = spoil;
-    // so that a token is asked for at all
-    if (endpoint === 'spoilToken') soak.revokeTokens();
-    await delay(ms);
-    soak[endpoint] = null;
-    if (Object.values(REFUSALS).includes(spoil)) child.kill('SIGHUP');
-  };
-
-const named = (endpoint: 'spoilToken' | 'spoilAccounts', spoils: Record<string, Handler>) =>
-  Object.entries(spoils).map(([name, spoil]): [string, Fault] => [`${endpoint}: ${name}`, spoilAt(endpoint, spoil)]);
-
-export const FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
-  ...named('spoilAccounts', { ...ANSWERS, ...REFUSALS, '404': status(404) }),
-  ...named('spoilToken', { ...ANSWERS, ...REFUSALS }),
+export const FAULTS: readonly (readonly [name: string, Fault])[] = [
+  ...spoilAt('spoilAccounts', { ...ANSWERS, '404': status(404) }),
+  ...spoilAt('spoilToken', ANSWERS),
   [
     'an account short',
-    async ({ soak }, ms) => {
+    async (soak, ms) => {
       soak.isShort = true;
       await delay(ms);
       soak.isShort = false;
@@ -62,30 +50,19 @@ export const FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ],
   [
     'connections dropped',
-    async ({ soak: { bank } }, ms) => {
+    async ({ bank }, ms) => {
       for (const end = Date.now() + ms; Date.now() < end; await delay(10)) {
         for (const socket of bank.sockets) socket.resetAndDestroy();
       }
     },
   ],
-  ['tokens revoked', async ({ soak }) => soak.revokeTokens()],
+  ['tokens revoked', async (soak) => soak.revokeTokens()],
   [
     'certificate renewed',
-    async ({ soak: { bank } }) => {
+    async ({ bank }) => {
       const next = await bank.issueClient('renewed');
       writeFileSync(bank.files.passcode, next.passcode);
       writeFileSync(bank.files.pfx, next.pfx);
     },
   ],
-  [
-    'SIGSTOP, SIGCONT',
-    async ({ child, held }, ms) => {
-      const from = Date.now();
-      child.kill('SIGSTOP');
-      await delay(ms);
-      child.kill('SIGCONT');
-      held.push([from, Date.now()]);
-    },
-  ],
-  ['a burst of callers', async ({ burst }) => void (await burst())],
-]);
+];

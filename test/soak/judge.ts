@@ -7,7 +7,8 @@ import { ACCOUNTS, nameOf, type Version } from './soak-bank.js';
 export const LIMITS = { freshMs: 300, maxAgeMs: 3000, deadlineMs: 2500 };
 
 /** One call of one caller, and what came of it. */
-export interface Call extends Answer {
+interface Call {
+  readonly answer: Answer;
   readonly noCache: boolean;
   readonly sentAt: number;
   readonly receivedAt: number;
@@ -23,15 +24,15 @@ interface Body {
 /** Allowance for the scheduling of both processes. */
 const TURNS_MS = 300;
 
-/** What is wrong with an answer, in words; null when nothing is. `heldMs`: how long one of the processes stood still. */
+/** What is wrong with an answer, in words; null when nothing is. `heldMs`: how long this process stood still. */
 export function judge(call: Call, versions: readonly Version[], heldMs: number): string | null {
-  const { sentAt, receivedAt, noCache } = call;
+  const { answer, sentAt, receivedAt, noCache } = call;
   const slackMs = TURNS_MS + heldMs;
   if (receivedAt - sentAt > LIMITS.deadlineMs + 500 + heldMs) return `answered after ${receivedAt - sentAt} ms`;
-  const fault = faultOf(call);
-  if (fault !== null || call.status !== 200) return fault;
+  const fault = faultOf(answer);
+  if (fault !== null || answer.status !== 200) return fault;
 
-  const { account, accounts = account ? [account] : [], page, snapshot } = call.json as Body;
+  const { account, accounts = account ? [account] : [], page, snapshot } = answer.json as Body;
   const [number = -1, ...others] = new Set(accounts.map(({ name }) => Number(/ v(\d+)$/.exec(name)?.[1])));
   const version = versions[number];
   if (others.length > 0) return `accounts of ${others.length + 1} refreshes in one answer`;

@@ -130,7 +130,7 @@ describe('rules and dashboard', () => {
       expect(promtool(['test', 'rules', 'alerts.test.yml'], files())).toMatchObject({ status: 0 });
     });
 
-    it('finds nothing wrong with the queries of the dashboard; the counterpart: it does with one that is broken', () => {
+    it('finds nothing wrong with the queries of the dashboard; negative case: it does with one that is broken', () => {
       const check = (expressions: readonly string[]) => {
         const records = expressions.map((expr, index) => ({ record: `query:number_${index}`, expr }));
         return promtool(['check', 'rules', 'queries.yml'], {
