@@ -21,15 +21,15 @@ export interface BankHost {
 /** The hosts of the bank, one or two, and the way to each. */
 export function toHosts(settings: Settings): BankHost[] {
   const { BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl } = settings;
-  const toHost = (name: BankHost['name'], variable: string, address: string): BankHost => {
-    const url = new URL(address);
-    const proxy = goesDirect(settings, address) ? null : settings.EGRESS_PROXY_URL;
-    const next = proxy ?? url;
+  const toHost = (name: BankHost['name'], variable: string, url: string): BankHost => {
+    const bank = new URL(url);
+    const proxy = goesDirect(settings, url) ? null : settings.EGRESS_PROXY_URL;
+    const next = proxy ?? bank;
     return {
       name,
       variable,
-      url: address,
-      address: `${url.hostname}:${url.port || 443}`,
+      url,
+      address: `${bank.hostname}:${bank.port || 443}`,
       proxy,
       hostname: next.hostname.replace(/^\[|\]$/g, ''),
       port: Number(next.port || (next.protocol === 'http:' ? 80 : 443)),

@@ -1,7 +1,10 @@
 import type { Account } from './account.js';
 import type { SortField } from './sort-order.js';
 
-/** Version of the form of snapshots; an instance takes no stored copy of another version. */
+/**
+ * Version of the form of snapshots; an instance takes no stored copy of another version. Raise it with every change of the
+ * header, of the sections, or of an account's JSON: a copy of the old form would be taken for one of the new.
+ */
 export const FORM_VERSION = 4;
 
 /** Header of a snapshot. */
@@ -12,7 +15,7 @@ export interface SnapshotHeader {
   readonly complete: boolean | null;
 }
 
-/** The filters that compare one value of an account, without letter case; a filter of this kind is added here. */
+/** The filters that compare one value of an account, without letter case. Add a filter of this kind here. */
 export const COLUMNS = {
   status: ({ status }) => status,
   currency: ({ currency }) => currency,
