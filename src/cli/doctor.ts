@@ -8,7 +8,7 @@ import type { Sandbox } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
 import type { Settings } from '../config/settings.js';
 import { VERSION } from '../config/version.js';
-import { toSandboxOptions, withSandboxBank } from './sandbox-bank.js';
+import { withSandboxBank } from './with-sandbox-bank.js';
 
 interface DoctorOptions {
   readonly json: boolean;
@@ -51,7 +51,12 @@ async function startOwnSandbox(settings: Settings): Promise<Sandbox> {
   // not loaded to check a real bank
   const { startSandbox } = await import('../sandbox/sandbox.js');
   try {
-    return await startSandbox({ ...toSandboxOptions(settings), port: 0, authPort: null, controlPort: 0 });
+    return await startSandbox({
+      ...settings,
+      SANDBOX_PORT: 0,
+      SANDBOX_AUTH_PORT: undefined,
+      SANDBOX_CONTROL_PORT: 0,
+    });
   } catch (error) {
     if (!(error instanceof SandboxNotStarted)) throw error;
     throw new StepFailed('config-invalid', 'operator', error.message, 'Correct the SANDBOX_ setting named above.');

@@ -5,7 +5,6 @@ import { sandboxGreeting } from '../sandbox/sandbox-greeting.js';
 import { loadSettings } from '../config/load-settings.js';
 import { EXIT } from './exit.js';
 import { reportFailedStart } from './report-failed-start.js';
-import { toSandboxOptions } from './sandbox-bank.js';
 import { listenForStop } from './listen-for-stop.js';
 
 /** Runs the sandbox bank alone until a signal to stop; with `renew` only renews its client certificate. Returns the exit code. */
@@ -25,7 +24,7 @@ export async function runSandbox(
       process.stdout.write(`A new client certificate is in ${directory}/client.pfx\n`);
       return EXIT.stopped;
     }
-    sandbox = await startSandbox(toSandboxOptions(settings), options);
+    sandbox = await startSandbox(settings, options);
   } catch (error) {
     return reportFailedStart(process.stderr, null, error);
   }

@@ -17,7 +17,7 @@ import { startTracing } from '../telemetry/tracing.js';
 import { SystemClock } from '../time/clock.js';
 import { EXIT } from './exit.js';
 import { reportFailedStart } from './report-failed-start.js';
-import { toSandboxOptions, withSandboxBank } from './sandbox-bank.js';
+import { withSandboxBank } from './with-sandbox-bank.js';
 import { listenForStop } from './listen-for-stop.js';
 
 interface ServeOptions {
@@ -56,7 +56,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     if (options.sandbox) {
       // a gateway in front of a real bank does not load it
       const { startSandbox } = await import('../sandbox/sandbox.js');
-      sandbox = await startSandbox(toSandboxOptions(read), {
+      sandbox = await startSandbox(read, {
         fresh: options.fresh,
         // nobody wants to wait for a back-off after failures that the switches made
         onReset: () => reload('the switches of the sandbox are reset'),

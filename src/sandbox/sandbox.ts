@@ -17,21 +17,21 @@ import type { BankState } from './service/bank-state.js';
 import type { Script } from './service/serve-request.js';
 import { Switches } from './switches.js';
 
-/** The SANDBOX_* settings (docs/settings.md#the-sandbox-bank). Port 0 picks a free one. */
+/** Settings of the sandbox (docs/settings.md#the-sandbox-bank). Port 0 picks a free one. */
 export interface SandboxSettings {
-  readonly host: string;
-  readonly port: number;
-  /** Null for the same host and port as the accounts. */
-  readonly authPort: number | null;
-  readonly controlPort: number;
-  /** Names and addresses that the server certificate covers; `host` is added. */
-  readonly names: readonly string[];
-  readonly directory: string;
-  readonly accounts: number;
-  readonly seed: number;
-  readonly tokenLifetimeSeconds: number;
-  readonly latencyMs: number;
-  readonly allowedIps: readonly string[];
+  readonly SANDBOX_HOST: string;
+  readonly SANDBOX_PORT: number;
+  /** When not set, or the same port: the host and port of the accounts. */
+  readonly SANDBOX_AUTH_PORT?: number | undefined;
+  readonly SANDBOX_CONTROL_PORT: number;
+  /** Names and addresses that the server certificate covers; `SANDBOX_HOST` is added. */
+  readonly SANDBOX_NAMES: readonly string[];
+  readonly SANDBOX_DIRECTORY: string;
+  readonly SANDBOX_ACCOUNTS: number;
+  readonly SANDBOX_SEED: number;
+  readonly SANDBOX_TOKEN_LIFETIME_SECONDS: number;
+  readonly SANDBOX_LATENCY_MS: number;
+  readonly SANDBOX_ALLOWED_IPS: readonly string[];
 }
 
 /** A running sandbox bank. */
@@ -72,12 +72,14 @@ export interface SandboxOptions {
  * @throws SandboxNotStarted when a port is taken, the directory cannot be written or the allowlist is wrong
  */
 export async function startSandbox(settings: SandboxSettings, options: SandboxOptions = {}): Promise<Sandbox> {
-  const { host, seed, authPort } = settings;
-  const directory = resolve(settings.directory);
-  const names = [...new Set([...settings.names, ...(isWildcard(host) ? [] : [host])])].map((n) => n.toLowerCase());
-  const basePlace: Place = { host, port: settings.port, variable: 'SANDBOX_PORT' };
-  const authPlace: Place = { host, port: authPort ?? 0, variable: 'SANDBOX_AUTH_PORT' };
-  const controlPlace: Place = { host, port: settings.controlPort, variable: 'SANDBOX_CONTROL_PORT' };
+  const { SANDBOX_HOST: host, SANDBOX_SEED: seed, SANDBOX_PORT: port, SANDBOX_AUTH_PORT: authPort = port } = settings;
+  const directory = resolve(settings.SANDBOX_DIRECTORY);
+  const hosts = [...settings.SANDBOX_NAMES, ...(isWildcard(host) ? [] : [host])];
+  const names = [...new Set(hosts.map((name) => name.toLowerCase()))];
+  const isOneHost = settings.SANDBOX_AUTH_PORT === undefined || (authPort === port && port !== 0);
+  const basePlace: Place = { host, port, variable: 'SANDBOX_PORT' };
+  const authPlace: Place = { host, port: isOneHost ? 0 : authPort, variable: 'SANDBOX_AUTH_PORT' };
+  const controlPlace: Place = { host, port: settings.SANDBOX_CONTROL_PORT, variable: 'SANDBOX_CONTROL_PORT' };
   const switches = createSwitches(settings);
   // before the identity is touched: a running sandbox may use this directory, and --fresh would replace its files
   await checkFree([basePlace, authPlace, controlPlace]);
@@ -98,8 +100,8 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   const tls = { ca: identity.ca, cert, key: identity.serverKey, ...options.tls };
   const createHost = (...endpoints: Endpoint[]) =>
     createBankServer(bank, { endpoints, tls, closing: closing.signal, script: options.script });
-  const base = authPort === null ? createHost('authorize', 'accounts') : createHost('accounts');
-  const auth = authPort === null ? null : createHost('authorize');
+  const base = isOneHost ? createHost('authorize', 'accounts') : createHost('accounts');
+  const auth = isOneHost ? null : createHost('authorize');
   const control = new SandboxControl(bank, options.onReset ?? (() => undefined));
   const controlServer = createControlServer(control, names);
   const close = async (): Promise<void> => {
@@ -128,10 +130,17 @@ export async function startSandbox(settings: SandboxSettings, options: SandboxOp
   }
 }
 
-function createSwitches({ latencyMs, tokenLifetimeSeconds, allowedIps, accounts }: SandboxSettings): Switches {
-  const fixed = { grantAccess: true, movement: false, failNext: [] };
+function createSwitches(settings: SandboxSettings): Switches {
   try {
-    return new Switches({ latencyMs, tokenLifetimeSeconds, allowedIps, accounts, ...fixed });
+    return new Switches({
+      latencyMs: settings.SANDBOX_LATENCY_MS,
+      tokenLifetimeSeconds: settings.SANDBOX_TOKEN_LIFETIME_SECONDS,
+      allowedIps: settings.SANDBOX_ALLOWED_IPS,
+      accounts: settings.SANDBOX_ACCOUNTS,
+      grantAccess: true,
+      movement: false,
+      failNext: [],
+    });
   } catch (cause) {
     throw new SandboxNotStarted(`SANDBOX_ALLOWED_IPS: ${(cause as Error).message}`, { cause });
   }

@@ -98,7 +98,11 @@ it('30 MB within the size limit that would swell in memory: refused, and others 
 
 describe('a bank that is off from the start', () => {
   const begin = async () => {
-    const settings = { directory: temporaryDirectory(), port: await closedPort(), controlPort: await closedPort() };
+    const settings = {
+      SANDBOX_DIRECTORY: temporaryDirectory(),
+      SANDBOX_PORT: await closedPort(),
+      SANDBOX_CONTROL_PORT: await closedPort(),
+    };
     const sandbox = await start(settings);
     await sandbox.close();
     return { gateway: await startGateway(sandbox, {}, clock), turnOn: () => start(settings) };

@@ -101,7 +101,7 @@ export const PAGE_STATES = {
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'ok', 'warn', 'bad'],
   },
-  'there never were accounts': { arrange: async () => read(await start({ accounts: 0 })), ...WELL },
+  'there never were accounts': { arrange: async () => read(await start({ SANDBOX_ACCOUNTS: 0 })), ...WELL },
   'names are hostile and amounts long': { arrange: hostile, ...WELL },
 } satisfies Record<string, PageState>;
 

@@ -92,7 +92,7 @@ describe('the doctor, where all is well', () => {
   });
 
   it('looks at both hosts, those too that differ by their port alone', async () => {
-    const sandbox = await start({ authPort: 0 });
+    const sandbox = await start({ SANDBOX_AUTH_PORT: 0 });
     const examination = await examinePatiently(toEnvironment(sandbox));
     expectWell(examination);
     for (const name of ['dns', 'route', 'tls'] as const) {
@@ -104,7 +104,7 @@ describe('the doctor, where all is well', () => {
   });
 
   (hasIpv6() ? it : it.skip)('finds an IPv6 literal', async () => {
-    const sandbox = await start({ host: '::1', names: ['::1'] });
+    const sandbox = await start({ SANDBOX_HOST: '::1', SANDBOX_NAMES: ['::1'] });
     expect(sandbox.url).toContain('[::1]');
     const examination = await examinePatiently(toEnvironment(sandbox));
     expectWell(examination);

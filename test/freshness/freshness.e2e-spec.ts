@@ -95,7 +95,7 @@ describe('callers say how fresh', () => {
 
 describe('one refresh for everybody', () => {
   it('200 callers at once on a cold gateway, with a separate token host: lists, pages, accounts and probes', async () => {
-    const sandbox = await start({ latencyMs: 20, authPort: 0 });
+    const sandbox = await start({ SANDBOX_LATENCY_MS: 20, SANDBOX_AUTH_PORT: 0 });
     const asked = (endpoint: string) => sandbox.requests.filter((request) => request.endpoint === endpoint).length;
     expect(sandbox.authUrl).not.toBe(sandbox.url);
     const gateway = await startGateway(sandbox, { BANK_PAGE_SIZE: '50' });

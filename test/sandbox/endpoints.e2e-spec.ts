@@ -208,7 +208,7 @@ describe('the sandbox on one port', () => {
   let bank: Sandbox;
   let other: Sandbox;
   beforeAll(async () => {
-    [bank, other] = await Promise.all([start(), start({ directory: temporaryDirectory() })]);
+    [bank, other] = await Promise.all([start(), start({ SANDBOX_DIRECTORY: temporaryDirectory() })]);
   });
 
   it.each(['TLSv1.2', 'TLSv1.3'] as const)(
@@ -253,7 +253,10 @@ describe('the sandbox with a separate authorization host', () => {
   let bank: Sandbox;
   let other: Sandbox;
   beforeAll(async () => {
-    [bank, other] = await Promise.all([start({ authPort: 0 }), start({ directory: temporaryDirectory() })]);
+    [bank, other] = await Promise.all([
+      start({ SANDBOX_AUTH_PORT: 0 }),
+      start({ SANDBOX_DIRECTORY: temporaryDirectory() }),
+    ]);
   });
 
   it('serves each path on its own host only', async () => {

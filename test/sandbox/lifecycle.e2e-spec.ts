@@ -12,7 +12,7 @@ const read = (directory: string, name: string): string => readFileSync(join(dire
 describe('starting the sandbox', () => {
   it('writes its identity for its owner alone, and uses it again', async () => {
     const directory = join(temporaryDirectory(), 'deep', 'down');
-    const first = await start({ directory });
+    const first = await start({ SANDBOX_DIRECTORY: directory });
     expect(statSync(directory).mode & 0o777).toBe(0o700);
     const names = readdirSync(directory);
     expect(names).toEqual(expect.arrayContaining(['ca.pem', 'client.pfx', 'passcode', 'username', 'password']));
@@ -21,30 +21,30 @@ describe('starting the sandbox', () => {
     // created at each start, for the names of that start
     const others = names.filter((name) => name !== 'server.pem');
     const kept = others.map((name) => read(directory, name));
-    await start({ directory });
+    await start({ SANDBOX_DIRECTORY: directory });
     expect(others.map((name) => read(directory, name))).toEqual(kept);
   });
 
   it('keeps its files under other names, and renews them when fresh or broken', async () => {
     const directory = temporaryDirectory();
     const parts = (): string[] => ['ca.pem', 'client.pfx'].map((name) => read(directory, name));
-    await (await start({ directory })).close();
+    await (await start({ SANDBOX_DIRECTORY: directory })).close();
     const [ca, pfx] = parts();
 
-    const named = await start({ directory, names: ['bank.example', 'localhost'] });
+    const named = await start({ SANDBOX_DIRECTORY: directory, SANDBOX_NAMES: ['bank.example', 'localhost'] });
     expect(parts()).toEqual([ca, pfx]);
     expect((await askToken(named, { servername: 'bank.example' })).status).toBe(200);
 
     writeFileSync(join(directory, 'passcode'), 'not the passcode');
-    expect((await askToken(await start({ directory }))).status).toBe(200);
+    expect((await askToken(await start({ SANDBOX_DIRECTORY: directory }))).status).toBe(200);
     const broken = parts();
     expect(broken).not.toContain(pfx);
-    await start({ directory }, true);
+    await start({ SANDBOX_DIRECTORY: directory }, true);
     for (const part of parts()) expect(broken).not.toContain(part);
   });
 
   it('renews the client certificate alone, and accepts it while running; tokens of the old one are refused with it', async () => {
-    const bank = await start({ authPort: 0 });
+    const bank = await start({ SANDBOX_AUTH_PORT: 0 });
     const names = ['ca.pem', 'client.pfx', 'passcode', 'username', 'password'];
     const before = names.map((name) => read(bank.directory, name));
     const old = { certificate: ownCertificate(bank), token: await getToken(bank) };
@@ -56,37 +56,40 @@ describe('starting the sandbox', () => {
     expect((await askAccounts(bank, old.token, '', old.certificate)).status).toBe(200);
   });
 
-  it.each([
-    ['SANDBOX_PORT', 'port'],
-    ['SANDBOX_AUTH_PORT', 'authPort'],
-    ['SANDBOX_CONTROL_PORT', 'controlPort'],
-  ])('names %s when that port is taken, and leaves the identity alone', async (variable, setting) => {
-    const blocker = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => blocker.once('listening', resolve));
-    const { port } = blocker.address() as AddressInfo;
-    const directory = temporaryDirectory();
-    const failure = await start({ directory, [setting]: port }, true).catch((error: unknown) => error as Error);
-    await new Promise((resolve) => blocker.close(resolve));
-    expect(failure).toMatchObject({ name: 'SandboxNotStarted' });
-    const { message } = failure as Error;
-    expect(message).toContain(String(port));
-    expect(message).toContain(variable);
-    expect(message).not.toContain('\n');
-    expect(readdirSync(directory)).toEqual([]);
-    expect((await start({ directory, [setting]: port })).url).toContain('https://127.0.0.1:');
-  });
+  it.each(['SANDBOX_PORT', 'SANDBOX_AUTH_PORT', 'SANDBOX_CONTROL_PORT'])(
+    'names %s when that port is taken, and leaves the identity alone',
+    async (variable) => {
+      const blocker = createServer().listen(0, '127.0.0.1');
+      await new Promise((resolve) => blocker.once('listening', resolve));
+      const { port } = blocker.address() as AddressInfo;
+      const directory = temporaryDirectory();
+      const failure = await start({ SANDBOX_DIRECTORY: directory, [variable]: port }, true).catch(
+        (error: unknown) => error as Error,
+      );
+      await new Promise((resolve) => blocker.close(resolve));
+      expect(failure).toMatchObject({ name: 'SandboxNotStarted' });
+      const { message } = failure as Error;
+      expect(message).toContain(String(port));
+      expect(message).toContain(variable);
+      expect(message).not.toContain('\n');
+      expect(readdirSync(directory)).toEqual([]);
+      expect((await start({ SANDBOX_DIRECTORY: directory, [variable]: port })).url).toContain('https://127.0.0.1:');
+    },
+  );
 
   it('names the setting when the allowlist or the directory is wrong', async () => {
-    await expect(start({ allowedIps: ['10.0.0.0/99'] })).rejects.toThrow(/SANDBOX_ALLOWED_IPS.*10\.0\.0\.0\/99/);
+    await expect(start({ SANDBOX_ALLOWED_IPS: ['10.0.0.0/99'] })).rejects.toThrow(
+      /SANDBOX_ALLOWED_IPS.*10\.0\.0\.0\/99/,
+    );
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
-    await expect(start({ directory: file })).rejects.toThrow(/SANDBOX_DIRECTORY/);
+    await expect(start({ SANDBOX_DIRECTORY: file })).rejects.toThrow(/SANDBOX_DIRECTORY/);
   });
 });
 
 describe('a running sandbox', () => {
   it('outlives noise on every port, and closes twice', async () => {
-    const bank = await start({ authPort: 0 });
+    const bank = await start({ SANDBOX_AUTH_PORT: 0 });
     for (const url of [bank.url, bank.authUrl, bank.controlUrl]) {
       for (const noise of ['GET / HTTP/1.1\r\n\r\n', '\x16\x03\x01\x02\x00\x01\x00\x01', '\0\xff'.repeat(500), '']) {
         const { port, hostname } = new URL(url);

@@ -90,7 +90,7 @@ export async function startPretendBank(options: PretendBankOptions = {}): Promis
   const isUsual = options.serverNames === undefined && serverValidity === undefined;
   const cert = isUsual ? {} : { cert: createServerCertificate(identity, serverNames, serverValidity) };
   const underWay = { token: 0, accounts: 0 };
-  const sandbox = await startSandbox(toSandboxSettings({ directory }), {
+  const sandbox = await startSandbox(toSandboxSettings({ SANDBOX_DIRECTORY: directory }), {
     identity,
     tls: { rejectUnauthorized: true, ...cert, ...server },
     script: (request, response) => {

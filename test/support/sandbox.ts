@@ -28,17 +28,16 @@ function directoryWithIdentity(): string {
 /** Settings for a sandbox on free ports of 127.0.0.1. */
 export function toSandboxSettings(change: Partial<SandboxSettings> = {}): SandboxSettings {
   return {
-    host: '127.0.0.1',
-    port: 0,
-    authPort: null,
-    controlPort: 0,
-    names: ['localhost', '127.0.0.1'],
-    directory: change.directory ?? directoryWithIdentity(),
-    accounts: 120,
-    seed: 1,
-    tokenLifetimeSeconds: 300,
-    latencyMs: 0,
-    allowedIps: ['127.0.0.1', '::1'],
+    SANDBOX_HOST: '127.0.0.1',
+    SANDBOX_PORT: 0,
+    SANDBOX_CONTROL_PORT: 0,
+    SANDBOX_NAMES: ['localhost', '127.0.0.1'],
+    SANDBOX_DIRECTORY: change.SANDBOX_DIRECTORY ?? directoryWithIdentity(),
+    SANDBOX_ACCOUNTS: 120,
+    SANDBOX_SEED: 1,
+    SANDBOX_TOKEN_LIFETIME_SECONDS: 300,
+    SANDBOX_LATENCY_MS: 0,
+    SANDBOX_ALLOWED_IPS: ['127.0.0.1', '::1'],
     ...change,
   };
 }
