@@ -23,9 +23,9 @@ describe('a series of failures', () => {
     ]);
   });
 
-  it('is reported as an error when the operator must act', () => {
+  it.each(['credentials-rejected', 'access-not-granted', 'proxy-refused'] as const)('by %s is an error', (code) => {
     const { log, condition } = begin();
-    condition.failed('token', new GatewayError('credentials-rejected', 'no'));
+    condition.failed('token', new GatewayError(code, 'no'));
     expect(log.lines('bank.unavailable')).toEqual([expect.objectContaining({ level: 'error' })]);
   });
 

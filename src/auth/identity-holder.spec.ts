@@ -4,13 +4,15 @@ import { afterAll, expect, it } from '@jest/globals';
 import { toEnvironment } from '../../test/support/gateway.js';
 import { MovedClock } from '../../test/support/moved-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import { startPretendBank } from '../../test/support/pretend-bank.js';
+import { issueToken, json, startPretendBank } from '../../test/support/pretend-bank.js';
 import { until } from '../../test/support/until.js';
 import { readSettings } from '../config/read-settings.js';
 import type { SecretSource } from '../config/kinds.js';
+import type { Settings } from '../config/settings.js';
 import { FileUnusable } from '../config/small-file.js';
 import { BankCondition } from './bank-condition.js';
 import { IdentityHolder } from './identity-holder.js';
+import { watchedFiles } from './identity-material.js';
 
 const holders = new Set<IdentityHolder>();
 afterAll(async () => {
@@ -73,4 +75,53 @@ it('once closed it reads nothing more, and may be closed again', async () => {
   holder.onApplicationShutdown();
   expect(log.lines('certificate.replaced')).toEqual([]);
   expect(log.lines('certificate.refused')).toEqual([]);
+});
+
+it('SIGHUP ends the back-off, though no file has changed', async () => {
+  const { bank, holder } = await startHolder();
+  bank.onToken = (_request, response) => json(response, 403, {});
+  await expect(holder.current.tokens.get()).rejects.toMatchObject({ code: 'address-not-allowed' });
+  bank.onToken = issueToken(bank);
+  await expect(holder.current.tokens.get()).rejects.toMatchObject({ code: 'address-not-allowed' });
+  await holder.reload();
+  expect((await holder.current.tokens.get()).value).not.toBe('');
+});
+
+it('each file of the identity is watched', () => {
+  const files = ['BANK_PFX_FILE', 'BANK_CERT_FILE', 'BANK_KEY_FILE', 'BANK_CA_FILE', 'EGRESS_PROXY_CA_FILE'];
+  const secrets = ['BANK_PFX_BASE64', 'BANK_PFX_PASSCODE', 'BANK_KEY_PASSPHRASE', 'BANK_USERNAME', 'BANK_PASSWORD'];
+  const settings = Object.fromEntries([
+    ...files.map((name) => [name, name]),
+    ...secrets.map((name) => [name, { file: name }]),
+  ]) as unknown as Settings;
+  expect(watchedFiles(settings)).toEqual([...files, ...secrets]);
+});
+
+it('a new certificate that is not valid yet is taken once it is', async () => {
+  const { bank, clock, holder, log } = await startHolder();
+  const day = 86_400_000;
+  const validity = { notBefore: new Date(Date.now() - day), notAfter: new Date(Date.now() + day) };
+  const next = await bank.issueClient('renewed', validity);
+  writeFileSync(bank.files.passcode, next.passcode);
+  writeFileSync(bank.files.pfx, next.pfx);
+  clock.moveWall(-2 * day);
+  await holder.reload();
+  expect(holder.status().refused).toMatchObject({ code: 'certificate-unusable' });
+  clock.moveWall(2 * day);
+  await until(() => log.lines('certificate.replaced').length === 1, 20_000);
+  expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, refused: null });
+});
+
+it('a token request waits for the proof in flight', async () => {
+  const { bank, holder } = await startHolder();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  bank.onToken = (...args) => void promise.then(() => issueToken(bank)(...args));
+  writeFileSync(bank.files.password, 'secret-password-new');
+  const proof = holder.reload();
+  await until(() => bank.requests.length === 1, 20_000);
+  const token = holder.current.tokens.get();
+  // long enough for a second request to arrive, if it were sent
+  setTimeout(resolve, 500);
+  await Promise.all([proof, token]);
+  expect(bank.most.token).toBe(1);
 });

@@ -6,6 +6,7 @@ describe('an allowed client', () => {
     ['loopback', '127.0.0.1'],
     ['loopback', '::1'],
     ['loopback', '::ffff:127.0.0.1'],
+    ['private', '127.0.0.1'],
     ['private', '10.255.0.1'],
     ['private', '172.31.255.255'],
     ['private', '192.168.1.1'],

@@ -95,6 +95,7 @@ const FRAMING: Case[] = [
 
 const PATHS: Case[] = [
   ['a path of 9 KB', get(`/${'a'.repeat(9 * KB)}`), 414, 'request-too-large'],
+  ['a path of 20 KB', get(`/${'a'.repeat(20 * KB)}`), 414, 'request-too-large'],
   ['a query of 9 KB', get(`${PATH}?q=${'a'.repeat(9 * KB)}`), 414, 'request-too-large'],
   ['an id of 300', get(`${PATH}/${'a'.repeat(300)}`), 414, 'request-too-large'],
   ['%00', get(`${PATH}/%00`), 404, 'account-not-found'],
