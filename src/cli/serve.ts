@@ -43,11 +43,10 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
   process.on('SIGHUP', () => app && reload('SIGHUP'));
 
   const start = async () => {
-    const { settings: read, warnings, openTelemetry } = await loadSettings({ sandbox: options.sandbox });
+    const { settings: read, warnings } = await loadSettings({ sandbox: options.sandbox });
     const log = new Log({ level: read.LOG_LEVEL, pretty, destination });
     logger = log.logger;
-    Object.assign(process.env, openTelemetry);
-    const tracing = await startTracing(openTelemetry, logger);
+    const tracing = await startTracing(process.env, logger);
     opened.defer(async () => void (await tracing?.stop()));
     forgetSecrets(process.env);
     exitOnInternalError(process, logger);

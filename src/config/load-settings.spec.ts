@@ -8,6 +8,7 @@ const FILE = `BANK_BASE_URL=https://from-file.bank.example
 BANK_USERNAME=file-user
 BANK_PASSWORD=file-password
 BANK_PFX_FILE=/from/file.pfx
+OTEL_SERVICE_NAME=from-file
 `;
 
 let before: string;
@@ -21,17 +22,22 @@ afterEach(() => {
   process.chdir(before);
   rmSync(directory, { recursive: true });
   delete process.env['BANK_USERNAME'];
+  delete process.env['OTEL_SERVICE_NAME'];
 });
 
 describe('settings in .env', () => {
-  it('are read where the environment does not set them, and stay out of it: children would inherit them', async () => {
+  it('are read where the environment does not set them, and stay out of it, except those of OpenTelemetry', async () => {
     writeFileSync('.env', FILE);
     process.env['BANK_USERNAME'] = 'environment-user';
     const { settings } = await loadSettings({ sandbox: false });
     expect(settings.BANK_BASE_URL).toBe('https://from-file.bank.example');
     expect(settings.BANK_USERNAME.read()).toBe('environment-user');
     expect(settings.BANK_PASSWORD.read()).toBe('file-password');
-    expect(Object.keys(process.env).filter((name) => name.startsWith('BANK_'))).toEqual(['BANK_USERNAME']);
+    expect(
+      Object.keys(process.env)
+        .filter((name) => /^(BANK|OTEL)_/.test(name))
+        .sort(),
+    ).toEqual(['BANK_USERNAME', 'OTEL_SERVICE_NAME']);
   });
 
   it.each([

@@ -10,30 +10,24 @@ import { duplicateNames, fewFiles } from './warnings.js';
 /** Read from the working directory, for what the environment does not set. */
 const ENV_FILE = '.env';
 
-interface SettingsLoaded extends SettingsRead {
-  /** The variables of OpenTelemetry, which its SDK reads from the environment of the process. */
-  readonly openTelemetry: NodeJS.ProcessEnv;
-}
-
 /** Settings from the environment and, where it does not set a variable, from `.env`. @throws SettingsInvalid */
-export async function loadSettings(options: ReadOptions): Promise<SettingsLoaded> {
+export async function loadSettings(options: ReadOptions): Promise<SettingsRead> {
   const env = await readEnvironment();
   const envText = existsSync(ENV_FILE) ? readFileSync(ENV_FILE, 'utf8') : '';
   const warnings = [...duplicateNames(envText), ...fewFiles(openFilesLimit())];
   const runtime = { nodeFlags: process.execArgv, inspectorUrl: inspector.url() };
-  const openTelemetry = Object.entries(env).filter(([name]) => name.startsWith('OTEL_'));
-  return {
-    ...readSettings(env, { ...runtime, warnings, ...options }),
-    openTelemetry: Object.fromEntries(openTelemetry),
-  };
+  return readSettings(env, { ...runtime, warnings, ...options });
 }
 
-/** `validate` returns nothing, so no value of the file (a secret, perhaps) is copied into `process.env`. */
+/**
+ * Nest copies what `validate` returns into `process.env`: only the variables of OpenTelemetry, whose SDK reads them there. No
+ * other value of the file (a secret, perhaps) is copied.
+ */
 async function readEnvironment(): Promise<NodeJS.ProcessEnv> {
   let env: NodeJS.ProcessEnv = {};
   const validate = (merged: NodeJS.ProcessEnv) => {
     env = merged;
-    return {};
+    return Object.fromEntries(Object.entries(merged).filter(([name]) => name.startsWith('OTEL_')));
   };
   try {
     await ConfigModule.forRoot({ envFilePath: ENV_FILE, validate });
