@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { request } from 'node:https';
-import type { RequestOptions } from 'node:https';
-import type { IncomingHttpHeaders } from 'node:http';
+import { request, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { renewClient } from '../../src/sandbox/identity/identity.js';
-import { startSandbox } from '../../src/sandbox/sandbox.js';
-import type { Sandbox, SandboxSettings } from '../../src/sandbox/sandbox.js';
+import { startSandbox, type Sandbox, type SandboxSettings } from '../../src/sandbox/sandbox.js';
 import { onClose, temporaryDirectory } from './closing.js';
+import type { Answer } from './gateway.js';
 import { copySandboxIdentity, takeKeyPair } from './stock.js';
 
-interface Reply {
-  status: number;
-  headers: IncomingHttpHeaders;
-  text: string;
-}
+type Reply = Omit<Answer, 'json'>;
 
 /** A client certificate as TLS options; an empty object presents none. */
 type ClientTls = { pfx: Buffer; passphrase: string } | Record<string, never>;
@@ -64,20 +59,13 @@ export async function siblingCertificate({ directory }: Sandbox): Promise<Client
 export function call(sandbox: Sandbox, url: string, options: RequestOptions & { body?: string } = {}): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   const { body, ...rest } = options;
-  const outgoing = request(url, { ca: readFileSync(sandbox.files.ca), agent: false, ...rest }, (response) => {
-    const chunks: Buffer[] = [];
-    response.on('data', (chunk: Buffer) => chunks.push(chunk));
-    response.on('error', reject);
-    response.on('end', () =>
-      resolve({
-        status: response.statusCode ?? 0,
-        headers: response.headers,
-        text: Buffer.concat(chunks).toString('utf8'),
-      }),
-    );
-  });
-  outgoing.on('error', reject);
-  outgoing.end(body);
+  request(url, { ca: readFileSync(sandbox.files.ca), agent: false, ...rest })
+    .on('response', (response) => {
+      const { statusCode: status = 0, headers } = response;
+      text(response).then((whole) => resolve({ status, headers, text: whole }), reject);
+    })
+    .on('error', reject)
+    .end(body);
   return promise;
 }
 
@@ -115,20 +103,13 @@ export async function control(
   { controlUrl }: Sandbox,
   method: string,
   body?: unknown,
-): Promise<{ status: number; json: Record<string, unknown>; headers: Headers }> {
+): Promise<{ status: number; json: Record<string, unknown> }> {
   const response = await fetch(`${controlUrl}/control`, {
     method,
     ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   });
-  return {
-    status: response.status,
-    json: (await response.json()) as Record<string, unknown>,
-    headers: response.headers,
-  };
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
 }
 
-function present(headers: Record<string, string | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
-}
+const present = (headers: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)) as Record<string, string>;
