@@ -17,7 +17,7 @@ const tokens = (sandbox: Sandbox) => sandbox.requests.filter(({ endpoint }) => e
 
 describe('health', () => {
   it('ok: every part with what is documented of it', async () => {
-    const sandbox = await start();
+    const sandbox = await start({ SANDBOX_AUTH_PORT: 0 });
     const gateway = await startGateway(sandbox);
     expect((await gateway.get('/health/live')).status).toBe(200);
     expect(sandbox.requests).toEqual([]);
@@ -116,6 +116,7 @@ describe('health', () => {
     expect(failed.status).toBe(503);
     expect(await circuit()).toBe('open');
     clock.advance(2000);
+    expect(await circuit()).toBe('half-open');
     await until(async () => (await circuit()) === 'closed');
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
   });
