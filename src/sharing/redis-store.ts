@@ -109,6 +109,8 @@ export class RedisStore {
 
   /** Renews the lock of this instance until `releaseLock`. */
   keepLock(group: Group): void {
+    // that of a refresh whose lock expired before it could release it
+    clearInterval(this.#renewal);
     this.#renewal = setInterval(
       () => void this.#expireLock(group, LOCK_MS).catch(() => undefined),
       LOCK_MS / 3,
