@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import type { Account } from '../snapshot/account.js';
-import { account, balance, accountLists } from '../snapshot/sample-account.test-support.js';
+import { account, balance, accountLists } from '../../test/support/sample-snapshots.js';
 import { CSV_COLUMNS, toCsv, type CsvDialect } from './csv.js';
 
 const AS_OF = '2026-11-21T08:00:00.000Z';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { until } from '../../test/support/until.js';
-import { account, snapshotOf } from '../snapshot/sample-account.test-support.js';
+import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
 import { EncodedResponses, type BuildJson } from './encoded-responses.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { countTurns } from '../../test/support/count-turns.js';
-import { account, balance, accountLists, snapshotOf } from '../snapshot/sample-account.test-support.js';
+import { account, balance, accountLists, snapshotOf } from '../../test/support/sample-snapshots.js';
 import { toTotals } from './totals.js';
 
 const places = (text: string) => text.split('.')[1]?.length ?? 0;

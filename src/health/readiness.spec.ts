@@ -8,7 +8,7 @@ import { AccessTokenProvider } from '../auth/access-token-provider.js';
 import { NoToken } from '../auth/authorized-call.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import type { IdentityHolder } from '../auth/identity-holder.js';
-import { snapshotOf } from '../snapshot/sample-account.test-support.js';
+import { snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { ReadSnapshot } from '../snapshot/snapshot-reader.js';
 import type { HttpEdge } from '../http/http-edge.js';
 import { GatewayError } from '../problems/gateway-error.js';

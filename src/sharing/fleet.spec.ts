@@ -4,7 +4,7 @@ import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import type { IdentityHolder } from '../auth/identity-holder.js';
 import type { SnapshotReader } from '../snapshot/snapshot-reader.js';
-import { account, snapshotOf } from '../snapshot/sample-account.test-support.js';
+import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { Fleet } from './fleet.js';
 import { Groups } from './group.js';

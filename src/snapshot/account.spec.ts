@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readBankAccount } from '../bank/account-fields.js';
 import { toAccount } from './account.js';
-import { account as sample } from './sample-account.test-support.js';
+import { account as sample } from '../../test/support/sample-snapshots.js';
 
 const account = (row: object = {}) => toAccount(readBankAccount({ accountId: 'a-1', ...row }, ''));
 const balance = (each: object) => account({ balances: [each] }).balances[0];

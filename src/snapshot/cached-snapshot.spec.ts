@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { CachedSnapshot } from './cached-snapshot.js';
 import { ANY } from './freshness.js';
-import { account, snapshotOf } from './sample-account.test-support.js';
+import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
 
 const LIMITS = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 };
 

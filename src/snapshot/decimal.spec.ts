@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { addDecimals, ExactSum, toSortableDecimal } from './decimal.js';
-import { amounts } from './sample-account.test-support.js';
+import { amounts } from '../../test/support/sample-snapshots.js';
 
 describe('a sum of decimals', () => {
   it.each([

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { countTurns } from '../../test/support/count-turns.js';
 import type { Account } from './account.js';
-import { account, balance, names, accountLists, snapshotOf } from './sample-account.test-support.js';
+import { account, balance, names, accountLists, snapshotOf } from '../../test/support/sample-snapshots.js';
 import { select, type Filters, type Sort } from './select.js';
 import type { Snapshot } from './snapshot.js';
 import { SORT_FIELDS } from './sort-order.js';

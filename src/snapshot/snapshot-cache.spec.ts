@@ -10,7 +10,7 @@ import { PROBLEM_CODES, type ProblemCode } from '../problems/problem-table.js';
 import { Activity } from '../telemetry/activity.js';
 import { later, type Instant } from '../time/clock.js';
 import { ANY, type Freshness } from './freshness.js';
-import { account, snapshotOf } from './sample-account.test-support.js';
+import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
 import { SnapshotCache } from './snapshot-cache.js';
 import type { ReadSnapshot } from './snapshot-reader.js';
 import { Snapshot } from './snapshot.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { pack, unpack } from './layout.js';
-import { account, accountsOf, balance, accountLists, snapshotOf } from './sample-account.test-support.js';
+import { account, accountsOf, balance, accountLists, snapshotOf } from '../../test/support/sample-snapshots.js';
 import { SnapshotBuilder } from './snapshot-builder.js';
 import { Snapshot } from './snapshot.js';
 

@@ -16,7 +16,7 @@ import type { WireAnswer, WireRequest } from '../../src/egress/wire-client.js';
 import { Readiness } from '../../src/health/readiness.js';
 import type { HttpEdge } from '../../src/http/http-edge.js';
 import { GatewayError } from '../../src/problems/gateway-error.js';
-import { snapshotOf } from '../../src/snapshot/sample-account.test-support.js';
+import { snapshotOf } from '../support/sample-snapshots.js';
 import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
 import { SnapshotReader } from '../../src/snapshot/snapshot-reader.js';
 import { Activity } from '../../src/telemetry/activity.js';

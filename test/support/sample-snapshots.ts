@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Instant } from '../time/clock.js';
-import type { Account, Balance } from './account.js';
-import { SnapshotBuilder } from './snapshot-builder.js';
-import { Snapshot } from './snapshot.js';
+import type { Account, Balance } from '../../src/snapshot/account.js';
+import { SnapshotBuilder } from '../../src/snapshot/snapshot-builder.js';
+import { Snapshot } from '../../src/snapshot/snapshot.js';
+import type { Instant } from '../../src/time/clock.js';
 
 export const balance = (change: Partial<Balance> = {}): Balance => ({
   type: 'CurrentBalance',
