@@ -9,11 +9,12 @@ import { BankModule } from './bank/bank.module.js';
 import { Clock } from './time/clock.js';
 import { Settings } from './config/settings.js';
 import { ConsoleModule } from './console/console.module.js';
-import { GuideModule } from './guide/guide.module.js';
+import { ClientPackageController } from './guide/client-package.controller.js';
+import { GuideController } from './guide/guide.controller.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpEdge } from './http/http-edge.js';
 import { ProblemFilter } from './http/problem-filter.js';
-import { OpenApiModule } from './openapi/openapi.module.js';
+import { OpenApiController } from './openapi/openapi.controller.js';
 import { Log } from './logging/logging.js';
 import { ProblemsController } from './problems/problems.controller.js';
 import type { SandboxControl } from './sandbox/control/sandbox-control.js';
@@ -74,12 +75,10 @@ export class AppModule {
         BankModule,
         AuthModule,
         HealthModule,
-        OpenApiModule,
-        GuideModule,
         TelemetryModule,
         ConsoleModule.register(sandbox ?? null),
       ],
-      controllers: [ProblemsController],
+      controllers: [ProblemsController, OpenApiController, GuideController, ClientPackageController],
       // Nest asks the filter of the root module last, so filters of other modules work
       providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, ...(readAtStart ? [ReadAtStart] : [])],
     };

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
 /** Replaced by the build. */
 declare const __BUNDLED__: boolean | undefined;
 
@@ -6,3 +8,10 @@ const DIST = new URL(typeof __BUNDLED__ === 'undefined' ? '../../dist/' : './', 
 
 /** The address of a file in dist/ that is not a module: a worker thread, the console page, a document. */
 export const builtFile = (name: string): URL => new URL(name, DIST);
+
+/** The files below a folder of dist/ by their paths in it. Read them at the start: a later build may replace them. */
+export function readBuiltFiles(folder: string): ReadonlyMap<string, Buffer> {
+  const directory = builtFile(`${folder}/`);
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'));
+  return new Map(names.map((name) => [name, readFileSync(new URL(name, directory))]));
+}

@@ -1,56 +1,35 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { readFileSync } from 'node:fs';
+import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { builtFile } from '../config/built-file.js';
+import type { FastifyReply } from 'fastify';
+import { builtFile, readBuiltFiles } from '../config/built-file.js';
 import { Settings } from '../config/settings.js';
-import { HTML, toPageType } from '../http/negotiation.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import { VERSION } from '../config/version.js';
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml',
 };
-const LINKS = {
-  accounts: '/api/v1/accounts',
-  balances: '/api/v1/balances',
-  health: '/health',
-  problems: '/problems',
-  openapi: '/openapi.json',
-  docs: '/docs',
-};
 
-/**
- * The front page: the console for people, as Vite built it (src/console/web), and for programs what there is
- * (docs/console.md). The files are read at the start: a later build may replace them.
- */
+/** The console page, as Vite built it (src/console/web). The files are read at the start: a later build may replace them. */
 @ApiExcludeController()
 @Controller()
 export class ConsoleController {
   readonly #html: string;
   /** The files below /assets/ by their names, which contain a hash of their content. */
-  readonly #assets: ReadonlyMap<string, Buffer>;
+  readonly #assets = readBuiltFiles('console/assets');
 
-  constructor(private readonly settings: Settings) {
+  constructor(settings: Settings) {
     const html = readFileSync(builtFile('console/index.html'), 'utf8');
     // so that the page shows the sandbox before it has asked anything
     this.#html = html.replace('<html', `<html data-mode="${settings.mode}"`);
-    const directory = builtFile('console/assets/');
-    this.#assets = new Map(readdirSync(directory).map((name) => [name, readFileSync(new URL(name, directory))]));
   }
 
   /** The query is the page's own: it holds the view that is shown. */
   @Get()
-  front(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const type = toPageType(request.headers.accept);
-    reply.header('cache-control', 'no-cache').header('content-type', `${type}; charset=utf-8`);
-    if (type === HTML) reply.send(this.#html);
-    else {
-      const { mode } = this.settings;
-      reply.send(JSON.stringify({ name: 'accounts-gateway', version: VERSION, mode, links: LINKS }));
-    }
+  page(@Res() reply: FastifyReply): void {
+    reply.headers({ 'cache-control': 'no-cache', 'content-type': 'text/html; charset=utf-8' }).send(this.#html);
   }
 
   @Get('assets/:name')

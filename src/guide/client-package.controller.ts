@@ -1,18 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { builtFile } from '../config/built-file.js';
+import { readBuiltFiles } from '../config/built-file.js';
 import { GatewayError } from '../problems/gateway-error.js';
-
-const DIRECTORY = builtFile('client/');
 
 /** The typed client as a package, so that web apps install the version of this gateway: `npm install <address>`. */
 @ApiExcludeController()
 @Controller('client')
 export class ClientPackageController {
-  /** Read at the start: a later build may replace it. */
-  readonly #packages = new Map(readdirSync(DIRECTORY).map((name) => [name, readFileSync(new URL(name, DIRECTORY))]));
+  readonly #packages = readBuiltFiles('client');
 
   @Get(':name')
   get(@Param('name') name: string, @Res() reply: FastifyReply): void {

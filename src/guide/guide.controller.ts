@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { builtFile } from '../config/built-file.js';
+import { builtFile, readBuiltFiles } from '../config/built-file.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { toHtmlPage } from './html-page.js';
 import { renderMarkdown } from './markdown.js';
@@ -19,7 +19,8 @@ const FRONT = 'README';
 @Controller('docs')
 export class GuideController {
   readonly #css = readFileSync(builtFile('guide.css'));
-  readonly #files = readDocuments();
+  /** The documents and pictures of docs/. */
+  readonly #files = readBuiltFiles('guide');
   readonly #pages = new Map<string, string>();
 
   @Get('guide.css')
@@ -54,12 +55,4 @@ export class GuideController {
 function send(reply: FastifyReply, type: string, body: string | Buffer | undefined): void {
   if (body === undefined) throw new GatewayError('not-found', 'The guide has no such page; /docs/guide lists all.');
   reply.headers({ 'content-type': type, 'cache-control': 'public, max-age=300' }).send(body);
-}
-
-/** The documents and pictures of docs/. */
-function readDocuments(): ReadonlyMap<string, Buffer> {
-  const directory = builtFile('guide/');
-  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
-  const files = names.filter((name) => /\.(md|png)$/.test(name));
-  return new Map(files.map((name) => [name, readFileSync(new URL(name, directory))]));
 }

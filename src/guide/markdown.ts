@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
 import { Marked, type Tokens } from 'marked';
-import { toSteps } from './diagram-steps.js';
 import { escapeHtml } from './html-page.js';
 
 /** Renders a document of this project as HTML. @param directory of the document in docs/, which its links are relative to */
@@ -11,8 +10,8 @@ export function renderMarkdown(markdown: string, directory = ''): string {
         const text = this.parser.parseInline(tokens);
         return `<h${depth} id="${toAnchor(text)}">${text}</h${depth}>\n`;
       },
-      code({ text, lang }) {
-        return lang === 'mermaid' ? toSteps(text) : `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
+      code({ text }) {
+        return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
       },
       table({ header, rows }) {
         const toRow = (tag: string, cells: Tokens.TableCell[]) =>

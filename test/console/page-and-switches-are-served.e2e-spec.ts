@@ -38,17 +38,6 @@ describe('the console page', () => {
     expect(text.match(/class="[^"]*\bskeleton\b/g)).toHaveLength(5);
   });
 
-  it('says what there is to a program that asks for JSON', async () => {
-    const { headers, json } = await gateway.get('/', { accept: 'application/json' });
-    expect(headers['content-type']).toBe('application/json; charset=utf-8');
-    expect(json).toMatchObject({ name: 'accounts-gateway', mode: 'sandbox', links: { accounts: '/api/v1/accounts' } });
-    for (const path of Object.values(json.links as Record<string, string>)) {
-      expect([path, (await gateway.get(path)).status]).toEqual([path, 200]);
-    }
-    const { status, json: problem } = await gateway.get('/', { accept: 'image/png' });
-    expect([status, problem.code]).toEqual([406, 'not-acceptable']);
-  });
-
   it('has files that are kept forever, since their names change with them, and are compressed already', async () => {
     const paths = filesOf((await gateway.get('/')).text);
     expect(paths.map((path) => path.replace(/^.*\./, '')).toSorted()).toEqual(['css', 'js']);
