@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { parse } from 'node:querystring';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import { fastify as createFastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -19,13 +20,14 @@ import { Cors } from './cors.js';
 import { createServer } from './create-server.js';
 import { createGuard, isProbe } from './guard.js';
 import { ListenerCertificate } from './listener-certificate.js';
-import { parseQuery } from './parse-query.js';
 import { sendProblem, toPath } from './problem-answer.js';
 import { RouteMethods } from './route-methods.js';
 import { toSecurityHeaders } from './security-headers.js';
 
 /** Request headers that a response may depend on. All responses have the same list, so that no route can forget one. */
 const VARY = 'Accept, Accept-Encoding, Origin';
+/** More than any route has, so a schema always finds an unknown or repeated one among them. */
+const MAX_PARAMETERS = 100;
 
 /** Fastify's reply for a response of Node's. A WeakMap of all of them would cost the collector more than all else here. */
 const REPLY = Symbol('reply');
@@ -75,7 +77,10 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
       frameworkErrors: (error, request, reply) => this.#answerUnreadableAddress(error, request, reply as FastifyReply),
       return503OnClosing: false,
       forceCloseConnections: 'idle',
-      routerOptions: { querystringParser: parseQuery, maxParamLength: 200 },
+      routerOptions: {
+        querystringParser: (query) => parse(query, '&', '=', { maxKeys: MAX_PARAMETERS }),
+        maxParamLength: 200,
+      },
     }) as unknown as FastifyInstance;
     this.fastify.decorateRequest('logFields', null as unknown as RequestFields);
     this.fastify.addHook('onRequest', (request, reply, done) => this.#onRequest(request, reply, done));

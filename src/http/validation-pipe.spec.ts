@@ -11,7 +11,7 @@ const schema = z.strictObject({
 function problemOf(query: object) {
   const { issues } = schema['~standard'].validate(query) as { issues?: Parameters<typeof toInvalidRequest>[0] };
   if (!issues) throw new Error('nothing was refused');
-  return toInvalidRequest(issues, ['size', 'pageSize', 'pageNumber', 'ownerId', 'q']);
+  return toInvalidRequest(issues);
 }
 
 describe('parameters that are refused', () => {
@@ -24,28 +24,10 @@ describe('parameters that are refused', () => {
   it('are named all at once, the unknown ones each by itself', () => {
     expect(problemOf({ size: 'x', colour: '1', 'a[]': '2' }).errors).toEqual([
       { name: 'size', reason: 'must be a whole number' },
-      { name: 'colour', reason: 'is not a parameter of this route' },
-      { name: 'a[]', reason: 'is not a parameter of this route' },
+      { name: 'colour', reason: 'is not a parameter of this route (see /docs)' },
+      { name: 'a[]', reason: 'is not a parameter of this route (see /docs)' },
     ]);
   });
-
-  it.each([
-    ['pagesiez', 'pageSize'],
-    ['page', 'pageSize or pageNumber'],
-    ['Number', 'pageNumber'],
-    ['owner', 'ownerId'],
-    ['owner_id', 'ownerId'],
-    ['siz', 'size or pageSize'],
-  ])('name the nearest known one: %s', (given, meant) => {
-    const reason = `is not a parameter of this route; did you mean ${meant}?`;
-    const { detail, errors } = problemOf({ [given]: '1' });
-    expect(errors).toEqual([{ name: given, reason }]);
-    expect(detail).toBe(`${given} ${reason}`);
-  });
-
-  it.each(['x', 'limit', 'a[]', 'constructor', 'z'.repeat(100)])('name none where none is near: %s', (given) =>
-    expect(problemOf({ [given]: '1' }).errors?.[0]?.reason).toBe('is not a parameter of this route'),
-  );
 
   it('are named by their path', () => {
     expect(problemOf({ nested: { part: 1 } }).errors?.[0]?.name).toBe('nested.part');
