@@ -1,12 +1,10 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiProblems, FROM_THE_BANK } from '../openapi/api-problems.js';
 import { refTo } from '../openapi/schemas.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { select } from '../snapshot/select.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
-import { ApiNotModified, SNAPSHOT_HEADERS } from './api-responses.js';
 import { assertAcceptsJson, MEDIA_TYPES, toListFormat } from './content-negotiation.js';
 import { CSV_COLUMNS, toCsv } from './csv.js';
 import { listQuerySchema, noQuerySchema, toSort, type ListQuery } from './list-query.js';
@@ -18,8 +16,6 @@ const LINE_END = Buffer.from('\n');
 
 /** The accounts as internal web apps see them, from one complete snapshot. */
 @ApiTags('accounts')
-@ApiNotModified()
-@ApiProblems(...FROM_THE_BANK)
 @Controller('api/v1/accounts')
 export class AccountsController {
   constructor(private readonly responder: Responder) {}
@@ -33,7 +29,6 @@ export class AccountsController {
   })
   @ApiOkResponse({
     description: 'one page of the accounts that match; CSV and NDJSON have all of them',
-    headers: SNAPSHOT_HEADERS,
     content: {
       [MEDIA_TYPES.json]: { schema: refTo(accountListSchema) },
       [MEDIA_TYPES.csv]: { schema: { type: 'string', description: `with the columns ${CSV_COLUMNS.join(', ')}` } },
@@ -59,7 +54,6 @@ export class AccountsController {
     description: 'the `id` of an account',
     example: 'eba213f9-7469-8d7a-b5f9-4135ef61100f',
   })
-  @ApiProblems(404)
   @ApiOperation({
     operationId: 'getAccount',
     summary: 'Get one account',
@@ -68,7 +62,6 @@ export class AccountsController {
   })
   @ApiOkResponse({
     description: 'one account',
-    headers: SNAPSHOT_HEADERS,
     content: { [MEDIA_TYPES.json]: { schema: refTo(accountAnswerSchema) } },
   })
   one(

@@ -1,10 +1,8 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiProblems, FROM_THE_BANK } from '../openapi/api-problems.js';
 import { refTo } from '../openapi/schemas.js';
 import { matchAccounts } from '../snapshot/select.js';
-import { ApiNotModified, SNAPSHOT_HEADERS } from './api-responses.js';
 import { assertAcceptsJson, MEDIA_TYPES } from './content-negotiation.js';
 import { toJsonBody } from './encoded-responses.js';
 import { filtersSchema, type FilterQuery } from './list-query.js';
@@ -14,8 +12,6 @@ import { toTotals } from './totals.js';
 
 /** Totals by currency of the accounts that match. */
 @ApiTags('accounts')
-@ApiNotModified()
-@ApiProblems(...FROM_THE_BANK)
 @Controller('api/v1/balances')
 export class BalancesController {
   constructor(private readonly responder: Responder) {}
@@ -29,7 +25,6 @@ export class BalancesController {
   })
   @ApiOkResponse({
     description: 'the totals, ordered by currency',
-    headers: SNAPSHOT_HEADERS,
     content: { [MEDIA_TYPES.json]: { schema: refTo(balancesAnswerSchema) } },
   })
   totals(

@@ -1,8 +1,6 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { ApiProblems } from '../openapi/api-problems.js';
-import { headersNamed } from '../openapi/response-headers.js';
 import { refTo } from '../openapi/schemas.js';
 import { HealthReport } from './health-report.js';
 import { healthSchema, healthStatusSchema } from './health-schemas.js';
@@ -13,12 +11,9 @@ const RETRY_AFTER_SECONDS = '5';
 
 const whole = { 'application/json': { schema: refTo(healthSchema) } };
 const statusOnly = { 'application/json': { schema: refTo(healthStatusSchema) } };
-const ok = headersNamed('Cache-Control');
-const unavailable = headersNamed('Cache-Control', 'Retry-After');
 
 /** Health for load balancers, probes and people (docs/health-and-metrics.md#health). */
 @ApiTags('health')
-@ApiProblems()
 @Controller('health')
 export class HealthController {
   constructor(
@@ -32,7 +27,7 @@ export class HealthController {
     summary: 'Check that the process answers',
     description: 'Checks nothing else. Open to any address and any `Host`.',
   })
-  @ApiResponse({ status: 200, description: 'the process can answer', headers: ok, content: statusOnly })
+  @ApiResponse({ status: 200, description: 'the process can answer', content: statusOnly })
   live(@Res() reply: FastifyReply) {
     return send(reply, 200, { status: 'ok' });
   }
@@ -43,8 +38,8 @@ export class HealthController {
     summary: 'Check that a call for accounts would be answered now',
     description: 'Open to any address and any `Host`.',
   })
-  @ApiResponse({ status: 200, description: 'ready', headers: ok, content: statusOnly })
-  @ApiResponse({ status: 503, description: 'not ready', headers: unavailable, content: statusOnly })
+  @ApiResponse({ status: 200, description: 'ready', content: statusOnly })
+  @ApiResponse({ status: 503, description: 'not ready', content: statusOnly })
   async ready(@Res() reply: FastifyReply) {
     const ready = await this.readiness.check();
     return send(reply, ready ? 200 : 503, { status: ready ? 'ok' : 'error' });
@@ -57,8 +52,8 @@ export class HealthController {
     description:
       'Every hop on the path to the bank. Unhealthy components come first, with who must act and what to do.',
   })
-  @ApiResponse({ status: 200, description: 'ready', headers: ok, content: whole })
-  @ApiResponse({ status: 503, description: 'not ready', headers: unavailable, content: whole })
+  @ApiResponse({ status: 200, description: 'ready', content: whole })
+  @ApiResponse({ status: 503, description: 'not ready', content: whole })
   async all(@Res() reply: FastifyReply) {
     await this.readiness.check();
     const report = await this.report.read();

@@ -2,8 +2,8 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { z } from 'zod';
 import { VERSION } from '../config/version.js';
+import { addCommonResponses, RESPONSE_HEADERS } from './common-responses.js';
 import { OpenApiController } from './openapi.controller.js';
-import { RESPONSE_HEADERS } from './response-headers.js';
 import { namedSchemas, toParameterSchema } from './schemas.js';
 
 /** Explains npm's UNLICENSED; linters refuse a licence without an address. */
@@ -24,15 +24,16 @@ export function describeApi(app: INestApplication): void {
     .addTag('accounts', 'Accounts and balances.')
     .addTag('health', 'For load balancers, probes and operators.')
     .addTag('problems', 'The meaning of each error, who must act, and the remedy.')
+    .setLicense('UNLICENSED', LICENSE_PAGE)
     .build();
-  const info = { ...description.info, license: { name: 'UNLICENSED', url: LICENSE_PAGE } };
   const create = (): OpenAPIObject => {
     const document = SwaggerModule.createDocument(
       app,
-      { ...description, info, security: [] },
+      { ...description, security: [] },
       { standardSchemaConverter: (schema) => ({ schema: toParameterSchema(schema as z.ZodType) }) },
     );
-    return { ...document, components: { ...document.components, schemas: namedSchemas(), headers: RESPONSE_HEADERS } };
+    addCommonResponses(document.paths);
+    return { ...document, components: { schemas: namedSchemas(), headers: RESPONSE_HEADERS } };
   };
   let created: OpenAPIObject | undefined;
   app.get(OpenApiController).document = () => (created ??= create());

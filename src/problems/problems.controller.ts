@@ -1,8 +1,6 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiProblems } from '../openapi/api-problems.js';
-import { headersNamed } from '../openapi/response-headers.js';
 import { refTo } from '../openapi/schemas.js';
 import { HTML, JSON_TYPE, toPageType } from '../http/negotiation.js';
 import { GatewayError } from './gateway-error.js';
@@ -14,7 +12,6 @@ const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a p
 
 /** The page of each error, which `type` in a problem document leads to. */
 @ApiTags('problems')
-@ApiProblems()
 @Controller('problems')
 export class ProblemsController {
   @Get()
@@ -25,7 +22,6 @@ export class ProblemsController {
   })
   @ApiOkResponse({
     description: 'all codes',
-    headers: headersNamed('Cache-Control'),
     content: { [JSON_TYPE]: { schema: refTo(problemListSchema) }, ...page200 },
   })
   all(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
@@ -34,7 +30,6 @@ export class ProblemsController {
   }
 
   @Get(':code')
-  @ApiProblems(404)
   @ApiParam({ name: 'code', description: 'the `code` of a problem document', example: 'bank-timeout' })
   @ApiOperation({
     operationId: 'getProblem',
@@ -43,7 +38,6 @@ export class ProblemsController {
   })
   @ApiOkResponse({
     description: 'the error with this code',
-    headers: headersNamed('Cache-Control'),
     content: { [JSON_TYPE]: { schema: refTo(problemEntrySchema) }, ...page200 },
   })
   one(@Param('code') code: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {

@@ -2,8 +2,6 @@ import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { createTypeChooser } from '../http/negotiation.js';
-import { ApiProblems } from '../openapi/api-problems.js';
-import { headersNamed } from '../openapi/response-headers.js';
 import { Metrics } from './metrics.js';
 
 const OPEN_METRICS = 'application/openmetrics-text';
@@ -12,7 +10,6 @@ export const chooseMetricsType = createTypeChooser(['text/plain', OPEN_METRICS])
 const text = { schema: { type: 'string' } } as const;
 
 @ApiTags('health')
-@ApiProblems()
 @Controller('metrics')
 export class MetricsController {
   constructor(private readonly metrics: Metrics) {}
@@ -27,7 +24,6 @@ export class MetricsController {
   @ApiResponse({
     status: 200,
     description: 'the metrics at this moment',
-    headers: headersNamed('Cache-Control'),
     content: { 'text/plain': text, [OPEN_METRICS]: text },
   })
   async get(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply) {

@@ -1,7 +1,5 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { ApiProblems } from '../openapi/api-problems.js';
-import { headersNamed } from '../openapi/response-headers.js';
 import { refTo } from '../openapi/schemas.js';
 import { RecentEvents } from './recent-events.js';
 import { EVERY_SECONDS, RecentHistory } from './recent-history.js';
@@ -9,7 +7,6 @@ import { recentSchema } from './recent-schema.js';
 
 /** The last hour, for people and for pages that draw it (docs/health-and-metrics.md#the-last-hour). */
 @ApiTags('health')
-@ApiProblems()
 @Controller('health')
 export class RecentController {
   constructor(
@@ -28,7 +25,6 @@ export class RecentController {
   @ApiResponse({
     status: 200,
     description: 'the last hour',
-    headers: headersNamed('Cache-Control'),
     content: { 'application/json': { schema: refTo(recentSchema) } },
   })
   get() {
