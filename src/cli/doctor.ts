@@ -1,8 +1,7 @@
 import { SystemClock } from '../time/clock.js';
-import { examine } from '../doctor/examine.js';
+import { examine, toExitCode } from '../doctor/examine.js';
 import { printStep, printVerdict } from '../doctor/print-report.js';
-import { toExitCode } from '../doctor/report.js';
-import { StepFailed } from '../doctor/step-failed.js';
+import { StepFailed } from '../doctor/steps.js';
 import { SandboxNotStarted } from '../sandbox/listen.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';

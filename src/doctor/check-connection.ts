@@ -1,78 +1,68 @@
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
-import { isIP } from 'node:net';
-import type { IdentityMaterial } from '../auth/identity-material.js';
+import { lookup } from 'node:dns/promises';
+import type { Settings } from '../config/settings.js';
 import type { Egress } from '../egress/egress.js';
-import { describeRoute, type RouteSettings } from '../egress/route.js';
-import { parseCertificates } from '../config/pem-file.js';
-import { toRouteFailure, toTlsFailure } from './connection-failure.js';
-import { failTogether, type BankHost } from './hosts.js';
-import { probeConnection, toLine, type Connection } from './probe-connection.js';
-import type { Findings } from './walk.js';
+import { describeRoute, goesDirect } from '../egress/route.js';
+import { TIMED_OUT, within } from '../time/deadline.js';
+import { probeConnection, type Probe } from './probe-connection.js';
+import { StepFailed, type Findings } from './steps.js';
+
+type Named<T> = readonly (readonly [name: string, value: T])[];
+
+/** The hosts of the bank by the name of their facts: one, or two if another one issues the tokens. */
+function urlsOf({ BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl }: Settings): Named<string> {
+  if (new URL(baseUrl).host === new URL(authUrl).host) return [['bank', baseUrl]];
+  return [
+    ['tokens', authUrl],
+    ['accounts', baseUrl],
+  ];
+}
+
+/**
+ * Resolves the names that this machine must resolve: the bank's hosts, or only the proxy's, because a proxy resolves the
+ * bank's.
+ */
+export async function checkDns(settings: Settings, { facts }: Findings): Promise<void> {
+  for (const [name, url] of urlsOf(settings)) {
+    const proxy = goesDirect(settings, url) ? null : settings.EGRESS_PROXY_URL;
+    const host = (proxy ?? new URL(url)).hostname.replace(/^\[|\]$/g, '');
+    facts[name] = { host, addresses: await resolve(host, settings.BANK_CONNECT_TIMEOUT_MS) };
+  }
+}
+
+/** All addresses of a name, as the runtime's own connections find them. @throws StepFailed dns-failed */
+async function resolve(host: string, timeoutMs: number): Promise<string[]> {
+  const found = await within(lookup(host, { all: true }), timeoutMs).catch((error: NodeJS.ErrnoException) => error);
+  if (Array.isArray(found)) return found.map(({ address }) => address);
+  const reason = found === TIMED_OUT ? `no answer within ${timeoutMs} ms` : found.code;
+  throw new StepFailed(
+    'dns-failed',
+    'network',
+    `The name ${host} could not be resolved (${reason}).`,
+    `Check the names in BANK_BASE_URL, BANK_AUTH_URL and EGRESS_PROXY_URL. If they are right, ask the network team about the resolver of this machine: nslookup ${host}`,
+  );
+}
 
 /**
  * Opens one connection to each host as every call does, and reports the route: TCP, or the tunnel through the proxy.
- * Returns the connections, whose second half is for `checkTls`.
+ * Returns the connections, whose handshake is for `checkTls`.
  */
-export async function checkRoute(
-  egress: Egress,
-  hosts: readonly BankHost[],
-  settings: RouteSettings,
-  findings: Findings,
-): Promise<readonly Connection[]> {
-  const connections = await Promise.all(hosts.map((host) => probeConnection(egress, host)));
-  // the handshake is part of the same connection, and counted in the next step
-  findings.ms = Math.max(...connections.map(({ transportMs }) => transportMs));
-  for (const connection of connections) {
-    const { host, remoteAddress, remotePort, proxyStatus } = connection;
-    connection.localAddress ??= settings.EGRESS_LOCAL_ADDRESS ?? (await sourceAddressTowards(host));
-    const { localAddress } = connection;
-    findings.facts[host.name] = {
-      route: describeRoute(settings, host.url),
-      ...(remoteAddress && { remoteAddress, remotePort }),
-      ...(localAddress && {
-        sourceAddress: localAddress,
-        sourceAddressIs: 'the local address; behind a NAT or a proxy the bank sees another one',
-      }),
-      ...(proxyStatus !== undefined && { proxyStatus }),
-    };
-  }
-  failTogether(connections.map((connection) => toRouteFailure(connection, settings)));
-  return connections;
+export async function checkRoute(egress: Egress, settings: Settings, { facts }: Findings): Promise<Named<Probe>> {
+  const probes = urlsOf(settings).map(([name, url]) => {
+    const probe = probeConnection(egress, url);
+    facts[name] = Object.assign(probe.route, { route: describeRoute(settings, url) });
+    return [name, probe] as const;
+  });
+  failWithFirst(await Promise.all(probes.map(([, { opened }]) => opened)));
+  return probes;
 }
 
-/** Reports the handshake, the server's certificate, and whether ours was accepted. */
-export function checkTls(
-  connections: readonly Connection[],
-  { certificate: { thumbprint }, ca }: IdentityMaterial,
-  findings: Findings,
-): void {
-  const roots = ca === null ? "Node's" : parseCertificates(ca, 'BANK_CA_FILE').map(({ subject }) => toLine(subject));
-  findings.ms = Math.max(...connections.map(({ tlsMs }) => tlsMs));
-  for (const { host, tlsVersion, cipher, serverChain } of connections) {
-    findings.facts[host.name] = {
-      ...(tlsVersion && { tlsVersion, cipher }),
-      serverChain,
-      ourThumbprint: thumbprint,
-      trustedRoots: roots,
-    };
-  }
-  failTogether(connections.map((connection) => toTlsFailure(connection, thumbprint)));
+/** Reports the handshake and the server's certificate, and whether ours was accepted. */
+export async function checkTls(probes: Named<Probe>, { facts }: Findings): Promise<void> {
+  for (const [name, { tls }] of probes) facts[name] = tls;
+  failWithFirst(await Promise.all(probes.map(([, { secured }]) => secured)));
 }
 
-/**
- * The local address that this machine would leave by towards a host, by its routing table; undefined when it has none.
- * A UDP socket is pointed there and asked: nothing is sent.
- */
-async function sourceAddressTowards({ hostname, port }: BankHost): Promise<string | undefined> {
-  const socket = createSocket(isIP(hostname) === 6 ? 'udp6' : 'udp4');
-  try {
-    socket.connect(port, hostname);
-    await once(socket, 'connect');
-    return socket.address().address;
-  } catch {
-    return undefined;
-  } finally {
-    socket.close();
-  }
+function failWithFirst(failures: readonly (Error | null)[]): void {
+  const failure = failures.find((each) => each !== null);
+  if (failure) throw failure;
 }

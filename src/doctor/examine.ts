@@ -1,22 +1,17 @@
 import pLimit from 'p-limit';
 import { pino } from 'pino';
-import { Activity } from '../telemetry/activity.js';
 import { AuthorizedCall } from '../auth/authorized-call.js';
 import { BankIdentity } from '../auth/bank-identity.js';
 import type { IdentityMaterial } from '../auth/identity-material.js';
-import type { Clock } from '../time/clock.js';
+import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
+import { PROBLEMS } from '../problems/problem-table.js';
+import { Activity } from '../telemetry/activity.js';
+import type { Clock } from '../time/clock.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
-import { checkCertificate } from './check-certificate.js';
-import { checkRoute, checkTls } from './check-connection.js';
-import { checkDns } from './check-dns.js';
-import { checkSettings, type SettingsSource } from './check-settings.js';
-import { checkSharing } from './check-sharing.js';
-import { rejectionRemedy } from './connection-failure.js';
-import { toHosts } from './hosts.js';
-import type { DoctorReport } from './report.js';
-import { StepFailed, toStepFailed } from './step-failed.js';
-import { Walk, type Findings, type OnStep } from './walk.js';
+import { checkDns, checkRoute, checkTls } from './check-connection.js';
+import { checkCertificate, checkSettings, type SettingsSource } from './check-files.js';
+import { StepFailed, Steps, STEPS, type Findings, type StepReport } from './steps.js';
 
 interface ExamineOptions {
   readonly mode: Settings['mode'];
@@ -24,7 +19,26 @@ interface ExamineOptions {
   readonly offline: boolean;
   readonly settings: SettingsSource;
   readonly clock: Clock;
-  readonly onStep: OnStep;
+  /** Called when a step ends. */
+  readonly onStep: (report: StepReport) => void;
+}
+
+/** Output of `--json` (docs/troubleshooting.md). */
+export interface DoctorReport {
+  readonly ok: boolean;
+  readonly mode: Settings['mode'];
+  readonly steps: readonly StepReport[];
+}
+
+/** The step at which the doctor stopped; null when none failed. */
+export const failedStep = ({ steps }: DoctorReport): StepReport | null =>
+  steps.find(({ status }) => status === 'failed') ?? null;
+
+/** 0 without a failure, 1 for an internal error, else that of the failed step: 2 for settings … 10 for sharing. */
+export function toExitCode(report: DoctorReport): number {
+  const failed = failedStep(report);
+  if (!failed) return 0;
+  return failed.code === 'internal-error' ? 1 : STEPS.indexOf(failed.name) + 2;
 }
 
 /**
@@ -33,49 +47,56 @@ interface ExamineOptions {
  */
 export async function examine(options: ExamineOptions): Promise<DoctorReport> {
   const { mode, offline, settings: source, clock } = options;
-  const walk = new Walk(options.onStep);
-  const settings = await walk.step('settings', (findings) => checkSettings(source, findings));
-  const material =
-    settings && (await walk.step('certificate', (findings) => checkCertificate(settings, clock, findings)));
-  if (settings && material && !offline) await examineBank(walk, settings, material, clock);
-  const redis = settings?.REDIS_URL;
-  if (redis && !offline) await walk.step('sharing', (findings) => checkSharing(redis, settings, findings));
-  const steps = walk.reports.filter(({ name }) => name !== 'sharing' || redis);
-  return { ok: steps.every(({ status }) => status !== 'failed'), mode, steps };
+  const steps = new Steps(options.onStep);
+  let redis: SecretSource | undefined;
+  try {
+    const settings = await steps.run('settings', (findings) => checkSettings(source, findings));
+    redis = settings.REDIS_URL;
+    const material = await steps.run('certificate', (findings) => checkCertificate(settings, clock, findings));
+    if (!offline) await examineBank(steps, settings, material, clock);
+    const url = redis;
+    if (url && !offline) await steps.run('sharing', (findings) => checkSharing(url, settings, findings));
+  } catch (error) {
+    // that of a step is in its report
+    if (steps.reports.every(({ status }) => status !== 'failed')) throw error;
+  }
+  const reports = steps.reports.filter(({ name }) => name !== 'sharing' || redis);
+  return { ok: reports.every(({ status }) => status !== 'failed'), mode, steps: reports };
 }
 
 /** The steps that leave this machine. */
-async function examineBank(walk: Walk, settings: Settings, material: IdentityMaterial, clock: Clock): Promise<void> {
+async function examineBank(steps: Steps, settings: Settings, material: IdentityMaterial, clock: Clock): Promise<void> {
   const logger = pino({ level: 'silent' });
   const activity = new Activity();
   const identity = new BankIdentity({ material, settings, clock, activity, logger, oneAtATime: pLimit(1) });
-  const hosts = toHosts(settings);
-  const { thumbprint } = material.certificate;
+  const call = new AuthorizedCall({ current: identity }, settings, clock);
   try {
-    await walk.step('dns', (findings) => checkDns(hosts, settings.BANK_CONNECT_TIMEOUT_MS, findings));
-    const connections = await walk.step('route', (findings) => checkRoute(identity.egress, hosts, settings, findings));
-    await walk.step('tls', async (findings) => checkTls(connections ?? [], material, findings));
-    await walk.step('token', (findings) =>
-      checkToken(identity, findings).catch((thrown) => failOf('token', thrown, thumbprint)),
-    );
-    const call = new AuthorizedCall({ current: identity }, settings, clock);
-    const listed = await walk.step('accounts', (findings) =>
-      checkAccounts(call, clock, settings, findings).catch((thrown) => failOf('accounts', thrown, thumbprint)),
-    );
-    if (listed) await walk.step('shape', (findings) => checkShape(listed, findings));
+    await steps.run('dns', (findings) => checkDns(settings, findings));
+    const probes = await steps.run('route', (findings) => checkRoute(identity.egress, settings, findings));
+    await steps.run('tls', (findings) => checkTls(probes, findings));
+    await steps.run('token', (findings) => checkToken(identity, findings));
+    const listed = await steps.run('accounts', (findings) => checkAccounts(call, clock, settings, findings));
+    await steps.run('shape', (findings) => checkShape(listed, findings));
   } finally {
     identity.egress.retire();
   }
 }
 
-/** A refusal of our certificate belongs to the TLS step, however late it came. */
-function failOf(step: 'token' | 'accounts', thrown: unknown, thumbprint: string): never {
-  const failure = toStepFailed(thrown, step);
-  if (failure.code !== 'certificate-rejected') throw failure;
-  throw new StepFailed(failure.code, failure.owner, failure.problem, rejectionRemedy(thumbprint), 'tls');
-}
-
 async function checkToken({ tokens }: BankIdentity, { facts }: Findings): Promise<void> {
   const { lifetimeMs } = await tokens.get();
   facts['lifetimeSeconds'] = lifetimeMs / 1000;
+}
+
+/** Connects to Redis and sends each kind of command that sharing uses. @throws StepFailed sharing-unavailable */
+async function checkSharing(redisUrl: SecretSource, settings: Settings, { facts }: Findings): Promise<void> {
+  const { protocol, host } = new URL(redisUrl.read().trim());
+  Object.assign(facts, { server: `${protocol}//${host}`, keyPrefix: settings.REDIS_KEY_PREFIX });
+  // nobody without REDIS_URL needs the client
+  const { RedisConnection } = await import('../sharing/redis-connection.js');
+  const connection = new RedisConnection({ ...settings, REDIS_URL: redisUrl }, pino({ level: 'silent' }));
+  await connection.connect();
+  connection.close();
+  if (connection.trouble === null) return;
+  const { owner, remedy } = PROBLEMS['sharing-unavailable'];
+  throw new StepFailed('sharing-unavailable', owner, `Redis cannot be used (${connection.trouble}).`, remedy);
 }

@@ -93,8 +93,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EPIPE: 'The bank closed the connection',
   EHOSTUNREACH: 'There is no route to the bank',
   ENETUNREACH: 'There is no route to the bank',
-  EADDRNOTAVAIL: 'There is no route to the bank',
-  EINVAL: 'There is no route to the bank',
+  EADDRNOTAVAIL: 'There is no route to the bank from EGRESS_LOCAL_ADDRESS',
+  EINVAL: 'There is no route to the bank from EGRESS_LOCAL_ADDRESS',
   ETIMEDOUT: 'The bank did not accept the connection',
 };
 

@@ -97,7 +97,7 @@ export const PROBLEMS = {
     title: 'The bank rejected our client certificate',
     when: 'The bank ended the TLS connection because of our certificate, answered with a page that says so, or closed each connection before it ever answered.',
     remedy:
-      'Run `npm run doctor`, and ask the bank whether it expects the certificate with the thumbprint shown. Check that the file contains the intermediate certificates, and that our address is on the allowlist.',
+      'Ask the bank whether it expects the certificate with the thumbprint that `npm run doctor` and /health show. Check that the file contains the intermediate certificates, and that our address is on the allowlist.',
   },
   'certificate-unusable': {
     status: 503,
@@ -126,7 +126,7 @@ export const PROBLEMS = {
     title: "The bank's server is not trusted",
     when: "The server's certificate has expired, is for another name, or is not signed by a trusted root.",
     remedy:
-      'Check BANK_BASE_URL and BANK_AUTH_URL. If the bank uses a private root, set BANK_CA_FILE. Look for a proxy that intercepts TLS.',
+      'Check BANK_BASE_URL and BANK_AUTH_URL, and the clock of this machine. If the bank uses a private root, set BANK_CA_FILE. Look for a proxy that intercepts TLS. If the certificate has expired, tell the bank.',
   },
   'bank-refused': {
     status: 502,
@@ -150,7 +150,7 @@ export const PROBLEMS = {
     title: 'The bank cannot be reached',
     when: 'The connection to the bank was refused or reset, its name was not found, or there is no route to it.',
     remedy:
-      'The gateway retries. If the error persists, run `npm run doctor`, then ask the network team about DNS, firewall and route to the host of BANK_BASE_URL.',
+      'The gateway retries. If the error persists, find the broken step with `npm run doctor`. Check host and port in BANK_BASE_URL and BANK_AUTH_URL, then ask the network team about DNS, firewall and route to them.',
   },
   'bank-error': {
     status: 503,
@@ -174,7 +174,7 @@ export const PROBLEMS = {
     title: 'The bank did not answer in time',
     when: 'No complete response arrived within the deadlines.',
     remedy:
-      'The gateway retries. If the error persists, run `npm run doctor` to check the route, then ask the bank about the state of its service.',
+      'The gateway retries. If the error persists, find the slow step with `npm run doctor`. Ask the network team whether a firewall drops packets, then the bank about the state of its service.',
   },
   'proxy-refused': {
     status: 502,
@@ -189,7 +189,8 @@ export const PROBLEMS = {
     owner: 'network',
     title: 'The egress proxy cannot be reached',
     when: 'The connection to the egress proxy failed.',
-    remedy: 'Check EGRESS_PROXY_URL, then ask the network team about the state of the proxy.',
+    remedy:
+      'Check EGRESS_PROXY_URL, and EGRESS_PROXY_CA_FILE for an https:// proxy. Then ask the network team about the state of the proxy.',
   },
   'not-cached': {
     status: 504,

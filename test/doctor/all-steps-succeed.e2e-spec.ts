@@ -72,7 +72,6 @@ describe('the doctor, where all is well', () => {
         { subject: expect.stringContaining('localhost'), validTo: expect.stringMatching(/^20.*Z$/) },
         { subject: expect.stringContaining('Sandbox Bank Root CA') },
       ],
-      ourThumbprint: thumbprint,
     });
     expect(step('token').facts).toEqual({ lifetimeSeconds: 300 });
     expect(step('accounts').facts).toEqual({
@@ -82,12 +81,9 @@ describe('the doctor, where all is well', () => {
       complete: true,
     });
     expect(step('shape').facts).toEqual({ drift: [] });
-    expect(text).toMatch(/^✓ settings +\d+ ms {3}baseUrl +https:/m);
-    expect(text).toMatch(new RegExp(`^ {26}thumbprint +${String(thumbprint)}`, 'm'));
-    expect(text).toMatch(/^ {26}daysLeft +364$/m);
-    // no colours, and nothing wider than a terminal of today
+    expect(text).toMatch(/^✓ settings +\d+ ms\n +baseUrl +https:/m);
+    expect(text).toMatch(/^ +daysLeft +364$/m);
     expect(text).not.toContain('\u001b');
-    expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(130);
     await expectSocketsLeft(before);
   });
 
@@ -111,12 +107,12 @@ describe('the doctor, where all is well', () => {
     expect(examination.step('dns').facts).toEqual({ bank: { host: '::1', addresses: ['::1'] } });
   });
 
-  it('goes through a proxy, and shows its answer', async () => {
+  it('goes through a proxy', async () => {
     const { url } = await startConnectProxy();
     const examination = await examinePatiently({ ...toEnvironment(bank), EGRESS_PROXY_URL: url.href });
     expectWell(examination);
     expect(examination.step('dns').facts['bank']).toMatchObject({ host: url.hostname });
-    expect(examination.step('route').facts['bank']).toMatchObject({ route: `proxy ${url.origin}`, proxyStatus: 200 });
+    expect(examination.step('route').facts['bank']).toMatchObject({ route: `proxy ${url.origin}` });
   });
 
   it('with REDIS_URL writes, reads and deletes a key', async () => {
@@ -151,8 +147,8 @@ describe('the doctor, where all is well', () => {
   describe('warns and goes on', () => {
     const warnedAt = (name: string) => ALL.map((each) => (each === name ? 'warning' : 'ok'));
 
-    it('of a certificate in its last 30 days, with its thumbprint', async () => {
-      const { pfx, passcode, thumbprint } = await bank.issueClient('soon', {
+    it('of a certificate in its last 30 days', async () => {
+      const { pfx, passcode } = await bank.issueClient('soon', {
         notBefore: new Date(Date.now() - 1000),
         notAfter: new Date(Date.now() + 29.5 * 86_400_000),
       });
@@ -166,11 +162,8 @@ describe('the doctor, where all is well', () => {
         BANK_PFX_PASSCODE_FILE: write('soon-passcode', passcode),
       });
       expectWell(examination, warnedAt('certificate'));
-      const { code, problem, remedy, owner } = examination.step('certificate');
-      expect(code).toBe('certificate-expiring');
-      expect(problem).toMatch(/expires in 29 days, on 20/);
-      expect(remedy).toContain(thumbprint);
-      expect(owner).toBe('operator');
+      const { code, problem, owner } = examination.step('certificate');
+      expect([code, owner, problem]).toEqual(['certificate-expiring', 'operator', expect.stringContaining('29 days')]);
       expect(examination.text).toContain('! certificate');
       expect(examination.text).toContain('Look at the warnings');
     });
@@ -206,7 +199,6 @@ describe('the doctor, where all is well', () => {
         { path: 'newField' },
         { path: '*' },
       ]);
-      expect(examination.step('shape').problem).toContain('status (Frozen), balances[].availableAmount');
       expect(examination.text).not.toContain('\u001b');
     });
   });

@@ -22,8 +22,8 @@ const bank = await bankForFile();
 
 type Env = Record<string, string>;
 
-/** What is broken, by the settings that lead there or by what the bank does, and the report: verdict, problem, remedy. */
-type Case = [name: string, arrange: () => Env | Promise<Env>, verdict: Verdict, problem: RegExp, remedy: RegExp];
+/** What is broken, by the settings that lead there or by what the bank does, and the report. */
+type Case = [name: string, arrange: () => Env | Promise<Env>, verdict: Verdict, problem: RegExp];
 
 const at = (port: number, host = '127.0.0.1'): Env => {
   const url = `https://${host}:${port}`;
@@ -45,12 +45,8 @@ async function tlsServer(options: TlsOptions = {}, names = ['127.0.0.1'], ...val
 
 async function openssl(...args: string[]): Promise<Env> {
   const authority = createAuthority('A bank root');
-  const server = await startOpensslServer(authority.server(['127.0.0.1']), [
-    '-www',
-    ...args,
-    '-CAfile',
-    authority.file,
-  ]);
+  const options = ['-www', ...args, '-CAfile', authority.file];
+  const server = await startOpensslServer(authority.server(['127.0.0.1']), options);
   return { BANK_CA_FILE: authority.file, ...at(server.port) };
 }
 
@@ -64,7 +60,6 @@ const answer =
   (_request, response) =>
     json(response, status, body, headers);
 const hang: Handler = () => undefined;
-const html = answer(200, `<html>${PLANTED.text}</html>`, { 'content-type': 'text/html' });
 
 const onToken = (handler: Handler) => (): Env => {
   bank.onToken = handler;
@@ -77,34 +72,18 @@ const onAccounts =
     return env;
   };
 
-const LOCAL: readonly Case[] = [
+const CASES: readonly Case[] = [
   [
     'several settings',
     () => ({ BANK_CA_FILE: '/no/such/ca.pem', BANK_PAGE_SIZE: '0', BANK_PASSWORD_FILE: '' }),
     'settings: config-invalid, operator',
     /(?=.*BANK_CA_FILE points to \/no\/such\/ca\.pem)(?=.*BANK_PAGE_SIZE)(?=.*BANK_PASSWORD is missing)/,
-    /for example .*BANK_PAGE_SIZE=1000/,
-  ],
-  [
-    'a CA file that is none',
-    () => ({ BANK_CA_FILE: file('not-ca.pem', 'hello') }),
-    'settings: config-invalid, operator',
-    /BANK_CA_FILE.*contains no PEM certificate/,
-    /BANK_CA_FILE/,
-  ],
-  [
-    'no PFX there',
-    () => ({ BANK_PFX_FILE: '/no/such.pfx' }),
-    'certificate: pfx-unreadable, operator',
-    /\/no\/such\.pfx, which does not exist/,
-    /Correct the path/,
   ],
   [
     'a wrong passcode',
     () => ({ BANK_PFX_PASSCODE_FILE: '', BANK_PFX_PASSCODE: 'secret-wrong-one' }),
     'certificate: pfx-unreadable, operator',
     /passcode/,
-    /BANK_PFX_PASSCODE/,
   ],
   [
     'a certificate that has expired',
@@ -114,212 +93,109 @@ const LOCAL: readonly Case[] = [
     },
     'certificate: certificate-unusable, operator',
     /expired on 20/,
-    /Ask the bank for a new certificate.*thumbprint [0-9A-F]{40}/,
   ],
-];
-
-const CONNECTION: readonly Case[] = [
-  [
-    'no DNS',
-    () => at(443, 'no-such-bank.invalid'),
-    'dns: dns-failed, network',
-    /no-such-bank\.invalid/,
-    /BANK_BASE_URL.*resolver of this machine.*nslookup no-such-bank\.invalid/,
-  ],
+  ['no DNS', () => at(443, 'no-such-bank.invalid'), 'dns: dns-failed, network', /no-such-bank\.invalid/],
   [
     'no DNS for the proxy',
     () => ({ EGRESS_PROXY_URL: 'http://user:secret-proxy@no-such-proxy.invalid:3128' }),
     'dns: dns-failed, network',
     /no-such-proxy\.invalid/,
-    /EGRESS_PROXY_URL.*nslookup no-such-proxy\.invalid/,
   ],
   [
-    'the ports of both hosts closed',
-    async () => ({ ...at(await closedPort()), BANK_BASE_URL: `https://127.0.0.1:${await closedPort()}` }),
+    'the port of the second host closed',
+    async () => ({ BANK_BASE_URL: `https://127.0.0.1:${await closedPort()}` }),
     'route: bank-unreachable, network',
-    /^The bank refused the connection \(127\.0\.0\.1:\d+, ECONNREFUSED\).*ECONNREFUSED/,
-    /BANK_AUTH_URL.*firewall lets 127\.0\.0\.1 connect to 127\.0\.0\.1:\d+.*BANK_BASE_URL/,
+    /^The bank refused the connection \(127\.0\.0\.1:\d+, ECONNREFUSED\)/,
   ],
-  [
-    'packets dropped',
-    async () => at(await startDeafServer()),
-    'route: bank-timeout, bank',
-    /BANK_CONNECT_TIMEOUT_MS/,
-    /network team whether the firewall lets 127\.0\.0\.1.*proxy must be used.*ask the bank/,
-  ],
-  [
-    'a source address that is not of this machine',
-    () => ({ EGRESS_LOCAL_ADDRESS: '192.0.2.77' }),
-    'route: config-invalid, operator',
-    /EGRESS_LOCAL_ADDRESS is 192\.0\.2\.77.*not an address of this machine/,
-    /Set EGRESS_LOCAL_ADDRESS/,
-  ],
-  [
-    'a proxy that wants another password',
-    () => proxyAnswering('407 Proxy Authentication Required'),
-    'route: proxy-refused, operator',
-    /does not accept the user and password in EGRESS_PROXY_URL \(it answered 407\)/,
-    /Set user and password.*percent-encoded.*@ as %40/,
-  ],
+  ['packets dropped', async () => at(await startDeafServer()), 'route: bank-timeout, bank', /BANK_CONNECT_TIMEOUT_MS/],
   [
     'a proxy that forbids it',
     () => proxyAnswering('403 Forbidden'),
     'route: proxy-refused, network',
     /it answered 403/,
-    /allow CONNECT to 127\.0\.0\.1:\d+/,
   ],
   [
     'a proxy that hangs up after its 200',
     () => proxyAnswering('200 Connection established'),
     'route: proxy-unavailable, network',
     /tunnel/,
-    /network team.*whether the proxy reaches/,
-  ],
-  [
-    'an https proxy that is not trusted',
-    async () => {
-      const { url } = await startConnectProxy({ tls: createAuthority('A root').server(['localhost']) });
-      return { EGRESS_PROXY_URL: url.href };
-    },
-    'route: proxy-unavailable, operator',
-    /certificate of the egress proxy \S+ is not trusted/,
-    /EGRESS_PROXY_CA_FILE/,
   ],
   [
     'a server certificate by an unknown root',
     async () => ({ ...(await tlsServer()), BANK_CA_FILE: '' }),
     'tls: bank-untrusted, operator',
     /not trusted \([A-Z_]+\)/,
-    /the certificate of CN=A bank root.*set BANK_CA_FILE.*TLS inspection/,
-  ],
-  [
-    'a server certificate that has expired',
-    () => tlsServer({}, ['127.0.0.1'], expired()),
-    'tls: bank-untrusted, operator',
-    /CERT_HAS_EXPIRED/,
-    /clock.*tell the bank that the certificate of 127\.0\.0\.1:\d+ is not valid/,
-  ],
-  [
-    'a server certificate for another name',
-    () => tlsServer({}, ['other.example']),
-    'tls: bank-untrusted, operator',
-    /ERR_TLS_CERT_ALTNAME_INVALID/,
-    /Check the name in BANK_BASE_URL/,
   ],
   [
     'a server that looks at our certificate after its ticket, and hangs up',
     () => tlsServer({ requestCert: true, rejectUnauthorized: true }),
     'tls: certificate-rejected, operator',
     /closed the connection before its first answer/,
-    /thumbprint [0-9A-F]{40}.*allowlist.*intermediates/,
   ],
   [
     'a server that says nothing',
     async () => at((await startRawServer(() => undefined)).port),
     'tls: bank-timeout, bank',
     /No TLS connection/,
-    /blocks TLS.*ask the bank/,
   ],
   [
     'plain HTTP on the port',
     async () => at((await startRawServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))).port),
     'tls: bank-unreachable, network',
     /The TLS handshake with 127\.0\.0\.1:\d+ failed/,
-    /port in BANK_BASE_URL.*does not speak TLS/,
   ],
-];
-
-const OPENSSL: readonly Case[] = [
-  ...(['-tls1_2', '-tls1_3'] as const).map((version): Case => [
-    `our certificate refused by an alert (${version})`,
-    () => openssl(version, '-Verify', '3', '-verify_return_error'),
-    'tls: certificate-rejected, operator',
-    /refused our client certificate \(TLS alert \d+\)/,
-    /thumbprint [0-9A-F]{40}/,
-  ]),
-  [
-    'TLS 1.1 only',
-    () => openssl('-tls1_1', '-cipher', 'DEFAULT@SECLEVEL=0'),
-    'tls: bank-unreachable, network',
-    /handshake/,
-    /enable TLS 1\.2 or 1\.3/,
-  ],
-];
-
-const BANK: readonly Case[] = [
   [
     'a wrong password',
     onToken(answer(401, PLANTED)),
     'token: credentials-rejected, operator',
     /answered 401.*allowlist/,
-    /BANK_USERNAME and BANK_PASSWORD/,
   ],
-  [
-    'a token endpoint that fails',
-    onToken(answer(503)),
-    'token: bank-error, bank',
-    /answered 503/,
-    /token service is up/,
-  ],
-  [
-    'a token endpoint that hangs',
-    onToken(hang),
-    'token: bank-timeout, bank',
-    /within 700 ms/,
-    /BANK_REQUEST_TIMEOUT_MS/,
-  ],
-  ['a token endpoint that asks to slow down', onToken(answer(429)), 'token: bank-rate-limited, bank', /429/, /limit/],
-  ['a page in place of a token', onToken(html), 'token: bank-response-invalid, bank', /not JSON/, /portal or a proxy/],
+  ['a token endpoint that fails', onToken(answer(503)), 'token: bank-error, bank', /answered 503/],
   [
     'a token endpoint that hangs up on every request',
     onToken((request) => void request.socket.destroy()),
     'tls: certificate-rejected, operator',
     /closed the connection before its first answer/,
-    /thumbprint [0-9A-F]{40}/,
   ],
-  [
-    'no grant',
-    onAccounts(answer(404)),
-    'accounts: access-not-granted, bank',
-    /answered 404.*BANK_BASE_URL/,
-    /grant the M2M user access/,
-  ],
+  ['no grant', onAccounts(answer(404)), 'accounts: access-not-granted, bank', /answered 404.*BANK_BASE_URL/],
   [
     'an account list that never becomes complete',
     onAccounts(hang, { SNAPSHOT_READ_TIMEOUT_MS: '300' }),
     'accounts: bank-timeout, bank',
     /SNAPSHOT_READ_TIMEOUT_MS/,
-    /account service/,
   ],
   [
     'an answer that is too large',
     onAccounts(listSample(20), { BANK_MAX_RESPONSE_BYTES: '1024' }),
     'accounts: bank-response-invalid, bank',
     /BANK_MAX_RESPONSE_BYTES/,
-    /BANK_PAGE_SIZE/,
   ],
   [
     'an account of another shape',
     onAccounts(answer(200, { result: [sampleAccount(1), sampleAccount(2, { balances: 'none' })] })),
     'shape: bank-response-invalid, bank',
     /result\[1\]\.balances is not an array/,
-    /what has changed/,
   ],
 ];
 
+const OPENSSL = (['-tls1_2', '-tls1_3'] as const).map((version): Case => [
+  `our certificate refused by an alert (${version})`,
+  () => openssl(version, '-Verify', '3', '-verify_return_error'),
+  'tls: certificate-rejected, operator',
+  /refused our client certificate \(TLS alert \d+\)/,
+]);
+
 describe('the doctor names what is broken', () => {
-  const check = async (...[, arrange, verdict, problem, remedy]: Case) => {
+  const check = async (...[, arrange, verdict, problem]: Case) => {
     const examination = await examineWith({ ...toEnvironment(bank), ...(await arrange()) });
-    expectFailed(examination, verdict, problem, remedy);
+    expectFailed(examination, verdict, problem);
     const { username, password, tokens } = bank;
     expectNoSecret(examination.everything, ['secret-', username, password, ...tokens, ...Object.values(PLANTED)]);
     if (/^(dns|route)/.test(verdict)) expect(bank.requests).toEqual([]);
   };
 
-  it.each(LOCAL)('on this machine: %s', check);
-  it.each(CONNECTION)('on the way: %s', check);
-  (hasOpenssl() ? it : it.skip).each(OPENSSL)('at the real openssl: %s', check);
-  it.each(BANK)('at the bank: %s', check);
+  it.each(CASES)('%s', check);
+  (hasOpenssl() ? it : it.skip).each(OPENSSL)('%s', check);
 
   it.each([
     ['is not there', async () => ({ REDIS_URL: `redis://127.0.0.1:${await closedPort()}` }), 'ECONNREFUSED'],
