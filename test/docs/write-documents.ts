@@ -7,12 +7,10 @@ import { format, resolveConfig } from 'prettier';
 import { ALL_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
 import prepare from '../support/build-sources.js';
 import { read, ROOT } from '../support/documents.js';
-import { publicNames, type ApiNames } from './public-names.js';
 import { settingsDocuments } from './settings-documents.js';
 import { toTable } from './to-table.js';
 
 const GENERATED = 'client/src/generated';
-const RELEASED = 'test/docs/released.json';
 
 prepare();
 const documents = new Map<string, string>([
@@ -65,10 +63,7 @@ spec:
 ${groups.replaceAll(/^(?=.)/gm, '  ')}`;
 }
 
-/**
- * The typed client's types: what the pinned generator makes of the OpenAPI document. With a new version, the public names that
- * it has.
- */
+/** The typed client's types: what the pinned generator makes of the OpenAPI document. */
 async function fromOpenApi(): Promise<(readonly [string, string])[]> {
   // need what was just built
   const { prepareGateway } = await import('../support/gateway.js');
@@ -87,11 +82,5 @@ async function fromOpenApi(): Promise<(readonly [string, string])[]> {
     (name) => [join(GENERATED, name), readFileSync(join(output, name), 'utf8')] as const,
   );
   rmSync(directory, { recursive: true });
-  const { version } = JSON.parse(read('package.json')) as { version: string };
-  const known = JSON.parse(read(RELEASED)) as { version: string };
-  if (known.version !== version) {
-    const names = publicNames(JSON.parse(payload) as ApiNames);
-    files.push([RELEASED, `${JSON.stringify({ version, names }, null, 2)}\n`]);
-  }
   return files;
 }

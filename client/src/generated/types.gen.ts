@@ -4,59 +4,6 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-/**
- * what went wrong; decide by this
- */
-export type ProblemCode = 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unreachable' | 'bank-error' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error' | 'certificate-expiring' | 'bank-slow' | 'accounts-emptied' | 'sharing-unavailable';
-
-/**
- * who must act
- */
-export type ProblemOwner = 'caller' | 'operator' | 'network' | 'bank';
-
-export type ParameterError = {
-    name: string;
-    reason: string;
-};
-
-export type ProblemEntry = {
-    code: ProblemCode;
-    /**
-     * null for a code that only /health uses
-     */
-    status: number | null;
-    owner: ProblemOwner;
-    title: string;
-    when: string;
-    remedy: string;
-};
-
-export type ProblemList = Array<ProblemEntry>;
-
-export type Problem = {
-    type: string;
-    title: string;
-    status: number;
-    /**
-     * a sentence for people
-     */
-    detail: string;
-    /**
-     * the path of the request, without its query
-     */
-    instance: string;
-    code: ProblemCode;
-    owner: ProblemOwner;
-    /**
-     * finds the log line
-     */
-    requestId: string;
-    /**
-     * with `invalid-request`: the wrong parameters
-     */
-    errors?: Array<ParameterError>;
-};
-
 export type Balance = {
     type: string | null;
     currency: string | null;
@@ -218,6 +165,59 @@ export type AccountAnswer = {
 export type BalancesAnswer = {
     totals: Array<Total>;
     snapshot: Snapshot;
+};
+
+/**
+ * what went wrong; decide by this
+ */
+export type ProblemCode = 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unreachable' | 'bank-error' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error' | 'certificate-expiring' | 'bank-slow' | 'accounts-emptied' | 'sharing-unavailable';
+
+/**
+ * who must act
+ */
+export type ProblemOwner = 'caller' | 'operator' | 'network' | 'bank';
+
+export type ParameterError = {
+    name: string;
+    reason: string;
+};
+
+export type ProblemEntry = {
+    code: ProblemCode;
+    /**
+     * null for a code that only /health uses
+     */
+    status: number | null;
+    owner: ProblemOwner;
+    title: string;
+    when: string;
+    remedy: string;
+};
+
+export type ProblemList = Array<ProblemEntry>;
+
+export type Problem = {
+    type: string;
+    title: string;
+    status: number;
+    /**
+     * a sentence for people
+     */
+    detail: string;
+    /**
+     * the path of the request, without its query
+     */
+    instance: string;
+    code: ProblemCode;
+    owner: ProblemOwner;
+    /**
+     * finds the log line
+     */
+    requestId: string;
+    /**
+     * with `invalid-request`: the wrong parameters
+     */
+    errors?: Array<ParameterError>;
 };
 
 export type InstanceHealth = {
