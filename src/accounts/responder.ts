@@ -121,21 +121,14 @@ export class Responder {
   }
 
   async #serveRefreshed(request: FastifyRequest): Promise<ServedSnapshot> {
-    const served = await this.snapshots.get(readCacheDirectives(request.headers['cache-control']), {
-      signal: request.signal,
-      span: request.logFields.span,
-      onRefresh: (refreshId) => {
-        request.logFields.refreshId = refreshId;
-      },
-    });
+    const served = await this.snapshots.get(readCacheDirectives(request.headers['cache-control']), request);
     noteCache(request, served);
     return served;
   }
 }
 
-function noteCache({ logFields }: FastifyRequest, { cache, stale, refreshId }: ServedSnapshot): void {
+function noteCache({ logFields }: FastifyRequest, { cache, stale }: ServedSnapshot): void {
   logFields.cache = stale ? 'stale' : cache;
-  if (refreshId) logFields.refreshId = refreshId;
 }
 
 const NOTHING = (): Readable => Readable.from([]);
@@ -149,8 +142,8 @@ function sendNotModified(request: FastifyRequest, reply: FastifyReply, headers: 
 }
 
 /** The handling of the request by this cache (RFC 9211): `detail` is the code of the failure that a stale answer hides. */
-function toCacheStatus({ cache, collapsed, failure }: ServedSnapshot, ttlSeconds: number): string {
-  const outcome = cache === 'hit' ? 'hit' : `fwd=${cache}${collapsed ? '; collapsed' : ''}`;
+function toCacheStatus({ cache, failure }: ServedSnapshot, ttlSeconds: number): string {
+  const outcome = cache === 'hit' ? 'hit' : `fwd=${cache}`;
   return `accounts-gateway; ${outcome}; ttl=${ttlSeconds}${failure === null ? '' : `; detail=${failure}`}`;
 }
 

@@ -1,14 +1,14 @@
 import { Activity } from '../telemetry/activity.js';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import { SnapshotCache } from '../snapshot/snapshot-cache.js';
+import type { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import { toAccessToken, type AccessToken } from '../auth/request-token.js';
 import { AccessTokenProvider } from '../auth/access-token-provider.js';
 import { NoToken } from '../auth/authorized-call.js';
-import { BankCondition } from '../auth/bank-condition.js';
 import type { IdentityHolder } from '../auth/identity-holder.js';
 import { snapshotOf } from '../../test/support/sample-snapshots.js';
+import { createSnapshotCache } from '../../test/support/snapshot-cache.js';
 import type { ReadSnapshot } from '../snapshot/snapshot-reader.js';
 import type { HttpEdge } from '../http/http-edge.js';
 import { GatewayError } from '../problems/gateway-error.js';
@@ -16,11 +16,6 @@ import { Readiness } from './readiness.js';
 
 const ANY = { noCache: false, maxAge: null, onlyIfCached: false };
 const DOWN = new GatewayError('bank-unreachable', 'down', { retryAfterMs: 1000 });
-
-const keepers: SnapshotCache[] = [];
-afterEach(() => {
-  for (const snapshots of keepers.splice(0)) snapshots.onApplicationShutdown();
-});
 
 /** Readiness over the real token and snapshot rules, with a bank that does what it is asked. */
 class Scene {
@@ -36,8 +31,7 @@ class Scene {
 
   constructor() {
     const { clock } = this;
-    const { logger } = keepLines();
-    const condition = new BankCondition(clock, { logger });
+    const { log, logger } = keepLines();
     this.tokens = new AccessTokenProvider({
       activity: new Activity(),
       clock,
@@ -55,22 +49,7 @@ class Scene {
       this.counts.refreshes += 1;
       return this.onRefresh();
     };
-    this.snapshots = new SnapshotCache({
-      activity: new Activity(),
-      reader: { read },
-      settings: {
-        SNAPSHOT_FRESH_MS: 10_000,
-        SNAPSHOT_SOFT_TIMEOUT_MS: 1000,
-        SNAPSHOT_MAX_AGE_MS: 300_000,
-        SNAPSHOT_READ_TIMEOUT_MS: 5000,
-        REQUEST_DEADLINE_MS: 1000,
-        MAX_REQUESTS_WAITING: 10,
-      },
-      clock,
-      logger,
-      condition,
-    });
-    keepers.push(this.snapshots);
+    this.snapshots = createSnapshotCache({ read, clock, log }).snapshots;
     const identities = { current: { tokens: this.tokens }, status: () => ({ unusable: this.unusable }) };
     this.readiness = new Readiness(identities as unknown as IdentityHolder, this.snapshots, this.edge as HttpEdge);
   }

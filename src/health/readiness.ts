@@ -29,10 +29,10 @@ export class Readiness {
   get ready(): boolean {
     // even with a cached snapshot
     if (this.edge.stopping) return false;
-    const { servable, failing, asOf } = this.snapshots.status();
+    const { servable, error, asOf } = this.snapshots.status();
     if (servable) return true;
     const { unusable } = this.identities.status();
-    return asOf !== null && !failing && unusable === null && this.identities.current.tokens.usable !== null;
+    return asOf !== null && error === null && unusable === null && this.identities.current.tokens.usable !== null;
   }
 
   /**

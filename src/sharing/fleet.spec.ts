@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import type { IdentityHolder } from '../auth/identity-holder.js';
-import type { SnapshotReader } from '../snapshot/snapshot-reader.js';
+import { ANY } from '../snapshot/freshness.js';
 import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { Fleet } from './fleet.js';
@@ -33,11 +33,11 @@ async function scene({ lookedAtMs, loadedMs }: { lookedAtMs: number; loadedMs: n
   const send = async (commands: readonly Command[]) => commands.map(answer);
   const connection = { trouble: null, send } as unknown as RedisConnection;
   const log = keepLines();
-  const store = new RedisStore({ connection, keyPrefix: '', clock, logger: log.logger, maxAgeMs: 300_000 });
-  const reader = { read: async () => ({ snapshot, pages: 1 }) } as unknown as SnapshotReader;
-  const acceptable = { maxAgeMs: () => 10_000, maxBegunMs: 0 };
-  const fleet = new Fleet(connection, store, groups, clock);
-  return { clock, store, group, log, read: () => fleet.read(reader, 'id', new AbortController().signal, acceptable) };
+  const limits = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 };
+  const store = new RedisStore(connection, { ...limits, REDIS_KEY_PREFIX: '' }, clock, log.logger);
+  const reader = { read: async () => ({ snapshot, pages: 1 }) };
+  const fleet = new Fleet(connection, store, groups, clock, limits);
+  return { clock, store, group, log, read: () => fleet.read(reader, 'id', new AbortController().signal, ANY) };
 }
 
 describe('a snapshot to be stored', () => {

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../problems/gateway-error.js';
-import type { Acceptable, ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.js';
+import { maxCachedAgeMs, maxLeadMs, type Freshness, type FreshnessLimits } from '../snapshot/freshness.js';
+import type { ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
 import type { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import type { Group, Groups } from './group.js';
@@ -41,17 +43,20 @@ export class Fleet {
     private readonly store: RedisStore,
     private readonly groups: Groups,
     private readonly clock: Clock,
+    private readonly limits: FreshnessLimits,
   ) {}
 
   /**
    * Takes an acceptable copy, waits until another instance has stored one, or reads from the bank.
    * @throws what `reader.read` throws, or the reason of `signal`
    */
-  async read(reader: SnapshotReader, refreshId: string, signal: AbortSignal, acceptable: Acceptable) {
+  async read(reader: Pick<SnapshotReader, 'read'>, refreshId: string, signal: AbortSignal, wanted: Freshness) {
     const group = await this.groups.current();
-    const found = await this.#findOrLock(group, signal, acceptable);
+    const found = await this.#findOrLock(group, signal, wanted);
     const read =
-      found && 'snapshot' in found ? found : await this.#readFromBank(reader, refreshId, signal, group, found);
+      found && 'snapshot' in found
+        ? found
+        : await this.#readFromBank(group, found, (asOfMs) => reader.read(refreshId, signal, asOfMs));
     this.#durationMs = read.snapshot.durationMs;
     return read;
   }
@@ -73,7 +78,7 @@ export class Fleet {
    * longest wait. Returns null if Redis cannot be used.
    * @throws the reason of `signal`
    */
-  async #findOrLock(group: Group, signal: AbortSignal, acceptable: Acceptable): Promise<ReadSnapshot | Look | null> {
+  async #findOrLock(group: Group, signal: AbortSignal, wanted: Freshness): Promise<ReadSnapshot | Look | null> {
     if (this.connection.trouble !== null) return null;
     const began = performance.now();
     let budget = new TimeBudget(REQUEST_WAIT_MS);
@@ -90,7 +95,7 @@ export class Fleet {
           const ageMs = this.#redisNow(look) - asOfMs;
           // one stored since, by a refresh that was in flight, may have begun earlier
           const wasInFlight = waitedMs > 0 && asOfMs > (first.facts?.asOfMs ?? -Infinity);
-          const maxMs = Math.max(acceptable.maxAgeMs(durationMs), wasInFlight ? acceptable.maxBegunMs : 0);
+          const maxMs = Math.max(maxCachedAgeMs(wanted, durationMs, this.limits), wasInFlight ? maxLeadMs(wanted) : 0);
           return ageMs >= -CLOCK_MAY_DIFFER_MS && ageMs - waitedMs <= maxMs;
         };
         if (mayLoad && look.facts && isAcceptable(look.facts)) {
@@ -115,22 +120,17 @@ export class Fleet {
     }
   }
 
-  async #readFromBank(
-    reader: SnapshotReader,
-    refreshId: string,
-    signal: AbortSignal,
-    group: Group,
-    look: Look | null,
-  ): Promise<ReadSnapshot> {
-    if (!look) return reader.read(refreshId, signal);
+  /** @param look null while Redis cannot be used */
+  async #readFromBank(group: Group, look: Look | null, read: (asOfMs?: number) => Promise<ReadSnapshot>) {
+    if (!look) return read();
     if (look.locked) this.store.keepLock(group);
     const afterwards = (work: () => Promise<void>) => {
       this.#inBackground(() => work().finally(() => (look.locked ? this.store.releaseLock(group) : undefined)));
     };
     try {
-      const read = await reader.read(refreshId, signal, this.#redisNow(look));
-      afterwards(() => this.#storeCopy(group, read, look));
-      return read;
+      const result = await read(this.#redisNow(look));
+      afterwards(() => this.#storeCopy(group, result.snapshot, look));
+      return result;
     } catch (error) {
       const withdrawn = error instanceof GatewayError && error.code === 'access-not-granted';
       afterwards(async () => (withdrawn ? this.store.drop(group) : undefined));
@@ -138,7 +138,7 @@ export class Fleet {
     }
   }
 
-  async #storeCopy(group: Group, { snapshot }: ReadSnapshot, { at, redisMs }: Look): Promise<void> {
+  async #storeCopy(group: Group, snapshot: Snapshot, { at, redisMs }: Look): Promise<void> {
     const asOfMs = redisMs + snapshot.askedAt.monotonic - at.monotonic;
     if (await this.store.store(group, snapshot, asOfMs)) this.#lastStoredAt = this.#now();
   }

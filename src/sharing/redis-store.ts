@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { Settings } from '../config/settings.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { later, type Clock, type Instant } from '../time/clock.js';
 import type { Group } from './group.js';
@@ -18,15 +19,6 @@ const MS_PER_MB = 20;
 /** Larger copies are not shared. */
 const MAX_SHARED_BYTES = 64 * MB;
 
-interface Parts {
-  readonly connection: RedisConnection;
-  readonly keyPrefix: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Maximum age of a copy, ms. */
-  readonly maxAgeMs: number;
-}
-
 /** The state of Redis at one moment. Ages use its clock, so an instance whose own is minutes off shows the same ones. */
 export interface Look {
   /** The moment by the clocks of this machine, before Redis was asked. */
@@ -43,16 +35,18 @@ export interface Look {
 
 /** The one value and the one lock of a group in Redis. Every method may throw RedisFailure. */
 export class RedisStore {
-  readonly #parts: Parts;
   /** Value of this instance's locks. */
   readonly #owner = randomUUID();
   #renewal: NodeJS.Timeout | undefined;
-  /** Reasons already logged; a copy that can be opened clears them. */
-  readonly #reported = new Set<Refused['reason']>();
+  /** The reason logged last; a copy that can be opened clears it. */
+  #reported: Refused['reason'] | null = null;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-  }
+  constructor(
+    private readonly connection: RedisConnection,
+    private readonly settings: Pick<Settings, 'REDIS_KEY_PREFIX' | 'SNAPSHOT_MAX_AGE_MS'>,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
 
   /**
    * Takes the lock if it is free, then looks for a copy: in this order the copy of the lock's last holder is found, since
@@ -74,11 +68,11 @@ export class RedisStore {
     try {
       if (bytes > MAX_SHARED_BYTES + OVERHEAD_BYTES) throw new Refused('too-large');
       const command = ['GETRANGE', this.#value(group), '0', String(MAX_SHARED_BYTES + OVERHEAD_BYTES - 1)];
-      const [sealed] = await this.#parts.connection.send([command], new TimeBudget(leftMs + toTransferMs(bytes)));
+      const [sealed] = await this.connection.send([command], new TimeBudget(leftMs + toTransferMs(bytes)));
       if (!Buffer.isBuffer(sealed)) throw new Refused('damaged');
       const facts = readHeader(sealed, group);
       const snapshot = await open(sealed, later(at, facts.asOfMs - redisMs), group);
-      this.#reported.clear();
+      this.#reported = null;
       return { snapshot, facts };
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -97,14 +91,20 @@ export class RedisStore {
     const { facts, redisMs } = await this.#look(group, new TimeBudget(BACKGROUND_MS));
     // one from the future is none
     if (facts && facts.asOfMs > asOfMs && facts.asOfMs <= redisMs) return false;
-    const command = ['SET', this.#value(group), sealed, 'PX', String(this.#parts.maxAgeMs + KEEP_LONGER_MS)];
-    await this.#parts.connection.send([command], new TimeBudget(BACKGROUND_MS + toTransferMs(sealed.length)));
+    const command = [
+      'SET',
+      this.#value(group),
+      sealed,
+      'PX',
+      String(this.settings.SNAPSHOT_MAX_AGE_MS + KEEP_LONGER_MS),
+    ];
+    await this.connection.send([command], new TimeBudget(BACKGROUND_MS + toTransferMs(sealed.length)));
     return true;
   }
 
   /** Deletes the stored copy. */
   async drop(group: Group): Promise<void> {
-    await this.#parts.connection.send([['DEL', this.#value(group)]], new TimeBudget(BACKGROUND_MS));
+    await this.connection.send([['DEL', this.#value(group)]], new TimeBudget(BACKGROUND_MS));
   }
 
   /** Renews the lock of this instance until `releaseLock`. */
@@ -125,19 +125,18 @@ export class RedisStore {
 
   async #expireLock(group: Group, ms: number): Promise<void> {
     const command = ['EVAL', EXPIRE_IF_EQUAL, '1', this.#lock(group), this.#owner, String(ms)];
-    await this.#parts.connection.send([command], new TimeBudget(BACKGROUND_MS));
+    await this.connection.send([command], new TimeBudget(BACKGROUND_MS));
   }
 
   async #look(group: Group, budget: TimeBudget, lock: readonly Command[] = []): Promise<Look> {
-    const { connection, clock } = this.#parts;
-    const at = clock.now();
+    const at = this.clock.now();
     const value = this.#value(group);
     const look = [['TIME'], ['STRLEN', value], ['GETRANGE', value, '0', String(HEADER_BYTES - 1)]];
-    const replies = await connection.send([...lock, ...look], budget);
+    const replies = await this.connection.send([...lock, ...look], budget);
     const [time, bytes, header] = replies.slice(lock.length);
     const [seconds, micros] = Array.isArray(time) ? (time as unknown[]).map(String) : [];
     const redisMs = Number(seconds) * 1000 + Number(micros) / 1000;
-    if (!Number.isFinite(redisMs)) throw connection.failed('nonsense');
+    if (!Number.isFinite(redisMs)) throw this.connection.failed('nonsense');
     return {
       at,
       redisMs,
@@ -159,21 +158,21 @@ export class RedisStore {
   }
 
   #report(reason: Refused['reason']): void {
-    if (this.#reported.has(reason)) return;
-    this.#reported.add(reason);
+    if (this.#reported === reason) return;
+    this.#reported = reason;
     const message =
       reason === 'too-large'
         ? 'the snapshot is not shared: it is larger than 64 MB'
         : `the copy in Redis is ignored: it is ${reason}`;
-    this.#parts.logger.warn({ event: 'sharing.refused', what: 'redis', reason }, message);
+    this.logger.warn({ event: 'sharing.refused', what: 'redis', reason }, message);
   }
 
   #value({ keyId }: Group): string {
-    return `${this.#parts.keyPrefix}${keyId}:snapshot`;
+    return `${this.settings.REDIS_KEY_PREFIX}${keyId}:snapshot`;
   }
 
   #lock({ keyId }: Group): string {
-    return `${this.#parts.keyPrefix}${keyId}:lock`;
+    return `${this.settings.REDIS_KEY_PREFIX}${keyId}:lock`;
   }
 }
 

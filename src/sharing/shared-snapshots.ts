@@ -4,7 +4,8 @@ import type { IdentityHolder } from '../auth/identity-holder.js';
 import type { Settings } from '../config/settings.js';
 import { readSnapshotKey } from '../config/snapshot-key.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import type { Acceptable, ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.js';
+import type { Freshness } from '../snapshot/freshness.js';
+import type { ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import type { Clock } from '../time/clock.js';
 import { Fleet, type FleetStatus } from './fleet.js';
@@ -26,15 +27,14 @@ export class SharedSnapshots implements OnApplicationShutdown {
 
   /** Connects to Redis, waiting at most 1.2 s. */
   static async start(settings: Settings, clock: Clock, logger: Logger, identities: IdentityHolder) {
-    const { REDIS_URL, REDIS_KEY_PREFIX: keyPrefix, SNAPSHOT_FILE: path, SNAPSHOT_KEY_FILE: keyFile } = settings;
+    const { REDIS_URL, SNAPSHOT_FILE: path, SNAPSHOT_KEY_FILE: keyFile, SNAPSHOT_MAX_AGE_MS: maxAgeMs } = settings;
     const groups = new Groups(identities, settings, keyFile === undefined ? null : readSnapshotKey(keyFile));
-    const { SNAPSHOT_MAX_AGE_MS: maxAgeMs } = settings;
     const file = path === undefined ? null : new SnapshotFile({ path, groups, clock, logger, maxAgeMs });
     if (REDIS_URL === undefined) return new SharedSnapshots(null, file);
     const connection = new RedisConnection({ ...settings, REDIS_URL }, logger);
     await connection.connect();
-    const store = new RedisStore({ connection, keyPrefix, clock, logger, maxAgeMs });
-    return new SharedSnapshots(new Fleet(connection, store, groups, clock), file);
+    const store = new RedisStore(connection, settings, clock, logger);
+    return new SharedSnapshots(new Fleet(connection, store, groups, clock, settings), file);
   }
 
   /** The copy of an earlier run; null without one that may be served. */
@@ -49,13 +49,13 @@ export class SharedSnapshots implements OnApplicationShutdown {
    * @throws what `reader.read` throws, or the reason of `signal`
    */
   async read(
-    reader: SnapshotReader,
+    reader: Pick<SnapshotReader, 'read'>,
     refreshId: string,
     signal: AbortSignal,
-    acceptable: Acceptable,
+    wanted: Freshness,
   ): Promise<ReadSnapshot> {
     try {
-      const read = await (this.fleet?.read(reader, refreshId, signal, acceptable) ?? reader.read(refreshId, signal));
+      const read = await (this.fleet?.read(reader, refreshId, signal, wanted) ?? reader.read(refreshId, signal));
       this.counts[read.source ?? 'bank'] += 1;
       this.file?.keep(read.snapshot);
       return read;

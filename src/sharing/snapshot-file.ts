@@ -45,7 +45,10 @@ export class SnapshotFile {
       const now = clock.now();
       const ageMs = now.wall - readHeader(sealed, group).asOfMs;
       if (ageMs > maxAgeMs || ageMs < -CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
-      return await open(sealed, later(now, -ageMs), group);
+      const snapshot = await open(sealed, later(now, -ageMs), group);
+      const { size: accounts, complete } = snapshot;
+      logger.info({ event: 'snapshot.refreshed', accounts, complete, source: 'file' }, 'accounts restored');
+      return snapshot;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       const reason = error instanceof Refused ? error.reason : 'unreadable';

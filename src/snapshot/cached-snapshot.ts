@@ -1,19 +1,20 @@
-import type { Clock } from '../time/clock.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { Settings } from '../config/settings.js';
+import { Clock } from '../time/clock.js';
 import { maxCachedAgeMs, type Freshness, type FreshnessLimits } from './freshness.js';
 import type { Snapshot } from './snapshot.js';
 
 /** The one cached snapshot: never replaced by an older one, never served past its maximum age. */
+@Injectable()
 export class CachedSnapshot {
-  readonly #clock: Clock;
-  readonly #limits: FreshnessLimits;
   #snapshot: Snapshot | null = null;
-  #restored = false;
+  #isRestored = false;
   #listedAccounts = false;
 
-  constructor(clock: Clock, limits: FreshnessLimits) {
-    this.#clock = clock;
-    this.#limits = limits;
-  }
+  constructor(
+    private readonly clock: Clock,
+    @Inject(Settings) private readonly limits: FreshnessLimits,
+  ) {}
 
   /** The last snapshot, servable or not. */
   get snapshot(): Snapshot | null {
@@ -26,12 +27,12 @@ export class CachedSnapshot {
   }
 
   get isFresh(): boolean {
-    return !this.#restored && this.ageMs <= Math.min(this.#limits.SNAPSHOT_FRESH_MS, this.#limits.SNAPSHOT_MAX_AGE_MS);
+    return !this.#isRestored && this.ageMs <= Math.min(this.limits.SNAPSHOT_FRESH_MS, this.limits.SNAPSHOT_MAX_AGE_MS);
   }
 
   /** True for a copy of an earlier run, until a refresh has succeeded. */
   get isRestored(): boolean {
-    return this.#restored;
+    return this.#isRestored;
   }
 
   /** True when the last refresh listed no accounts and an earlier one had some. */
@@ -41,40 +42,38 @@ export class CachedSnapshot {
 
   /** The snapshot, unless it is past its maximum age. */
   get servable(): Snapshot | null {
-    return this.ageMs <= this.#limits.SNAPSHOT_MAX_AGE_MS ? this.#snapshot : null;
+    return this.ageMs <= this.limits.SNAPSHOT_MAX_AGE_MS ? this.#snapshot : null;
   }
 
   /** Time at which the snapshot stops being served, ISO 8601; null without one. */
   get expiresAt(): string | null {
-    return this.#snapshot && new Date(Date.parse(this.#snapshot.asOf) + this.#limits.SNAPSHOT_MAX_AGE_MS).toISOString();
+    return this.#snapshot && new Date(Date.parse(this.#snapshot.asOf) + this.limits.SNAPSHOT_MAX_AGE_MS).toISOString();
   }
 
   /** The snapshot when it satisfies the caller without a refresh. */
   find(wanted: Freshness): Snapshot | null {
-    if (!this.#snapshot || this.#restored) return null;
-    return this.ageMs <= maxCachedAgeMs(wanted, this.#snapshot.durationMs, this.#limits) ? this.#snapshot : null;
+    if (!this.#snapshot || this.#isRestored) return null;
+    return this.ageMs <= maxCachedAgeMs(wanted, this.#snapshot.durationMs, this.limits) ? this.#snapshot : null;
   }
 
   /** Takes the result of a refresh, unless the cached snapshot is newer. Returns the one that is cached then. */
   replace(newer: Snapshot): Snapshot {
     if (this.#snapshot && this.#ageOf(newer) > this.#ageOf(this.#snapshot)) return this.#snapshot;
     if (newer.size > 0) this.#listedAccounts = true;
-    this.#restored = false;
+    this.#isRestored = false;
     this.#snapshot = newer;
     return newer;
   }
 
-  /** Takes a copy of an earlier run, unless there is a snapshot of this one. Returns whether it was taken. */
-  restore(earlier: Snapshot): boolean {
-    if (this.#snapshot) return false;
+  /** Takes a copy of an earlier run. */
+  restore(earlier: Snapshot): void {
     this.replace(earlier);
-    this.#restored = true;
-    return true;
+    this.#isRestored = true;
   }
 
   drop(): void {
     this.#snapshot = null;
-    this.#restored = false;
+    this.#isRestored = false;
   }
 
   /** Accepts an empty list as correct. */
@@ -83,6 +82,6 @@ export class CachedSnapshot {
   }
 
   #ageOf({ askedAt }: Snapshot): number {
-    return Math.max(0, this.#clock.since(askedAt));
+    return Math.max(0, this.clock.since(askedAt));
   }
 }

@@ -1,5 +1,4 @@
 import type { Settings } from '../config/settings.js';
-import type { Acceptable } from './snapshot-reader.js';
 
 /** Freshness that a caller asks for through Cache-Control (RFC 9111 §5.2.1, docs/api.md#freshness). */
 export interface Freshness {
@@ -40,12 +39,6 @@ export function satisfies(wanted: Freshness, leadMs: number, durationMs: number,
   if (wanted.noCache) return leadMs <= nowMs(durationMs);
   return leadMs <= (wanted.maxAge === null ? Math.max(limits.SNAPSHOT_MAX_AGE_MS, durationMs) : maxLeadMs(wanted));
 }
-
-/** Copies of another instance that are accepted instead of an own refresh. */
-export const toAcceptable = (wanted: Freshness, limits: FreshnessLimits): Acceptable => ({
-  maxAgeMs: (durationMs) => maxCachedAgeMs(wanted, durationMs, limits),
-  maxBegunMs: maxLeadMs(wanted),
-});
 
 /** A refresh no older than this counts as current, ms. */
 const nowMs = (durationMs: number): number => Math.max(NOW_MS, durationMs);

@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { NoToken } from '../auth/authorized-call.js';
-import type { BankCondition } from '../auth/bank-condition.js';
-import type { Settings } from '../config/settings.js';
+import { BankCondition } from '../auth/bank-condition.js';
+import { Settings } from '../config/settings.js';
+import { Log } from '../logging/logging.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { Activity } from '../telemetry/activity.js';
+import { PROBLEMS } from '../problems/problem-table.js';
+import type { SharedSnapshots } from '../sharing/shared-snapshots.js';
+import { SHARED_SNAPSHOTS } from '../sharing/sharing.module.js';
+import { Activity } from '../telemetry/activity.js';
 import { inRefreshSpan, Waiting } from '../telemetry/spans.js';
 import { BackOff } from '../time/back-off.js';
-import type { Clock, Instant } from '../time/clock.js';
-import type { CachedSnapshot } from './cached-snapshot.js';
-import { RefreshLog } from './refresh-log.js';
+import { Clock, type Instant } from '../time/clock.js';
+import { CachedSnapshot } from './cached-snapshot.js';
+import type { Freshness } from './freshness.js';
 import type { Snapshot } from './snapshot.js';
-import type { Acceptable, ReadAccounts, ReadSnapshot } from './snapshot-reader.js';
+import { SnapshotReader, type ReadSnapshot } from './snapshot-reader.js';
 
 export interface Refresh {
   readonly id: string;
@@ -21,57 +25,58 @@ export interface Refresh {
   readonly waiting: Waiting;
 }
 
-export interface RefresherParts {
-  readonly reader: { readonly read: ReadAccounts };
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly activity: Activity;
-  readonly condition: BankCondition;
-  readonly settings: Pick<Settings, 'SNAPSHOT_READ_TIMEOUT_MS'>;
-}
-
 /** Refreshes the cached snapshot: one refresh in flight, bounded in time, with a back-off after failures. */
-export class Refresher {
-  readonly #parts: RefresherParts;
-  readonly #cached: CachedSnapshot;
-  readonly #log: RefreshLog;
+@Injectable()
+export class Refresher implements OnModuleInit, OnApplicationShutdown {
   readonly #backOff: BackOff;
   readonly #stop = new AbortController();
   #inFlight: Refresh | null = null;
-  #failure: GatewayError | null = null;
+  #failed = false;
   /** The identity that failed. */
   #failedAs = 0;
 
-  constructor(parts: RefresherParts, cached: CachedSnapshot) {
-    this.#parts = parts;
-    this.#cached = cached;
-    this.#log = new RefreshLog(parts.logger, cached);
-    this.#backOff = new BackOff(parts.clock);
+  constructor(
+    private readonly cached: CachedSnapshot,
+    @Inject(SnapshotReader) private readonly reader: Pick<SnapshotReader, 'read'>,
+    @Inject(SHARED_SNAPSHOTS) private readonly shared: Pick<SharedSnapshots, 'read' | 'restore'> | null,
+    @Inject(Settings) private readonly settings: Pick<Settings, 'SNAPSHOT_READ_TIMEOUT_MS'>,
+    private readonly clock: Clock,
+    @Inject(Log) private readonly log: Pick<Log, 'logger'>,
+    private readonly activity: Activity,
+    private readonly condition: BankCondition,
+  ) {
+    this.#backOff = new BackOff(clock);
   }
 
   get inFlight(): Refresh | null {
     return this.#inFlight;
   }
 
-  /** The failure of the last refresh; null when it succeeded. */
-  get failure(): GatewayError | null {
-    return this.#failure;
+  /** True if the last refresh failed. */
+  get failed(): boolean {
+    return this.#failed;
   }
 
   /** The back-off, which a new identity ends: what was refused to the old one may be granted to it. */
   get backOff(): BackOff {
-    if (this.#failedAs !== this.#parts.condition.identity) this.#backOff.resetBackOff();
+    if (this.#failedAs !== this.condition.identity) this.#backOff.resetBackOff();
     return this.#backOff;
   }
 
+  /** Takes the copy of an earlier run. */
+  async onModuleInit(): Promise<void> {
+    const earlier = await this.shared?.restore();
+    if (earlier) this.cached.restore(earlier);
+  }
+
   /** Starts a refresh; there must be none in flight. @throws GatewayError the last failure, during the back-off */
-  start(acceptable: Acceptable): Refresh {
+  start(wanted: Freshness): Refresh {
     const { waiting: failure } = this.backOff;
     if (failure) throw failure;
     const id = randomUUID();
-    const startedAt = this.#parts.clock.now();
+    const startedAt = this.clock.now();
     const waiting = new Waiting();
-    const result = inRefreshSpan(id, waiting, () => this.#refresh(id, acceptable), toAttributes).finally(() => {
+    const result = inRefreshSpan(id, waiting, () => this.#refresh(id, wanted), toAttributes).finally(() => {
       this.#inFlight = null;
     });
     // its failure is handled here; every caller may have left
@@ -80,58 +85,66 @@ export class Refresher {
     return this.#inFlight;
   }
 
-  /** Takes a copy of an earlier run. */
-  restore(earlier: Snapshot): void {
-    if (this.#cached.restore(earlier)) this.#log.restored(earlier);
-  }
-
-  /** Logs once that the cached snapshot is no longer served because refreshes fail. */
-  noteExpiry(): void {
-    if (this.#failure) this.#log.expired(this.#failure);
-  }
-
-  stop(): void {
+  onApplicationShutdown(): void {
     this.#stop.abort(new GatewayError('stopping', 'This instance is stopping.'));
   }
 
-  async #refresh(id: string, acceptable: Acceptable): Promise<Snapshot> {
-    const { reader, settings, activity } = this.#parts;
-    const { SNAPSHOT_READ_TIMEOUT_MS: readTimeoutMs } = settings;
+  async #refresh(id: string, wanted: Freshness): Promise<Snapshot> {
+    const { SNAPSHOT_READ_TIMEOUT_MS: readTimeoutMs } = this.settings;
     const started = performance.now();
     const timeout = AbortSignal.timeout(readTimeoutMs);
+    const signal = AbortSignal.any([timeout, this.#stop.signal]);
     try {
-      const read = await reader.read(id, AbortSignal.any([timeout, this.#stop.signal]), acceptable);
+      const read = await (this.shared?.read(this.reader, id, signal, wanted) ?? this.reader.read(id, signal));
       // another instance counts its own refresh
-      if (read.source !== 'shared') activity.emit('refreshEnded', { ms: performance.now() - started, code: null });
+      if (read.source !== 'shared') this.activity.emit('refreshEnded', { ms: performance.now() - started, code: null });
       return this.#succeeded(read, id);
     } catch (thrown) {
       const error = timeout.aborted ? tooSlow(readTimeoutMs) : toGatewayError(thrown);
       if (error.code === 'stopping') throw error;
-      activity.emit('refreshEnded', { ms: performance.now() - started, code: error.code });
-      throw this.#failed(error, id);
+      this.activity.emit('refreshEnded', { ms: performance.now() - started, code: error.code });
+      throw this.#toFailure(error, id);
     }
   }
 
-  #succeeded(read: ReadSnapshot, id: string): Snapshot {
-    this.#failure = null;
+  /** Returns the snapshot that is cached now, which may be a newer one. */
+  #succeeded({ snapshot, pages, source = 'bank' }: ReadSnapshot, refreshId: string): Snapshot {
+    this.#failed = false;
     this.#backOff.succeeded();
-    this.#parts.condition.succeeded('refresh');
-    const wasEmptied = this.#cached.isEmptied;
-    const cached = this.#cached.replace(read.snapshot);
-    if (cached === read.snapshot) this.#log.refreshed(read, id, wasEmptied);
+    this.condition.succeeded('refresh');
+    const wasEmptied = this.cached.isEmptied;
+    const cached = this.cached.replace(snapshot);
+    if (cached !== snapshot) return cached;
+    const { logger } = this.log;
+    const { complete, durationMs, size: accounts } = snapshot;
+    const fields = { refreshId, accounts, pages, complete, ms: Math.round(durationMs), source };
+    logger.info({ event: 'snapshot.refreshed', ...fields }, 'accounts refreshed');
+    if (complete === false) {
+      const message = 'the list changed during both reads; it may lack or repeat accounts';
+      logger.warn({ event: 'snapshot.incomplete', ...fields }, message);
+    }
+    if (this.cached.isEmptied && !wasEmptied) {
+      const code = 'accounts-emptied';
+      const { owner } = PROBLEMS[code];
+      logger.warn({ event: 'snapshot.emptied', code, owner, ...fields }, 'the bank no longer lists any accounts');
+    }
     return cached;
   }
 
   /** Returns the error with the time until the next attempt. */
-  #failed(error: GatewayError, id: string): GatewayError {
-    this.#failure = error;
+  #toFailure(error: GatewayError, refreshId: string): GatewayError {
+    this.#failed = true;
     // the token provider has its own back-off
     if (error instanceof NoToken) return error;
-    if (error.code === 'access-not-granted') this.#cached.drop();
+    const { code, owner, detail, needsSomeone } = error;
+    if (code === 'access-not-granted') this.cached.drop();
     const waiting = this.#backOff.failed(error);
-    this.#failedAs = this.#parts.condition.identity;
-    this.#parts.condition.failed('refresh', error);
-    this.#log.failed(error, waiting.retryAfterMs ?? 0, id);
+    this.#failedAs = this.condition.identity;
+    this.condition.failed('refresh', error);
+    const retryInMs = Math.round(waiting.retryAfterMs ?? 0);
+    const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, retryInMs };
+    const place = code === 'internal-error' && { err: error };
+    this.log.logger[needsSomeone ? 'error' : 'warn']({ ...fields, ...place }, 'the accounts could not be refreshed');
     return waiting;
   }
 }

@@ -1,20 +1,13 @@
-import type { Span } from '@opentelemetry/api';
-import type { Settings } from '../config/settings.js';
+import { Inject, Injectable } from '@nestjs/common';
+import type { RequestFields } from '../logging/request-fields.js';
+import { Settings } from '../config/settings.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
-import type { Clock } from '../time/clock.js';
+import { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import { CachedSnapshot } from './cached-snapshot.js';
-import {
-  allowsStale,
-  ANY,
-  maxAgeWithoutRefreshMs,
-  maxLeadMs,
-  satisfies,
-  toAcceptable,
-  type Freshness,
-} from './freshness.js';
-import { Refresher, type Refresh, type RefresherParts } from './refresher.js';
+import { allowsStale, ANY, maxAgeWithoutRefreshMs, maxLeadMs, satisfies, type Freshness } from './freshness.js';
+import { Refresher } from './refresher.js';
 import type { Snapshot } from './snapshot.js';
 
 type CacheSettings = Pick<
@@ -22,7 +15,6 @@ type CacheSettings = Pick<
   | 'SNAPSHOT_FRESH_MS'
   | 'SNAPSHOT_SOFT_TIMEOUT_MS'
   | 'SNAPSHOT_MAX_AGE_MS'
-  | 'SNAPSHOT_READ_TIMEOUT_MS'
   | 'REQUEST_DEADLINE_MS'
   | 'MAX_REQUESTS_WAITING'
 >;
@@ -35,26 +27,18 @@ export interface ServedSnapshot {
   readonly stale: boolean;
   /** RFC 9211: served from the cache; or forwarded since nothing was cached, it was too old, or the caller asked for it. */
   readonly cache: 'hit' | 'miss' | 'stale' | 'request';
-  /** True if the request joined a refresh started by another caller. */
-  readonly collapsed: boolean;
   /** The failure that a stale answer hides. */
   readonly failure: ProblemCode | null;
-  /** Id of the refresh that the request waited for. */
-  readonly refreshId: string | null;
 }
 
-type CacheOutcome = Pick<ServedSnapshot, 'cache' | 'collapsed'>;
+type CacheOutcome = ServedSnapshot['cache'];
 
-const HIT: CacheOutcome = { cache: 'hit', collapsed: false };
-
-/** A caller that waits for the snapshot. */
+/** A request that waits for the snapshot. */
 interface Caller {
   /** Aborted when the caller leaves. */
   readonly signal?: AbortSignal;
-  /** The span of the refresh is linked to this one. */
-  readonly span?: Span | undefined;
-  /** Called with the id of the refresh that the caller waits for. */
-  readonly onRefresh?: (refreshId: string) => void;
+  /** Gets the id of the refresh that is waited for, and the span of that refresh a link to this one. */
+  readonly logFields?: Pick<RequestFields, 'span' | 'refreshId'>;
 }
 
 export class CallerLeft extends GatewayError {
@@ -67,19 +51,16 @@ export class CallerLeft extends GatewayError {
  * Serves the snapshot (docs/api.md#freshness): a fresh copy without asking the bank; else the result of one refresh that all
  * callers share; an older copy, marked stale, while the bank is slow or failing; nothing past its maximum age.
  */
+@Injectable()
 export class SnapshotCache {
-  readonly #settings: CacheSettings;
-  readonly #clock: Clock;
-  readonly #cached: CachedSnapshot;
-  readonly #refresher: Refresher;
   #callersWaiting = 0;
 
-  constructor(parts: RefresherParts & { readonly settings: CacheSettings }) {
-    this.#settings = parts.settings;
-    this.#clock = parts.clock;
-    this.#cached = new CachedSnapshot(parts.clock, parts.settings);
-    this.#refresher = new Refresher(parts, this.#cached);
-  }
+  constructor(
+    private readonly cached: CachedSnapshot,
+    private readonly refresher: Refresher,
+    private readonly clock: Clock,
+    @Inject(Settings) private readonly settings: CacheSettings,
+  ) {}
 
   /**
    * The snapshot for one caller, within REQUEST_DEADLINE_MS.
@@ -88,9 +69,9 @@ export class SnapshotCache {
   async get(wanted: Freshness, caller: Caller = {}): Promise<ServedSnapshot> {
     const cached = this.getCached(wanted);
     if (cached) return cached;
-    const { inFlight, backOff } = this.#refresher;
-    const outcome: CacheOutcome = { cache: this.#outcome, collapsed: inFlight !== null };
-    if (!inFlight && backOff.waiting) return this.#staleOr(backOff.waiting, wanted, HIT);
+    const { inFlight, backOff } = this.refresher;
+    if (!inFlight && backOff.waiting) return this.#staleOr(backOff.waiting, wanted, 'hit');
+    const outcome = this.#outcome;
     try {
       return await this.#wait(wanted, caller, outcome);
     } catch (thrown) {
@@ -101,57 +82,49 @@ export class SnapshotCache {
   /** The cached snapshot when it satisfies the caller, else null: then the bank must be asked. @throws GatewayError not-cached */
   getCached(wanted: Freshness): ServedSnapshot | null {
     if (!wanted.onlyIfCached) {
-      const found = this.#cached.find(wanted);
-      return found && this.#serve(found, HIT);
+      const found = this.cached.find(wanted);
+      return found && this.#serve(found, 'hit');
     }
-    const { servable, ageMs, isFresh } = this.#cached;
+    const { servable, ageMs, isFresh } = this.cached;
     if (!servable || ageMs > maxAgeWithoutRefreshMs(wanted, servable.durationMs)) {
       throw new GatewayError(
         'not-cached',
         'No cached snapshot is young enough, and the request forbids asking the bank.',
       );
     }
-    return { ...this.#serve(servable, HIT), stale: !isFresh };
+    return { ...this.#serve(servable, 'hit'), stale: !isFresh };
   }
 
   /** A refresh in the background while no snapshot was read by this process or the back-off has ended, for health. */
   probe(): Promise<unknown> | null {
-    const { inFlight, backOff } = this.#refresher;
-    this.#refresher.noteExpiry();
+    const { inFlight, backOff } = this.refresher;
     if (inFlight) return inFlight.result;
     const { circuit } = backOff;
-    const { snapshot, isRestored } = this.#cached;
+    const { snapshot, isRestored } = this.cached;
     const due = circuit === 'half-open' || (circuit === 'closed' && (snapshot === null || isRestored));
-    return due ? this.#start(ANY).result : null;
-  }
-
-  /** Takes a copy of an earlier run, which is served marked stale until the first refresh. */
-  restore(earlier: Snapshot): void {
-    this.#refresher.restore(earlier);
+    return due ? this.refresher.start(ANY).result : null;
   }
 
   /** Ends the back-off, and accepts an empty list: for SIGHUP. */
   reload(): void {
-    this.#refresher.backOff.resetBackOff();
-    this.#cached.acceptEmptied();
+    this.refresher.backOff.resetBackOff();
+    this.cached.acceptEmptied();
   }
 
   status() {
-    const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied } = this.#cached;
-    const { inFlight, failure, backOff } = this.#refresher;
-    const slow = inFlight !== null && this.#clock.since(inFlight.startedAt) >= this.#settings.SNAPSHOT_SOFT_TIMEOUT_MS;
+    const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied } = this.cached;
+    const { inFlight, failed, backOff } = this.refresher;
+    const slow = inFlight !== null && this.clock.since(inFlight.startedAt) >= this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     return {
       asOf: snapshot?.asOf ?? null,
       /** When the cached snapshot stops being served, ISO 8601. */
       expiresAt,
-      ageMs: snapshot && this.#cached.ageMs,
+      ageMs: snapshot && this.cached.ageMs,
       accounts: snapshot?.size ?? null,
       /** True if a caller would get the snapshot now. */
       servable: servable !== null,
-      /** True if the snapshot is past its maximum age. */
-      expired: snapshot !== null && servable === null,
       /** True if callers get a stale copy. */
-      stale: servable !== null && !isFresh && (isRestored || failure !== null || slow),
+      stale: servable !== null && !isFresh && (isRestored || failed || slow),
       /** True if the last refresh returned no accounts although an earlier one did. */
       emptied: isEmptied,
       /** True if the bank's own count agrees; null without a count. */
@@ -161,24 +134,19 @@ export class SnapshotCache {
       /** True if the refresh in flight is past the soft timeout. */
       slow,
       circuit: backOff.circuit,
-      failing: backOff.lastError !== null,
       error: backOff.lastError,
       failure: backOff.status(),
     };
   }
 
-  onApplicationShutdown(): void {
-    this.#refresher.stop();
-  }
-
-  get #outcome(): CacheOutcome['cache'] {
-    if (!this.#cached.snapshot) return 'miss';
-    return this.#cached.isFresh ? 'request' : 'stale';
+  get #outcome(): CacheOutcome {
+    if (!this.cached.snapshot) return 'miss';
+    return this.cached.isFresh ? 'request' : 'stale';
   }
 
   /** Waits for a refresh; past the soft timeout, callers that allow it get the older copy. */
   async #wait(wanted: Freshness, caller: Caller, outcome: CacheOutcome): Promise<ServedSnapshot> {
-    const { REQUEST_DEADLINE_MS: deadlineMs, SNAPSHOT_SOFT_TIMEOUT_MS, MAX_REQUESTS_WAITING } = this.#settings;
+    const { REQUEST_DEADLINE_MS: deadlineMs, SNAPSHOT_SOFT_TIMEOUT_MS, MAX_REQUESTS_WAITING } = this.settings;
     if (this.#callersWaiting >= MAX_REQUESTS_WAITING) throw overloaded(MAX_REQUESTS_WAITING);
     const done = new AbortController();
     const left = AbortSignal.any([done.signal, ...(caller.signal ? [caller.signal] : [])]);
@@ -189,12 +157,12 @@ export class SnapshotCache {
       const mayBeStale = allowsStale(wanted);
       const softMs = mayBeStale ? Math.min(SNAPSHOT_SOFT_TIMEOUT_MS, deadlineMs) : deadlineMs;
       // a copy of an earlier run is served at once while the first refresh runs
-      const soon = mayBeStale && this.#cached.isRestored ? TIMED_OUT : await within(refreshed, softMs);
-      if (soon !== TIMED_OUT) return { ...this.#serve(soon.snapshot, outcome), refreshId: soon.refreshId };
+      const soon = mayBeStale && this.cached.isRestored ? TIMED_OUT : await within(refreshed, softMs);
+      if (soon !== TIMED_OUT) return this.#serve(soon, outcome);
       const older = mayBeStale ? this.#serveStale(outcome, null) : null;
       if (older) return older;
       const late = await within(refreshed, deadlineMs - softMs);
-      if (late !== TIMED_OUT) return { ...this.#serve(late.snapshot, outcome), refreshId: late.refreshId };
+      if (late !== TIMED_OUT) return this.#serve(late, outcome);
     } catch (thrown) {
       throw caller.signal?.aborted ? new CallerLeft() : thrown;
     } finally {
@@ -208,49 +176,39 @@ export class SnapshotCache {
   }
 
   /** Joins the refresh in flight or starts one, until one satisfies the caller. */
-  async #refreshed(wanted: Freshness, caller: Caller, left: AbortSignal) {
-    const requestedAt = this.#clock.now();
-    const leadOf = (begun: Snapshot['askedAt']) => this.#clock.since(begun) - this.#clock.since(requestedAt);
+  async #refreshed(wanted: Freshness, { logFields }: Caller, left: AbortSignal): Promise<Snapshot> {
+    const requestedAt = this.clock.now();
+    const leadOf = (begun: Snapshot['askedAt']) => this.clock.since(begun) - this.clock.since(requestedAt);
     while (!left.aborted) {
-      const { inFlight } = this.#refresher;
+      const { inFlight } = this.refresher;
       if (inFlight && leadOf(inFlight.startedAt) > maxLeadMs(wanted)) {
         await inFlight.result.catch(() => undefined);
         continue;
       }
-      const refresh = inFlight ?? this.#start(wanted);
-      caller.onRefresh?.(refresh.id);
-      refresh.waiting.add(caller.span);
+      const refresh = inFlight ?? this.refresher.start(wanted);
+      if (logFields) logFields.refreshId = refresh.id;
+      refresh.waiting.add(logFields?.span);
       const snapshot = await refresh.result;
-      const { askedAt, durationMs } = snapshot;
-      if (satisfies(wanted, leadOf(askedAt), durationMs, this.#settings)) return { snapshot, refreshId: refresh.id };
+      if (satisfies(wanted, leadOf(snapshot.askedAt), snapshot.durationMs, this.settings)) return snapshot;
     }
     throw left.reason;
   }
 
-  #start(wanted: Freshness): Refresh {
-    return this.#refresher.start(toAcceptable(wanted, this.#settings));
-  }
-
-  #serve(snapshot: Snapshot, outcome: CacheOutcome): ServedSnapshot {
-    const ageMs = Math.max(0, this.#clock.since(snapshot.askedAt));
-    return { snapshot, ageMs, stale: false, failure: null, refreshId: null, ...outcome };
+  #serve(snapshot: Snapshot, cache: CacheOutcome): ServedSnapshot {
+    const ageMs = Math.max(0, this.clock.since(snapshot.askedAt));
+    return { snapshot, ageMs, stale: false, cache, failure: null };
   }
 
   /** The cached snapshot, marked; null when it is past its maximum age. */
   #serveStale(outcome: CacheOutcome, failure: ProblemCode | null): ServedSnapshot | null {
-    const { servable } = this.#cached;
+    const { servable } = this.cached;
     return servable && { ...this.#serve(servable, outcome), stale: true, failure };
   }
 
-  /** The older copy where the caller allows it. @throws the error otherwise */
+  /** The older copy where the caller allows it. @throws the error otherwise, as after access-not-granted, which drops the copy */
   #staleOr(thrown: unknown, wanted: Freshness, outcome: CacheOutcome): ServedSnapshot {
-    this.#refresher.noteExpiry();
-    const { code } = toGatewayError(thrown);
-    // after access-not-granted there is no copy
-    const older =
-      allowsStale(wanted) && !(thrown instanceof CallerLeft)
-        ? this.#serveStale(outcome, code === 'overloaded' ? null : code)
-        : null;
+    const mayBeStale = allowsStale(wanted) && !(thrown instanceof CallerLeft);
+    const older = mayBeStale ? this.#serveStale(outcome, toGatewayError(thrown).code) : null;
     if (older) return older;
     throw thrown;
   }

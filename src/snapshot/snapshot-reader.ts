@@ -1,6 +1,6 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
-import type { AccountReader } from '../bank/account-reader.js';
-import type { Clock } from '../time/clock.js';
+import { Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
+import { AccountReader } from '../bank/account-reader.js';
+import { Clock } from '../time/clock.js';
 import { orAborted } from '../time/deadline.js';
 import { BuilderThread } from './builder-thread.js';
 import { Snapshot } from './snapshot.js';
@@ -13,23 +13,13 @@ export interface ReadSnapshot {
   readonly source?: 'bank' | 'shared';
 }
 
-/** Another instance's refresh that will do in place of one of this instance, by when the caller asked. */
-export interface Acceptable {
-  /** Maximum age, ms, of a stored copy, given the duration of its refresh. */
-  maxAgeMs(durationMs: number): number;
-  /** Maximum time, ms, by which a refresh in flight may have started before the request. */
-  readonly maxBegunMs: number;
-}
-
-/** Refreshes from the bank or from another instance. @throws GatewayError, or the reason of `signal` */
-export type ReadAccounts = (refreshId: string, signal: AbortSignal, acceptable: Acceptable) => Promise<ReadSnapshot>;
-
 type Builder = Pick<BuilderThread, 'takePage' | 'finish' | 'end'>;
 
 /** After a snapshot larger than this, the thread is ended, because its heap would not shrink. */
 const LARGE_BYTES = 32 * 1024 * 1024;
 
 /** Reads the bank's list and builds a snapshot of it. */
+@Injectable()
 export class SnapshotReader implements OnApplicationShutdown {
   /** Idle thread for the next refresh: starting one takes longer than reading a short list. */
   #idle: Builder | null;
@@ -37,7 +27,7 @@ export class SnapshotReader implements OnApplicationShutdown {
   constructor(
     private readonly accounts: AccountReader,
     private readonly clock: Clock,
-    private readonly startBuilder: () => Builder = () => new BuilderThread(),
+    @Optional() private readonly startBuilder: () => Builder = () => new BuilderThread(),
   ) {
     this.#idle = startBuilder();
   }

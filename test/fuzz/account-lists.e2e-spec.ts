@@ -1,13 +1,11 @@
-import { Activity } from '../../src/telemetry/activity.js';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { accountListSchema } from '../../src/accounts/response-schemas.js';
 import { BuilderThread } from '../../src/snapshot/builder-thread.js';
-import { SnapshotCache, type ServedSnapshot } from '../../src/snapshot/snapshot-cache.js';
+import type { ServedSnapshot } from '../../src/snapshot/snapshot-cache.js';
 import { SnapshotReader } from '../../src/snapshot/snapshot-reader.js';
 import { AuthorizedCall } from '../../src/auth/authorized-call.js';
-import { BankCondition } from '../../src/auth/bank-condition.js';
 import { AccountReader } from '../../src/bank/account-reader.js';
 import { BankDrift } from '../../src/bank/bank-drift.js';
 import { PageSource } from '../../src/bank/page-source.js';
@@ -22,6 +20,7 @@ import { keepLines } from '../support/log-lines.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { startPretendBank } from '../support/pretend-bank.js';
 import { PLANTED } from '../support/sample-accounts.js';
+import { createSnapshotCache } from '../support/snapshot-cache.js';
 
 // one for all lists: to start one takes longer than to read a list
 const thread = new BuilderThread();
@@ -79,20 +78,11 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   const drift = new BankDrift(log);
   const reader = new AccountReader(source, drift, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 });
   const snapshotReader = new SnapshotReader(reader, clock, startBuilder);
-  const snapshots = new SnapshotCache({
-    activity: new Activity(),
-    reader: { read: (refreshId, signal) => snapshotReader.read(refreshId, signal) },
+  const { snapshots } = createSnapshotCache({
+    read: (refreshId, signal) => snapshotReader.read(refreshId, signal),
     clock,
-    logger: log.logger,
-    condition: new BankCondition(clock, log),
-    settings: {
-      SNAPSHOT_FRESH_MS: 0,
-      SNAPSHOT_SOFT_TIMEOUT_MS: EACH_WITHIN_MS,
-      SNAPSHOT_MAX_AGE_MS: 0,
-      SNAPSHOT_READ_TIMEOUT_MS: EACH_WITHIN_MS,
-      REQUEST_DEADLINE_MS: EACH_WITHIN_MS,
-      MAX_REQUESTS_WAITING: 10,
-    },
+    log,
+    settings: { SNAPSHOT_FRESH_MS: 0, SNAPSHOT_MAX_AGE_MS: 0, REQUEST_DEADLINE_MS: EACH_WITHIN_MS },
   });
   const outcome = await snapshots
     .get({ noCache: true, maxAge: null, onlyIfCached: false })

@@ -17,6 +17,8 @@ import { Readiness } from '../../src/health/readiness.js';
 import type { HttpEdge } from '../../src/http/http-edge.js';
 import { GatewayError } from '../../src/problems/gateway-error.js';
 import { snapshotOf } from '../support/sample-snapshots.js';
+import { CachedSnapshot } from '../../src/snapshot/cached-snapshot.js';
+import { Refresher } from '../../src/snapshot/refresher.js';
 import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
 import { SnapshotReader } from '../../src/snapshot/snapshot-reader.js';
 import { Activity } from '../../src/telemetry/activity.js';
@@ -71,10 +73,11 @@ export class SimulatedGateway {
     } as unknown as IdentityHolder;
     const source = new PageSource(new AuthorizedCall(identities, settings, time), time);
     const accounts = new AccountReader(source, { note: () => undefined }, settings);
-    const bankReader = new SnapshotReader(accounts, time, () => BUILDER);
-    const reader = { read: (refreshId: string, signal: AbortSignal) => bankReader.read(refreshId, signal) };
-    const parts = { clock: time, logger, activity: this.activity, condition: this.#condition, settings };
-    this.snapshots = new SnapshotCache({ reader, ...parts });
+    const reader = new SnapshotReader(accounts, time, () => BUILDER);
+    const cached = new CachedSnapshot(time, settings);
+    const { activity } = this;
+    const refresher = new Refresher(cached, reader, null, settings, time, { logger }, activity, this.#condition);
+    this.snapshots = new SnapshotCache(cached, refresher, time, settings);
     this.readiness = new Readiness(identities, this.snapshots, { stopping: false } as HttpEdge);
   }
 
