@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import { readBankAccount } from './account-fields.js';
-import { writeOut } from './write-out.js';
+import { readBankAccount, writeOut } from './account-fields.js';
 
 const read = (row: object) => readBankAccount({ accountId: 'a-1', ...row }, 'result[3]');
 

@@ -1,5 +1,4 @@
 import { GatewayError } from '../problems/gateway-error.js';
-import { writeOut } from './write-out.js';
 
 /** Reads one of the bank's fields. @throws FieldInvalid */
 type Field<T> = (value: unknown) => T;
@@ -26,6 +25,7 @@ const MAX_TEXT = 4000;
 const MAX_ID = 200;
 const MAX_CURRENCY = 10;
 const MAX_ENTRIES = 100;
+const MAX_DIGITS = 400;
 
 /** Numbers have become texts of their digits when the page was parsed. Null, missing and "" are null. */
 const textUpTo =
@@ -144,4 +144,35 @@ function entriesOf(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw new FieldInvalid('is not an array');
   if (value.length > MAX_ENTRIES) throw new FieldInvalid(`has more than ${MAX_ENTRIES} entries`);
   return value as unknown[];
+}
+
+const PLAIN = /^-?\d+(?:\.\d+)?$/;
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/**
+ * The decimal without exponent: 1.5e3 → 1500, 25E-4 → 0.0025; null for a text that is no decimal, or has more than
+ * 400 digits (docs/bank.md#amounts).
+ */
+export function writeOut(text: string): string | null {
+  // nearly all are
+  if (text.length <= MAX_DIGITS && PLAIN.test(text)) return text;
+  const match = DECIMAL.exec(text);
+  if (!match) return null;
+  const [, sign = '', whole = '', fraction = '', exponent] = match;
+  if (whole.length + fraction.length > MAX_DIGITS) return null;
+  if (exponent === undefined) return text;
+  const shift = Number(exponent);
+  if (Math.abs(shift) > MAX_DIGITS) return null;
+  const digits = whole + fraction;
+  const point = whole.length + shift;
+  const left =
+    point <= 0
+      ? '0'
+      : digits
+          .slice(0, point)
+          .padEnd(point, '0')
+          .replace(/^0+(?=\d)/, '');
+  const right = point < 0 ? '0'.repeat(-point) + digits : digits.slice(Math.max(point, 0));
+  if (left.length + right.length > MAX_DIGITS) return null;
+  return sign + left + (right === '' ? '' : `.${right}`);
 }

@@ -10,7 +10,7 @@ import { Paging, type AccountList } from './paging.js';
 export interface ListPage {
   /** Page number, from 1. Page 1 starts the list, or restarts it: the pages before it are then void. */
   readonly number: number;
-  readonly pieces: readonly Buffer[];
+  readonly body: Buffer;
 }
 
 interface RefreshOptions {
@@ -26,8 +26,6 @@ interface RefreshOptions {
   };
 }
 
-/** 200 000 accounts of 3 KB. Endless pages must not exhaust the memory. */
-const MAX_BYTES = 600_000_000;
 /** Below this, the page size is unlikely to be the reason for a refusal. */
 const DEFAULT_PAGE_SIZE = 50;
 
@@ -57,7 +55,6 @@ export class AccountReader {
  */
 class ListRefresh {
   #paging: Paging;
-  #bytes = 0;
 
   constructor(
     private readonly options: RefreshOptions,
@@ -117,7 +114,6 @@ class ListRefresh {
       }
     };
     const paging = (this.#paging = new Paging(pageSize));
-    this.#bytes = 0;
     try {
       askUpTo(Math.min(learned.expectedPages, maxConcurrentRequests));
       for (let number = 1; number <= paging.last; number++) {
@@ -127,21 +123,13 @@ class ListRefresh {
         if (answer === 'too-large') return false;
         if (answer === 'past-end') break;
         askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
-        this.#weigh(answer);
-        yield { number, pieces: answer };
+        yield { number, body: answer };
         askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
       }
       return true;
     } finally {
       // one failed page ends the others
       end.abort(new Error('the pass has ended'));
-    }
-  }
-
-  #weigh(pieces: readonly Buffer[]): void {
-    for (const { length } of pieces) this.#bytes += length;
-    if (this.#bytes > MAX_BYTES) {
-      throw new GatewayError('bank-response-invalid', `The account list is longer than ${MAX_BYTES} bytes.`);
     }
   }
 }

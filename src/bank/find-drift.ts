@@ -10,8 +10,6 @@ export interface Drift {
 
 /** Maximum number of findings. */
 export const MAX_DRIFT = 50;
-/** Maximum number of keys of one object, and of entries of one list, that are checked. */
-const MAX_CHECKED = 200;
 
 /** The known words of each field that is an open list. */
 const WORDS = new Map<string, readonly unknown[]>([
@@ -40,9 +38,8 @@ export function findDrift(accounts: readonly Row[]): Drift[] {
 
 function checkFields(row: Row, fields: Fields, path: string, found: Map<string, Drift>): void {
   const note = (drift: Drift) => found.set(keyOf(drift), drift);
-  let checked = 0;
   for (const key in row) {
-    if (found.size >= MAX_DRIFT || ++checked > MAX_CHECKED) return;
+    if (found.size >= MAX_DRIFT) return;
     if (!Object.hasOwn(fields, key)) {
       note({ path: path + toShownKey(key) });
       continue;
@@ -54,7 +51,7 @@ function checkFields(row: Row, fields: Fields, path: string, found: Map<string, 
     }
     const entryFields = ENTRY_FIELDS.get(key);
     if (!entryFields || !Array.isArray(value)) continue;
-    for (const entry of value.slice(0, MAX_CHECKED) as unknown[]) {
+    for (const entry of value as unknown[]) {
       if (typeof entry === 'object' && entry !== null)
         checkFields(entry as Row, entryFields, `${path}${key}[].`, found);
     }

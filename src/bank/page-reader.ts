@@ -1,7 +1,7 @@
 import { GatewayError } from '../problems/gateway-error.js';
 import { readBankAccount, type BankAccount } from './account-fields.js';
 import { findDrift, type Drift } from './find-drift.js';
-import { readPage } from './read-page.js';
+import { quoteNumbers, TooManyValues } from './quote-numbers.js';
 
 /** The facts of one page that paging needs. */
 export interface PageFacts {
@@ -12,8 +12,6 @@ export interface PageFacts {
   readonly rowCount: number | null;
   /** The page size that the bank reports to have used; null if it reports none. */
   readonly echoedSize: number | null;
-  /** The same accounts in the same order as on the page before it. */
-  readonly repeatsLast: boolean;
   /** Found on this page, at most 50. */
   readonly drift: readonly Drift[];
 }
@@ -24,7 +22,6 @@ const MAX_ACCOUNTS = 200_000;
 /** Reads the pages of one pass over the list, in order. */
 export class PageReader {
   readonly #seen = new Set<string>();
-  #lastIds: readonly string[] = [];
 
   /**
    * @param take gets each account of the page, one after the other, so that they need not all be kept; if the page is
@@ -32,30 +29,77 @@ export class PageReader {
    * @throws GatewayError bank-response-invalid, naming the path in the document and never a value
    */
   read(pageNumber: number, body: Uint8Array, take: (account: BankAccount) => void): PageFacts {
-    const page = readPage(body, pageNumber);
+    const { rows, path, rowCount, echoedSize } = readPage(body, pageNumber);
     const before = this.#seen.size;
-    const ids = page.rows.map((row, index) => {
-      const account = readBankAccount(row, `${page.path}[${index}]`);
+    for (const [index, row] of rows.entries()) {
+      const account = readBankAccount(row, `${path}[${index}]`);
       this.#seen.add(account.accountId);
-      if (this.#seen.size > MAX_ACCOUNTS) throw tooMany(page.path);
+      if (this.#seen.size > MAX_ACCOUNTS) {
+        throw invalid(`${path || 'the array'} has more than ${MAX_ACCOUNTS} accounts over all pages`);
+      }
       take(account);
-      return account.accountId;
-    });
-    const last = this.#lastIds;
-    this.#lastIds = ids;
-    return {
-      accounts: ids.length,
-      added: this.#seen.size - before,
-      rowCount: page.rowCount,
-      echoedSize: page.echoedSize,
-      repeatsLast: last.length === ids.length && ids.every((id, index) => id === last[index]),
-      drift: findDrift(page.rows),
-    };
+    }
+    return { accounts: rows.length, added: this.#seen.size - before, rowCount, echoedSize, drift: findDrift(rows) };
   }
 }
 
-const tooMany = (path: string) =>
-  new GatewayError(
-    'bank-response-invalid',
-    `In the account list, ${path === '' ? 'the array' : path} has more than ${MAX_ACCOUNTS} accounts over all pages.`,
-  );
+type Row = Readonly<Record<string, unknown>>;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The rows of a page (docs/bank.md#envelope-and-paging): the array is `result`, else the only property that is an array of
+ * objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first. The rows are not
+ * checked yet; their numbers are texts of their digits. `path` is that of the rows, "" for a bare array.
+ * @throws GatewayError as `PageReader.read`
+ */
+export function readPage(body: Uint8Array, pageNumber: number) {
+  const json = parse(body);
+  if (Array.isArray(json)) return { rows: toRows(json, ''), path: '', rowCount: null, echoedSize: null };
+  if (!isObject(json)) {
+    throw new GatewayError('bank-response-invalid', 'The account list is neither an object nor an array.');
+  }
+  const info = isObject(json['pageInfo']) ? json['pageInfo'] : json;
+  const counts = { rowCount: toCount(info['rowCount']), echoedSize: toCount(info['pageSize']) || null };
+  const { name, list } = findList(json);
+  const path = toShown(name);
+  if (list === null && pageNumber > 1) return { rows: [], path, ...counts };
+  if (!Array.isArray(list)) throw invalid(`${path} is ${list === null ? 'null' : 'not an array'}`);
+  return { rows: toRows(list, path), path, ...counts };
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(quoteNumbers(body)));
+  } catch (error) {
+    const problem = error instanceof TooManyValues ? 'has too many JSON values for its length' : 'is not JSON';
+    throw new GatewayError('bank-response-invalid', `The account list ${problem}.`);
+  }
+}
+
+function findList(json: Row): { name: string; list: unknown } {
+  if (Object.hasOwn(json, 'result')) return { name: 'result', list: json['result'] };
+  const arrays = Object.entries(json).filter(([, value]) => Array.isArray(value) && value.every(isObject));
+  const filled = arrays.filter(([, value]) => (value as unknown[]).length > 0);
+  const [found, ...others] = filled.length > 0 ? filled : arrays;
+  if (!found) throw invalid('no array of accounts is found (result is missing)');
+  if (others.length > 0) throw invalid('result is missing, and more than one other array could be the accounts');
+  return { name: found[0], list: found[1] };
+}
+
+/** A name from the bank's document for a message; what is no plain word might be data, an IBAN say. */
+const toShown = (name: string) => (/^[A-Za-z_]{1,40}$/.test(name) ? name : '*');
+
+function toRows(list: readonly unknown[], path: string): Row[] {
+  return list.map((row, index) => {
+    if (!isObject(row)) throw invalid(`${path}[${index}] is not an object`);
+    return row;
+  });
+}
+
+/** A whole number, sent as number or text; null for anything else. */
+const toCount = (value: unknown) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : null);
+
+const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const invalid = (detail: string) => new GatewayError('bank-response-invalid', `In the account list, ${detail}.`);

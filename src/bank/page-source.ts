@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { AuthorizedCall, NoToken } from '../auth/authorized-call.js';
 import { Clock } from '../time/clock.js';
-import { startOf } from '../egress/answer.js';
 import { toAnswerError } from '../egress/answer-error.js';
 import { ProxyTimedOut } from '../egress/open-tunnel.js';
 import type { WireAnswer } from '../egress/wire-client.js';
@@ -24,7 +23,7 @@ function isConnectionFailure(error: unknown): boolean {
  * The bytes of a page, not parsed yet; `past-end`: a 404 after the first page; `too-large`: a 413, or a 400 that names the
  * page size.
  */
-export type PageAnswer = readonly Buffer[] | 'past-end' | 'too-large';
+export type PageAnswer = Buffer | 'past-end' | 'too-large';
 
 /** One page of the list, requested within one refresh; `signal` ends it. */
 export interface PageRequest {
@@ -48,13 +47,13 @@ export class PageSource {
    */
   async get(request: PageRequest): Promise<PageAnswer> {
     const answer = await this.#getWithRetry(request);
-    const { status, pieces } = answer;
+    const { status, body } = answer;
     if (status === 404 && request.pageNumber > 1) return 'past-end';
     if (status === 413) return 'too-large';
-    if (status === 400 && /page_?size/i.test(startOf(answer, MAX_LOOKED_AT))) return 'too-large';
+    if (status === 400 && /page_?size/i.test(body.toString('latin1', 0, MAX_LOOKED_AT))) return 'too-large';
     const error = toAnswerError(answer, 'accounts', this.clock.now().wall);
     if (error) throw error;
-    return pieces;
+    return body;
   }
 
   async #getWithRetry(request: PageRequest): Promise<WireAnswer> {

@@ -48,7 +48,8 @@ export class Paging {
     this.#accounts += facts.added;
     this.#duplicates += facts.accounts - facts.added;
     // a bank that ignores PageNumber sends the same once more; if all of it fits on one page, nothing is wrong
-    if (this.#number === 2 && first.rowCount === null && first.accounts < this.pageSize && facts.repeatsLast) {
+    const isRepeated = facts.added === 0 && facts.accounts === first.accounts;
+    if (isRepeated && this.#number === 2 && first.rowCount === null && first.accounts < this.pageSize) {
       this.#duplicates = 0;
     }
     // an empty list; the same page again and again must not go on forever

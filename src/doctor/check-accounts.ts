@@ -34,10 +34,10 @@ export async function checkAccounts(
   const list = new AccountReader(new PageSource(call, clock), drift, settings).begin(requestId, deadline.signal);
   let reader = new PageReader();
   try {
-    for await (const { number, pieces } of list.pages()) {
+    for await (const { number, body } of list.pages()) {
       if (number === 1) reader = new PageReader();
       try {
-        list.took(reader.read(number, Buffer.concat(pieces), () => undefined));
+        list.took(reader.read(number, body, () => undefined));
       } catch (failure) {
         return { drift: drift.found, failure };
       }

@@ -7,7 +7,7 @@ const answer = (status: number, body: Buffer | string = '', retryAfter: string |
   status,
   contentType: 'application/json',
   retryAfter,
-  pieces: [Buffer.from(body as string)],
+  body: Buffer.from(body as string),
 });
 
 describe('a Retry-After', () => {

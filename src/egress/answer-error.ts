@@ -1,6 +1,5 @@
 import { GatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
-import { startOf } from './answer.js';
 import type { WireAnswer } from './wire-client.js';
 
 /** The two endpoints of the bank. */
@@ -71,7 +70,7 @@ function pageHint(answer: WireAnswer): string {
 
 /** The beginning of an HTML page; empty for any other answer. */
 function pageOf(answer: WireAnswer): string {
-  const text = startOf(answer, 4096);
+  const text = answer.body.toString('latin1', 0, 4096);
   const isPage =
     /^(text\/html|application\/xhtml)/i.test(answer.contentType) || /^\s*<(!doctype html|html)/i.test(text);
   return isPage ? text : '';

@@ -6,11 +6,16 @@ import { GatewayError } from '../problems/gateway-error.js';
 /** Maximum size of a proxy's response to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
 
+/** A CONNECT proxy. */
+export interface Proxy {
+  readonly url: URL;
+  /** PEM of the roots for an https proxy; null for the runtime's own. */
+  readonly ca: string | null;
+}
+
 /** One tunnel to open, within `timeoutMs`. Nothing in it is meant for the bank but its name. */
 interface TunnelRequest {
-  readonly proxy: URL;
-  /** PEM of the roots for an https proxy; null for the runtime's own. */
-  readonly proxyCa: string | null;
+  readonly proxy: Proxy;
   readonly dial: Partial<TcpNetConnectOpts>;
   /** Host and port of the bank. */
   readonly target: string;
@@ -24,25 +29,26 @@ interface TunnelRequest {
  * @throws GatewayError ProxyRefused, proxy-unavailable; the reason of `signal`
  */
 export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
-  const { proxy, proxyCa, dial, target, timeoutMs, signal } = tunnel;
+  const { proxy, dial, target, timeoutMs, signal } = tunnel;
+  const { url, ca } = proxy;
   signal?.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const host = proxy.hostname.replace(/^\[|\]$/g, '');
-  const request = (proxy.protocol === 'http:' ? requestOverTcp : requestOverTls)({
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const request = (url.protocol === 'http:' ? requestOverTcp : requestOverTls)({
     method: 'CONNECT',
     path: target,
     headers: { Host: target, Connection: 'keep-alive' },
     host,
-    port: proxy.port,
+    port: url.port,
     servername: isIP(host) ? '' : host,
     minVersion: 'TLSv1.2',
     rejectUnauthorized: true,
-    ...(proxyCa !== null && { ca: proxyCa }),
+    ...(ca !== null && { ca }),
     ...dial,
     agent: false,
     maxHeaderSize: MAX_CONNECT_ANSWER_BYTES,
   });
-  const authorization = toAuthorization(proxy);
+  const authorization = toAuthorization(url);
   // not among the options, which Node writes into its debug output
   if (authorization) request.setHeader('Proxy-Authorization', authorization);
   const fail = (error: unknown) => {
@@ -50,19 +56,19 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
     request.destroy();
   };
   request.on('error', ({ code }: NodeJS.ErrnoException) => {
-    fail(code?.startsWith('HPE_') ? toRefused(tunnel) : toUnavailable(proxy, code));
+    fail(code?.startsWith('HPE_') ? toRefused(tunnel) : toUnavailable(url, code));
   });
   request.on('connect', ({ statusCode }, socket: Socket, head) => {
     // the request no longer handles its errors
     socket.on('error', () => undefined);
     if (statusCode !== 200) fail(toRefused(tunnel, statusCode));
     // no TLS server speaks first
-    else if (head.length > 0) fail(toNoTls(proxy, target));
+    else if (head.length > 0) fail(toNoTls(url, target));
     else resolve(socket);
   });
   request.end();
   // not `within`: what is late must be ended
-  const timer = setTimeout(() => fail(new ProxyTimedOut(proxy, target)), timeoutMs);
+  const timer = setTimeout(() => fail(new ProxyTimedOut(url, target)), timeoutMs);
   const giveUp = () => fail(signal?.reason);
   signal?.addEventListener('abort', giveUp, { once: true });
   try {
@@ -94,9 +100,9 @@ export class ProxyRefused extends GatewayError {
   }
 }
 
-function toRefused({ proxy, target }: TunnelRequest, status?: number): ProxyRefused {
+function toRefused({ proxy: { url }, target }: TunnelRequest, status?: number): ProxyRefused {
   const answered = status === undefined ? '' : ` (it answered ${status})`;
-  return new ProxyRefused(`The egress proxy ${proxy.host} did not open a tunnel to ${target}${answered}.`, status);
+  return new ProxyRefused(`The egress proxy ${url.host} did not open a tunnel to ${target}${answered}.`, status);
 }
 
 /** The bytes in the tunnel are not TLS. */

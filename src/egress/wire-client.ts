@@ -2,11 +2,12 @@ import { request as openRequest, type RequestOptions } from 'node:https';
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
 import { isNativeError } from 'node:util/types';
+import { brotliDecompress, unzip } from 'node:zlib';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
-import type { CallOptions } from './agents.js';
+import type { CallOptions } from './bank-agent.js';
 import type { Instant } from '../time/clock.js';
-import { ACCEPTED_ENCODINGS, AnswerTooLarge, readBody } from './answer.js';
 import type { BankTarget } from './answer-error.js';
 
 export interface WireRequest {
@@ -31,9 +32,11 @@ export interface WireAnswer {
   readonly contentType: string;
   /** The Retry-After header as sent. */
   readonly retryAfter: string | null;
-  /** The body in chunks as received: joining a large one would need its size in memory again. */
-  readonly pieces: readonly Buffer[];
+  readonly body: Buffer;
 }
+
+/** The response has, or declares, more bytes than BANK_MAX_RESPONSE_BYTES. */
+export class AnswerTooLarge extends Error {}
 
 /**
  * A call that failed below HTTP, and how far it got. Must not leave egress: its cause may be an AxiosError, which contains
@@ -116,7 +119,7 @@ export class WireClient {
         headers: {
           Accept: false,
           'User-Agent': 'accounts-gateway',
-          'Accept-Encoding': ACCEPTED_ENCODINGS,
+          'Accept-Encoding': 'gzip, deflate, br',
           ...request.headers,
         },
         httpsAgent: agent,
@@ -144,7 +147,41 @@ export class WireClient {
       status: response.status,
       contentType: header('content-type') ?? '',
       retryAfter: header('retry-after'),
-      pieces: await readBody(response.data, header('content-encoding') ?? '', this.#maxBytes),
+      body: await readBody(response.data, header('content-encoding') ?? '', this.#maxBytes),
     };
+  }
+}
+
+const DECOMPRESS = new Map([
+  ['gzip', promisify(unzip)],
+  ['x-gzip', promisify(unzip)],
+  ['deflate', promisify(unzip)],
+  ['br', promisify(brotliDecompress)],
+]);
+
+/**
+ * The whole body without its Content-Encoding. Stricter than axios, which returns the beginning of a compressed body that
+ * was cut off as if it were complete.
+ * @throws AnswerTooLarge; Error when it is damaged, cut off, or in an encoding that was not asked for
+ */
+async function readBody(stream: Readable, encoding: string, maxBytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  // iteration joins small chunks, each of which has an overhead in memory and time
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > maxBytes) throw new AnswerTooLarge();
+    pieces.push(piece);
+  }
+  const body = Buffer.concat(pieces);
+  const name = encoding.trim().toLowerCase();
+  if (bytes === 0 || name === '' || name === 'identity') return body;
+  const decompress = DECOMPRESS.get(name);
+  if (!decompress) throw new Error('a content encoding that was not requested');
+  try {
+    return await decompress(body, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw new AnswerTooLarge();
+    throw error;
   }
 }

@@ -1,8 +1,7 @@
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Settings } from '../config/settings.js';
-import { AnswerTooLarge } from './answer.js';
-import type { CallFailed } from './wire-client.js';
+import { AnswerTooLarge, type CallFailed } from './wire-client.js';
 
 /** The circumstances of a call that failed below HTTP. */
 export interface FailureContext {

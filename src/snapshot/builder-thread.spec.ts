@@ -23,11 +23,9 @@ function startOther(script: string, answerWithinMs = 60_000): BuilderThread {
 
 const page = (number: number, ...ids: string[]) => ({
   number,
-  pieces: [
-    Buffer.from(
-      JSON.stringify({ result: ids.map((accountId) => ({ accountId })), pageInfo: { rowCount: ids.length } }),
-    ),
-  ],
+  body: Buffer.from(
+    JSON.stringify({ result: ids.map((accountId) => ({ accountId })), pageInfo: { rowCount: ids.length } }),
+  ),
 });
 const HEADER = { asOf: '2026-11-21T08:00:00.000Z', complete: true };
 const finish = async (thread: BuilderThread) =>
@@ -54,7 +52,6 @@ describe('the thread that builds a snapshot', () => {
       added: 2,
       rowCount: 2,
       echoedSize: null,
-      repeatsLast: false,
       drift: [],
     });
     expect(await thread.takePage(page(2, 'c', 'a'))).toMatchObject({ accounts: 2, added: 1 });
@@ -79,7 +76,7 @@ describe('the thread that builds a snapshot', () => {
   });
 
   it('returns the error of a page that cannot be read', async () => {
-    const wrong = { number: 1, pieces: [Buffer.from('{"result":[{"accountId":{}}]}')] };
+    const wrong = { number: 1, body: Buffer.from('{"result":[{"accountId":{}}]}') };
     expect(await refusalOf(() => start().takePage(wrong))).toMatchObject({
       code: 'bank-response-invalid',
       detail: 'In the account list, result[0].accountId is not a string.',
@@ -87,9 +84,8 @@ describe('the thread that builds a snapshot', () => {
   });
 
   it('leaves the caller bytes that share a buffer with others', async () => {
-    const [bytes = Buffer.alloc(0)] = page(1, 'a').pieces;
-    const shared = Buffer.concat([Buffer.from('x'), bytes]);
-    await start().takePage({ number: 1, pieces: [shared.subarray(1)] });
+    const shared = Buffer.concat([Buffer.from('x'), page(1, 'a').body]);
+    await start().takePage({ number: 1, body: shared.subarray(1) });
     expect(shared.toString()).toContain('accountId');
   });
 });

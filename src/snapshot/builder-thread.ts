@@ -57,10 +57,9 @@ export class BuilderThread {
    * Takes a page, and its bytes with it. Page 1 begins the list anew. The next one must wait for the result.
    * @throws GatewayError bank-response-invalid, internal-error
    */
-  async takePage({ number, pieces }: ListPage): Promise<PageFacts> {
-    const bodies = pieces.map(toOwned);
-    const buffers = bodies.map(({ buffer }) => buffer);
-    return (await this.#ask({ kind: 'page', number, pieces: bodies }, buffers)) as PageFacts;
+  async takePage({ number, body }: ListPage): Promise<PageFacts> {
+    const owned = toOwned(body);
+    return (await this.#ask({ kind: 'page', number, body: owned }, [owned.buffer])) as PageFacts;
   }
 
   /** The buffer of a `Snapshot`. @throws GatewayError internal-error */

@@ -12,7 +12,7 @@ import type { ProblemCode } from '../problems/problem-table.js';
  * gathered rows.
  */
 export type Order =
-  | { readonly kind: 'page'; readonly number: number; readonly pieces: readonly Uint8Array[] }
+  | { readonly kind: 'page'; readonly number: number; readonly body: Uint8Array }
   | { readonly kind: 'finish'; readonly header: Pick<SnapshotHeader, 'asOf' | 'complete'> };
 
 /** A problem is an error of the page; anything else that goes wrong ends this thread. */
@@ -46,9 +46,9 @@ function reset(): void {
   builder = new SnapshotBuilder();
 }
 
-function take({ number, pieces }: Extract<Order, { kind: 'page' }>): PageFacts {
+function take({ number, body }: Extract<Order, { kind: 'page' }>): PageFacts {
   if (number === 1) reset();
-  return pages.read(number, Buffer.concat(pieces), (account) => builder.add(toAccount(account)));
+  return pages.read(number, body, (account) => builder.add(toAccount(account)));
 }
 
 function finish({ header }: Extract<Order, { kind: 'finish' }>): ArrayBuffer {

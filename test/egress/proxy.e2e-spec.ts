@@ -1,6 +1,5 @@
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { X509Certificate } from 'node:crypto';
-import { TunnelAgent } from '../../src/egress/agents.js';
 import { createAuthority, expired } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { temporaryDirectory } from '../support/closing.js';
@@ -100,16 +99,6 @@ test.each(['direct', 'http proxy'] as const)('%s: proxies that the environment n
   expect([trap.accepted, proxy.heads.length]).toEqual([0, route === 'direct' ? 0 : 1]);
 });
 afterEach(() => void jest.restoreAllMocks());
-
-test('the library gets no credentials, which it would write into its debug output', () => {
-  const proxy = new URL('http://robot:secret@proxy.example:3128');
-  const settings = {
-    BANK_TLS_MAX_VERSION: '1.3',
-    BANK_CONNECT_TIMEOUT_MS: 1,
-    EGRESS_LOCAL_ADDRESS: undefined,
-  } as const;
-  expect(new TunnelAgent(proxy, null, identityFor(bank), settings).proxy.href).toBe('http://proxy.example:3128/');
-});
 
 const USER = 'gateway';
 const PASSWORD = 'se@cr:t%100/ pä$$';

@@ -136,7 +136,7 @@ export class SimulatedGateway {
     if (late || status === null) throw new GatewayError(code ?? 'bank-unreachable', 'simulated');
     const text = body ? JSON.stringify(body) : status === 400 ? '<html>The SSL certificate error' : '';
     const contentType = body ? 'application/json' : 'text/html';
-    return { status, contentType, retryAfter: retryAfter?.toString() ?? null, pieces: [Buffer.from(text)] };
+    return { status, contentType, retryAfter: retryAfter?.toString() ?? null, body: Buffer.from(text) };
   }
 }
 
@@ -144,9 +144,9 @@ const { buffer } = snapshotOf([]);
 
 /** In place of the worker: takes the counts of the model's pages. */
 const BUILDER = {
-  takePage: async ({ pieces }: ListPage): Promise<PageFacts> => {
-    const { rows, rowCount, pageSize } = JSON.parse(Buffer.concat(pieces).toString()) as ModelPage;
-    return { accounts: rows, added: rows, rowCount, echoedSize: pageSize, repeatsLast: false, drift: [] };
+  takePage: async ({ body }: ListPage): Promise<PageFacts> => {
+    const { rows, rowCount, pageSize } = JSON.parse(body.toString()) as ModelPage;
+    return { accounts: rows, added: rows, rowCount, echoedSize: pageSize, drift: [] };
   },
   finish: async () => buffer,
   end: async () => undefined,

@@ -1,12 +1,12 @@
 import type { X509Certificate } from 'node:crypto';
-import type { ClientRequest } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
-import { checkServerIdentity, connect, type PeerCertificate, type TLSSocket } from 'node:tls';
-import { HttpsProxyAgent } from 'https-proxy-agent';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { callbackify } from 'node:util';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import { openTunnel, toNoTls } from './open-tunnel.js';
+import { openTunnel, toNoTls, type Proxy } from './open-tunnel.js';
 
 /**
  * Our side of TLS with the bank, handed down by auth. It is shown to the bank only, never to a proxy.
@@ -52,72 +52,55 @@ export class BankUntrusted extends GatewayError {
  */
 const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 };
 
-/** Direct connections to the bank, kept alive and resumed. One deadline spans DNS, TCP and TLS. */
-export class DirectAgent extends Agent {
-  readonly #connectTimeoutMs: number;
-
-  constructor(tls: ClientTls, settings: AgentSettings) {
-    super({ ...KEEP_ALIVE, ...bankTlsOptions(tls, settings), ...dialOptions(settings) });
-    this.#connectTimeoutMs = settings.BANK_CONNECT_TIMEOUT_MS;
-  }
-
-  override createConnection(options: CallOptions): TLSSocket {
-    const socket = super.createConnection(options) as TLSSocket;
-    return secureInTime(socket, toAddress(options), this.#connectTimeoutMs);
-  }
-}
-
 /**
- * Connections to the bank through a CONNECT proxy, kept alive and resumed. One deadline spans DNS, proxy, tunnel and TLS. Our
- * certificate is shown inside the tunnel only. The library keeps the connections; it would also open them, but takes any
- * answer of a proxy for the bank's and any amount of it.
+ * Opens, keeps and resumes the connections to the bank: directly, or through a CONNECT proxy. One deadline spans DNS, TCP,
+ * proxy, tunnel and TLS. Our certificate is shown inside the tunnel only.
  */
-export class TunnelAgent extends HttpsProxyAgent<string> {
-  readonly #proxy: URL;
-  readonly #proxyCa: string | null;
-  readonly #tls: ReturnType<typeof bankTlsOptions>;
+export class BankAgent extends Agent {
   readonly #settings: AgentSettings;
-  readonly #sessions = new Map<string, Buffer>();
+  readonly #proxy: Proxy | null;
 
-  /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's own */
-  constructor(proxy: URL, proxyCa: string | null, tls: ClientTls, settings: AgentSettings) {
-    // the library writes the address it is given into debug output
-    super(proxy.origin, KEEP_ALIVE);
-    // which it drops
-    this.options.timeout = KEEP_ALIVE.timeout;
-    this.#proxy = proxy;
-    this.#proxyCa = proxyCa;
-    this.#tls = bankTlsOptions(tls, settings);
+  /** @param proxy null for direct connections */
+  constructor(tls: ClientTls, settings: AgentSettings, proxy: Proxy | null) {
+    super({ ...KEEP_ALIVE, ...bankTlsOptions(tls, settings), ...dialOptions(settings) });
     this.#settings = settings;
+    this.#proxy = proxy;
   }
 
-  override async connect(_request: ClientRequest, options: CallOptions): Promise<TLSSocket> {
+  override createConnection(
+    options: CallOptions,
+    callback?: (error: Error | null, socket: Duplex) => void,
+  ): TLSSocket | undefined {
+    const proxy = this.#proxy;
+    if (!proxy) {
+      const socket = super.createConnection(options) as TLSSocket;
+      return secureInTime(socket, toAddress(options), this.#settings.BANK_CONNECT_TIMEOUT_MS);
+    }
+    // Node's other way to give a socket, for one that is not there yet
+    if (callback) callbackify(() => this.#connectThrough(proxy, options))(callback);
+    return undefined;
+  }
+
+  closeIdle(): void {
+    for (const sockets of Object.values(this.freeSockets)) sockets?.forEach((socket) => socket.destroy());
+  }
+
+  /** Closes idle connections now, and the others as soon as their call is done. */
+  retire(): void {
+    this.maxFreeSockets = 0;
+    this.closeIdle();
+  }
+
+  async #connectThrough(proxy: Proxy, options: CallOptions): Promise<TLSSocket> {
     const { BANK_CONNECT_TIMEOUT_MS: timeoutMs } = this.#settings;
-    const host = options.host ?? '';
     const target = toAddress(options);
     const started = performance.now();
-    const tunnel = await openTunnel({
-      proxy: this.#proxy,
-      proxyCa: this.#proxyCa,
-      dial: dialOptions(this.#settings),
-      target,
-      timeoutMs,
-      signal: options.callSignal,
-    });
+    const dial = dialOptions(this.#settings);
+    const tunnel = await openTunnel({ proxy, dial, target, timeoutMs, signal: options.callSignal });
     const before = tunnel.bytesRead;
-    const session = this.#sessions.get(target);
-    const socket = connect({
-      ...this.#tls,
-      socket: tunnel,
-      servername: isIP(host) ? '' : host,
-      // Node would check an IP address against nothing, over a socket that is there already
-      checkServerIdentity: (_name: string, certificate: PeerCertificate) => checkServerIdentity(host, certificate),
-      ...(session && { session }),
-    });
-    socket.on('session', (ticket: Buffer) => this.#sessions.set(target, ticket));
-    socket.once('error', () => this.#sessions.delete(target));
+    const socket = super.createConnection({ ...options, socket: tunnel } as CallOptions) as TLSSocket;
     const left = Math.max(1, timeoutMs - (performance.now() - started));
-    const explain = (error: Error) => toTunnelError(error, this.#proxy, target, tunnel.bytesRead > before);
+    const explain = (error: Error) => toTunnelError(error, proxy.url, target, tunnel.bytesRead > before);
     return secureInTime(socket, target, left, explain);
   }
 }
