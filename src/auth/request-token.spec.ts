@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
+import { refusalOf } from '../../test/support/refusal-of.js';
 import type { WireRequest } from '../egress/wire-client.js';
 import { requestToken, toAccessToken } from './request-token.js';
 
-const SECRETS = { username: 'Jürgen', password: 'p:ä$s' };
+const GOOD = { access_token: 'abc.DEF-123_~+/=', expires_in: '300', token_type: 'Bearer' };
 
-/** Asks a token endpoint that answers with `expiresIn` after `tookMs`. */
-async function ask(expiresIn: unknown, tookMs = 0) {
+/** Asks a token endpoint that answers with this status and body after `tookMs`. */
+async function ask(body: unknown, { status = 200, retryAfter = null as string | null, tookMs = 0 } = {}) {
   const clock = new FakeClock();
   const log = keepLines();
   const requests: WireRequest[] = [];
@@ -17,81 +18,143 @@ async function ask(expiresIn: unknown, tookMs = 0) {
       get: (request: WireRequest) => {
         requests.push(request);
         clock.advance(tookMs);
-        const body = Buffer.from(JSON.stringify({ access_token: 'the-token', expires_in: expiresIn }));
-        return Promise.resolve({ status: 200, contentType: 'text/plain', retryAfter: null, pieces: [body] });
+        const bytes = Buffer.isBuffer(body)
+          ? body
+          : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+        return Promise.resolve({ status, contentType: 'text/plain', retryAfter, body: bytes });
       },
     },
     authUrl: 'https://auth.bank.example/m2m',
-    material: SECRETS,
+    material: { username: 'Jürgen', password: 'p:ä$s' },
     clock,
     logger: log.logger,
   });
   return { token, requests, log, askedAt };
 }
 
+const read = async (change: Record<string, unknown>) => (await ask({ ...GOOD, ...change })).token.value;
+const refused = (body: unknown, options?: Parameters<typeof ask>[1]) => refusalOf(() => ask(body, options));
+
 describe('asking for a token', () => {
   it('sends exactly what the document of the bank says, as UTF-8', async () => {
-    const { requests } = await ask('300');
-    expect(requests).toHaveLength(1);
-    expect(requests[0]).toMatchObject({
-      baseUrl: 'https://auth.bank.example/m2m',
-      path: '/api/v1/authorizations/authorize',
-      headers: {
-        'Content-Type': 'application/json',
-        Authorization: `Basic ${Buffer.from('Jürgen:p:ä$s').toString('base64')}`,
+    const { requests } = await ask(GOOD);
+    expect(requests).toEqual([
+      {
+        target: 'token',
+        baseUrl: 'https://auth.bank.example/m2m',
+        path: '/api/v1/authorizations/authorize',
+        headers: {
+          'Content-Type': 'application/json',
+          Authorization: `Basic ${Buffer.from('Jürgen:p:ä$s').toString('base64')}`,
+        },
       },
-    });
-    expect(Object.keys(requests[0]?.headers ?? {})).toHaveLength(2);
+    ]);
   });
 
   it('its life counts from before the request', async () => {
-    const { token, askedAt } = await ask('300', 20_000);
-    expect([token.requestedAt, token.lifetimeMs]).toEqual([askedAt, 300_000]);
+    const { token, askedAt } = await ask(GOOD, { tookMs: 20_000 });
+    expect([token.value, token.requestedAt, token.lifetimeMs]).toEqual([GOOD.access_token, askedAt, 300_000]);
   });
 
-  it('it is to be renewed from 80 % of its life, give or take 5 %, spread', async () => {
-    const parts = await Promise.all(
-      Array.from({ length: 200 }, async () => {
-        const { token } = await ask('300');
-        return (token.renewAt.wall - token.requestedAt.wall) / token.lifetimeMs;
-      }),
-    );
-    expect(Math.min(...parts)).toBeGreaterThanOrEqual(0.75);
-    expect(Math.max(...parts)).toBeLessThanOrEqual(0.85);
-    expect(Math.max(...parts) - Math.min(...parts)).toBeGreaterThan(0.02);
+  it.each([
+    [0, 0.75],
+    [1, 0.85],
+  ])('it is to be renewed from 80 %% of its life, give or take 5 %% (random %d)', (random, part) => {
+    const { wall } = toAccessToken('x', 300_000, { wall: 0, monotonic: 0 }, () => random).renewAt;
+    expect(wall / 300_000).toBeCloseTo(part);
   });
-
-  it.each([undefined, 'soon', 0, 1e9])('a lifetime of %p is taken as 60 s, with a warning', async (expiresIn) => {
-    const { token, log } = await ask(expiresIn);
-    expect(token.lifetimeMs).toBe(60_000);
-    expect(log.lines('token.lifetime-unknown')).toEqual([expect.objectContaining({ level: 'warn' })]);
-  });
-
-  it('a life that can be used is taken without a word', async () => {
-    expect((await ask('300')).log.written).toEqual([]);
-  });
-});
-
-describe('a token may be sent', () => {
-  const usableMs = (lifetimeMs: number) => {
-    const now = new FakeClock().now();
-    const { unusableAt } = toAccessToken('x', lifetimeMs, now);
-    expect(unusableAt.monotonic - now.monotonic).toBe(unusableAt.wall - now.wall);
-    return unusableAt.wall - now.wall;
-  };
 
   it.each([
     [300_000, 295_000],
     [50_000, 45_000],
-    [60_000, 55_000],
-  ])('with %i ms of life for %i ms: until 5 s before its end', (lifetimeMs, ms) => {
-    expect(usableMs(lifetimeMs)).toBe(ms);
+    [10_000, 9000],
+    [1000, 900],
+  ])('with %i ms of life it may be sent for %i ms: until 5 s, or a tenth, before its end', (lifetimeMs, ms) => {
+    const { unusableAt } = toAccessToken('x', lifetimeMs, { wall: 0, monotonic: 7 });
+    expect(unusableAt).toEqual({ wall: ms, monotonic: ms + 7 });
+  });
+});
+
+describe('an answer', () => {
+  it.each([
+    ['with a byte order mark', `\ufeff${JSON.stringify(GOOD)}`],
+    ['with new fields', `{"__proto__":{"access_token":"x"},"scope":["accounts"],${JSON.stringify(GOOD).slice(1)}`],
+    ['of 65 536 bytes', JSON.stringify(GOOD).padEnd(65_536)],
+  ])('%s is read', async (_name, body) => {
+    expect((await ask(body)).token.value).toBe(GOOD.access_token);
   });
 
   it.each([
-    [10_000, 9000],
-    [1000, 900],
-  ])('with %i ms of life for %i ms: a short one until a tenth before its end', (lifetimeMs, ms) => {
-    expect(usableMs(lifetimeMs)).toBe(ms);
+    ['of 65 537 bytes', JSON.stringify(GOOD).padEnd(65_537), 'it is larger than 65536 bytes'],
+    ['with an empty body', '', 'it is not JSON'],
+    ['with HTML', '<html>maintenance</html>', 'it is not JSON'],
+    ['with broken JSON', '{"access_token":"abc"', 'it is not JSON'],
+    ['with bad UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'it is not JSON'],
+    ['with an array', '[{"access_token":"abc"}]', 'it is not a JSON object'],
+    ['with null', 'null', 'it is not a JSON object'],
+    ['nested 20 000 deep', '['.repeat(20_000) + ']'.repeat(20_000), 'it is not a JSON object'],
+  ])('%s is refused without its contents', async (_name, body, problem) => {
+    const detail = `The answer of the token endpoint cannot be used: ${problem}.`;
+    expect(await refused(body)).toMatchObject({ code: 'bank-response-invalid', detail });
   });
+
+  it('of another status is the error that it stands for, with the wait that the bank asks for', async () => {
+    const body = { errors: [{ errorCode: 'AuthorizationParseFailure', errorDescription: 'hunter2' }] };
+    const { code, retryAfterMs, detail } = await refused(body, { status: 429, retryAfter: '17' });
+    expect([code, retryAfterMs]).toEqual(['bank-rate-limited', 17_000]);
+    expect(detail).not.toMatch(/Parse|hunter2/);
+  });
+});
+
+describe('token_type', () => {
+  it.each(['bearer', 'BEARER', null, undefined])('may be %p', async (token_type) => {
+    expect(await read({ token_type })).toBe(GOOD.access_token);
+  });
+
+  it.each(['MAC', '', 7, 'Bearer '])('must not be %p', async (token_type) => {
+    const { code, detail } = await refused({ ...GOOD, token_type });
+    expect([code, detail]).toEqual(['bank-response-invalid', expect.stringContaining('token_type is not')]);
+  });
+});
+
+describe('the access token', () => {
+  it.each([
+    ['missing', undefined, 'is missing or not a string'],
+    ['a number', 12345, 'is missing or not a string'],
+    ['empty', '', 'is empty'],
+    ['16 385 characters long', 'a'.repeat(16_385), 'is too long'],
+    ['with CR and LF', 'abc\r\nX-Evil: 1', 'contains characters that are not allowed in a bearer token'],
+    ['with a line end after it', 'abc\n', 'contains characters that are not allowed in a bearer token'],
+    ['with a space', 'abc def', 'contains characters that are not allowed in a bearer token'],
+    ['with non-ASCII', 'abcé', 'contains characters that are not allowed in a bearer token'],
+  ])('that is %s is refused by place and not by value', async (_name, access_token, problem) => {
+    const detail = `The answer of the token endpoint cannot be used: access_token ${problem}.`;
+    expect(await refused({ ...GOOD, access_token })).toMatchObject({ code: 'bank-response-invalid', detail });
+  });
+
+  it('of 16 384 characters is taken', async () => {
+    expect(await read({ access_token: 'a'.repeat(16_384) })).toHaveLength(16_384);
+  });
+});
+
+describe('the life of a token', () => {
+  it.each([
+    ...['300', 300, '300.0', '300.000', ' 300', '300 '].map((value) => [value, 300]),
+    ['1', 1],
+    [86_400, 86_400],
+  ])('%p is %p s, without a word', async (expires_in, seconds) => {
+    const { token, log } = await ask({ ...GOOD, expires_in });
+    expect([token.lifetimeMs, log.written]).toEqual([Number(seconds) * 1000, []]);
+  });
+
+  const unusable = [undefined, null, true, [300], { seconds: 300 }, 0, -1, 300.5, 1e9, 1e21, 86_401];
+
+  it.each([...unusable, ...'|abc|0|-1|+300|300.5|300.|1000000000|1e2|0x12c|86401|٣٠٠|300 s'.split('|')])(
+    '%p is taken as 60 s, with a warning',
+    async (expires_in) => {
+      const { token, log } = await ask({ ...GOOD, expires_in });
+      expect(token.lifetimeMs).toBe(60_000);
+      expect(log.lines('token.lifetime-unknown')).toEqual([expect.objectContaining({ level: 'warn' })]);
+    },
+  );
 });

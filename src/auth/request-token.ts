@@ -1,16 +1,23 @@
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import { later, type Clock, type Instant } from '../time/clock.js';
+import { toAnswerError } from '../egress/answer-error.js';
 import type { Egress } from '../egress/egress.js';
+import type { WireAnswer } from '../egress/wire-client.js';
+import { GatewayError } from '../problems/gateway-error.js';
 import type { IdentityMaterial } from './identity-material.js';
-import { readTokenAnswer } from './read-token-answer.js';
 
 /** Path of the token endpoint below {auth_url} (docs/bank.md#token-endpoint). */
 const AUTHORIZE_PATH = '/api/v1/authorizations/authorize';
 
 /** Assumed for a token whose lifetime is unknown. */
 const DEFAULT_LIFETIME_SECONDS = 60;
+const MAX_LIFETIME_SECONDS = 86_400;
 /** The gateway stops using a token this long before its end. */
 const MARGIN_MS = 5000;
+/** It is parsed on the serving thread: 32 MB of empty objects would take the whole heap. */
+const MAX_ANSWER_BYTES = 65_536;
+const MAX_TOKEN_LENGTH = 16_384;
 
 /** A bearer token as the bank issued it, opaque to us, and the times of its life by both clocks. */
 export interface AccessToken {
@@ -72,4 +79,60 @@ export function toAccessToken(
     renewAt: later(requestedAt, lifetimeMs * (0.75 + 0.1 * random())),
     unusableAt: later(requestedAt, lifetimeMs - Math.min(MARGIN_MS, lifetimeMs * 0.1)),
   };
+}
+
+const tokenAnswerSchema = z.object(
+  {
+    access_token: z
+      .string('is missing or not a string')
+      .min(1, 'is empty')
+      .max(MAX_TOKEN_LENGTH, 'is too long')
+      // what may stand in a header; axios would clean other characters away silently
+      .regex(/^[A-Za-z0-9._~+/=-]+$/, 'contains characters that are not allowed in a bearer token'),
+    token_type: z
+      .string('is not a string')
+      .regex(/^bearer$/i, 'is not Bearer')
+      .nullish(),
+    // any value: without a usable one, the lifetime is unknown
+    expires_in: z.unknown().optional().transform(toLifetimeSeconds),
+  },
+  'is not a JSON object',
+);
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Reads the answer of the token endpoint (docs/bank.md#token-endpoint). The lifetime is null if `expires_in` cannot be used.
+ * @throws GatewayError as `toAnswerError`, bank-response-invalid
+ */
+function readTokenAnswer(answer: WireAnswer, nowWallMs: number) {
+  const refusal = toAnswerError(answer, 'token', nowWallMs);
+  if (refusal) throw refusal;
+  const { success, error, data } = tokenAnswerSchema.safeParse(parse(answer.body));
+  if (!success) {
+    const [issue] = error.issues;
+    throw invalid(`${issue?.path[0] ? String(issue.path[0]) : 'it'} ${issue?.message}`);
+  }
+  return { value: data.access_token, lifetimeSeconds: data.expires_in };
+}
+
+function parse(body: Buffer): unknown {
+  if (body.length > MAX_ANSWER_BYTES) throw invalid(`it is larger than ${MAX_ANSWER_BYTES} bytes`);
+  try {
+    return JSON.parse(utf8.decode(body));
+  } catch {
+    throw invalid('it is not JSON');
+  }
+}
+
+/** Names the place, never a value. */
+const invalid = (problem: string) =>
+  new GatewayError('bank-response-invalid', `The answer of the token endpoint cannot be used: ${problem}.`);
+
+/** `expires_in` as text or number: whole seconds from 1 to 86400 (" 300" and "300.0" are 300), else null. */
+function toLifetimeSeconds(value: unknown): number | null {
+  const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : '';
+  if (!/^\d{1,9}(\.0+)?$/.test(text)) return null;
+  const seconds = Number(text);
+  return seconds >= 1 && seconds <= MAX_LIFETIME_SECONDS ? seconds : null;
 }

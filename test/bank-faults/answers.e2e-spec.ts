@@ -8,8 +8,8 @@ import { issueToken, type Handler } from '../support/pretend-bank.js';
 import { PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { startRawServer } from '../support/servers.js';
 
-// Every status and document is tested beside the code: src/egress/answer-error.spec.ts, src/auth/read-token-answer.spec.ts,
-// src/bank/read-page.spec.ts and src/bank/account-fields.spec.ts. Here: what it costs the bank, what callers get, what leaks.
+// Every status and document is tested beside the code: src/egress/answer-error.spec.ts, src/auth/request-token.spec.ts,
+// src/bank/page-reader.spec.ts and src/bank/account-fields.spec.ts. Here: what it costs the bank, what callers get, what leaks.
 
 const bank = await bankForFile();
 const elsewhere = await startRawServer();
