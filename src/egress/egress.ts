@@ -1,4 +1,3 @@
-import type { Agent } from 'node:http';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
@@ -7,8 +6,7 @@ import type { ProblemCode } from '../problems/problem-table.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
 import { readSmallFile } from '../config/small-file.js';
-import { DirectAgent, TunnelAgent, type AgentSettings, type ClientTls } from './agents.js';
-import { startOf } from './answer.js';
+import { BankAgent, type AgentSettings, type ClientTls } from './bank-agent.js';
 import { nameOf, toAnswerError } from './answer-error.js';
 import { CallReport } from './call-report.js';
 import { orAborted } from '../time/deadline.js';
@@ -45,20 +43,20 @@ export class Egress {
   readonly #parts: EgressParts;
   readonly #client: WireClient;
   readonly #limit;
-  readonly #direct: DirectAgent;
+  readonly #direct: BankAgent;
   /** Null without a proxy. */
-  readonly #tunnel: TunnelAgent | null;
+  readonly #proxied: BankAgent | null;
   readonly #closing = new AbortController();
   /** True once the bank has answered with this certificate. */
   #everAnswered = false;
 
   /** @throws FileUnusable when EGRESS_PROXY_CA_FILE cannot be read */
   constructor(settings: EgressSettings, tls: ClientTls, parts: EgressParts) {
-    const { EGRESS_PROXY_CA_FILE: proxyCaFile, EGRESS_PROXY_URL: proxy } = settings;
-    const proxyCa = proxyCaFile === undefined ? null : readSmallFile(proxyCaFile).toString('utf8');
+    const { EGRESS_PROXY_CA_FILE: proxyCaFile, EGRESS_PROXY_URL: url } = settings;
+    const ca = proxyCaFile === undefined ? null : readSmallFile(proxyCaFile).toString('utf8');
     this.#settings = settings;
-    this.#direct = new DirectAgent(tls, settings);
-    this.#tunnel = proxy && new TunnelAgent(proxy, proxyCa, tls, settings);
+    this.#direct = new BankAgent(tls, settings, null);
+    this.#proxied = url && new BankAgent(tls, settings, { url, ca });
     this.#parts = parts;
     this.#limit = pLimit(settings.BANK_MAX_CONCURRENT_REQUESTS);
     this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES);
@@ -83,13 +81,9 @@ export class Egress {
     return this.#client.serverCertificateEnds;
   }
 
-  /** Closes idle connections now and the others as soon as their call is done; calls that come later keep none. */
+  /** Closes idle connections now, and the others as soon as their call is done. */
   retire(): void {
-    for (const agent of [this.#direct, this.#tunnel]) {
-      if (!agent) continue;
-      (agent as Agent & { keepAlive: boolean }).keepAlive = false;
-      closeIdle(agent);
-    }
+    for (const agent of [this.#direct, this.#proxied]) agent?.retire();
   }
 
   /** Aborts everything at once at a stop, including calls in flight, with `reason`. */
@@ -107,8 +101,8 @@ export class Egress {
   }
 
   /** The agent that opens, keeps and reuses the connections to `baseUrl`. */
-  agentFor(baseUrl: string): DirectAgent | TunnelAgent {
-    return this.#tunnel && !goesDirect(this.#settings, baseUrl) ? this.#tunnel : this.#direct;
+  agentFor(baseUrl: string): BankAgent {
+    return this.#proxied && !goesDirect(this.#settings, baseUrl) ? this.#proxied : this.#direct;
   }
 
   async #send(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
@@ -144,18 +138,15 @@ export class Egress {
         return await this.#client.get(request, agent, signal);
       } catch (error) {
         if (!(error instanceof CallFailed && error.diedIdle) || signal.aborted) throw error;
-        closeIdle(agent);
+        agent.closeIdle();
       }
     }
   }
 
   #codeOf(answer: WireAnswer, { target, expected = [] }: WireRequest): ProblemCode | null {
     if (expected.includes(answer.status)) return null;
-    if (answer.status === 200 && !STARTS_LIKE_JSON.test(startOf(answer, 1024))) return 'bank-response-invalid';
+    if (answer.status === 200 && !STARTS_LIKE_JSON.test(answer.body.toString('latin1', 0, 1024)))
+      return 'bank-response-invalid';
     return toAnswerError(answer, target, this.#parts.clock.now().wall)?.code ?? null;
   }
-}
-
-function closeIdle(agent: Agent): void {
-  for (const sockets of Object.values(agent.freeSockets)) sockets?.forEach((socket) => socket.destroy());
 }
