@@ -1,6 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { dirname } from 'node:path';
 import { z } from 'zod';
 import { toCidr } from './cidr.js';
 import { parseCertificates } from './pem-file.js';
@@ -47,19 +45,6 @@ export const usableFile = (use: (file: string) => unknown) =>
 export const certificatesFile = usableFile((file) =>
   parseCertificates(readSmallFile(file).toString('latin1'), file),
 ).describe('path of a PEM file');
-
-/** The path of a file that can be written and replaced, as far as can be known before. */
-export const writableFile = usableFile((file) => {
-  try {
-    accessSync(dirname(file), constants.W_OK | constants.X_OK);
-  } catch {
-    throw new FileUnusable(file, 'is in a directory that does not exist, or that this process cannot write to');
-  }
-  // a rename would replace a device or a pipe that others use
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
-    throw new FileUnusable(file, 'is not a regular file');
-  }
-}).describe('path');
 
 const oneLine = z
   .string()

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -240,21 +239,6 @@ describe('files that settings name', () => {
     expect(problems({ BANK_CA_FILE: path })).toEqual([`${wrong} a PEM certificate that cannot be parsed`]);
     writeFileSync(path, 'hello');
     expect(problems({ BANK_CA_FILE: path })).toEqual([`${wrong} no PEM certificate`]);
-  });
-
-  it('SNAPSHOT_FILE is one that can be written and replaced', () => {
-    const pipe = join(directory, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    const link = join(directory, 'link-to-pipe');
-    symlinkSync(pipe, link);
-    for (const path of [pipe, link, directory]) {
-      expect(problems({ SNAPSHOT_FILE: path })).toEqual([
-        `SNAPSHOT_FILE points to ${path}, which is not a regular file`,
-      ]);
-    }
-    expect(problems({ SNAPSHOT_FILE: '/nowhere/kept' })[0]).toContain('is in a directory that does not exist');
-    expect(problems({ SNAPSHOT_FILE: file('kept-before', 'x') })).toEqual([]);
-    expect(problems({ SNAPSHOT_FILE: join(directory, 'not-yet') })).toEqual([]);
   });
 
   it.each([

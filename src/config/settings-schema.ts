@@ -5,10 +5,8 @@ import { readSnapshotKey } from './snapshot-key.js';
 
 /** A setting for operators: docs/settings.md and config/*.env.example are generated from it. */
 interface About {
-  /** One sentence. */
+  /** What it is, and when to change it, where that is not plain. */
   readonly meaning: string;
-  /** Reads on after "Change it when". */
-  readonly changeWhen?: string;
   /** Value for the example, as in `.env`. Default: the setting's default. */
   readonly example?: string;
   /** The effect of leaving it unset, where the default does not show it. */
@@ -35,8 +33,7 @@ const bank = {
     example: 'https://api.bank.example',
   }),
   BANK_AUTH_URL: optional(kinds.httpsAddress, {
-    meaning: 'Address of the token service.',
-    changeWhen: 'the bank issues tokens on another host',
+    meaning: 'Address of the token service, if it is on another host.',
     example: 'https://auth.bank.example',
     unset: 'the value of `BANK_BASE_URL`',
   }),
@@ -56,8 +53,7 @@ const bank = {
     unset: 'required, or `BANK_PFX_BASE64`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`',
   }),
   BANK_PFX_BASE64: optional(kinds.secret(kinds.anyText('base64')), {
-    meaning: 'The PFX as text: the output of `base64 -w0 client.pfx`.',
-    changeWhen: 'no file can be mounted',
+    meaning: 'The PFX as text, if no file can be mounted: the output of `base64 -w0 client.pfx`.',
     example: 'MIIKPAIBAzCC...',
     secret: true,
   }),
@@ -68,8 +64,7 @@ const bank = {
     secret: true,
   }),
   BANK_CERT_FILE: optional(kinds.pemFile, {
-    meaning: 'The client certificate and its intermediates as PEM, instead of a PFX.',
-    changeWhen: 'you have PEM files, for example from cert-manager',
+    meaning: 'The client certificate and its intermediates as PEM, instead of a PFX; for example from cert-manager.',
     example: '/run/secrets/client.pem',
   }),
   BANK_KEY_FILE: optional(kinds.pemFile, {
@@ -83,14 +78,12 @@ const bank = {
     secret: true,
   }),
   BANK_CA_FILE: optional(kinds.certificatesFile, {
-    meaning: "The only roots trusted for the bank's servers.",
-    changeWhen: 'the bank uses its own CA',
+    meaning: "The only roots trusted for the bank's servers. Set it if the bank uses its own CA.",
     example: '/etc/accounts-gateway/bank-ca.pem',
     unset: "Node's roots",
   }),
   BANK_TLS_MAX_VERSION: withDefault(kinds.oneOf(['1.2', '1.3']), '1.3', {
-    meaning: 'The highest version of TLS.',
-    changeWhen: 'the bank asks for the client certificate after the handshake: `1.2`',
+    meaning: 'The highest version of TLS. Use `1.2` if the bank asks for the client certificate after the handshake.',
     example: '1.2',
   }),
 };
@@ -98,30 +91,24 @@ const bank = {
 const calls = {
   BANK_CONNECT_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 300_000), '3000', {
     meaning: 'Time limit for DNS, TCP, proxy and TLS together.',
-    changeWhen: 'connecting often times out over a slow route',
   }),
   BANK_REQUEST_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 600_000), '10000', {
     meaning: 'Time limit for one whole call to the bank, body included.',
-    changeWhen: 'the bank needs longer for a page',
   }),
   BANK_MAX_CONCURRENT_REQUESTS: withDefault(kinds.wholeNumber(1, 100), '6', {
-    meaning: 'At most this many calls to the bank at the same time.',
-    changeWhen: 'the bank limits calls (less), or a long list takes too long (more)',
+    meaning: 'At most this many calls to the bank at the same time. Lower it if the bank limits calls.',
   }),
   BANK_PAGE_SIZE: withDefault(kinds.wholeNumber(1, 5000), '1000', {
     meaning: 'Accounts per call. The gateway asks for fewer when the bank refuses it.',
-    changeWhen: 'the bank names another limit',
   }),
   BANK_MAX_RESPONSE_BYTES: withDefault(kinds.wholeNumber(1024, 1_073_741_824), '33554432', {
     meaning: 'Larger answers of the bank (after decompression) are rejected.',
-    changeWhen: 'good answers are larger',
   }),
 };
 
 const egress = {
   EGRESS_PROXY_URL: withDefault(kinds.proxyAddress, 'direct', {
     meaning: 'CONNECT proxy, `user:password@` allowed. `direct` uses none, even if `HTTPS_PROXY` is set.',
-    changeWhen: 'the bank is only reachable through a proxy',
     example: 'http://proxy.example:3128',
     unset: 'the value of `HTTPS_PROXY`',
     inherits: ['https_proxy', 'HTTPS_PROXY'],
@@ -134,14 +121,12 @@ const egress = {
     inherits: ['no_proxy', 'NO_PROXY'],
   }),
   EGRESS_PROXY_CA_FILE: optional(kinds.certificatesFile, {
-    meaning: 'The only roots trusted for an https:// proxy.',
-    changeWhen: 'the proxy has a certificate of an internal CA',
+    meaning: 'The only roots trusted for an https:// proxy. Set it if the proxy has a certificate of an internal CA.',
     example: '/etc/accounts-gateway/proxy-ca.pem',
     unset: "Node's roots",
   }),
   EGRESS_LOCAL_ADDRESS: optional(kinds.ipAddress, {
-    meaning: 'Source address of calls to the bank.',
-    changeWhen: "the machine has several addresses, and one is on the bank's allowlist",
+    meaning: "Source address of calls to the bank, on a machine with several: the one on the bank's allowlist.",
     example: '192.0.2.10',
     unset: 'chosen by the system',
   }),
@@ -149,54 +134,46 @@ const egress = {
 
 const freshness = {
   SNAPSHOT_FRESH_MS: withDefault(kinds.wholeNumber(0, 86_400_000), '10000', {
-    meaning: 'A snapshot this young is served without asking the bank.',
-    changeWhen: 'apps need newer data (less), or the bank wants fewer calls (more)',
+    meaning:
+      'A snapshot this young is served without asking the bank. Lower it for newer data, raise it for fewer calls to the bank.',
   }),
   SNAPSHOT_SOFT_TIMEOUT_MS: withDefault(kinds.wholeNumber(0, 600_000), '1000', {
     meaning: 'A refresh that takes longer continues, and its callers get the older copy, marked stale.',
-    changeWhen: 'apps would rather wait (more) or get an answer (less)',
   }),
   SNAPSHOT_MAX_AGE_MS: withDefault(kinds.wholeNumber(0, 86_400_000), '300000', {
-    meaning: 'Maximum age of the snapshot. Nothing older is served.',
-    changeWhen: 'old data is better than none for longer (more), or is harmful (less)',
+    meaning: 'Maximum age of the snapshot. Nothing older is served. Raise it if old data is better than an error.',
   }),
   SNAPSHOT_READ_TIMEOUT_MS: withDefault(kinds.wholeNumber(1, 3_600_000), '60000', {
     meaning: 'Time limit for one whole refresh, with all its pages and retries.',
-    changeWhen: 'a very long list needs longer',
   }),
   REQUEST_DEADLINE_MS: withDefault(kinds.wholeNumber(1, 600_000), '15000', {
-    meaning: 'The longest a caller waits for an answer.',
-    changeWhen: 'callers or load balancers give up earlier (less)',
+    meaning: 'The longest a caller waits for an answer. Lower it if callers or load balancers give up earlier.',
   }),
 };
 
 const sharing = {
   REDIS_URL: optional(kinds.secret(kinds.redisAddress), {
     meaning: 'Redis (6.2 or newer) or Valkey, through which instances share the snapshot.',
-    changeWhen: 'you run more than one instance',
     example: 'rediss://gateway:password@redis.internal.example:6379',
     unset: 'none: every instance works alone',
     secret: true,
   }),
   REDIS_CA_FILE: optional(kinds.certificatesFile, {
-    meaning: 'The only roots trusted for `rediss://`.',
-    changeWhen: 'Redis has a certificate of an internal CA',
+    meaning: 'The only roots trusted for `rediss://`. Set it if Redis has a certificate of an internal CA.',
     example: '/etc/accounts-gateway/redis-ca.pem',
     unset: "Node's roots",
   }),
   REDIS_KEY_PREFIX: withDefault(kinds.keyPrefix, 'accounts-gateway:', {
-    meaning: 'All keys and channels begin with it.',
-    changeWhen: 'an ACL demands it, or several fleets use one Redis',
+    meaning: 'All keys and channels begin with it. Change it for an ACL, or if several fleets use one Redis.',
   }),
-  SNAPSHOT_FILE: optional(kinds.writableFile, {
+  SNAPSHOT_FILE: optional(kinds.path, {
     meaning: 'File that keeps the last good snapshot across restarts, encrypted.',
-    changeWhen: 'a restarted instance must answer while the bank is down',
     example: '/var/lib/accounts-gateway/snapshot',
     unset: 'none: after a restart the bank is asked first',
   }),
   SNAPSHOT_KEY_FILE: optional(kinds.usableFile(readSnapshotKey).describe('path'), {
-    meaning: 'Key that encrypts shared and kept snapshots: 32 bytes as base64 or hex (`openssl rand -base64 32`).',
-    changeWhen: 'instances have different private keys, or a copy must survive a new certificate',
+    meaning:
+      'Key that encrypts shared and kept snapshots: 32 bytes as base64 or hex (`openssl rand -base64 32`). Set it if instances have different private keys, or copies must survive a new certificate.',
     example: '/run/secrets/snapshot-key',
     unset: "derived from the client certificate's private key",
   }),
@@ -206,26 +183,19 @@ const http = {
   HOST: withDefault(kinds.listenHost, '127.0.0.1', {
     meaning:
       'Address where the internal API listens. Beyond loopback, `ALLOWED_HOSTS` and `ALLOWED_CLIENTS` must be set.',
-    changeWhen: 'other machines call it',
   }),
-  PORT: withDefault(kinds.port, '3000', {
-    meaning: 'Port of the internal API; 0 picks a free one.',
-    changeWhen: 'the port is taken',
-  }),
+  PORT: withDefault(kinds.port, '3000', { meaning: 'Port of the internal API; 0 picks a free one.' }),
   ALLOWED_HOSTS: withDefault(kinds.hostNames, 'localhost,127.0.0.1,[::1]', {
-    meaning: 'Names accepted in the header `Host`.',
-    changeWhen: 'apps call it by a DNS name',
+    meaning: 'Names accepted in the header `Host`. Apps call the gateway by one of them.',
     example: 'accounts.internal.example,localhost',
   }),
   ALLOWED_CLIENTS: withDefault(kinds.clients, 'loopback', {
     meaning:
       'Addresses that may call. The gateway checks the address of the connection, never X-Forwarded-For. `private` includes loopback.',
-    changeWhen: 'other machines call it',
     example: '10.1.0.0/16,loopback',
   }),
   TLS_CERT_FILE: optional(kinds.certificatesFile, {
     meaning: 'Certificate of the internal API, which then speaks HTTPS. Needs `TLS_KEY_FILE`.',
-    changeWhen: 'calls cross a network',
     example: '/etc/accounts-gateway/server.pem',
     unset: 'none: plain HTTP',
   }),
@@ -235,52 +205,44 @@ const http = {
   }),
   CORS_ORIGINS: optional(kinds.origins, {
     meaning: 'Origins of the web apps that may call it from a browser.',
-    changeWhen: 'a web app is served from another origin',
     example: 'https://treasury.example',
     unset: 'none; with `--sandbox` any port of `http://localhost` and `http://127.0.0.1`',
   }),
   MAX_CONNECTIONS: withDefault(kinds.wholeNumber(1, 1_000_000), '5000', {
     meaning: 'At most this many open connections. More are closed at once.',
-    changeWhen: 'you have more callers than that',
   }),
   MAX_REQUESTS_WAITING: withDefault(kinds.wholeNumber(1, 1_000_000), '2000', {
     meaning: 'At most this many callers wait for the bank. More get `overloaded`.',
-    changeWhen: 'you have more callers than that',
   }),
 };
 
 const program = {
   SHUTDOWN_DELAY_MS: withDefault(kinds.wholeNumber(0, 600_000), '0', {
     meaning: 'After SIGTERM: not ready but still serving, so that load balancers drain.',
-    changeWhen: 'a load balancer needs time to notice',
     example: '5000',
   }),
   SHUTDOWN_GRACE_MS: withDefault(kinds.wholeNumber(0, 600_000), '10000', {
-    meaning: 'After that delay: how long to wait for calls in flight.',
-    changeWhen: 'the supervisor kills the process earlier (less)',
+    meaning:
+      'After that delay: how long to wait for calls in flight. Lower it if the supervisor kills the process earlier.',
   }),
   ENVIRONMENT: optional(kinds.shortText(40), {
     meaning: 'Name of this installation on the console page, in `/health` and in `gateway.started`.',
-    changeWhen: 'you run more than one, for example test and production',
     example: 'production',
   }),
   LOG_LEVEL: withDefault(kinds.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), 'info', {
-    meaning: 'The lowest level that is logged.',
-    changeWhen: 'you want a line for each call to the bank: `debug`',
+    meaning: 'The lowest level that is logged. With `debug` there is a line for each call to the bank.',
   }),
 };
 
 const sandbox = {
   SANDBOX_HOST: withDefault(kinds.listenHost, '127.0.0.1', {
     meaning: 'Address where the sandbox bank listens.',
-    changeWhen: 'gateways on other machines call it',
   }),
   SANDBOX_PORT: withDefault(kinds.port, '8443', {
     meaning: 'Port of the sandbox bank; 0 picks a free one. With `serve --sandbox` the default is 0.',
   }),
   SANDBOX_AUTH_PORT: optional(kinds.port, {
     meaning: 'A second port makes the token service a separate host.',
-    changeWhen: 'your bank has two hosts',
     example: '8445',
     unset: 'the value of `SANDBOX_PORT`',
   }),
@@ -289,30 +251,23 @@ const sandbox = {
   }),
   SANDBOX_NAMES: withDefault(kinds.names, 'localhost,127.0.0.1', {
     meaning: 'Names in the server certificate of the sandbox bank; `SANDBOX_HOST` is added.',
-    changeWhen: 'gateways call it by another name',
   }),
   SANDBOX_DIRECTORY: withDefault(kinds.path, '.sandbox', {
     meaning: 'Directory for its CA, client PFX, passcode, user name and password (mode 700).',
   }),
-  SANDBOX_ACCOUNTS: withDefault(kinds.wholeNumber(0, 1_000_000), '120', {
-    meaning: 'Number of accounts.',
-    changeWhen: 'you try long lists',
-  }),
+  SANDBOX_ACCOUNTS: withDefault(kinds.wholeNumber(0, 1_000_000), '120', { meaning: 'Number of accounts.' }),
   SANDBOX_SEED: withDefault(kinds.wholeNumber(0, 2_147_483_647), '1', {
     meaning: 'The same seed gives the same accounts.',
   }),
   SANDBOX_TOKEN_LIFETIME_SECONDS: withDefault(kinds.wholeNumber(1, 86_400), '300', {
     meaning: 'Lifetime of its tokens.',
-    changeWhen: 'you try renewals',
   }),
   SANDBOX_LATENCY_MS: withDefault(kinds.wholeNumber(0, 600_000), '0', {
     meaning: 'Delay that is added to each answer.',
-    changeWhen: 'you try a slow bank',
     example: '200',
   }),
   SANDBOX_ALLOWED_IPS: withDefault(kinds.cidrs, '127.0.0.1,::1', {
     meaning: 'Addresses that may call the sandbox bank.',
-    changeWhen: 'gateways on other machines call it',
   }),
 };
 
@@ -347,16 +302,7 @@ export const SETTING_NAMES = Object.keys(settingsSchema.shape) as SettingName[];
 /** The former name of SNAPSHOT_MAX_AGE_MS. */
 export const OLD_NAME = 'SNAPSHOT_STALE_MS';
 
-interface Description extends About {
-  readonly example: string;
-  readonly required: boolean;
-  /** The accepted values, in words. */
-  readonly allowed: string;
-  /** Text as an operator would write it; undefined where `unset` says more. */
-  readonly default: string | undefined;
-}
-
-export function describeSetting(name: SettingName): Description {
+export function describeSetting(name: SettingName) {
   const schema: z.ZodType = settingsSchema.shape[name];
   const about = schema.meta() as unknown as About;
   const text = schema instanceof z.ZodPrefault ? String(schema.def.defaultValue) : undefined;
@@ -364,7 +310,9 @@ export function describeSetting(name: SettingName): Description {
   return {
     ...about,
     required: kind === schema,
+    /** The accepted values, in words. */
     allowed: (kind as z.ZodType).description ?? '',
+    /** Text as an operator would write it; undefined where `unset` says more. */
     default: about.unset === undefined ? text : undefined,
     example: about.example ?? text ?? '',
   };

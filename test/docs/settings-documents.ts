@@ -37,7 +37,7 @@ function toPage(page: string): string {
         secret ? `\`${name}\`, \`_FILE\`` : `\`${name}\``,
         text === undefined ? (unset ?? (required ? 'required' : 'none')) : `\`${text}\``,
         example === text ? allowed : `${allowed}; \`${example}\``,
-        [meaning, ...advice(name)].join(' '),
+        meaning,
       ];
     });
     return `### ${group}\n\n${toTable(['variable', 'default', 'allowed; example', 'meaning'], rows)}`;
@@ -58,14 +58,7 @@ function toExample(text: string, groups: readonly Group[]): string {
 function toComment(name: SettingName): string[] {
   const { meaning, required, unset = 'none', default: text, allowed } = describeSetting(name);
   const without = required ? ' Required.' : text !== undefined ? '' : ` When not set: ${unset}.`;
-  return [`# ${meaning}`, ...advice(name).map((line) => `# ${line}`), `# Allowed: ${allowed}.${without}`].map((line) =>
-    line.replaceAll('`', ''),
-  );
-}
-
-function advice(name: SettingName): string[] {
-  const { changeWhen, default: text } = describeSetting(name);
-  return changeWhen === undefined ? [] : [`${text === undefined ? 'Set' : 'Change'} it when ${changeWhen}.`];
+  return [`# ${meaning}`, `# Allowed: ${allowed}.${without}`].map((line) => line.replaceAll('`', ''));
 }
 
 /** A secret has two lines; the one with the file is the one to fill in. */
