@@ -110,7 +110,7 @@ function fromBase64(text: string): Buffer {
   const compact = text.replace(/\s+/g, '');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) {
     throw new CertificateUnreadable(
-      'not-pfx',
+      'damaged',
       'BANK_PFX_BASE64 is not base64 text.',
       'Make it with: base64 -w0 client.pfx.',
     );

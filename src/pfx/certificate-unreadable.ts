@@ -1,12 +1,10 @@
-/** Machine-readable reason why a client certificate cannot be used; the message is for people. */
+/** Machine-readable reason why a client certificate cannot be used (docs/certificates.md#refusals). */
 type UnreadableReason =
   /** The file could not be opened at all. */
   | 'file'
   | 'passcode'
-  | 'not-pfx'
-  | 'cut-off'
-  | 'unknown-algorithm'
   | 'damaged'
+  | 'unknown-algorithm'
   | 'no-key'
   | 'no-certificate'
   | 'key-mismatch'

@@ -1,8 +1,6 @@
-import type { KeyObject, X509Certificate } from 'node:crypto';
+import { X509Certificate, type KeyObject } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { buildChain, isIssuedByRoot, isValidAt } from './chain.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
-import { PFX_FROM_PEM } from './remedy.js';
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const ANY_PURPOSE = '2.5.29.37.0';
@@ -11,8 +9,6 @@ const ANY_PURPOSE = '2.5.29.37.0';
 export interface KeysAndCertificates {
   readonly keys: readonly KeyObject[];
   readonly certificates: readonly X509Certificate[];
-  /** One sentence each, for the operator. */
-  readonly warnings: readonly string[];
 }
 
 /**
@@ -48,44 +44,21 @@ interface Pair {
  * @throws CertificateUnreadable
  */
 export function toClientCertificate(
-  contents: KeysAndCertificates,
+  { keys, certificates }: KeysAndCertificates,
   now: Date,
   roots: readonly string[],
 ): ClientCertificate {
-  const certificates = distinct(contents.certificates);
-  const pairs = toPairs(contents.keys, certificates);
-  const { key, leaf } = choosePair(pairs, now);
-  const { intermediates, hasIssuer } = buildChain(leaf, certificates, now);
-  const warnings = [...contents.warnings];
-  if (!hasIssuer && !isIssuedByRoot(leaf, roots)) {
-    warnings.push(
-      `The chain is incomplete: the certificate of the issuer, ${toDistinguishedName(leaf.issuer)}, is missing. If the bank refuses the certificate, export it again with all certificates of its path.`,
-    );
-  }
+  const { key, leaf } = choosePair(keys, certificates, now);
+  const issuers = toIssuers(leaf, certificates);
   const keyPem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
   const certificatePem = leaf.toString();
-  const refusal = refusalByTls(keyPem, certificatePem);
-  if (refusal !== null) {
-    throw new CertificateUnreadable(
-      'refused-by-tls',
-      `OpenSSL refuses the client certificate for TLS (${refusal}).`,
-      'Ask the bank for one with a key of at least RSA 2048 or EC P-256, signed with SHA-256.',
-    );
-  }
-  let chainPem = intermediates.map(String);
-  // banks often have the intermediates themselves
-  const refusalOfChain = refusalByTls(keyPem, certificatePem + chainPem.join(''));
-  if (refusalOfChain !== null) {
-    chainPem = [];
+  const chainPem = issuers.filter((issuer) => !isSelfSigned(issuer)).map(String);
+  assertUsableForTls(keyPem, certificatePem + chainPem.join(''));
+  const issuer = toDistinguishedName(leaf.issuer);
+  const warnings: string[] = [];
+  if (issuers.length === 0 && !isSelfSigned(leaf) && !isIssuedByRoot(leaf, roots)) {
     warnings.push(
-      `The gateway does not send the intermediates because OpenSSL refuses them (${refusalOfChain}). Ask the bank for newer ones.`,
-    );
-  }
-  const subject = toDistinguishedName(leaf.subject);
-  const thumbprint = leaf.fingerprint.replaceAll(':', '');
-  if (pairs.length > 1) {
-    warnings.push(
-      `The file has ${pairs.length} certificates with a key. The gateway uses ${subject} (thumbprint ${thumbprint}, valid until ${leaf.validToDate.toISOString()}).`,
+      `The chain is incomplete: the certificate of the issuer, ${issuer}, is missing. If the bank refuses the certificate, export it again with all certificates of its path.`,
     );
   }
   if (!allowsClientAuth(leaf)) {
@@ -97,9 +70,9 @@ export function toClientCertificate(
     keyPem,
     certificatePem,
     chainPem,
-    subject,
-    issuer: toDistinguishedName(leaf.issuer),
-    thumbprint,
+    subject: toDistinguishedName(leaf.subject),
+    issuer,
+    thumbprint: leaf.fingerprint.replaceAll(':', ''),
     thumbprintSha256: leaf.fingerprint256.replaceAll(':', ''),
     notBefore: leaf.validFromDate,
     notAfter: leaf.validToDate,
@@ -107,26 +80,31 @@ export function toClientCertificate(
   };
 }
 
-function toPairs(keys: readonly KeyObject[], leaves: readonly X509Certificate[]): Pair[] {
+/** Of several pairs, one that allows client authentication, then one that is valid now, then the one that ends last. */
+function choosePair(keys: readonly KeyObject[], leaves: readonly X509Certificate[], now: Date): Pair {
   if (keys.length === 0) {
     throw new CertificateUnreadable(
       'no-key',
-      `The PFX has no private key${leaves.length > 0 ? ', only certificates' : ''}.`,
-      `Export it with its key (on Windows, tick "Yes, export the private key"), or combine both: ${PFX_FROM_PEM}.`,
+      'The PFX has no private key.',
+      'Export it with its key (on Windows, tick "Yes, export the private key").',
     );
   }
   if (leaves.length === 0) {
     throw new CertificateUnreadable(
       'no-certificate',
-      'The PFX has a private key but no certificate.',
-      `Combine both: ${PFX_FROM_PEM}.`,
+      'The PFX has a private key but no certificate, or BANK_CERT_FILE is not a PEM file.',
+      'Put the certificate and its intermediates into the file.',
     );
   }
   const pairs = leaves.flatMap((leaf): Pair[] => {
     const key = keys.find((each) => isKeyOf(each, leaf));
     return key === undefined ? [] : [{ key, leaf }];
   });
-  if (pairs.length > 0) return pairs;
+  const rank = ({ leaf }: Pair) =>
+    (allowsClientAuth(leaf) ? 2 : 0) + (leaf.validFromDate <= now && now <= leaf.validToDate ? 1 : 0);
+  const end = ({ leaf }: Pair) => leaf.validToDate.getTime();
+  const [best] = pairs.toSorted((a, b) => rank(b) - rank(a) || end(b) - end(a));
+  if (best) return best;
   throw new CertificateUnreadable(
     'key-mismatch',
     'The private key belongs to none of the certificates.',
@@ -134,23 +112,45 @@ function toPairs(keys: readonly KeyObject[], leaves: readonly X509Certificate[])
   );
 }
 
-/** Prefers one that allows client authentication, is valid now, is no authority, and ends last. */
-function choosePair(pairs: readonly Pair[], now: Date): Pair {
-  const rank = ({ leaf }: Pair) =>
-    (allowsClientAuth(leaf) ? 4 : 0) + (isValidAt(leaf, now) ? 2 : 0) + (leaf.ca ? 0 : 1);
-  const end = ({ leaf }: Pair) => leaf.validToDate.getTime();
-  const [best] = pairs.toSorted((a, b) => rank(b) - rank(a) || end(b) - end(a));
-  return best as Pair;
+/** The issuers of the leaf among the certificates, upwards, the root included. */
+function toIssuers(leaf: X509Certificate, certificates: readonly X509Certificate[]): X509Certificate[] {
+  const issuers: X509Certificate[] = [];
+  let next: X509Certificate | undefined = leaf;
+  while (next && !isSelfSigned(next)) {
+    const last: X509Certificate = next;
+    next = certificates.find((each) => each !== leaf && !issuers.includes(each) && issued(each, last));
+    if (next) issuers.push(next);
+  }
+  return issuers;
 }
 
-/** OpenSSL's own words, for example "ee key too small"; null when it accepts them. */
-function refusalByTls(key: string, cert: string): string | null {
+/** True if a root among `roots` (each a PEM) issued the leaf: then nothing is missing between the two. */
+function isIssuedByRoot(leaf: X509Certificate, roots: readonly string[]): boolean {
+  return roots.map((pem) => new X509Certificate(pem)).some((root) => isSelfSigned(root) && issued(root, leaf));
+}
+
+const isSelfSigned = (certificate: X509Certificate): boolean => issued(certificate, certificate);
+
+function issued(issuer: X509Certificate, subject: X509Certificate): boolean {
+  try {
+    return subject.checkIssued(issuer) && subject.verify(issuer.publicKey);
+  } catch {
+    return false;
+  }
+}
+
+/** @throws CertificateUnreadable with OpenSSL's own words, for example "ee key too small" */
+function assertUsableForTls(key: string, cert: string): void {
   try {
     createSecureContext({ key, cert });
-    return null;
-  } catch (error) {
-    const { reason = 'no reason given' } = error as { readonly reason?: string };
-    return reason;
+  } catch (cause) {
+    const { reason = 'no reason given' } = cause as { readonly reason?: string };
+    throw new CertificateUnreadable(
+      'refused-by-tls',
+      `OpenSSL refuses the client certificate or its chain for TLS (${reason}).`,
+      'Ask the bank for one with keys of at least RSA 2048 or EC P-256, signed with SHA-256.',
+      { cause },
+    );
   }
 }
 
@@ -168,10 +168,6 @@ function allowsClientAuth(certificate: X509Certificate): boolean {
   // absent when the extension is, whatever its type says
   const usages: string[] | undefined = certificate.keyUsage;
   return usages === undefined || usages.includes(CLIENT_AUTH) || usages.includes(ANY_PURPOSE);
-}
-
-function distinct(certificates: readonly X509Certificate[]): X509Certificate[] {
-  return [...new Map(certificates.map((certificate) => [certificate.fingerprint256, certificate])).values()];
 }
 
 /** The lines of node:crypto's names as one line in the order of RFC 4514: "CN=client, O=Company, C=LT". */

@@ -1,7 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { builtFile } from '../config/built-file.js';
-import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 import type { ClientCertificate } from './client-certificate.js';
 
@@ -42,34 +42,29 @@ export async function openCertificate(request: CertificateRequest, signal?: Abor
     // it needs none of it, and the environment may contain secrets
     env: {},
   });
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
   try {
-    const reply = toReply(worker);
-    const certificate = await within(signal ? orAborted(reply, signal) : reply, DEADLINE_MS);
-    if (certificate !== TIMED_OUT) return certificate;
-    throw new CertificateUnreadable(
-      'damaged',
-      `The client certificate could not be opened within ${DEADLINE_MS / 1000} s.`,
-      `Export it again with -iter 100000, or check where it comes from: it may be damaged.`,
-    );
+    const end = signal ? AbortSignal.any([signal, deadline]) : deadline;
+    const [certificate] = (await once(worker, 'message', { signal: end })) as [ClientCertificate];
+    return certificate;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw toUnreadable(error as Error, deadline.aborted);
   } finally {
     void worker.terminate();
   }
 }
 
-function toReply(worker: Worker): Promise<ClientCertificate> {
-  const { promise, resolve, reject } = Promise.withResolvers<ClientCertificate>();
-  worker.once('message', resolve);
-  worker.once('error', (error: NodeJS.ErrnoException & CertificateUnreadable) => {
-    const { name, code, reason, problem, remedy } = error;
-    if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
-      const tooLarge = 'The PFX is damaged: its structure takes more memory than any PFX needs.';
-      reject(new CertificateUnreadable('damaged', tooLarge, 'Copy it again in binary mode.'));
-    } else {
-      // between threads, an error keeps its properties but not its class
-      reject(name === 'CertificateUnreadable' ? new CertificateUnreadable(reason, problem, remedy) : error);
-    }
-  });
-  // comes after the others, and then has no effect
-  worker.once('exit', (code) => reject(new Error(`the certificate worker exited with ${code} before it answered`)));
-  return promise;
+function toUnreadable(error: Error, isLate: boolean): Error {
+  if (isLate || (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
+    return new CertificateUnreadable(
+      'damaged',
+      `The client certificate takes more than ${DEADLINE_MS / 1000} s or ${HEAP_MB.maxOldGenerationSizeMb} MB to open.`,
+      'Check where the file comes from: it may be damaged. Or export it again with -iter 100000.',
+    );
+  }
+  if (error.name !== 'CertificateUnreadable') return error;
+  // between threads, an error keeps its properties but not its class
+  const { reason, problem, remedy } = error as CertificateUnreadable;
+  return new CertificateUnreadable(reason, problem, remedy);
 }

@@ -1,8 +1,7 @@
-import { createDecipheriv, createHmac, getCipherInfo, pbkdf2Sync, timingSafeEqual } from 'node:crypto';
+import { createDecipheriv, createHmac, getCipherInfo, pbkdf2Sync } from 'node:crypto';
 import forge from 'node-forge';
 import { type Asn1, childrenOf, countOf, isInteger, isSequence, octetsOf, oidOf } from './asn1.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
-import { EXPORT_AGAIN, EXPORT_AGAIN_ON_WINDOWS } from './remedy.js';
 
 const PBKDF2 = '1.2.840.113549.1.5.12';
 const PBES2 = '1.2.840.113549.1.5.13';
@@ -23,22 +22,21 @@ const MAX_KEY_BYTES = 64;
 /** Shorter keys must be rejected (RFC 9579, 6): with a key of one byte, a forged file fits one passcode in 256. */
 const PBMAC1_MIN_KEY_BYTES = 20;
 
-/** One way to encode a passcode. */
-export interface Passcode {
-  /** For the derivation of RFC 7292, which takes UTF-16 (B.1); null stands for no bytes, not even the final zeros. */
-  readonly text: string | null;
-  /** For PBKDF2, which takes bytes. */
-  readonly bytes: Buffer;
-}
+/** Converts any PFX that openssl can read (with its legacy ciphers) to AES-256 with a SHA-256 MAC. */
+export const EXPORT_AGAIN =
+  'openssl pkcs12 -legacy -in old.pfx -nodes -out tmp.pem && openssl pkcs12 -export -in tmp.pem -out new.pfx ' +
+  '-keypbe AES-256-CBC -certpbe AES-256-CBC -macalg SHA256 && rm tmp.pem';
+
+/** The passcode as text; null stands for no bytes, not even the final zeros of RFC 7292, B.1. */
+export type Passcode = string | null;
 
 /**
- * The encodings that programs are known to use, the standard one first: an empty passcode is two zero bytes or none, and
+ * The passcodes that programs are known to make of one, the standard one first: an empty one is two zero bytes or none, and
  * OpenSSL before 1.1.0 made one UTF-16 unit of each byte.
  */
-export function toEncodings(passcode: string): Passcode[] {
-  const bytes = Buffer.from(passcode, 'utf8');
-  const other = passcode === '' ? null : bytes.toString('latin1');
-  return [{ text: passcode, bytes }, ...(other === passcode ? [] : [{ text: other, bytes }])];
+export function toPasscodes(passcode: string): Passcode[] {
+  const other = passcode === '' ? null : Buffer.from(passcode, 'utf8').toString('latin1');
+  return other === passcode ? [passcode] : [passcode, other];
 }
 
 /** The MAC over the contents, which only the right passcode reproduces. */
@@ -51,10 +49,8 @@ export function toMac(macData: Asn1): Mac {
   const { oid, parameters } = toAlgorithm(algorithm);
   const expected = octetsOf(digest);
   if (expected.length > MAX_KEY_BYTES) throw new Error('a digest is too long');
-  const isExpected = (hash: string, key: Buffer, contents: Buffer) => {
-    const actual = createHmac(hash, key).update(contents).digest();
-    return actual.length === expected.length && timingSafeEqual(actual, expected);
-  };
+  const isExpected = (hash: string, key: Buffer, contents: Buffer) =>
+    createHmac(hash, key).update(contents).digest().equals(expected);
   if (oid !== PBMAC1) {
     const hash = toHash(oid);
     const derive = toPkcs12Derivation(hash, octetsOf(salt), rounds ? countOf(rounds) : 1);
@@ -63,26 +59,16 @@ export function toMac(macData: Asn1): Mac {
   const [derivation, scheme] = childrenOf(parameters);
   const hash = toHash(toAlgorithm(scheme).oid);
   const { derive, keyLength } = toPbkdf2(derivation);
-  if (keyLength < PBMAC1_MIN_KEY_BYTES || keyLength > MAX_KEY_BYTES) {
-    throw new CertificateUnreadable(
-      'damaged',
-      `The MAC of the PFX has a key of ${keyLength} bytes; RFC 9579 asks for at least ${PBMAC1_MIN_KEY_BYTES}.`,
-      'Export it again, and check where this file comes from: it may be forged.',
-    );
-  }
+  if (keyLength < PBMAC1_MIN_KEY_BYTES || keyLength > MAX_KEY_BYTES)
+    throw new Error('the MAC key is too short or too long');
   return (contents, passcode) => isExpected(hash, derive(passcode, keyLength), contents);
 }
 
-/** One way to encrypt with a passcode, its parameters read. */
-interface Encryption {
-  /** Node's name of the cipher: `aes-256-cbc`. */
-  readonly name: string;
-  /** @throws Error on wrong padding, which a wrong passcode nearly always produces */
-  decrypt(ciphertext: Buffer, passcode: Passcode): Buffer;
-}
+/** Deciphers with a passcode. @throws Error on wrong padding, which a wrong passcode nearly always produces */
+type Decrypt = (ciphertext: Buffer, passcode: Passcode) => Buffer;
 
 /** PBES2 (RFC 8018, 6.2) or one of PKCS#12's own schemes. @throws CertificateUnreadable unknown-algorithm, Error */
-export function toEncryption(algorithm: Asn1 | undefined): Encryption {
+export function toDecrypt(algorithm: Asn1 | undefined): Decrypt {
   const { oid, parameters } = toAlgorithm(algorithm);
   const [first, second] = childrenOf(parameters);
   if (oid === PBES2) {
@@ -92,21 +78,19 @@ export function toEncryption(algorithm: Asn1 | undefined): Encryption {
     if (!/^(aes-\d+|des-ede3)-cbc$/.test(name)) refuseAlgorithm(`the cipher ${name}`);
     const { derive } = toPbkdf2(first);
     const iv = octetsOf(cipher.parameters);
-    return { name, decrypt: (input, passcode) => decipher(name, derive(passcode, keyLength), iv, input) };
+    return (input, passcode) => decipher(name, derive(passcode, keyLength), iv, input);
   }
   const { name, keyLength } = PKCS12_CIPHERS[oid] ?? refuseAlgorithm(`the algorithm ${oid}`);
   const derive = toPkcs12Derivation('sha1', octetsOf(first), countOf(second));
-  const decrypt = (input: Buffer, passcode: Passcode) =>
-    decipher(name, derive('key', passcode, keyLength), derive('iv', passcode, 8), input);
-  return { name, decrypt };
+  return (input, passcode) => decipher(name, derive('key', passcode, keyLength), derive('iv', passcode, 8), input);
 }
 
-/** @throws CertificateUnreadable unknown-algorithm, with the commands that convert the file */
-export function refuseAlgorithm(what: string): never {
+/** @throws CertificateUnreadable unknown-algorithm, with the command that converts the file */
+function refuseAlgorithm(what: string): never {
   throw new CertificateUnreadable(
     'unknown-algorithm',
     `The PFX is protected with ${what}, which the gateway does not support.`,
-    `Convert it: ${EXPORT_AGAIN}, or on Windows: ${EXPORT_AGAIN_ON_WINDOWS}. Or use PEM files: BANK_CERT_FILE and BANK_KEY_FILE.`,
+    `Convert it: ${EXPORT_AGAIN}. Or use PEM files: BANK_CERT_FILE and BANK_KEY_FILE.`,
   );
 }
 
@@ -134,7 +118,7 @@ function toPbkdf2(node: Asn1 | undefined) {
   assertRounds(rounds);
   return {
     keyLength: keyLength ? countOf(keyLength) : 0,
-    derive: ({ bytes }: Passcode, length: number) => pbkdf2Sync(bytes, salt, rounds, length, hash),
+    derive: (passcode: Passcode, length: number) => pbkdf2Sync(passcode ?? '', salt, rounds, length, hash),
   };
 }
 
@@ -160,22 +144,16 @@ const { generatePkcs12Key } = (
 /** The key derivation of RFC 7292, appendix B.2. */
 function toPkcs12Derivation(hash: string, salt: Buffer, rounds: number) {
   assertRounds(rounds);
-  return (purpose: keyof typeof PURPOSE, { text }: Passcode, length: number): Buffer => {
+  return (purpose: keyof typeof PURPOSE, passcode: Passcode, length: number): Buffer => {
     const input = forge.util.createBuffer(salt.toString('latin1'));
     const digest = forge.md[hash as 'sha1'].create();
-    const key = generatePkcs12Key(text, input, PURPOSE[purpose], rounds, length, digest);
+    const key = generatePkcs12Key(passcode, input, PURPOSE[purpose], rounds, length, digest);
     return Buffer.from(key.getBytes(), 'latin1');
   };
 }
 
 function assertRounds(rounds: number): void {
-  if (rounds < 1) throw new Error('no rounds of key derivation');
-  if (rounds <= MAX_ROUNDS) return;
-  throw new CertificateUnreadable(
-    'damaged',
-    `The PFX asks for ${rounds} rounds of key derivation; the gateway accepts at most ${MAX_ROUNDS}.`,
-    'Export it again with -iter 100000, or check where it comes from: it may be damaged.',
-  );
+  if (rounds < 1 || rounds > MAX_ROUNDS) throw new Error(`${rounds} rounds of key derivation`);
 }
 
 /** OpenSSL 3 has RC2 (RFC 2268) only as a legacy cipher, so node-forge deciphers it. */
