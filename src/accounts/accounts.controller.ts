@@ -7,11 +7,12 @@ import { select } from '../snapshot/select.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { assertAcceptsJson, MEDIA_TYPES, toListFormat } from './content-negotiation.js';
 import { CSV_COLUMNS, toCsv } from './csv.js';
-import { listQuerySchema, noQuerySchema, toSort, type ListQuery } from './list-query.js';
-import { toPageBody } from './page-body.js';
+import type { JsonBody } from './encoded-responses.js';
+import { listQuerySchema, noQuerySchema, type ListQuery } from './list-query.js';
 import { Responder } from './responder.js';
 import { accountAnswerSchema, accountListSchema } from './response-schemas.js';
 
+const COMMA = Buffer.from(',');
 const LINE_END = Buffer.from('\n');
 
 /** The accounts as internal web apps see them, from one complete snapshot. */
@@ -85,8 +86,26 @@ export class AccountsController {
   }
 }
 
+/** One page of the list: `{"accounts":[…],"page":{…}`. */
+async function toPageBody(snapshot: Snapshot, query: ListQuery): Promise<JsonBody> {
+  const { pageNumber: number, pageSize: size, sort } = query;
+  const matches = await select(snapshot, query, sort);
+  const total = matches.length;
+  const start = (number - 1) * size;
+  const parts: Buffer[] = [Buffer.from('{"accounts":[')];
+  let bytes = 0;
+  for (const position of matches.subarray(start, start + size)) {
+    const account = snapshot.json(position);
+    if (bytes > 0) parts.push(COMMA);
+    parts.push(account);
+    bytes += account.length;
+  }
+  parts.push(Buffer.from(`],"page":${JSON.stringify({ number, size, total, hasMore: start + size < total })}`));
+  return { parts, bytes };
+}
+
 async function* ndjsonOf(snapshot: Snapshot, query: ListQuery): AsyncGenerator<Buffer> {
-  const matches = await select(snapshot, query, toSort(query.sort));
+  const matches = await select(snapshot, query, query.sort);
   for (const position of matches) {
     yield snapshot.json(position);
     yield LINE_END;
@@ -94,7 +113,7 @@ async function* ndjsonOf(snapshot: Snapshot, query: ListQuery): AsyncGenerator<B
 }
 
 async function* csvOf(snapshot: Snapshot, query: ListQuery): AsyncGenerator<Buffer> {
-  const matches = await select(snapshot, query, toSort(query.sort));
+  const matches = await select(snapshot, query, query.sort);
   yield* toCsv(
     matches.values().map((position) => snapshot.account(position)),
     snapshot.asOf,

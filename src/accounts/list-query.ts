@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { foldNumber } from '../snapshot/fold-text.js';
 import type { Filters, Sort } from '../snapshot/select.js';
-import { SORT_FIELDS, type SortField } from '../snapshot/sort-order.js';
+import { SORT_FIELDS } from '../snapshot/sort-order.js';
 
 const error = (issue: { readonly input?: unknown }) =>
   Array.isArray(issue.input) ? 'is given more than once' : 'must be a text';
@@ -45,14 +45,7 @@ const oneOf = <const T extends string>(values: readonly [T, ...T[]]) =>
 const FORMATS = ['json', 'csv', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
 
-type SortText = SortField | `-${SortField}`;
-const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const) as [SortText, ...SortText[]];
-
-/** The field and direction of a `sort` parameter: `-name` is by name, descending. */
-export const toSort = (sort: SortText): Sort => ({
-  field: sort.replace(/^-/, '') as SortField,
-  descending: sort.startsWith('-'),
-});
+const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const) as [Sort, ...Sort[]];
 
 const filters = {
   status: filter(50).optional().describe('accounts with this status, in any letter case'),

@@ -1,9 +1,47 @@
 import { describe, expect, it } from '@jest/globals';
-import { ANY, maxAgeWithoutRefreshMs, maxCachedAgeMs, maxLeadMs, satisfies, type Freshness } from './freshness.js';
+import {
+  ANY,
+  maxAgeWithoutRefreshMs,
+  maxCachedAgeMs,
+  maxLeadMs,
+  readCacheDirectives,
+  satisfies,
+  type Freshness,
+} from './freshness.js';
 
 const LIMITS = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 };
 const NO_CACHE: Freshness = { ...ANY, noCache: true };
 const maxAge = (seconds: number): Freshness => ({ ...ANY, maxAge: seconds });
+
+describe('what Cache-Control asks of us', () => {
+  it.each([
+    ['no-cache', { ...ANY, noCache: true }],
+    ['No-Cache', { ...ANY, noCache: true }],
+    ['max-age=5', { ...ANY, maxAge: 5 }],
+    ['max-age=0', { ...ANY, maxAge: 0 }],
+    ['MAX-AGE="7"', { ...ANY, maxAge: 7 }],
+    ['only-if-cached', { ...ANY, onlyIfCached: true }],
+    [' no-cache ,max-age=5,  only-if-cached', { noCache: true, maxAge: 5, onlyIfCached: true }],
+    ['no-store, no-cache', { ...ANY, noCache: true }],
+    ['max-age=9999999999999999', { ...ANY, maxAge: 1e16 }],
+  ])('%j', (header, expected) => {
+    expect(readCacheDirectives(header)).toEqual(expected);
+  });
+
+  it.each([undefined, '', 'no-store', 'no-transform', 'max-stale=60', 'nocache', 'x-max-age=5', 'no-cached'])(
+    '%j asks nothing',
+    (header) => {
+      expect(readCacheDirectives(header)).toEqual(ANY);
+    },
+  );
+
+  it.each(['max-age', 'max-age=', 'max-age=-1', 'max-age=1.5', 'max-age=abc'])(
+    '%j is nonsense, and counts as 0',
+    (header) => {
+      expect(readCacheDirectives(header).maxAge).toBe(0);
+    },
+  );
+});
 
 describe('the greatest age of a copy that is served without a refresh', () => {
   it.each<[string, Freshness, durationMs: number, ageMs: number]>([

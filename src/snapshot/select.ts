@@ -12,11 +12,8 @@ const BYTES_PER_SLICE = 2 * 1024 * 1024;
 /** Filters for accounts; all given filters must match (docs/api.md#query). */
 export type Filters = { readonly [K in ColumnField | 'iban' | 'q']?: string | undefined };
 
-/** The requested sort order. */
-export interface Sort {
-  readonly field: SortField;
-  readonly descending: boolean;
-}
+/** A sort order: `-name` is by name, descending. */
+export type Sort = SortField | `-${SortField}`;
 
 /** The accounts that match, as a one or a zero for each position; null when all do. */
 export type Mask = Uint8Array | null;
@@ -79,8 +76,8 @@ async function markMatches({ bytes, offsets }: Texts, needle: string, mask: Uint
 }
 
 /** The positions of the accounts that match, in the order of `sort`. */
-export async function select(snapshot: Snapshot, filters: Filters, { field, descending }: Sort): Promise<Uint32Array> {
+export async function select(snapshot: Snapshot, filters: Filters, sort: Sort): Promise<Uint32Array> {
   const mask = await matchAccounts(snapshot, filters);
-  const order = snapshot.order(field, descending);
+  const order = snapshot.order(sort.replace(/^-/, '') as SortField, sort.startsWith('-'));
   return mask === null ? order : order.filter((position) => mask[position] === 1);
 }
