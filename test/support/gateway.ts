@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { request, type IncomingHttpHeaders } from 'node:http';
+import { request as requestSecurely, type RequestOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { onClose } from './closing.js';
 import { createApp } from '../../src/app.setup.js';
@@ -124,24 +126,28 @@ export function countOpenFiles(): number {
 
 /** One GET on a connection of its own. */
 export function get(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+  return call(url, { headers, method });
+}
+
+/** One request by HTTP or HTTPS, on a connection of its own if no agent is given. */
+export function call(url: string, { body, ...options }: RequestOptions & { body?: string } = {}): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  request(url, { method, headers, agent: false }, (response) => {
-    const chunks: Buffer[] = [];
-    response.on('data', (chunk: Buffer) => chunks.push(chunk));
-    response.on('error', reject);
-    response.on('end', () => {
-      const text = Buffer.concat(chunks).toString('utf8');
-      resolve({
-        status: response.statusCode ?? 0,
-        headers: response.headers,
-        text,
-        get json() {
-          return JSON.parse(text) as unknown;
-        },
-      });
-    });
-  })
+  const send = url.startsWith('https:') ? requestSecurely : request;
+  send(url, { agent: false, ...options })
+    .on('response', (response) => {
+      const { statusCode: status = 0, headers } = response;
+      readText(response).then((text) => resolve(toAnswer(status, headers, text)), reject);
+    })
     .on('error', reject)
-    .end();
+    .end(body);
   return promise;
 }
+
+export const toAnswer = (status: number, headers: IncomingHttpHeaders, text: string): Answer => ({
+  status,
+  headers,
+  text,
+  get json() {
+    return JSON.parse(text) as unknown;
+  },
+});

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Answer } from './gateway.js';
+import { toAnswer, type Answer } from './gateway.js';
 
 interface Heard {
   readonly answers: readonly Answer[];
@@ -73,14 +73,7 @@ export function parseAnswers(bytes: Buffer, head = false): Pick<Heard, 'answers'
     if (Number.isNaN(length)) throw new Error(`an answer of unknown length: ${statusLine}`);
     if (rest.length < end + 4 + length) return { answers, rest };
     const text = rest.subarray(end + 4, end + 4 + length).toString('utf8');
-    answers.push({
-      status,
-      headers,
-      text,
-      get json() {
-        return JSON.parse(text) as unknown;
-      },
-    });
+    answers.push(toAnswer(status, headers, text));
     rest = rest.subarray(end + 4 + length);
   }
 }

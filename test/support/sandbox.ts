@@ -1,15 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { request, type RequestOptions } from 'node:https';
+import type { RequestOptions } from 'node:https';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { renewClient } from '../../src/sandbox/identity/identity.js';
 import { startSandbox, type Sandbox, type SandboxSettings } from '../../src/sandbox/sandbox.js';
 import { onClose, temporaryDirectory } from './closing.js';
-import type { Answer } from './gateway.js';
+import { call as callAt, type Answer } from './gateway.js';
 import { copySandboxIdentity, takeKeyPair } from './stock.js';
-
-type Reply = Omit<Answer, 'json'>;
 
 /** A client certificate as TLS options; an empty object presents none. */
 type ClientTls = { pfx: Buffer; passphrase: string } | Record<string, never>;
@@ -55,19 +52,9 @@ export async function siblingCertificate({ directory }: Sandbox): Promise<Client
   return { pfx: await renewClient({ ca, caKey, passcode }, { newKey: takeKeyPair }), passphrase: passcode };
 }
 
-/** One HTTPS call on a connection of its own, trusting the sandbox's CA and nothing else. */
-export function call(sandbox: Sandbox, url: string, options: RequestOptions & { body?: string } = {}): Promise<Reply> {
-  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-  const { body, ...rest } = options;
-  request(url, { ca: readFileSync(sandbox.files.ca), agent: false, ...rest })
-    .on('response', (response) => {
-      const { statusCode: status = 0, headers } = response;
-      text(response).then((whole) => resolve({ status, headers, text: whole }), reject);
-    })
-    .on('error', reject)
-    .end(body);
-  return promise;
-}
+/** One HTTPS call, trusting the sandbox's CA and nothing else. */
+export const call = ({ files }: Sandbox, url: string, options: Parameters<typeof callAt>[1] = {}): Promise<Answer> =>
+  callAt(url, { ca: readFileSync(files.ca), ...options });
 
 export function basic({ files }: Sandbox): string {
   const pair = `${readFileSync(files.username, 'utf8')}:${readFileSync(files.password, 'utf8')}`;
@@ -77,7 +64,7 @@ export function basic({ files }: Sandbox): string {
 type Change = Omit<RequestOptions, 'headers'> & { headers?: Record<string, string | undefined>; body?: string };
 
 /** A right token request, but for what `change` says; a header that is undefined is left out. */
-export function askToken(sandbox: Sandbox, change: Change = {}): Promise<Reply> {
+export function askToken(sandbox: Sandbox, change: Change = {}): Promise<Answer> {
   const headers = present({
     'content-type': 'application/json',
     authorization: basic(sandbox),
@@ -93,7 +80,7 @@ export async function getToken(sandbox: Sandbox, change: Change = {}): Promise<s
 }
 
 /** A right account list request, but for what `change` says. */
-export function askAccounts(sandbox: Sandbox, token: string, query = '', change: Change = {}): Promise<Reply> {
+export function askAccounts(sandbox: Sandbox, token: string, query = '', change: Change = {}): Promise<Answer> {
   const headers = present({ accept: 'application/json', authorization: `Bearer ${token}`, ...change.headers });
   const url = `${sandbox.url}/api/v1/accounts${query}`;
   return call(sandbox, url, { ...ownCertificate(sandbox), ...change, headers });
