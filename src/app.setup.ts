@@ -16,7 +16,7 @@ import { describeApi } from './openapi/describe-api.js';
 export async function createApp(parts: AppParts): Promise<NestFastifyApplication> {
   const { settings, log, clock } = parts;
   const activity = new Activity();
-  const edge = new HttpEdge(settings, log.logger, clock, activity);
+  const edge = new HttpEdge(settings, log, clock, activity);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.register(parts, edge, activity),
     new FastifyAdapter(edge.fastify),

@@ -1,19 +1,21 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { assertAcceptsJson, createStrictTypeChooser } from '../http/negotiation.js';
 import { refTo } from '../openapi/schemas.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { select } from '../snapshot/select.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
-import { assertAcceptsJson, MEDIA_TYPES, toListFormat } from './content-negotiation.js';
 import { CSV_COLUMNS, toCsv } from './csv.js';
 import type { JsonBody } from './encoded-responses.js';
-import { listQuerySchema, noQuerySchema, type ListQuery } from './list-query.js';
+import { FORMATS, listQuerySchema, MEDIA_TYPES, noQuerySchema, type Format, type ListQuery } from './list-query.js';
 import { Responder } from './responder.js';
 import { accountAnswerSchema, accountListSchema } from './response-schemas.js';
 
 const COMMA = Buffer.from(',');
 const LINE_END = Buffer.from('\n');
+/** JSON where Accept has no preference. */
+const chooseListType = createStrictTypeChooser([MEDIA_TYPES.json, MEDIA_TYPES.csv, MEDIA_TYPES.ndjson]);
 
 /** The accounts as internal web apps see them, from one complete snapshot. */
 @ApiTags('accounts')
@@ -102,6 +104,12 @@ async function toPageBody(snapshot: Snapshot, query: ListQuery): Promise<JsonBod
   }
   parts.push(Buffer.from(`],"page":${JSON.stringify({ number, size, total, hasMore: start + size < total })}`));
   return { parts, bytes };
+}
+
+/** @throws GatewayError not-acceptable */
+function toListFormat(accept: string | undefined): Format {
+  const type = chooseListType(accept);
+  return FORMATS.find((format) => MEDIA_TYPES[format] === type) ?? 'json';
 }
 
 async function* ndjsonOf(snapshot: Snapshot, query: ListQuery): AsyncGenerator<Buffer> {

@@ -1,11 +1,11 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { assertAcceptsJson } from '../http/negotiation.js';
 import { refTo } from '../openapi/schemas.js';
 import { matchAccounts } from '../snapshot/select.js';
-import { assertAcceptsJson, MEDIA_TYPES } from './content-negotiation.js';
 import { toJsonBody } from './encoded-responses.js';
-import { filtersSchema, type FilterQuery } from './list-query.js';
+import { filtersSchema, MEDIA_TYPES, type FilterQuery } from './list-query.js';
 import { Responder } from './responder.js';
 import { balancesAnswerSchema } from './response-schemas.js';
 import { toTotals } from './totals.js';

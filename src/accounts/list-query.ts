@@ -42,8 +42,14 @@ const oneOf = <const T extends string>(values: readonly [T, ...T[]]) =>
     error: (issue) => (Array.isArray(issue.input) ? 'is given more than once' : `must be one of ${values.join(', ')}`),
   });
 
-const FORMATS = ['json', 'csv', 'ndjson'] as const;
+export const FORMATS = ['json', 'csv', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
+
+export const MEDIA_TYPES = {
+  json: 'application/json',
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+} as const satisfies Record<Format, string>;
 
 const SORTS = SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const) as [Sort, ...Sort[]];
 

@@ -2,14 +2,14 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Settings } from '../config/settings.js';
-import { toEncoding } from '../http/compression.js';
+import { toEncoding } from '../http/negotiation.js';
 import '../logging/request-fields.js';
 import { readCacheDirectives } from '../snapshot/freshness.js';
 import { SnapshotCache, type ServedSnapshot } from '../snapshot/snapshot-cache.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
-import { MEDIA_TYPES } from './content-negotiation.js';
 import { Downloads, toStream } from './downloads.js';
 import { EncodedResponses, toEntityTag, type BuildJson, type EncodedResponse } from './encoded-responses.js';
+import { MEDIA_TYPES } from './list-query.js';
 
 /** Gets the snapshot that a request asks for, and sends responses built from one, with the headers that show its age. */
 @Injectable()

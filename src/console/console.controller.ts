@@ -6,6 +6,10 @@ import { builtFile, readBuiltFiles } from '../config/built-file.js';
 import { Settings } from '../config/settings.js';
 import { GatewayError } from '../problems/gateway-error.js';
 
+/** Only what the page was built of, and nothing that turns text into markup or script. */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -29,7 +33,13 @@ export class ConsoleController {
   /** The query is the page's own: it holds the view that is shown. */
   @Get()
   page(@Res() reply: FastifyReply): void {
-    reply.headers({ 'cache-control': 'no-cache', 'content-type': 'text/html; charset=utf-8' }).send(this.#html);
+    reply
+      .headers({
+        'cache-control': 'no-cache',
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': CONTENT_SECURITY_POLICY,
+      })
+      .send(this.#html);
   }
 
   @Get('assets/:name')

@@ -4,6 +4,7 @@ import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { builtFile, readBuiltFiles } from '../config/built-file.js';
+import { PAGE_HEADERS } from '../http/security-headers.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { toHtmlPage } from './html-page.js';
 import { renderMarkdown } from './markdown.js';
@@ -25,7 +26,7 @@ export class GuideController {
 
   @Get('guide.css')
   css(@Res() reply: FastifyReply): void {
-    send(reply, 'text/css; charset=utf-8', this.#css);
+    send(reply, { 'content-type': 'text/css; charset=utf-8' }, this.#css);
   }
 
   @Get('guide')
@@ -36,8 +37,8 @@ export class GuideController {
   /** @param name of a document without its ending, or of a picture */
   @Get('guide/*')
   page(@Param('*') name: string, @Res() reply: FastifyReply): void {
-    if (name.endsWith('.png')) send(reply, 'image/png', this.#files.get(name));
-    else send(reply, 'text/html; charset=utf-8', this.#render(name));
+    if (name.endsWith('.png')) send(reply, { 'content-type': 'image/png' }, this.#files.get(name));
+    else send(reply, PAGE_HEADERS, this.#render(name));
   }
 
   /** The HTML of docs/{name}.md; undefined without such a document. */
@@ -52,7 +53,7 @@ export class GuideController {
   }
 }
 
-function send(reply: FastifyReply, type: string, body: string | Buffer | undefined): void {
+function send(reply: FastifyReply, headers: Readonly<Record<string, string>>, body: string | Buffer | undefined): void {
   if (body === undefined) throw new GatewayError('not-found', 'The guide has no such page; /docs/guide lists all.');
-  reply.headers({ 'content-type': type, 'cache-control': 'public, max-age=300' }).send(body);
+  reply.headers({ ...headers, 'cache-control': 'public, max-age=300' }).send(body);
 }

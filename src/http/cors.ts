@@ -17,8 +17,8 @@ export class Cors {
   }
 
   /** Headers of every response to a caller with this origin. */
-  headersFor(origin: string | undefined): Headers {
-    if (origin === undefined || !this.#isListed(origin)) return {};
+  headersFor(origin: string): Headers {
+    if (!this.#isListed(origin)) return {};
     return {
       'access-control-allow-origin': origin,
       'access-control-expose-headers': EXPOSED_HEADERS,

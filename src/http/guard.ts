@@ -11,6 +11,12 @@ const PROBES = new Set(['/health/live', '/health/ready']);
 /** True for the path, or the route, of a probe. */
 export const isProbe = (path: string): boolean => PROBES.has(path);
 
+/** The path of a URL, unchanged. */
+export function toPath(url: string): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
+}
+
 /** RFC 9110 §4.1 wants 8000 at least. */
 const MAX_URL_LENGTH = 8000;
 const MAX_HEADERS = 100;
@@ -22,16 +28,17 @@ const MAX_BODY_BYTES = 1024;
  */
 export function createGuard(
   settings: Pick<Settings, 'ALLOWED_CLIENTS' | 'ALLOWED_HOSTS' | 'CORS_ORIGINS'>,
-): (request: IncomingMessage, path: string) => void {
+): (request: IncomingMessage) => void {
   const isListed = createOriginCheck(settings.CORS_ORIGINS);
   const isAllowedHost = createHostCheck(settings.ALLOWED_HOSTS);
   const isAllowedClient = createClientCheck(settings.ALLOWED_CLIENTS);
 
   /** @throws GatewayError malformed-request, request-too-large, host-not-allowed, client-not-allowed */
-  return (request, path) => {
+  return (request) => {
     assertForm(request);
+    const { headers, url = '/' } = request;
+    const path = toPath(url);
     if (isProbe(path)) return;
-    const { headers } = request;
     if (headers.host === undefined) throw malformed('The request has no Host header.');
     if (!isAllowedHost(headers.host, request.socket.localAddress)) {
       throw new GatewayError(

@@ -5,24 +5,24 @@ import { parse } from 'node:querystring';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import { fastify as createFastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Logger } from 'pino';
 import { CALLER_LEFT, type Activity } from '../telemetry/activity.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
+import type { Log } from '../logging/logging.js';
 import type { RequestFields } from '../logging/request-fields.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import { startRequestSpan } from '../telemetry/spans.js';
 import { AccessLog } from './access-log.js';
 import { ClientErrors, type ClientError } from './client-errors.js';
-import { compressResponse } from './compression.js';
 import { Connections } from './connections.js';
 import { Cors } from './cors.js';
 import { createServer } from './create-server.js';
-import { createGuard, isProbe } from './guard.js';
+import { createGuard, isProbe, toPath } from './guard.js';
 import { ListenerCertificate } from './listener-certificate.js';
-import { sendProblem, toPath } from './problem-answer.js';
+import { compressResponse } from './negotiation.js';
+import { sendProblem } from './problem-answer.js';
 import { RouteMethods } from './route-methods.js';
-import { toSecurityHeaders } from './security-headers.js';
+import { SECURITY_HEADERS } from './security-headers.js';
 
 /** Request headers that a response may depend on. All responses have the same list, so that no route can forget one. */
 const VARY = 'Accept, Accept-Encoding, Origin';
@@ -51,9 +51,9 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
   #stopping = false;
   #draining = false;
 
-  constructor(settings: Settings, logger: Logger, clock: Clock, activity: Activity) {
+  constructor(settings: Settings, { logger, requests }: Log, clock: Clock, activity: Activity) {
     this.#settings = settings;
-    this.#accessLog = new AccessLog(logger, activity);
+    this.#accessLog = new AccessLog(requests, activity);
     const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = settings;
     this.certificate = certFile && keyFile ? new ListenerCertificate({ certFile, keyFile }, clock, logger) : null;
     this.#guard = createGuard(settings);
@@ -138,20 +138,16 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
   /** @throws GatewayError for what the guard refuses */
   #enter(request: FastifyRequest, reply: FastifyReply): void {
     const { raw } = request;
-    const path = toPath(raw.url ?? '/');
     request.logFields = {
       startedAt: performance.now(),
       span: startRequestSpan(raw.headers['traceparent']),
     };
     (reply.raw as AnsweredResponse)[REPLY] = reply;
-    reply.headers({
-      ...toSecurityHeaders(path),
-      ...this.#cors.headersFor(raw.headers.origin),
-      vary: VARY,
-      'x-request-id': request.id,
-    });
+    reply.headers(SECURITY_HEADERS).headers({ vary: VARY, 'x-request-id': request.id });
+    const { origin } = raw.headers;
+    if (origin !== undefined) reply.headers(this.#cors.headersFor(origin));
     if (this.#draining) reply.header('connection', 'close');
-    this.#guard(raw, path);
+    this.#guard(raw);
   }
 
   /** Preflights are answered whatever the address; `*` asks about the server as a whole (RFC 9110 §9.3.7). */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTypeChooser } from './negotiation.js';
+import { createTypeChooser, toEncoding } from './negotiation.js';
 
 const choose = createTypeChooser(['application/json', 'text/csv']);
 const FILLING = 'a/b,';
@@ -12,14 +12,33 @@ describe('the type for Accept', () => {
     ['text/csv;q=0.5, application/json;q=0.4', 'text/csv'],
     ['text/csv; charset="a, b"; q=0.9, application/json;version=2;q=0.1', 'text/csv'],
     ['text/csv;charset', 'text/csv'],
-    ['text/html', 'none'],
+    ['text/html', null],
     ['application/json;q=0, */*', 'text/csv'],
     // only the beginning of a very long header is read
     [`text/csv,${FILLING.repeat(4000)}`, 'text/csv'],
     [`${FILLING.repeat(200)}text/csv`, 'text/csv'],
-    [`${FILLING.repeat(4000)}text/csv`, 'none'],
-    ['a'.repeat(16_000), 'none'],
+    [`${FILLING.repeat(4000)}text/csv`, null],
+    ['a'.repeat(16_000), null],
   ])('%.60s is %s', (accept, type) => {
     expect(choose(accept)).toBe(type);
+  });
+});
+
+describe('the encoding for Accept-Encoding', () => {
+  it.each([
+    [undefined, 'identity'],
+    ['', 'identity'],
+    ['gzip, deflate, br, zstd', 'br'],
+    ['gzip, br;q=0.5', 'gzip'],
+    ['gzip', 'gzip'],
+    ['*', 'br'],
+    ['br;q=0, *;q=0.1', 'gzip'],
+    ['identity, gzip;q=0.5', 'identity'],
+    ['zstd', 'identity'],
+    ['nonsense;;;', 'identity'],
+    [`br,${'a,'.repeat(8000)}`, 'br'],
+    [`${'a,'.repeat(8000)}br`, 'identity'],
+  ])('%j is %s', (header, encoding) => {
+    expect(toEncoding(header)).toBe(encoding);
   });
 });

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import '../logging/request-fields.js';
 import type { GatewayError } from '../problems/gateway-error.js';
+import { toPath } from './guard.js';
 import { createTypeChooser } from './negotiation.js';
 import { toProblemDocument, toProblemHeaders } from '../problems/problem-document.js';
 import { toFailurePage } from '../problems/problem-pages.js';
@@ -23,10 +24,10 @@ export function sendProblem(reply: FastifyReply, error: GatewayError): void {
   const { status, headers, body } = toProblemAnswer(error, toPath(request.url), request.id);
   if (prefersHtml(request)) {
     const page = toFailurePage(toProblemDocument(error, toPath(request.url), request.id));
-    const type = { 'content-type': 'text/html; charset=utf-8', 'content-length': String(Buffer.byteLength(page)) };
+    const length = String(Buffer.byteLength(page));
     reply
       .code(status)
-      .headers({ ...headers, ...PAGE_HEADERS, ...type })
+      .headers({ ...headers, ...PAGE_HEADERS, 'content-length': length })
       .send(page);
     return;
   }
@@ -37,9 +38,3 @@ const chooseType = createTypeChooser(['application/problem+json', 'application/j
 
 /** True for a browser navigation. Programs that accept any type get JSON. */
 const prefersHtml = ({ headers }: FastifyRequest): boolean => chooseType(headers.accept) === 'text/html';
-
-/** The path of a URL, unchanged. */
-export function toPath(url: string): string {
-  const query = url.indexOf('?');
-  return query < 0 ? url : url.slice(0, query);
-}

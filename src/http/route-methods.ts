@@ -27,10 +27,6 @@ export class RouteMethods {
     fastify.after(() => {
       for (const [url, methods] of this.#byUrl) if (methods.has('GET')) answerOthers(fastify, url, methods);
     });
-    // last of its kind, so that others have seen the request; a body that nobody wants is not waited for
-    fastify.addHook('onRequest', (request, _reply, done) => {
-      done(request.is404 ? new GatewayError('not-found', 'No route has this path.') : undefined);
-    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { pino, type Logger } from 'pino';
+import { pino, type Logger, type LoggerOptions } from 'pino';
 import { toTerminalLine } from './terminal-lines.js';
 
 /** The destination of lines. */
@@ -25,19 +25,27 @@ const INFO = pino.levels.values['info'] as number;
  */
 export class Log {
   readonly logger: Logger;
+  /** For the line of each request, which no listener wants. */
+  readonly requests: Logger;
   readonly #listeners: LineListener[] = [];
 
   constructor({ level, pretty, destination }: LogOptions) {
     const leastWritten = pino.levels.values[level] ?? Infinity;
     const listeners = this.#listeners;
+    const lines = pretty ? toTerminal(destination) : destination;
+    const options: LoggerOptions = {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: toLoggedError },
+    };
+    this.requests = pino(options, lines);
     this.logger = pino(
       {
+        ...options,
         // pino calls its hook for nothing below its level
         level: leastWritten > INFO ? 'info' : level,
-        base: null,
-        timestamp: pino.stdTimeFunctions.isoTime,
-        formatters: { level: (label) => ({ level: label }) },
-        serializers: { err: toLoggedError },
         hooks: {
           logMethod(args, method, level) {
             const [first, ...rest]: unknown[] = args;
@@ -49,7 +57,7 @@ export class Log {
           },
         },
       },
-      pretty ? toTerminal(destination) : destination,
+      lines,
     );
   }
 

@@ -1,6 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { PAGE_HEADERS } from '../http/security-headers.js';
 import { toReferencePage } from './reference-page.js';
 
 const CACHE_CONTROL = 'public, max-age=300';
@@ -21,8 +22,6 @@ export class OpenApiController {
 
   @Get('docs')
   page(@Res() reply: FastifyReply): void {
-    reply
-      .headers({ 'content-type': 'text/html; charset=utf-8', 'cache-control': CACHE_CONTROL })
-      .send(toReferencePage(this.document()));
+    reply.headers({ ...PAGE_HEADERS, 'cache-control': CACHE_CONTROL }).send(toReferencePage(this.document()));
   }
 }

@@ -2,12 +2,16 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refTo } from '../openapi/schemas.js';
-import { HTML, JSON_TYPE, toPageType } from '../http/negotiation.js';
+import { createStrictTypeChooser } from '../http/negotiation.js';
+import { PAGE_HEADERS } from '../http/security-headers.js';
 import { GatewayError } from './gateway-error.js';
 import { problemEntrySchema, problemListSchema, type ProblemEntry } from './problem-document.js';
 import { toCodePage, toListPage } from './problem-pages.js';
 import { ALL_CODES, isKnownCode, PROBLEMS, type AnyCode } from './problem-table.js';
 
+const HTML = 'text/html';
+const JSON_TYPE = 'application/json';
+const chooseType = createStrictTypeChooser([HTML, JSON_TYPE]);
 const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a page for people' } } };
 
 /** The page of each error, which `type` in a problem document leads to. */
@@ -52,9 +56,9 @@ function toEntry(code: AnyCode): ProblemEntry {
 
 /** HTML, unless the caller prefers JSON. */
 function send(request: FastifyRequest, reply: FastifyReply, entries: object, toPage: () => string): void {
-  const type = toPageType(request.headers.accept);
+  const type = chooseType(request.headers.accept);
   reply
-    .header('content-type', `${type}; charset=utf-8`)
-    .header('cache-control', 'public, max-age=3600')
+    .headers(type === HTML ? PAGE_HEADERS : {})
+    .headers({ 'content-type': `${type}; charset=utf-8`, 'cache-control': 'public, max-age=3600' })
     .send(type === HTML ? toPage() : JSON.stringify(entries));
 }

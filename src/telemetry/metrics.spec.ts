@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Activity } from './activity.js';
-import { ClientNames } from './client-names.js';
-import { Metrics } from './metrics.js';
+import { ClientNames, Metrics } from './metrics.js';
 import { chooseMetricsType } from './metrics.controller.js';
 
 describe('metrics', () => {

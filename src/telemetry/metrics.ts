@@ -2,13 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Histogram, Registry, type Metric } from '@prometheus-io/client';
 import { PROBLEM_CODES, PROBLEMS } from '../problems/problem-table.js';
 import { Activity, type BankCallEnded, type RequestEnded } from './activity.js';
-import { ClientNames } from './client-names.js';
-import { toKnownMethod } from './known-method.js';
 
 /** Seconds, from a response out of memory to the longest REQUEST_DEADLINE_MS. */
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
 const BANK_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const REFRESH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
+
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'TRACE']);
+const MAX_CLIENT_NAMES = 50;
+const CLIENT_NAME = /^[A-Za-z0-9._-]{1,40}$/;
+const MAX_DIGITS = 4;
 
 /** Counts what happens in one app (docs/health-and-metrics.md#metrics). */
 @Injectable()
@@ -124,3 +127,27 @@ function processMetrics(): Registry {
   }
   return processRegistry;
 }
+
+/** A method as a label, by the conventions of OpenTelemetry: `_OTHER` for any that HTTP does not define. */
+export const toKnownMethod = (method: string | null): string =>
+  method !== null && KNOWN_METHODS.has(method) ? method : '_OTHER';
+
+/**
+ * The label for what callers send as X-Client-Name (docs/health-and-metrics.md#labels): the first 50 that look like names of programs;
+ * `other` for the rest, which may hold anything, and `none` without one.
+ */
+export class ClientNames {
+  readonly #known = new Set<string>();
+
+  toLabel(header: string | undefined): string {
+    if (header === undefined || header === '') return 'none';
+    if (this.#known.has(header)) return header;
+    if (this.#known.size >= MAX_CLIENT_NAMES || !CLIENT_NAME.test(header) || countDigits(header) > MAX_DIGITS)
+      return 'other';
+    this.#known.add(header);
+    return header;
+  }
+}
+
+/** Counts digits: a name with many of them may contain an identifier or an amount. */
+const countDigits = (text: string): number => text.replace(/\D/g, '').length;
