@@ -50,21 +50,11 @@ function describeErrors({ errors, warnings }: SettingsInvalid): string {
   return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in the environment or in ${join(process.cwd(), '.env')}. docs/settings.md lists them all. To try it without a bank: npm start\n`;
 }
 
-/** The operator's remedy for an error of the system; null for any other error. */
+/** The operator's remedy where the gateway cannot listen; null for any other error. */
 function explain({ code, syscall, hostname, address = hostname, port }: SystemError): string | null {
-  if (code === 'ERR_WORKER_INIT_FAILED' || code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    return `A worker thread could not be started (${code}): allow this process more threads, open files or memory (ulimit -u, ulimit -n, the limits of its container).`;
-  }
-  if (code === 'EMFILE' || code === 'ENFILE') {
-    return `Too many open files (${code}): raise the limit of open files (ulimit -n, RLIMIT_NOFILE) to at least 256.`;
-  }
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return null;
-  switch (code) {
-    case 'EADDRINUSE':
-      return `Port ${port} on ${address} is taken (PORT, HOST): stop the program that uses it, or choose another with PORT=3001.`;
-    case 'EACCES':
-      return `This user may not open port ${port} (PORT): choose one above 1023.`;
-    default:
-      return `The gateway cannot listen on ${address} (HOST, ${code}): use an address of this machine, e.g. HOST=127.0.0.1.`;
+  if (code === 'EADDRINUSE') {
+    return `Port ${port} on ${address} is taken (PORT, HOST): stop the program that uses it, or choose another with PORT=3001.`;
   }
+  return `The gateway cannot listen there (HOST=${address}, PORT=${port ?? 'any'}, ${code}): use an address of this machine and a port above 1023.`;
 }

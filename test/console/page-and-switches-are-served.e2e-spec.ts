@@ -115,7 +115,7 @@ describe('the switches of the embedded sandbox', () => {
       'request-too-large',
     ]);
     const asText = await call('PATCH', '{"movement":true}', { 'content-type': 'text/plain' });
-    expect(await problemOf(asText)).toEqual([400, 'malformed-request']);
+    expect(await problemOf(asText)).toEqual([400, 'invalid-request']);
     expect(bank.control.state.movement).toBe(false);
   });
 

@@ -13,7 +13,7 @@ const faultOrder = z.strictObject({
 const address = z.string().refine(isAllowlistEntry, 'must be an IP address or a CIDR, such as 127.0.0.1 or 10.0.0.0/8');
 
 /** Body of PATCH /control (docs/sandbox.md#its-switches). */
-const controlPatch = z.strictObject({
+export const controlPatch = z.strictObject({
   latencyMs: z.int().min(0).max(600_000).exactOptional(),
   tokenLifetimeSeconds: z.int().min(1).max(86_400).exactOptional(),
   grantAccess: z.boolean().exactOptional(),
