@@ -11,7 +11,7 @@ import type { Settings } from '../config/settings.js';
 import type { Log } from '../logging/logging.js';
 import type { RequestFields } from '../logging/request-fields.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import { startRequestSpan } from '../telemetry/spans.js';
+import { isTracing, startRequestSpan } from '../telemetry/spans.js';
 import { AccessLog } from './access-log.js';
 import { ClientErrors, type ClientError } from './client-errors.js';
 import { Connections } from './connections.js';
@@ -48,6 +48,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
   readonly #guard: ReturnType<typeof createGuard>;
   readonly #cors: Cors;
   readonly #methods: RouteMethods;
+  readonly #tracing = isTracing();
   #stopping = false;
   #draining = false;
 
@@ -140,7 +141,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     const { raw } = request;
     request.logFields = {
       startedAt: performance.now(),
-      span: startRequestSpan(raw.headers['traceparent']),
+      span: this.#tracing ? startRequestSpan(raw.headers['traceparent']) : undefined,
     };
     (reply.raw as AnsweredResponse)[REPLY] = reply;
     reply.headers(SECURITY_HEADERS).headers({ vary: VARY, 'x-request-id': request.id });
