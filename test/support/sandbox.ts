@@ -75,8 +75,7 @@ export function askToken(sandbox: Sandbox, change: Change = {}): Promise<Answer>
 }
 
 export async function getToken(sandbox: Sandbox, change: Change = {}): Promise<string> {
-  const { text } = await askToken(sandbox, change);
-  return (JSON.parse(text) as { access_token: string }).access_token;
+  return ((await askToken(sandbox, change)).json as { access_token: string }).access_token;
 }
 
 /** A right account list request, but for what `change` says. */
