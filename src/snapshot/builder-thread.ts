@@ -5,22 +5,10 @@ import type { ListPage } from '../bank/account-reader.js';
 import type { PageFacts } from '../bank/page-reader.js';
 import { builtFile } from '../config/built-file.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import { TIMED_OUT, within } from '../time/deadline.js';
 import type { Order, Reply } from './builder.worker.js';
 import type { SnapshotHeader } from './sections.js';
 
-/** Limits of the thread; tests set their own. */
-export interface BuilderThreadOptions {
-  readonly program?: string;
-  /** Time limit for a reply; a thread that exceeds it is considered hung. */
-  readonly answerWithinMs?: number;
-  /** Limit of its heap, MB; the bytes of the snapshot are not in it. */
-  readonly maxHeapMb?: number;
-}
-
-/** On an idle machine a page of 32 MB takes up to two seconds, the end of 200 000 accounts four. */
-const ANSWER_WITHIN_MS = 45_000;
-/** Heap limit, MB. A list that exceeds it ends the thread, not the process. */
+/** Heap limit, MB, without the bytes of the snapshot. A list that exceeds it ends the thread, not the process. */
 const MAX_HEAP_MB = 1024;
 /** A larger young generation saves little time and costs memory. */
 const MAX_YOUNG_MB = 32;
@@ -31,16 +19,10 @@ const PROGRAM = readFileSync(builtFile('snapshot-builder.worker.cjs'), 'utf8');
 /** The worker thread that parses the bank's pages and builds snapshots of them, so that the serving thread does not. */
 export class BuilderThread {
   readonly #worker: Worker;
-  readonly #answerWithinMs: number;
   readonly #ended: Promise<never>;
 
-  constructor({
-    program = PROGRAM,
-    answerWithinMs = ANSWER_WITHIN_MS,
-    maxHeapMb = MAX_HEAP_MB,
-  }: BuilderThreadOptions = {}) {
+  constructor(program = PROGRAM, maxHeapMb = MAX_HEAP_MB) {
     const { promise, reject } = Promise.withResolvers<never>();
-    this.#answerWithinMs = answerWithinMs;
     this.#ended = promise;
     this.#ended.catch(() => undefined);
     this.#worker = new Worker(program, {
@@ -49,8 +31,8 @@ export class BuilderThread {
     });
     // the server keeps the process alive, not this
     this.#worker.unref();
-    this.#worker.once('error', (cause) => reject(internalError('ended', cause)));
-    this.#worker.once('exit', () => reject(internalError('ended')));
+    this.#worker.once('error', (cause) => reject(hasEnded(cause)));
+    this.#worker.once('exit', () => reject(hasEnded()));
   }
 
   /**
@@ -75,16 +57,14 @@ export class BuilderThread {
   async #ask(order: Order, transfer: ArrayBuffer[] = []): Promise<PageFacts | ArrayBuffer> {
     const replied = once(this.#worker, 'message') as Promise<[Reply]>;
     this.#worker.postMessage(order, transfer);
-    const result = await within(Promise.race([replied, this.#ended]), this.#answerWithinMs);
-    if (result === TIMED_OUT) throw internalError('did not answer');
-    const [reply] = result;
+    const [reply] = await Promise.race([replied, this.#ended]);
     if ('problem' in reply) throw new GatewayError(reply.problem.code, reply.problem.detail);
     return reply.value;
   }
 }
 
-const internalError = (what: string, cause?: unknown) =>
-  new GatewayError('internal-error', `The thread that builds the snapshot ${what}; the next refresh starts another.`, {
+const hasEnded = (cause?: unknown) =>
+  new GatewayError('internal-error', 'The thread that builds the snapshot ended; the next refresh starts another.', {
     cause,
   });
 

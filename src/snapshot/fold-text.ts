@@ -15,11 +15,6 @@ export function foldNumber(text: string): string {
   return foldText(withoutSpaces(text));
 }
 
-/** Folds a status, a currency or an id for comparison: removes letter case. */
-export function foldValue(text: string): string {
-  return text.toUpperCase();
-}
-
 /** Delimiter between and around texts; no search value contains it. */
 const BETWEEN = '\n';
 

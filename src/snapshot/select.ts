@@ -9,7 +9,7 @@ import { codeOf } from './value-column.js';
 /** Amount of text searched before yielding: a few milliseconds. */
 const BYTES_PER_SLICE = 2 * 1024 * 1024;
 
-/** Filters for accounts; all given filters must match (docs/api.md#query). */
+/** Filters for accounts; all given filters must match, and none is empty once it is folded (docs/api.md#query). */
 export type Filters = { readonly [K in ColumnField | 'iban' | 'q']?: string | undefined };
 
 /** A sort order: `-name` is by name, descending. */
@@ -39,8 +39,7 @@ export async function matchAccounts(snapshot: Snapshot, filters: Filters): Promi
   if (filters.q !== undefined) {
     const mask = newMask();
     await markMatches(snapshot.texts('search'), foldText(filters.q), mask);
-    const number = foldNumber(filters.q);
-    if (number !== '') await markMatches(snapshot.texts('numbers'), number, mask);
+    await markMatches(snapshot.texts('numbers'), foldNumber(filters.q), mask);
   }
   const [combined = null, ...others] = masks;
   for (const mask of others) {
@@ -59,8 +58,6 @@ function endOfSlice(offsets: Uint32Array, start: number): number {
 
 /** Marks every account whose text contains `needle`. Long texts are searched in slices. */
 async function markMatches({ bytes, offsets }: Texts, needle: string, mask: Uint8Array): Promise<void> {
-  // every text holds it; a caller is refused before (docs/api.md#query)
-  if (needle === '') throw new RangeError('nothing to search for');
   const wanted = Buffer.from(needle);
   for (let position = 0, next = 0; position < mask.length; position = next) {
     next = endOfSlice(offsets, position);

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Account } from './account.js';
 import { toNumbersText, toSearchText } from './fold-text.js';
-import { pack, unpack, type Section } from './layout.js';
-import { COLUMN_FIELDS, COLUMNS, type Sections, type SnapshotHeader, type TextField } from './sections.js';
+import { COLUMN_FIELDS, COLUMNS, pack, unpack, type Section, type SnapshotHeader, type TextField } from './sections.js';
 import { SORT_FIELDS, SORT_KEYS, toRanks } from './sort-order.js';
 import { TextPile } from './text-pile.js';
 import { toColumn } from './value-column.js';
@@ -69,8 +68,8 @@ export class SnapshotBuilder {
       sections[`${field}Values`] = values;
     }
     for (const [field, keys] of this.#sortKeys) sections[`${field}Ranks`] = toRanks(field, inOrder(keys));
-    const buffer = pack({ accounts: ids.length, asOf, complete } satisfies SnapshotHeader, sections);
-    const { digest, jsonBytes } = unpack(buffer).sections as Sections;
+    const buffer = pack({ accounts: ids.length, asOf, complete }, sections);
+    const { digest, jsonBytes } = unpack(buffer).sections;
     digest.set(createHash('sha256').update(jsonBytes).digest());
     return buffer;
   }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { pack, unpack } from './layout.js';
 import { account, accountsOf, balance, accountLists, snapshotOf } from '../../test/support/sample-snapshots.js';
 import { SnapshotBuilder } from './snapshot-builder.js';
 import { Snapshot } from './snapshot.js';
@@ -78,16 +77,5 @@ describe('the bytes of a snapshot', () => {
     expect(() => Array.from({ length: 10 }, (_, index) => add(`${index}`))).toThrow(
       'The account list takes more than 100000 bytes of memory.',
     );
-  });
-});
-
-describe('a layout', () => {
-  it('keeps each section, aligned, and its header', () => {
-    const source = { byteLength: 5, copyTo: (target: Uint8Array) => target.set(Buffer.from('éabc')) };
-    const words = Uint32Array.of(1, 2 ** 32 - 1);
-    const given = { bytes: Uint8Array.of(1, 2, 3), none: new Uint32Array(), source, words };
-    const { header, sections } = unpack(pack({ a: 'é' }, given));
-    expect(header).toEqual({ a: 'é' });
-    expect(sections).toEqual({ ...given, source: new Uint8Array(Buffer.from('éabc')) });
   });
 });

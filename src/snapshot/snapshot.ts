@@ -1,7 +1,6 @@
 import type { Instant } from '../time/clock.js';
 import type { Account, Balance } from './account.js';
-import { unpack } from './layout.js';
-import type { ColumnField, Sections, SnapshotHeader, TextField } from './sections.js';
+import { unpack, type ColumnField, type Sections, type TextField } from './sections.js';
 import { compareTexts, toOrder, type SortField } from './sort-order.js';
 import type { Texts } from './text-pile.js';
 import type { ValueColumn } from './value-column.js';
@@ -41,7 +40,7 @@ export class Snapshot {
   readonly #sections: Sections;
 
   constructor(buffer: ArrayBuffer, { askedAt, durationMs }: SnapshotTimes) {
-    const { header, sections } = unpack(buffer) as { header: SnapshotHeader; sections: Sections };
+    const { header, sections } = unpack(buffer);
     this.buffer = buffer;
     this.askedAt = askedAt;
     this.durationMs = durationMs;

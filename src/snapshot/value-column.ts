@@ -1,6 +1,4 @@
-import { foldValue } from './fold-text.js';
-
-/** One value of every account, folded, for filters that compare it. */
+/** One value of every account in upper case, for filters that compare it without letter case. */
 export interface ValueColumn {
   /** For each account where its value begins in `values`; 0 for null. */
   readonly codes: Uint32Array;
@@ -10,7 +8,7 @@ export interface ValueColumn {
 
 /** The column of these values, by position. */
 export function toColumn(given: readonly (string | null)[]): ValueColumn {
-  const texts = given.map((text) => text && foldValue(text));
+  const texts = given.map((text) => text && text.toUpperCase());
   const codes = new Map<string | null, number>([[null, 0]]);
   const lines = ['\n'];
   let bytes = 1;
@@ -29,7 +27,9 @@ export function toColumn(given: readonly (string | null)[]): ValueColumn {
 
 /** The code of a value; 0 when no account has it. */
 export function codeOf({ values }: ValueColumn, value: string): number {
-  return Buffer.from(values.buffer, values.byteOffset, values.byteLength).indexOf(`\n${toLine(foldValue(value))}`) + 1;
+  return (
+    Buffer.from(values.buffer, values.byteOffset, values.byteLength).indexOf(`\n${toLine(value.toUpperCase())}`) + 1
+  );
 }
 
 const toLine = (text: string): string => `${JSON.stringify(text)}\n`;
