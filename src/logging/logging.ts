@@ -15,7 +15,7 @@ interface LogOptions {
   readonly destination: LogDestination;
 }
 
-type LineListener = (level: string, fields: Readonly<Record<string, unknown>>) => void;
+type LineListener = (level: string, fields: Readonly<Record<string, unknown>>, msg: unknown) => void;
 
 const INFO = pino.levels.values['info'] as number;
 
@@ -49,7 +49,9 @@ export class Log {
         hooks: {
           logMethod(args, method, level) {
             const [first, ...rest]: unknown[] = args;
-            if (isFields(first)) for (const listener of listeners) listener(pino.levels.labels[level] ?? '', first);
+            if (isFields(first)) {
+              for (const listener of listeners) listener(pino.levels.labels[level] ?? '', first, rest[0]);
+            }
             if (level < leastWritten) return;
             // where no message is given, pino takes that of the error, which may quote data
             const line = rest.length === 0 && carriesError(first) ? [first, 'an error'] : args;
@@ -61,7 +63,7 @@ export class Log {
     );
   }
 
-  /** Calls `listener` with level and fields of each line from `info` up, whatever LOG_LEVEL is, and of others that are written. */
+  /** Calls `listener` with level, fields and message of each line from `info` up, whatever LOG_LEVEL is, and of others that are written. */
   listen(listener: LineListener): void {
     this.#listeners.push(listener);
   }

@@ -101,31 +101,17 @@ describe('the last events', () => {
     return { logger, clock, events: new RecentEvents(log, clock) };
   }
 
-  it('are those that someone may have to act on, in sentences of our own', () => {
+  it('are those beyond normal operation, with code and owner, and no other field', () => {
     const { logger, clock, events } = createEvents();
     logger.info({ event: 'request', code: 'bank-timeout' }, 'request');
-    logger.debug({ event: 'bank.call' }, 'call');
-    logger.warn({ event: 'bank.unavailable', code: 'bank-unreachable', owner: 'bank', detail: 'secret' }, 'a secret');
-    logger.error({ event: 'certificate.refused', code: 'made-up', file: '/secret' }, 'secret /secret');
-    logger.warn({ event: 'constructor' }, 'secret');
-    logger.warn('secret');
-    logger.error(new Error('secret'));
+    logger.warn({ event: 'bank.unavailable', code: 'bank-unreachable', owner: 'bank', work: 'x' }, 'it is away');
+    logger.error({ event: 'certificate.refused', file: '/file' }, 'refused');
+    logger.warn('no event');
+    logger.error(new Error('none'));
     const at = new Date(clock.now().wall).toISOString();
     expect(events.events).toEqual([
-      {
-        at,
-        level: 'warn',
-        event: 'bank.unavailable',
-        code: 'bank-unreachable',
-        owner: 'bank',
-        msg: 'the bank is unavailable',
-      },
-      {
-        at,
-        level: 'error',
-        event: 'certificate.refused',
-        msg: 'a new certificate or other credentials were refused; the old ones stay',
-      },
+      { at, level: 'warn', event: 'bank.unavailable', code: 'bank-unreachable', owner: 'bank', msg: 'it is away' },
+      { at, level: 'error', event: 'certificate.refused', msg: 'refused' },
     ]);
   });
 
@@ -141,13 +127,9 @@ describe('the last events', () => {
   });
 
   it('are 200 at most, the oldest first', () => {
-    const { logger, clock, events } = createEvents();
-    for (let count = 0; count < 250; count += 1) {
-      clock.advance(1000);
-      logger.warn({ event: 'snapshot.failed', code: 'bank-timeout' }, 'the accounts could not be read');
-    }
+    const { logger, events } = createEvents();
+    for (let count = 0; count < 250; count += 1) logger.warn({ event: 'snapshot.failed' }, `failure ${count}`);
     expect(events.events).toHaveLength(200);
-    const last = new Date(clock.now().wall).toISOString();
-    expect(events.events.at(-1)).toMatchObject({ at: last, owner: 'bank' });
+    expect(events.events.at(-1)).toMatchObject({ msg: 'failure 249' });
   });
 });

@@ -5,7 +5,6 @@ import { describe, expect, it } from '@jest/globals';
 import { EXIT } from '../../src/cli/exit.js';
 import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
 import { STEPS } from '../../src/doctor/steps.js';
-import { NOTABLE_EVENTS } from '../../src/telemetry/recent-events.js';
 import { settingErrors } from '../deployment/setting-errors.js';
 import {
   brokenCitations,
@@ -109,19 +108,6 @@ it.each([
   expect(settingErrors(parseEnv(read(path)) as Record<string, string>, sandbox)).toEqual([]);
 });
 
-/** Too common for the last hour, or of a time when nobody can ask for it. */
-const NOT_NOTABLE = [
-  'bank.call',
-  'certificate.unchanged',
-  'config.invalid',
-  'connection.closed',
-  'gateway.not-started',
-  'gateway.stopped',
-  'request',
-  'snapshot.refreshed',
-  'token.acquired',
-];
-
 /** Every event that a line of the source logs. */
 function loggedEvents(): string[] {
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(
@@ -137,9 +123,5 @@ describe('the events that the program logs', () => {
   it('are those in docs/logs.md, each once', () => {
     const rows = rowsUnder(readDocument('docs/logs.md'), 'event', 'level', 'meaning');
     expect(rows.flatMap(([event]) => coded(event)).toSorted()).toEqual(loggedEvents());
-  });
-
-  it('have a sentence for the last hour, but for those that nobody would look for there', () => {
-    expect(loggedEvents()).toEqual([...NOTABLE_EVENTS.keys(), ...NOT_NOTABLE].toSorted());
   });
 });
