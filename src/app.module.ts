@@ -8,7 +8,8 @@ import { IdentityHolder } from './auth/identity-holder.js';
 import { BankModule } from './bank/bank.module.js';
 import { Clock } from './time/clock.js';
 import { Settings } from './config/settings.js';
-import { ConsoleModule } from './console/console.module.js';
+import { ConsoleController } from './console/console.controller.js';
+import { SandboxControlController } from './console/sandbox-control.controller.js';
 import { ClientPackageController } from './guide/client-package.controller.js';
 import { GuideController } from './guide/guide.controller.js';
 import { HealthModule } from './health/health.module.js';
@@ -17,7 +18,7 @@ import { ProblemFilter } from './http/problem-filter.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { Log } from './logging/logging.js';
 import { ProblemsController } from './problems/problems.controller.js';
-import type { SandboxControl } from './sandbox/control/sandbox-control.js';
+import { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { SnapshotCache } from './snapshot/snapshot-cache.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
@@ -63,6 +64,7 @@ export class AppModule {
       { provide: Log, useValue: log },
       { provide: HttpEdge, useValue: edge },
       { provide: Activity, useValue: activity },
+      { provide: SandboxControl, useValue: sandbox },
     ];
     return {
       module: AppModule,
@@ -76,9 +78,15 @@ export class AppModule {
         AuthModule,
         HealthModule,
         TelemetryModule,
-        ConsoleModule.register(sandbox ?? null),
       ],
-      controllers: [ProblemsController, OpenApiController, GuideController, ClientPackageController],
+      controllers: [
+        ConsoleController,
+        ProblemsController,
+        OpenApiController,
+        GuideController,
+        ClientPackageController,
+        ...(sandbox ? [SandboxControlController] : []),
+      ],
       // Nest asks the filter of the root module last, so filters of other modules work
       providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, ...(readAtStart ? [ReadAtStart] : [])],
     };

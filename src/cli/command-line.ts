@@ -22,12 +22,16 @@ Exit codes of doctor: 0 no problem, 1 internal error, or the step that failed: 2
 6 tls, 7 token, 8 accounts, 9 shape, 10 sharing.
 `;
 
-/** The options of each command. */
-const COMMANDS = new Map([
-  ['serve', ['sandbox', 'fresh']],
-  ['doctor', ['sandbox', 'json', 'offline']],
-  ['sandbox', ['fresh', 'renew']],
-]);
+const FLAG = { type: 'boolean', default: false } as const;
+const OPTIONS = {
+  sandbox: FLAG,
+  fresh: FLAG,
+  renew: FLAG,
+  json: FLAG,
+  offline: FLAG,
+  version: FLAG,
+  help: { ...FLAG, short: 'h' },
+} as const;
 
 /** Runs what the command line asks for; returns the exit code. */
 export async function runCommandLine(process: NodeJS.Process): Promise<number> {
@@ -35,42 +39,34 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
     process.stderr.write(`accounts-gateway: ${problem}\n\n${HELP}`);
     return EXIT.settings;
   };
-  const given = process.argv.slice(2);
-  const at = given.findIndex((argument) => !argument.startsWith('-'));
-  const [command = 'serve'] = at < 0 ? [] : given.splice(at, 1);
-  const known = COMMANDS.get(command);
-  if (!known) return usage(`unknown command "${command}"`);
-  const flag = { type: 'boolean', default: false } as const;
-  const options = {
-    help: { ...flag, short: 'h' },
-    version: flag,
-    ...Object.fromEntries(known.map((name) => [name, flag])),
-  };
-  let values;
+  let given;
   try {
-    ({ values } = parseArgs({ args: given, options }));
+    given = parseArgs({ args: process.argv.slice(2), options: OPTIONS, allowPositionals: true });
   } catch (error) {
     // it goes on to explain how to give an argument that begins with a dash
-    return usage((error as Error).message.replace(/\. (To specify|This command) .*$/s, ''));
+    return usage((error as Error).message.replace(/\. To specify .*$/s, ''));
   }
+  const { values, positionals } = given;
   if (values.help || values.version) {
     process.stdout.write(values.help ? HELP : `${BUILD}\n`);
     return EXIT.stopped;
   }
-  const is = (name: string) => (values as Record<string, unknown>)[name] === true;
   // each is loaded when it is asked for: the doctor must work when the gateway does not
-  switch (command) {
+  switch (positionals.join(' ')) {
+    case '':
+    case 'serve': {
+      const { serve } = await import('./serve.js');
+      return serve(process, values);
+    }
     case 'doctor': {
       const { doctor } = await import('./doctor.js');
-      return doctor(process, { sandbox: is('sandbox'), json: is('json'), offline: is('offline') });
+      return doctor(process, values);
     }
     case 'sandbox': {
       const { runSandbox } = await import('./run-sandbox.js');
-      return runSandbox(process, { fresh: is('fresh'), renew: is('renew') });
+      return runSandbox(process, values);
     }
-    default: {
-      const { serve } = await import('./serve.js');
-      return serve(process, { sandbox: is('sandbox'), fresh: is('fresh') });
-    }
+    default:
+      return usage(`unknown command "${positionals.join(' ')}"`);
   }
 }

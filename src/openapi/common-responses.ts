@@ -6,41 +6,34 @@ import { refTo } from './schemas.js';
 type PathItem = OpenAPIObject['paths'][string];
 type Responses = NonNullable<PathItem['get']>['responses'];
 
+const header = (description: string, example: string | number) => ({
+  description,
+  schema: { type: typeof example === 'number' ? 'integer' : 'string', example },
+});
+
 /** The gateway's response headers (docs/api.md, Headers). */
 export const RESPONSE_HEADERS = {
-  Age: { description: 'The age of the data, in seconds.', schema: { type: 'integer', minimum: 0, example: 3 } },
-  'Cache-Control': {
-    description: 'How long the answer stays fresh.',
-    schema: { type: 'string', example: 'private, max-age=7' },
-  },
-  'Cache-Status': {
-    description: 'How the cache handled the request (RFC 9211).',
-    schema: { type: 'string', example: 'accounts-gateway; hit; ttl=7' },
-  },
-  ETag: {
-    description: 'Identifies the data, whatever its age. For `If-None-Match`.',
-    schema: { type: 'string', example: 'W/"bcWj5eK93YVZHCfq4huO6BfHDN6"' },
-  },
-  'Retry-After': {
-    description: 'Seconds to wait before a retry; on every 503.',
-    schema: { type: 'integer', minimum: 1, example: 2 },
-  },
-  'Snapshot-As-Of': {
-    description: 'When the bank was asked. After a 304 it overrides the body that the caller holds.',
-    schema: { type: 'string', format: 'date-time', example: '2026-11-21T08:00:00.000Z' },
-  },
-  'Snapshot-Complete': {
-    description: "`true` if the number of accounts agrees with the bank's own count; `null` if the bank gives none.",
-    schema: { type: 'string', enum: ['true', 'false', 'null'], example: 'true' },
-  },
-  'Snapshot-Stale': {
-    description: '`true` if the data is older than it should be, because the bank is slow or failing.',
-    schema: { type: 'string', enum: ['false', 'true'], example: 'false' },
-  },
-  'X-Request-Id': {
-    description: 'The id that the caller sent, or a new one. Finds the log line.',
-    schema: { type: 'string', example: '8ec19755-b535-4e79-b06c-11d12898fbe0' },
-  },
+  Age: header('The age of the data, in seconds.', 3),
+  'Cache-Control': header('How long the answer stays fresh.', 'private, max-age=7'),
+  'Cache-Status': header('How the cache handled the request (RFC 9211).', 'accounts-gateway; hit; ttl=7'),
+  ETag: header('Identifies the data, whatever its age. For `If-None-Match`.', 'W/"bcWj5eK93YVZHCfq4huO6BfHDN6"'),
+  'Retry-After': header('Seconds to wait before a retry; on every 503.', 2),
+  'Snapshot-As-Of': header(
+    'When the bank was asked. After a 304 it overrides the body that the caller holds.',
+    '2026-11-21T08:00:00.000Z',
+  ),
+  'Snapshot-Complete': header(
+    "`true` if the number of accounts agrees with the bank's own count, else `false`; `null` if the bank gives none.",
+    'true',
+  ),
+  'Snapshot-Stale': header(
+    '`true` if the data is older than it should be, because the bank is slow or failing, else `false`.',
+    'false',
+  ),
+  'X-Request-Id': header(
+    'The id that the caller sent, or a new one. Finds the log line.',
+    '8ec19755-b535-4e79-b06c-11d12898fbe0',
+  ),
 };
 
 const FROM_SNAPSHOT = [

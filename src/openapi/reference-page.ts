@@ -1,28 +1,17 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { toHtmlPage } from '../guide/html-page.js';
 import { renderMarkdown } from '../guide/markdown.js';
+import type { OpenApiSchema } from './schemas.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
 
-/** The keywords of a JSON Schema that the page shows. */
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly anyOf?: readonly Schema[];
-  readonly enum?: readonly unknown[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly format?: string;
-  readonly description?: string;
-  readonly default?: unknown;
-  readonly example?: unknown;
-}
-
 /** The API as a page for people: each route with a link that calls it, then each schema. */
 export function toReferencePage({ info, paths, components }: OpenAPIObject): string {
   const routes = Object.entries(paths).map(([path, { get }]) => (get ? toRoute(path, get) : ''));
-  const schemas = Object.entries(components?.schemas ?? {}).map(([name, schema]) => toSchema(name, schema as Schema));
+  const schemas = Object.entries(components?.schemas ?? {}).map(([name, schema]) =>
+    toSchema(name, schema as OpenApiSchema),
+  );
   const markdown = `# API reference
 
 ${info.description ?? ''}
@@ -47,8 +36,8 @@ function toRoute(path: string, { parameters = [], responses, summary = '', descr
     .filter((each): each is Parameter => 'name' in each)
     .map(({ name, description: text, schema }) => [
       code(name),
-      toType(schema as Schema),
-      text ?? (schema as Schema).description ?? '',
+      toType(schema as OpenApiSchema),
+      text ?? (schema as OpenApiSchema).description ?? '',
     ]);
   return `## GET ${path}
 
@@ -61,8 +50,9 @@ ${toTable(['status', 'answer', 'content type'], answers)}
 `;
 }
 
-function toSchema(name: string, schema: Schema): string {
-  const rows = Object.entries(schema.properties ?? {}).map(([field, each]) => [
+function toSchema(name: string, schema: OpenApiSchema): string {
+  const fields = (schema.properties ?? {}) as Record<string, OpenApiSchema>;
+  const rows = Object.entries(fields).map(([field, each]) => [
     code(field),
     toType(each),
     [each.description, each.example === undefined ? undefined : code(JSON.stringify(each.example))]
@@ -72,7 +62,7 @@ function toSchema(name: string, schema: Schema): string {
   return `### ${name}\n\n${rows.length === 0 ? toType(schema) : toTable(['field', 'type', 'meaning'], rows)}\n\n`;
 }
 
-function toType(schema: Schema): string {
+function toType(schema: OpenApiSchema): string {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.replace(/^.*\//, '');
     return `[${name}](#${name.toLowerCase()})`;

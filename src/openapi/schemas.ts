@@ -1,7 +1,8 @@
 import type { ApiResponseSchemaHost } from '@nestjs/swagger';
 import { z } from 'zod';
 
-type OpenApiSchema = ApiResponseSchemaHost['schema'];
+/** A JSON Schema in the document, or a reference to one. */
+export type OpenApiSchema = ApiResponseSchemaHost['schema'];
 
 const toReference = (id: string): string => `#/components/schemas/${id}`;
 
