@@ -141,13 +141,8 @@ export class AccessTokenProvider {
     const { code, owner, detail } = error;
     this.options.logger[error.needsSomeone ? 'error' : 'warn'](
       { event: 'token.failed', code, owner, detail, retryInMs: Math.round(error.retryAfterMs ?? 0) },
-      this.#consequence,
+      'the request for an access token failed',
     );
     return error;
-  }
-
-  get #consequence(): string {
-    if (!this.#condition) return 'no access token for the new certificate or credentials';
-    return this.usable ? 'the access token was not renewed; the current one stays in use' : 'no access token';
   }
 }

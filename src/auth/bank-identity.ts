@@ -1,4 +1,4 @@
-import type { LimitFunction } from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
 import type { Clock } from '../time/clock.js';
@@ -10,14 +10,12 @@ import { AccessTokenProvider } from './access-token-provider.js';
 import type { IdentityMaterial } from './identity-material.js';
 import { requestToken } from './request-token.js';
 
-interface BankIdentityOptions {
-  readonly material: IdentityMaterial;
+/** What every identity uses. */
+export interface IdentityParts {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly activity: Activity;
-  /** Allows one token request at a time, across all identities. */
-  readonly oneAtATime: LimitFunction;
 }
 
 /**
@@ -25,20 +23,24 @@ interface BankIdentityOptions {
  * bank ties a token to the certificate it was issued under.
  */
 export class BankIdentity {
-  /** The material it was built from, including key and password. */
-  readonly material: IdentityMaterial;
   readonly egress: Egress;
   readonly tokens: AccessTokenProvider;
 
-  constructor(options: BankIdentityOptions) {
-    const { material, settings, clock, logger, activity, oneAtATime } = options;
+  /**
+   * @param material what it is built from, key and password included
+   * @param oneAtATime allows one token request at a time, across all identities
+   */
+  constructor(
+    readonly material: IdentityMaterial,
+    parts: IdentityParts,
+    oneAtATime: LimitFunction = pLimit(1),
+  ) {
+    const { settings, clock, logger } = parts;
     const { keyPem, certificatePem, chainPem } = material.certificate;
-    this.material = material;
     const tls = { key: keyPem, cert: [certificatePem, ...chainPem].join('\n'), ca: material.ca };
-    this.egress = new Egress(settings, tls, { clock, logger, activity });
+    this.egress = new Egress(settings, tls, material.proxyCa, parts);
     const token = { egress: this.egress, authUrl: settings.BANK_AUTH_URL, material, clock, logger };
-    const request = () => oneAtATime(() => requestToken(token));
-    this.tokens = new AccessTokenProvider({ clock, logger, activity, request });
+    this.tokens = new AccessTokenProvider({ ...parts, request: () => oneAtATime(() => requestToken(token)) });
   }
 
   get certificate(): ClientCertificate {

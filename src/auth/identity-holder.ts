@@ -1,31 +1,29 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import pLimit from 'p-limit';
-import type { Logger } from 'pino';
-import type { Activity } from '../telemetry/activity.js';
-import type { Clock, Instant } from '../time/clock.js';
+import type { Instant } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import { PROBLEMS, type ProblemCode } from '../problems/problem-table.js';
-import type { Settings } from '../config/settings.js';
 import type { BankCondition } from './bank-condition.js';
-import { BankIdentity } from './bank-identity.js';
-import { validityError } from './validity-error.js';
-import { daysLeft } from '../pfx/expiry-notice.js';
+import { BankIdentity, type IdentityParts } from './bank-identity.js';
+import { daysLeft, ExpiryNotice } from '../pfx/expiry-notice.js';
 import { FileUnusable } from '../config/small-file.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 import { FileWatch } from '../config/file-watch.js';
 import { IdentityLog } from './identity-log.js';
-import { isSame, readIdentityMaterial, watchedFiles, type IdentityMaterial } from './identity-material.js';
+import {
+  isSame,
+  readIdentityMaterial,
+  validityError,
+  watchedFiles,
+  type IdentityMaterial,
+} from './identity-material.js';
 
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
 const LOOK_EVERY_MS = 1000;
 /** Files that cannot be used are read again after this time: the reason may pass without a change of the files (EMFILE). */
 const READ_AGAIN_AFTER_MS = 60_000;
 
-interface IdentityHolderOptions {
-  readonly settings: Settings;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly activity: Activity;
+interface IdentityHolderOptions extends IdentityParts {
   readonly condition: BankCondition;
 }
 
@@ -38,6 +36,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   readonly #oneTokenRequest = pLimit(1);
   readonly #oneReload = pLimit(1);
   readonly #log: IdentityLog;
+  readonly #expiry: ExpiryNotice;
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new AbortController();
   #current: BankIdentity;
@@ -61,9 +60,14 @@ export class IdentityHolder implements OnApplicationShutdown {
     material: IdentityMaterial,
   ) {
     this.#log = new IdentityLog(options.logger);
+    this.#expiry = new ExpiryNotice(options.logger, {
+      what: 'the client certificate',
+      remedy: 'get a new one from the bank and install it',
+    });
     this.#current = this.#create(material);
     this.#current.tokens.takeOver(options.condition);
     this.#log.loaded(this.#current.certificate, this.#nowMs);
+    this.#expiry.check(this.#current.certificate, this.#nowMs);
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
@@ -110,7 +114,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #look(): void {
-    this.#log.checkExpiry(this.#current.certificate, this.#nowMs);
+    this.#expiry.check(this.#current.certificate, this.#nowMs);
     const changed = this.watch.changed();
     if (this.#oneReload.activeCount > 0) return;
     const { clock } = this.options;
@@ -194,7 +198,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   }
 
   #create(material: IdentityMaterial): BankIdentity {
-    return new BankIdentity({ ...this.options, material, oneAtATime: this.#oneTokenRequest });
+    return new BankIdentity(material, this.options, this.#oneTokenRequest);
   }
 }
 

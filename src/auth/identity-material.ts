@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Settings } from '../config/settings.js';
+import { GatewayError } from '../problems/gateway-error.js';
 import { parseCertificates } from '../config/pem-file.js';
 import { FileUnusable, readSmallFile } from '../config/small-file.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
@@ -13,7 +14,7 @@ export interface IdentityMaterial {
   readonly password: string;
   /** PEM of the only roots trusted for the bank, or null. */
   readonly ca: string | null;
-  /** PEM of the roots for an https proxy, to notice a change; egress reads them itself. */
+  /** PEM of the only roots trusted for an https proxy, or null. */
   readonly proxyCa: string | null;
 }
 
@@ -67,6 +68,22 @@ export function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {
   return isDeepStrictEqual(shown(a), shown(b));
 }
 
+/** The error `certificate-unusable`, with the date, for a certificate that cannot be used at `nowMs`; null if it can. */
+export function validityError(
+  { notBefore, notAfter }: Pick<ClientCertificate, 'notBefore' | 'notAfter'>,
+  nowMs: number,
+): GatewayError | null {
+  if (nowMs > notAfter.getTime()) {
+    const detail = `The client certificate expired on ${notAfter.toISOString()}; get a new one from the bank.`;
+    return new GatewayError('certificate-unusable', detail);
+  }
+  if (nowMs < notBefore.getTime()) {
+    const detail = `The client certificate is not valid before ${notBefore.toISOString()}; check the clock of this machine, or wait.`;
+    return new GatewayError('certificate-unusable', detail);
+  }
+  return null;
+}
+
 /** The text of a PEM file, and each certificate in it. @throws FileUnusable */
 function readRoots(file: string): { readonly pem: string; readonly certificates: readonly string[] } {
   const pem = readSmallFile(file).toString('utf8');
@@ -99,7 +116,7 @@ function readCertificateFile(variable: string, file: string): Buffer {
     if (!(error instanceof FileUnusable)) throw error;
     throw new CertificateUnreadable(
       'file',
-      `${variable} points to ${error.path}, which ${error.reason}.`,
+      `${variable} ${error.problem}.`,
       `Correct the path, and make the file readable for the gateway's user.`,
       { cause: error },
     );

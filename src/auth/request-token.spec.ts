@@ -21,7 +21,7 @@ async function ask(body: unknown, { status = 200, retryAfter = null as string | 
         const bytes = Buffer.isBuffer(body)
           ? body
           : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-        return Promise.resolve({ status, contentType: 'text/plain', retryAfter, body: bytes });
+        return Promise.resolve({ status, retryAfter, body: bytes });
       },
     },
     authUrl: 'https://auth.bank.example/m2m',

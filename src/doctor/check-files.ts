@@ -1,5 +1,4 @@
-import { readIdentityMaterial, type IdentityMaterial } from '../auth/identity-material.js';
-import { validityError } from '../auth/validity-error.js';
+import { readIdentityMaterial, validityError, type IdentityMaterial } from '../auth/identity-material.js';
 import { SettingsInvalid } from '../config/settings-error.js';
 import type { Settings } from '../config/settings.js';
 import { describeRoute } from '../egress/route.js';

@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { AuthorizedCall } from '../auth/authorized-call.js';
 import { BankIdentity } from '../auth/bank-identity.js';
@@ -68,7 +67,7 @@ export async function examine(options: ExamineOptions): Promise<DoctorReport> {
 async function examineBank(steps: Steps, settings: Settings, material: IdentityMaterial, clock: Clock): Promise<void> {
   const logger = pino({ level: 'silent' });
   const activity = new Activity();
-  const identity = new BankIdentity({ material, settings, clock, activity, logger, oneAtATime: pLimit(1) });
+  const identity = new BankIdentity(material, { settings, clock, activity, logger });
   const call = new AuthorizedCall({ current: identity }, settings, clock);
   try {
     await steps.run('dns', (findings) => checkDns(settings, findings));

@@ -51,29 +51,15 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget, nowWallMs:
   if (status < 400) {
     return new GatewayError('bank-refused', `${name} answered with a redirect (${status}), which is not followed.`);
   }
-  // so nginx with ssl_verify_client answers a client certificate that it does not accept, or that was not shown
-  if (status === 400 && /SSL certificate/i.test(pageOf(answer))) {
+  // the page of nginx with ssl_verify_client for a client certificate that it does not accept, or that was not shown
+  if (status === 400 && /^\s*<.*SSL certificate/is.test(answer.body.toString('latin1', 0, 4096))) {
     return new GatewayError(
       'certificate-rejected',
       `${answered} with a page that says that our client certificate was not accepted, or did not arrive.`,
     );
   }
   const [code, reason] = REFUSALS[target][status] ?? ['bank-refused', ''];
-  return new GatewayError(code, `${answered}${reason}.${pageHint(answer)}`);
-}
-
-/** A sentence for a 400 or 403 whose body is a page: it may not come from the service itself. */
-function pageHint(answer: WireAnswer): string {
-  if ((answer.status !== 400 && answer.status !== 403) || pageOf(answer) === '') return '';
-  return ' The answer is an HTML page: the server in front of the service may have refused our client certificate, or a firewall the request.';
-}
-
-/** The beginning of an HTML page; empty for any other answer. */
-function pageOf(answer: WireAnswer): string {
-  const text = answer.body.toString('latin1', 0, 4096);
-  const isPage =
-    /^(text\/html|application\/xhtml)/i.test(answer.contentType) || /^\s*<(!doctype html|html)/i.test(text);
-  return isPage ? text : '';
+  return new GatewayError(code, `${answered}${reason}.`);
 }
 
 /** Milliseconds from a Retry-After header in seconds or as a date (RFC 9110 §10.2.3); undefined if it cannot be read. */

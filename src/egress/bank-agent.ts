@@ -20,23 +20,19 @@ export interface ClientTls {
   readonly ca: string | null;
 }
 
-/** The settings of all connections of one egress. */
-export type AgentSettings = Pick<Settings, 'BANK_TLS_MAX_VERSION' | 'BANK_CONNECT_TIMEOUT_MS' | 'EGRESS_LOCAL_ADDRESS'>;
-
 /** Options of a call for the agent, beyond Node's. */
 export interface CallOptions extends RequestOptions {
   /** Ends the opening of a connection for this call. Not Node's `signal`, which would stay with a socket others use later. */
   readonly callSignal?: AbortSignal | undefined;
 }
 
-/** The bank's server certificate is not trusted; `message` of the cause is the runtime's code. */
+/** The bank's server certificate is not trusted. */
 export class BankUntrusted extends GatewayError {
   /** Private, so that no log line shows it. */
   readonly #server: X509Certificate | undefined;
 
   constructor(address: string, code: string | undefined, server: X509Certificate | undefined) {
-    const detail = `The certificate of ${address} is not trusted${code ? ` (${code})` : ''}.`;
-    super('bank-untrusted', detail, { cause: new Error(code) });
+    super('bank-untrusted', `The certificate of ${address} is not trusted${code ? ` (${code})` : ''}.`);
     this.#server = server;
   }
 
@@ -57,11 +53,11 @@ const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 };
  * proxy, tunnel and TLS. Our certificate is shown inside the tunnel only.
  */
 export class BankAgent extends Agent {
-  readonly #settings: AgentSettings;
+  readonly #settings: Settings;
   readonly #proxy: Proxy | null;
 
   /** @param proxy null for direct connections */
-  constructor(tls: ClientTls, settings: AgentSettings, proxy: Proxy | null) {
+  constructor(tls: ClientTls, settings: Settings, proxy: Proxy | null) {
     super({ ...KEEP_ALIVE, ...bankTlsOptions(tls, settings), ...dialOptions(settings) });
     this.#settings = settings;
     this.#proxy = proxy;
@@ -155,7 +151,7 @@ const toAddress = ({ host, port }: CallOptions) => `${host?.includes(':') ? `[${
  * The TLS options of every connection to the bank: our certificate, its roots, TLS 1.2 up to BANK_TLS_MAX_VERSION, HTTP/1.1,
  * never unverified. Up to TLS 1.2 the bank may ask for the certificate after the handshake, by renegotiation.
  */
-function bankTlsOptions(tls: ClientTls, { BANK_TLS_MAX_VERSION: maxVersion }: AgentSettings) {
+function bankTlsOptions(tls: ClientTls, { BANK_TLS_MAX_VERSION: maxVersion }: Settings) {
   return {
     key: tls.key,
     cert: tls.cert,
@@ -171,7 +167,7 @@ function bankTlsOptions(tls: ClientTls, { BANK_TLS_MAX_VERSION: maxVersion }: Ag
  * How TCP connections are opened. Of several addresses each but the last gets a quarter of the connect deadline, not
  * Node's 250 ms, which a far one does not answer in. With a source address only addresses of its family are tried.
  */
-function dialOptions({ BANK_CONNECT_TIMEOUT_MS: timeoutMs, EGRESS_LOCAL_ADDRESS: localAddress }: AgentSettings) {
+function dialOptions({ BANK_CONNECT_TIMEOUT_MS: timeoutMs, EGRESS_LOCAL_ADDRESS: localAddress }: Settings) {
   return {
     autoSelectFamilyAttemptTimeout: Math.max(10, Math.round(timeoutMs / 4)),
     ...(localAddress !== undefined && { localAddress, family: isIP(localAddress) }),

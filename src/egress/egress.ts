@@ -1,26 +1,18 @@
+import type { Span } from '@opentelemetry/api';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
-import type { Activity } from '../telemetry/activity.js';
+import { isProblemCode, type ProblemCode } from '../problems/problem-table.js';
 import type { GatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import type { Activity } from '../telemetry/activity.js';
+import { endCallSpan, startCallSpan } from '../telemetry/spans.js';
 import type { Clock } from '../time/clock.js';
-import type { Settings } from '../config/settings.js';
-import { readSmallFile } from '../config/small-file.js';
-import { BankAgent, type AgentSettings, type ClientTls } from './bank-agent.js';
-import { nameOf, toAnswerError } from './answer-error.js';
-import { CallReport } from './call-report.js';
 import { orAborted } from '../time/deadline.js';
-import { goesDirect, type RouteSettings } from './route.js';
+import type { Settings } from '../config/settings.js';
+import { BankAgent, type ClientTls } from './bank-agent.js';
+import { nameOf, toAnswerError } from './answer-error.js';
+import { goesDirect } from './route.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError } from './wire-failure.js';
-
-/** The settings that egress uses. */
-export type EgressSettings = RouteSettings &
-  AgentSettings &
-  Pick<
-    Settings,
-    'BANK_REQUEST_TIMEOUT_MS' | 'BANK_MAX_CONCURRENT_REQUESTS' | 'BANK_MAX_RESPONSE_BYTES' | 'EGRESS_PROXY_CA_FILE'
-  >;
 
 /** A request was not sent, because its `sendBefore` had passed. */
 export class TooLateToSend extends Error {}
@@ -34,13 +26,21 @@ interface EgressParts {
   readonly activity: Activity;
 }
 
+/** One call, from when it has its slot. */
+interface Call {
+  readonly request: WireRequest;
+  readonly started: number;
+  readonly span: Span | undefined;
+}
+
+/** Reason for a failed call: a problem code, a caller who left, or an expired token. */
+type CallFailure = ProblemCode | 'given-up' | 'not-sent';
+
 /**
  * All calls to the bank: GET over mutual TLS to the configured hosts, directly or through the egress proxy. Whole-call and
  * connect deadlines, no redirects, no absolute addresses, a size limit, at most BANK_MAX_CONCURRENT_REQUESTS at a time.
  */
 export class Egress {
-  readonly #settings: EgressSettings;
-  readonly #parts: EgressParts;
   readonly #client: WireClient;
   readonly #limit;
   readonly #direct: BankAgent;
@@ -50,14 +50,16 @@ export class Egress {
   /** True once the bank has answered with this certificate. */
   #everAnswered = false;
 
-  /** @throws FileUnusable when EGRESS_PROXY_CA_FILE cannot be read */
-  constructor(settings: EgressSettings, tls: ClientTls, parts: EgressParts) {
-    const { EGRESS_PROXY_CA_FILE: proxyCaFile, EGRESS_PROXY_URL: url } = settings;
-    const ca = proxyCaFile === undefined ? null : readSmallFile(proxyCaFile).toString('utf8');
-    this.#settings = settings;
+  /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's own */
+  constructor(
+    private readonly settings: Settings,
+    tls: ClientTls,
+    proxyCa: string | null,
+    private readonly parts: EgressParts,
+  ) {
+    const { EGRESS_PROXY_URL: url } = settings;
     this.#direct = new BankAgent(tls, settings, null);
-    this.#proxied = url && new BankAgent(tls, settings, { url, ca });
-    this.#parts = parts;
+    this.#proxied = url && new BankAgent(tls, settings, { url, ca: proxyCa });
     this.#limit = pLimit(settings.BANK_MAX_CONCURRENT_REQUESTS);
     this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES);
   }
@@ -97,31 +99,31 @@ export class Egress {
    * @param target the other side, for messages: in words, or host and port
    */
   toError(failure: CallFailed, target: string, timedOut = false): GatewayError {
-    return toWireError(failure, { target, timedOut, everAnswered: this.#everAnswered, settings: this.#settings });
+    return toWireError(failure, { target, timedOut, everAnswered: this.#everAnswered, settings: this.settings });
   }
 
   /** The agent that opens, keeps and reuses the connections to `baseUrl`. */
   agentFor(baseUrl: string): BankAgent {
-    return this.#proxied && !goesDirect(this.#settings, baseUrl) ? this.#proxied : this.#direct;
+    return this.#proxied && !goesDirect(this.settings, baseUrl) ? this.#proxied : this.#direct;
   }
 
   async #send(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
     givenUp.throwIfAborted();
-    const report = new CallReport(request, this.#parts);
-    const deadline = AbortSignal.timeout(this.#settings.BANK_REQUEST_TIMEOUT_MS);
+    const call = { request, started: performance.now(), span: startCallSpan(request) };
+    const deadline = AbortSignal.timeout(this.settings.BANK_REQUEST_TIMEOUT_MS);
     try {
       const answer = await this.#getOverLiveSocket(request, AbortSignal.any([deadline, givenUp]));
       this.#everAnswered = true;
-      report.end(answer.status, this.#codeOf(answer, request));
+      this.#report(call, answer.status, this.#codeOf(answer, request));
       return answer;
     } catch (error) {
       if (!(error instanceof CallFailed) || givenUp.aborted) {
-        report.end(null, givenUp.aborted ? 'given-up' : 'not-sent');
+        this.#report(call, null, givenUp.aborted ? 'given-up' : 'not-sent');
         throw error;
       }
       const failure = this.toError(error, nameOf(request.target), deadline.aborted);
       if (error.status !== null) this.#everAnswered = true;
-      report.end(error.status, failure.code);
+      this.#report(call, error.status, failure.code);
       throw failure;
     }
   }
@@ -133,7 +135,7 @@ export class Egress {
   async #getOverLiveSocket(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
     const agent = this.agentFor(request.baseUrl);
     for (;;) {
-      if (request.sendBefore && this.#parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
+      if (request.sendBefore && this.parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
       try {
         return await this.#client.get(request, agent, signal);
       } catch (error) {
@@ -145,8 +147,28 @@ export class Egress {
 
   #codeOf(answer: WireAnswer, { target, expected = [] }: WireRequest): ProblemCode | null {
     if (expected.includes(answer.status)) return null;
-    if (answer.status === 200 && !STARTS_LIKE_JSON.test(answer.body.toString('latin1', 0, 1024)))
+    if (answer.status === 200 && !STARTS_LIKE_JSON.test(answer.body.toString('latin1', 0, 1024))) {
       return 'bank-response-invalid';
-    return toAnswerError(answer, target, this.#parts.clock.now().wall)?.code ?? null;
+    }
+    return toAnswerError(answer, target, this.parts.clock.now().wall)?.code ?? null;
+  }
+
+  /**
+   * Reports a call as a span, a log line and an event for metrics, which do not count one that was given up or not sent.
+   * @param status null without a status line
+   */
+  #report({ request, started, span }: Call, status: number | null, failure: CallFailure | null): void {
+    const { target, baseUrl, path, query, headers } = request;
+    const { host, hostname, port } = new URL(baseUrl);
+    const ms = performance.now() - started;
+    // another status than 200 names the failure itself
+    const unnamed = failure !== null && (status ?? 200) === 200;
+    const outcome = { ...(status !== null && { status }), ...(unnamed && { failure }) };
+    if (span) endCallSpan(span, outcome);
+    const fields = { target, host, path, ...query, refreshId: headers['X-Request-Id'], ms: Math.round(ms), ...outcome };
+    this.parts.logger.debug({ event: 'bank.call', ...fields }, 'call to the bank');
+    if (failure !== null && !isProblemCode(failure)) return;
+    const server = { serverAddress: hostname, serverPort: Number(port || 443) };
+    this.parts.activity.emit('bankCallEnded', { target, ...server, status, ms, code: failure });
   }
 }

@@ -26,7 +26,7 @@ interface TunnelRequest {
 /**
  * A connection through a CONNECT proxy, on which the bank's TLS may begin. Any answer but a 200 with nothing after it is an
  * error, and an attempt that is late or not wanted any longer leaves no socket.
- * @throws GatewayError ProxyRefused, proxy-unavailable; the reason of `signal`
+ * @throws GatewayError proxy-refused, proxy-unavailable; the reason of `signal`
  */
 export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
   const { proxy, dial, target, timeoutMs, signal } = tunnel;
@@ -56,7 +56,8 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
     request.destroy();
   };
   request.on('error', ({ code }: NodeJS.ErrnoException) => {
-    fail(code?.startsWith('HPE_') ? toRefused(tunnel) : toUnavailable(url, code));
+    if (code?.startsWith('HPE_')) fail(toRefused(tunnel));
+    else fail(new GatewayError('proxy-unavailable', `The egress proxy ${url.host} cannot be reached (${code}).`));
   });
   request.on('connect', ({ statusCode }, socket: Socket, head) => {
     // the request no longer handles its errors
@@ -89,44 +90,20 @@ export class ProxyTimedOut extends GatewayError {
   }
 }
 
-/** The answer to CONNECT is not a tunnel, cannot be read, or has no end; or the tunnel does not lead to TLS. */
-export class ProxyRefused extends GatewayError {
-  constructor(
-    detail: string,
-    /** The status of the answer, if it is the reason. */
-    readonly proxyStatus?: number,
-  ) {
-    super('proxy-refused', detail);
-  }
-}
-
-function toRefused({ proxy: { url }, target }: TunnelRequest, status?: number): ProxyRefused {
+function toRefused({ proxy: { url }, target }: TunnelRequest, status?: number): GatewayError {
   const answered = status === undefined ? '' : ` (it answered ${status})`;
-  return new ProxyRefused(`The egress proxy ${url.host} did not open a tunnel to ${target}${answered}.`, status);
-}
-
-/** The bytes in the tunnel are not TLS. */
-export const toNoTls = (proxy: URL, target: string): ProxyRefused =>
-  new ProxyRefused(`The tunnel of the egress proxy ${proxy.host} to ${target} does not lead to a TLS server.`);
-
-function toUnavailable({ host }: URL, code = 'unknown'): GatewayError {
-  const cause = new Error(code);
-  if (!isTrustFailure(code)) {
-    return new GatewayError('proxy-unavailable', `The egress proxy ${host} cannot be reached (${code}).`, { cause });
-  }
   return new GatewayError(
-    'proxy-unavailable',
-    `The certificate of the egress proxy ${host} is not trusted (${code}).`,
-    {
-      cause,
-      // roots and name are settings; a proxy that has let its certificate expire is not ours
-      owner: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/.test(code) ? 'network' : 'operator',
-    },
+    'proxy-refused',
+    `The egress proxy ${url.host} did not open a tunnel to ${target}${answered}.`,
   );
 }
 
-/** True for a code of the runtime that means a server certificate that is not trusted. */
-export const isTrustFailure = (code: string): boolean => /^(?!ERR_SSL_).*(CERT|SIGNED|ISSUER|VERIFY)/.test(code);
+/** The bytes in the tunnel are not TLS. */
+export const toNoTls = (proxy: URL, target: string): GatewayError =>
+  new GatewayError(
+    'proxy-refused',
+    `The tunnel of the egress proxy ${proxy.host} to ${target} does not lead to a TLS server.`,
+  );
 
 function toAuthorization({ username, password }: URL): string | null {
   if (username === '' && password === '') return null;

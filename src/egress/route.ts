@@ -2,24 +2,22 @@ import { isIP } from 'node:net';
 import { isWithin, toCidr } from '../config/cidr.js';
 import type { Settings } from '../config/settings.js';
 
-export type RouteSettings = Pick<Settings, 'EGRESS_PROXY_URL' | 'EGRESS_NO_PROXY' | 'EGRESS_LOCAL_ADDRESS'>;
-
 /** The way to `baseUrl` in words, without credentials: `direct`, `direct from 192.0.2.1`, `proxy http://host:3128`. */
-export function describeRoute(settings: RouteSettings, baseUrl: string): string {
+export function describeRoute(settings: Settings, baseUrl: string): string {
   const { EGRESS_PROXY_URL: proxy, EGRESS_LOCAL_ADDRESS: localAddress } = settings;
   const from = localAddress === undefined ? '' : ` from ${localAddress}`;
   return proxy && !goesDirect(settings, baseUrl) ? `proxy ${proxy.protocol}//${proxy.host}${from}` : `direct${from}`;
 }
 
 /** The ways to both hosts of the bank: one where they are the same, else each by its name. */
-export function describeRoutes(settings: RouteSettings & Pick<Settings, 'BANK_BASE_URL' | 'BANK_AUTH_URL'>): string {
+export function describeRoutes(settings: Settings): string {
   const accounts = describeRoute(settings, settings.BANK_BASE_URL);
   const tokens = describeRoute(settings, settings.BANK_AUTH_URL);
   return accounts === tokens ? accounts : `accounts: ${accounts}; tokens: ${tokens}`;
 }
 
 /** True if `baseUrl` is reached without a proxy. */
-export function goesDirect(settings: RouteSettings, baseUrl: string): boolean {
+export function goesDirect(settings: Settings, baseUrl: string): boolean {
   if (!settings.EGRESS_PROXY_URL) return true;
   const url = new URL(baseUrl);
   return matchesNoProxy(settings.EGRESS_NO_PROXY, url.hostname, Number(url.port || 443));

@@ -29,7 +29,6 @@ export interface WireRequest {
 /** An answer of the bank's, whatever its status; the body is complete and decompressed, but not parsed. */
 export interface WireAnswer {
   readonly status: number;
-  readonly contentType: string;
   /** The Retry-After header as sent. */
   readonly retryAfter: string | null;
   readonly body: Buffer;
@@ -145,7 +144,6 @@ export class WireClient {
     };
     return {
       status: response.status,
-      contentType: header('content-type') ?? '',
       retryAfter: header('retry-after'),
       body: await readBody(response.data, header('content-encoding') ?? '', this.#maxBytes),
     };

@@ -1,5 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../problems/gateway-error.js';
+import type { ProblemCode } from '../problems/problem-table.js';
 import type { Settings } from '../config/settings.js';
 import { AnswerTooLarge, type CallFailed } from './wire-client.js';
 
@@ -15,12 +16,12 @@ export interface FailureContext {
 }
 
 /** TLS alerts with which a server refuses the client's certificate (RFC 8446 §6.2). */
-const CERTIFICATE_ALERTS = new Set([40, 42, 43, 44, 45, 46, 47, 48, 116]);
+const CERTIFICATE_ALERTS = new Set(['40', '42', '43', '44', '45', '46', '47', '48', '116']);
 
 /**
  * Turns what went wrong on the wire into a GatewayError. Judged by TLS alert number and by what had happened before,
- * since the names of such errors differ between versions of Node. The cause is replaced by its bare code: an AxiosError
- * carries password, token and body along.
+ * since the names of such errors differ between versions of Node. The cause is left behind: an AxiosError carries
+ * password, token and body along.
  */
 export function toWireError(failure: CallFailed, context: FailureContext): GatewayError {
   const { target, timedOut, everAnswered, settings } = context;
@@ -28,17 +29,11 @@ export function toWireError(failure: CallFailed, context: FailureContext): Gatew
   const chain = causesOf(failure.cause);
   const unconnected = chain.find((error) => error instanceof GatewayError);
   if (unconnected) return unconnected;
-  const code = chain
-    .map((error) => (error as NodeJS.ErrnoException).code)
-    .find((each) => typeof each === 'string' && !/^ERR_(BAD|NETWORK|CANCELED)/.test(each));
-  const cause = new Error(String(code ?? 'unknown'));
-  const fail = (...[name, detail, options]: ConstructorParameters<typeof GatewayError>) =>
-    new GatewayError(name, detail.charAt(0).toUpperCase() + detail.slice(1), { ...options, cause });
+  const fail = (code: ProblemCode, detail: string) =>
+    new GatewayError(code, detail.charAt(0).toUpperCase() + detail.slice(1));
 
-  const alert = chain
-    .map((error) => /SSL alert number (\d+)/.exec(error.message)?.[1])
-    .find((number) => number !== undefined);
-  if (alert !== undefined && CERTIFICATE_ALERTS.has(Number(alert))) {
+  const alert = chain.map(({ message }) => /SSL alert number (\d+)/.exec(message)?.[1]).find(Boolean);
+  if (alert !== undefined && CERTIFICATE_ALERTS.has(alert)) {
     return fail('certificate-rejected', `${target} refused our client certificate (TLS alert ${alert}).`);
   }
   if (timedOut) {
@@ -50,17 +45,14 @@ export function toWireError(failure: CallFailed, context: FailureContext): Gatew
       `The response from ${target} is larger than ${settings.BANK_MAX_RESPONSE_BYTES} bytes (BANK_MAX_RESPONSE_BYTES).`,
     );
   }
-  if (code?.startsWith('HPE_')) {
-    return fail('bank-response-invalid', `The response from ${target} is not valid HTTP (${code}).`);
-  }
-  const reset = chain.some(
-    (error) =>
-      (error as NodeJS.ErrnoException).syscall === 'read' && (error as NodeJS.ErrnoException).code === 'ECONNRESET',
-  );
-  if (answered && !reset) {
+  // axios adds its own
+  const code = chain.map((error) => error.code).find((each) => each && !/^ERR_(BAD|NETWORK|CANCELED)/.test(each));
+  const reset = chain.some((error) => error.syscall === 'read' && error.code === 'ECONNRESET');
+  if (code?.startsWith('HPE_') || (answered && !reset)) {
+    const reason = code ? ` (${code})` : '';
     return fail(
       'bank-response-invalid',
-      `The response from ${target} was cut off or could not be decompressed${code ? ` (${code})` : ''}.`,
+      `The response from ${target} is not valid HTTP, was cut off, or could not be decompressed${reason}.`,
     );
   }
   if ((code === 'ECONNRESET' || code === 'EPIPE') && !answered && !failure.reusedSocket && !everAnswered) {
@@ -69,16 +61,10 @@ export function toWireError(failure: CallFailed, context: FailureContext): Gatew
       `${target} closed the connection before its first answer; most likely it refused our client certificate: unknown, expired, or its chain is missing in the PFX. An address that is not on the allowlist of the bank can look the same.`,
     );
   }
-  if (alert !== undefined || code === 'EPROTO' || code?.startsWith('ERR_SSL')) {
-    return fail(
-      'bank-unreachable',
-      `The TLS handshake with ${target} failed${alert ? ` (TLS alert ${alert})` : code ? ` (${code})` : ''}.`,
-    );
-  }
-  return fail(
-    'bank-unreachable',
-    `${REASONS[code ?? ''] ?? 'The connection to the bank failed'} (${target}${code ? `, ${code}` : ''}).`,
-  );
+  const isTls = alert !== undefined || code === 'EPROTO' || code?.startsWith('ERR_SSL');
+  const reason = REASONS[code ?? ''] ?? (isTls ? 'The TLS handshake failed' : 'The connection to the bank failed');
+  const trace = alert === undefined ? code : `TLS alert ${alert}`;
+  return fail('bank-unreachable', `${reason} (${target}${trace ? `, ${trace}` : ''}).`);
 }
 
 /** Explanations of the runtime's error codes. */
@@ -86,19 +72,16 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The bank refused the connection',
   ENOTFOUND: 'The name of the bank could not be resolved',
   EAI_AGAIN: 'The name of the bank could not be resolved',
-  EAI_NODATA: 'The name of the bank could not be resolved',
-  EAI_NONAME: 'The name of the bank could not be resolved',
   ECONNRESET: 'The bank closed the connection',
   EPIPE: 'The bank closed the connection',
   EHOSTUNREACH: 'There is no route to the bank',
   ENETUNREACH: 'There is no route to the bank',
-  EADDRNOTAVAIL: 'There is no route to the bank from EGRESS_LOCAL_ADDRESS',
-  EINVAL: 'There is no route to the bank from EGRESS_LOCAL_ADDRESS',
+  EADDRNOTAVAIL: 'There is no route to the bank',
   ETIMEDOUT: 'The bank did not accept the connection',
 };
 
 /** The error and its causes; the attempts of a dual-stack connect too. */
-function causesOf(thrown: unknown): Error[] {
+function causesOf(thrown: unknown): NodeJS.ErrnoException[] {
   const found: Error[] = [];
   const visit = (error: unknown) => {
     if (!isNativeError(error) || found.includes(error) || found.length > 20) return;

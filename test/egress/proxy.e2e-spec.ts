@@ -2,7 +2,6 @@ import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/global
 import { X509Certificate } from 'node:crypto';
 import { createAuthority, expired } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
-import { temporaryDirectory } from '../support/closing.js';
 import { type Connect, startConnectProxy, startRoute, withCredentials } from '../support/connect-proxy.js';
 import { accountsAt, createEgress, failureOf, identityFor } from '../support/egress.js';
 import { startGateway } from '../support/gateway.js';
@@ -278,30 +277,27 @@ describe('a proxy out of reach', () => {
   });
 
   test.each([
-    ['untrusted', 'operator', /not trusted \(.*(ISSUER|VERIFY|SIGNED)/],
-    ['wrong name', 'operator', /not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)/],
-    ['expired', 'network', /not trusted \(CERT_HAS_EXPIRED\)/],
-    ['plain HTTP', 'network', /cannot be reached/],
-  ] as const)(
-    'an https proxy that is not the one we know (%s) is no fault of the bank, and for the %s',
-    async (kind, owner, detail) => {
-      const authority = createAuthority('Proxy CA');
-      const names = kind === 'wrong name' ? ['proxy.example'] : ['localhost'];
-      const tls = authority.server(names, ...(kind === 'expired' ? [expired()] : []));
-      const proxy = await startConnectProxy(kind === 'plain HTTP' ? {} : { tls });
-      const url = new URL(`https://localhost:${proxy.port}`);
-      const egress = createEgress(identityFor(bank), {
-        EGRESS_PROXY_URL: url,
-        EGRESS_PROXY_CA_FILE: kind === 'untrusted' ? undefined : authority.file,
-      });
-      expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
-        code: 'proxy-unavailable',
-        owner,
-        detail: expect.stringMatching(detail),
-      });
-      expect(proxy.heads).toEqual([]);
-    },
-  );
+    ['untrusted', /\(.*(ISSUER|VERIFY|SIGNED)/],
+    ['wrong name', /\(ERR_TLS_CERT_ALTNAME_INVALID\)/],
+    ['expired', /\(CERT_HAS_EXPIRED\)/],
+    ['plain HTTP', /cannot be reached/],
+  ] as const)('an https proxy that is not the one we know (%s) is no fault of the bank', async (kind, detail) => {
+    const authority = createAuthority('Proxy CA');
+    const names = kind === 'wrong name' ? ['proxy.example'] : ['localhost'];
+    const tls = authority.server(names, ...(kind === 'expired' ? [expired()] : []));
+    const proxy = await startConnectProxy(kind === 'plain HTTP' ? {} : { tls });
+    const url = new URL(`https://localhost:${proxy.port}`);
+    const egress = createEgress(identityFor(bank), {
+      EGRESS_PROXY_URL: url,
+      EGRESS_PROXY_CA_FILE: kind === 'untrusted' ? undefined : authority.file,
+    });
+    expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
+      code: 'proxy-unavailable',
+      owner: 'network',
+      detail: expect.stringMatching(detail),
+    });
+    expect(proxy.heads).toEqual([]);
+  });
 
   test('the roots for the proxy are not trusted for the bank, nor the other way round', async () => {
     const authority = createAuthority('Proxy CA');
@@ -311,13 +307,6 @@ describe('a proxy out of reach', () => {
     expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'bank-untrusted' });
     const other = createEgress(identityFor(bank), { ...settings, EGRESS_PROXY_CA_FILE: bank.files.ca });
     expect(await failureOf(other.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });
-  });
-
-  test('a proxy CA file that is gone is reported at once', () => {
-    const proxyCaFile = `${temporaryDirectory()}/gone.pem`;
-    expect(() => createEgress(identityFor(bank), { EGRESS_PROXY_CA_FILE: proxyCaFile })).toThrow(
-      /gone\.pem does not exist/,
-    );
   });
 
   test.each(['http proxy', 'https proxy'] as const)('an %s that dies with tunnels open', async (route) => {

@@ -69,7 +69,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
       const sent = pages[Number(query['PageNumber']) - 1] ?? pastThe[pastEnd];
       asked.push(sent);
       // bytes of its own, as from the wire: they are handed over to the thread
-      return { ...sent, body: Buffer.from(sent.body), contentType: 'application/json', retryAfter: null };
+      return { ...sent, body: Buffer.from(sent.body), retryAfter: null };
     },
   };
   const clock = new FakeClock();

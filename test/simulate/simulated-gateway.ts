@@ -3,9 +3,8 @@ import { pino } from 'pino';
 import { AccessTokenProvider } from '../../src/auth/access-token-provider.js';
 import { AuthorizedCall } from '../../src/auth/authorized-call.js';
 import { BankCondition } from '../../src/auth/bank-condition.js';
-import { validityError } from '../../src/auth/validity-error.js';
 import type { IdentityHolder } from '../../src/auth/identity-holder.js';
-import type { IdentityMaterial } from '../../src/auth/identity-material.js';
+import { validityError, type IdentityMaterial } from '../../src/auth/identity-material.js';
 import { requestToken } from '../../src/auth/request-token.js';
 import { AccountReader } from '../../src/bank/account-reader.js';
 import type { ListPage } from '../../src/bank/account-reader.js';
@@ -135,8 +134,7 @@ export class SimulatedGateway {
     this.activity.emit('bankCallEnded', { target, ...bank, status: late ? null : status, ms, code });
     if (late || status === null) throw new GatewayError(code ?? 'bank-unreachable', 'simulated');
     const text = body ? JSON.stringify(body) : status === 400 ? '<html>The SSL certificate error' : '';
-    const contentType = body ? 'application/json' : 'text/html';
-    return { status, contentType, retryAfter: retryAfter?.toString() ?? null, body: Buffer.from(text) };
+    return { status, retryAfter: retryAfter?.toString() ?? null, body: Buffer.from(text) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import type { EgressSettings } from '../../src/egress/egress.js';
+import type { Settings } from '../../src/config/settings.js';
 import { createAuthority } from './authority.js';
 import { startRawServer, startTlsServer, type RawServer } from './servers.js';
 
@@ -100,7 +100,7 @@ interface Route {
   /** Started for a direct route too, and then sees nothing. */
   readonly proxy: ConnectProxy;
   /** What makes egress go this way. */
-  readonly settings: Pick<EgressSettings, 'EGRESS_PROXY_URL' | 'EGRESS_PROXY_CA_FILE'>;
+  readonly settings: Pick<Settings, 'EGRESS_PROXY_URL' | 'EGRESS_PROXY_CA_FILE'>;
 }
 
 /** A way to the bank, with a CONNECT proxy of its own; an https one shows a certificate for localhost. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
-import { Egress, type EgressSettings } from '../../src/egress/egress.js';
+import type { Settings } from '../../src/config/settings.js';
+import { Egress } from '../../src/egress/egress.js';
 import type { WireRequest } from '../../src/egress/wire-client.js';
 import { GatewayError } from '../../src/problems/gateway-error.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
@@ -25,30 +26,26 @@ export function identityFor({ files }: PretendBank): ClientIdentity {
 /** An egress of its own with short deadlines; its log lines of all levels go to `lines`. */
 export function createEgress(
   tls: ClientIdentity,
-  change: Partial<EgressSettings> = {},
+  change: Partial<Settings> = {},
   lines: string[] = [],
   activity = new Activity(),
 ): Egress {
-  const egress = new Egress(
-    {
-      BANK_TLS_MAX_VERSION: '1.3',
-      BANK_CONNECT_TIMEOUT_MS: 1000,
-      BANK_REQUEST_TIMEOUT_MS: 3000,
-      BANK_MAX_CONCURRENT_REQUESTS: 6,
-      BANK_MAX_RESPONSE_BYTES: 33_554_432,
-      EGRESS_PROXY_URL: null,
-      EGRESS_NO_PROXY: '',
-      EGRESS_PROXY_CA_FILE: undefined,
-      EGRESS_LOCAL_ADDRESS: undefined,
-      ...change,
-    },
-    tls,
-    {
-      clock: new SystemClock(),
-      logger: pino({ level: 'trace' }, { write: (line) => void lines.push(line) }),
-      activity,
-    },
-  );
+  const settings = {
+    BANK_TLS_MAX_VERSION: '1.3',
+    BANK_CONNECT_TIMEOUT_MS: 1000,
+    BANK_REQUEST_TIMEOUT_MS: 3000,
+    BANK_MAX_CONCURRENT_REQUESTS: 6,
+    BANK_MAX_RESPONSE_BYTES: 33_554_432,
+    EGRESS_PROXY_URL: null,
+    EGRESS_NO_PROXY: '',
+    ...change,
+  } as Settings;
+  const { EGRESS_PROXY_CA_FILE: proxyCaFile } = settings;
+  const egress = new Egress(settings, tls, proxyCaFile ? readFileSync(proxyCaFile, 'utf8') : null, {
+    clock: new SystemClock(),
+    logger: pino({ level: 'trace' }, { write: (line) => void lines.push(line) }),
+    activity,
+  });
   onClose(async () => egress.retire());
   return egress;
 }
