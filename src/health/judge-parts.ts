@@ -127,8 +127,7 @@ export function judgeSharing(reason: string | null): Part {
 
 const isProxyFailure = ({ code }: GatewayError): boolean => code.startsWith('proxy-');
 
-const fromError = (error: GatewayError | null): Problem | null =>
-  error && { ...toProblem(error.code, error.detail), owner: error.owner };
+const fromError = (error: GatewayError | null): Problem | null => error && toProblem(error.code, error.detail);
 
 /** `works`: the gateway still answers without this hop. */
 const failing = (error: GatewayError, works: boolean): Part => ({

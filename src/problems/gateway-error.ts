@@ -3,8 +3,6 @@ import { PROBLEMS, type Owner, type ProblemCode } from './problem-table.js';
 /** Optional properties of an error. */
 export interface GatewayErrorOptions {
   readonly cause?: unknown;
-  /** Set when the owner differs from the table's: a proxy whose certificate is not trusted needs the operator. */
-  readonly owner?: Owner;
   /** Set when one code has several statuses (413, 414, 431). */
   readonly status?: number;
   /** Milliseconds to wait before a retry. */
@@ -33,7 +31,7 @@ export class GatewayError extends Error {
     options: GatewayErrorOptions = {},
   ) {
     super(detail, { cause: options.cause });
-    this.owner = options.owner ?? PROBLEMS[code].owner;
+    this.owner = PROBLEMS[code].owner;
     this.status = options.status ?? PROBLEMS[code].status;
     this.retryAfterMs = options.retryAfterMs;
     this.errors = options.errors;
@@ -47,8 +45,8 @@ export class GatewayError extends Error {
 
   /** Returns the same problem with a new `retryAfterMs`. */
   waiting(retryAfterMs: number): GatewayError {
-    const { cause, owner, status, errors, headers } = this;
-    return new GatewayError(this.code, this.detail, { cause, owner, status, retryAfterMs, errors, headers });
+    const { cause, status, errors, headers } = this;
+    return new GatewayError(this.code, this.detail, { cause, status, retryAfterMs, errors, headers });
   }
 }
 

@@ -60,7 +60,7 @@ describe('the headers of a problem', () => {
 
 describe('a GatewayError', () => {
   it('that waits is the same but for the time', () => {
-    const options = { cause: new Error('c'), owner: 'bank', status: 599, headers: { a: 'b' }, errors: [] } as const;
+    const options = { cause: new Error('c'), status: 599, headers: { a: 'b' }, errors: [] } as const;
     const waiting = new GatewayError('bank-unreachable', 'd', options).waiting(5);
     expect(waiting).toMatchObject({ ...options, code: 'bank-unreachable', detail: 'd', retryAfterMs: 5 });
     expect(toGatewayError(waiting)).toBe(waiting);

@@ -75,10 +75,10 @@ describe('while waiting', () => {
   it('the error is given with the time that is left, to the last millisecond', () => {
     const { clock, backOff } = start();
     expect([backOff.waiting, backOff.circuit]).toEqual([null, 'closed']);
-    backOff.failed(new GatewayError('bank-unreachable', 'the bank answered 503', { owner: 'bank' }));
+    backOff.failed(new GatewayError('bank-unreachable', 'the bank answered 503'));
     clock.advance(400);
     const detail = 'the bank answered 503';
-    expect(backOff.waiting).toMatchObject({ code: 'bank-unreachable', detail, owner: 'bank', retryAfterMs: 600 });
+    expect(backOff.waiting).toMatchObject({ code: 'bank-unreachable', detail, retryAfterMs: 600 });
     clock.advance(599);
     expect([backOff.waiting?.retryAfterMs, backOff.circuit]).toEqual([1, 'open']);
     clock.advance(1);
