@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
-import type { IdentityHolder } from '../auth/identity-holder.js';
+import type { IdentityMaterial } from '../auth/identity-material.js';
 import { ANY } from '../snapshot/freshness.js';
 import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { Fleet } from './fleet.js';
-import { Groups } from './group.js';
+import { toGroup } from './group.js';
 import type { Command, RedisConnection } from './redis-connection.js';
 import { RedisStore } from './redis-store.js';
 import { HEADER_BYTES, seal } from './sealing.js';
@@ -18,9 +18,7 @@ const NOW_MS = Date.UTC(2026, 10, 21);
 async function scene({ lookedAtMs, loadedMs }: { lookedAtMs: number; loadedMs: number }) {
   const clock = new FakeClock();
   const settings = { BANK_BASE_URL: 'https://bank.example', BANK_AUTH_URL: 'https://bank.example' };
-  const identities = { current: { material: { username: 'user' } } } as unknown as IdentityHolder;
-  const groups = new Groups(identities, settings, randomBytes(32));
-  const group = await groups.current();
+  const group = await toGroup({ username: 'user' } as IdentityMaterial, settings, randomBytes(32));
   const snapshot = snapshotOf([account()]);
   const [lookedAt, loaded] = [await seal(snapshot, lookedAtMs, group), await seal(snapshot, loadedMs, group)];
   const answer = ([name, , , end]: Command): unknown => {
@@ -36,7 +34,7 @@ async function scene({ lookedAtMs, loadedMs }: { lookedAtMs: number; loadedMs: n
   const limits = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 };
   const store = new RedisStore(connection, { ...limits, REDIS_KEY_PREFIX: '' }, clock, log.logger);
   const reader = { read: async () => ({ snapshot, pages: 1 }) };
-  const fleet = new Fleet(connection, store, groups, clock, limits);
+  const fleet = new Fleet(connection, store, async () => group, clock, limits);
   return { clock, store, group, log, read: () => fleet.read(reader, 'id', new AbortController().signal, ANY) };
 }
 

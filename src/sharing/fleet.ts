@@ -5,7 +5,7 @@ import type { ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.j
 import type { Snapshot } from '../snapshot/snapshot.js';
 import type { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import type { Group, Groups } from './group.js';
+import type { Group } from './group.js';
 import { RedisFailure, REQUEST_WAIT_MS, type RedisConnection } from './redis-connection.js';
 import type { Look, RedisStore } from './redis-store.js';
 import type { SealedFacts } from './sealing.js';
@@ -17,17 +17,6 @@ const PATIENCE_MS = 5000;
 /** Tolerance for copies dated in the future. Beyond it, Redis' clock was set back, and the age of a copy is unknown. */
 const CLOCK_MAY_DIFFER_MS = 1000;
 const CLOSE_WITHIN_MS = 1000;
-
-/** State of sharing for `/health`. */
-export interface FleetStatus {
-  readonly state: 'fleet' | 'unavailable';
-  /** When this instance last stored a copy, ISO 8601; null for never. */
-  readonly lastStoredAt: string | null;
-  /** When this instance last took a copy, ISO 8601; null for never. */
-  readonly lastTakenAt: string | null;
-  /** The reason why Redis is unavailable, one word. */
-  readonly reason: string | null;
-}
 
 /** One refresh for all instances, through the value and the lock in Redis (docs/fleet.md#how-it-works). */
 export class Fleet {
@@ -41,7 +30,7 @@ export class Fleet {
   constructor(
     private readonly connection: RedisConnection,
     private readonly store: RedisStore,
-    private readonly groups: Groups,
+    private readonly group: () => Promise<Group>,
     private readonly clock: Clock,
     private readonly limits: FreshnessLimits,
   ) {}
@@ -51,7 +40,7 @@ export class Fleet {
    * @throws what `reader.read` throws, or the reason of `signal`
    */
   async read(reader: Pick<SnapshotReader, 'read'>, refreshId: string, signal: AbortSignal, wanted: Freshness) {
-    const group = await this.groups.current();
+    const group = await this.group();
     const found = await this.#findOrLock(group, signal, wanted);
     const read =
       found && 'snapshot' in found
@@ -61,10 +50,17 @@ export class Fleet {
     return read;
   }
 
-  status(): FleetStatus {
+  status() {
     const reason = this.connection.trouble;
-    const state = reason === null ? 'fleet' : 'unavailable';
-    return { state, lastStoredAt: this.#lastStoredAt, lastTakenAt: this.#lastTakenAt, reason };
+    return {
+      state: reason === null ? ('fleet' as const) : ('unavailable' as const),
+      /** When this instance last stored a copy, ISO 8601; null for never. */
+      lastStoredAt: this.#lastStoredAt,
+      /** When this instance last took a copy, ISO 8601; null for never. */
+      lastTakenAt: this.#lastTakenAt,
+      /** The reason why Redis is unavailable, one word. */
+      reason,
+    };
   }
 
   /** Finishes the background work of the last refresh, within a second. */
@@ -88,7 +84,6 @@ export class Fleet {
       const first = await this.store.lockAndLook(group, budget);
       const { leftMs } = budget;
       let look = first;
-      let mayLoad = true;
       for (;;) {
         const waitedMs = look === first ? 0 : performance.now() - began;
         const isAcceptable = ({ asOfMs, durationMs }: SealedFacts): boolean => {
@@ -98,7 +93,7 @@ export class Fleet {
           const maxMs = Math.max(maxCachedAgeMs(wanted, durationMs, this.limits), wasInFlight ? maxLeadMs(wanted) : 0);
           return ageMs >= -CLOCK_MAY_DIFFER_MS && ageMs - waitedMs <= maxMs;
         };
-        if (mayLoad && look.facts && isAcceptable(look.facts)) {
+        if (look.facts && isAcceptable(look.facts)) {
           const copy = await this.store.load(group, look, budget);
           // what was looked at was not authenticated, and may have been replaced
           if (copy && isAcceptable(copy.facts)) {
@@ -106,7 +101,7 @@ export class Fleet {
             this.#lastTakenAt = this.#now();
             return { snapshot: copy.snapshot, pages: 0, source: 'shared' };
           }
-          mayLoad = false;
+          return look;
         }
         if (look.locked || waitedMs >= Math.max(PATIENCE_MS, 2 * this.#durationMs)) return look;
         await orAborted(delay(POLL_EVERY_MS), signal);

@@ -1,5 +1,4 @@
 import { createHash, createPrivateKey, hkdfSync, webcrypto } from 'node:crypto';
-import type { IdentityHolder } from '../auth/identity-holder.js';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { Settings } from '../config/settings.js';
 import { FORM_VERSION } from '../snapshot/sections.js';
@@ -15,27 +14,9 @@ export interface Group {
 
 type Addresses = Pick<Settings, 'BANK_BASE_URL' | 'BANK_AUTH_URL'>;
 
-/** The group of the identity in use. It changes with a new certificate, unless there is a SNAPSHOT_KEY_FILE. */
-export class Groups {
-  readonly #known = new WeakMap<IdentityMaterial, Promise<Group>>();
-
-  constructor(
-    private readonly identities: IdentityHolder,
-    private readonly settings: Addresses,
-    private readonly ownKey: Buffer | null,
-  ) {}
-
-  current(): Promise<Group> {
-    const { material } = this.identities.current;
-    const group = this.#known.get(material) ?? toGroup(material, this.settings, this.ownKey);
-    this.#known.set(material, group);
-    return group;
-  }
-}
-
 /**
- * Derives by HKDF (RFC 5869) from `ownKey`, or else from the private key as PKCS#8 DER, which is the same in whatever form
- * the key was kept.
+ * The group of an identity, derived by HKDF (RFC 5869) from `ownKey`, or else from the private key as PKCS#8 DER, which is the
+ * same in whatever form the key was kept.
  */
 export async function toGroup(
   { certificate, username }: IdentityMaterial,

@@ -23,7 +23,7 @@ export interface SealedFacts {
 /** The bytes were not sealed by this group. `reason` is one word for the log. */
 export class Refused extends Error {
   constructor(
-    readonly reason: 'damaged' | 'foreign' | 'too-large' | 'too-old' | 'unreadable',
+    readonly reason: 'damaged' | 'foreign' | 'too-large' | 'too-old',
     options?: ErrorOptions,
   ) {
     super(`a sealed snapshot was refused: ${reason}`, options);

@@ -8,8 +8,8 @@ import type { Freshness } from '../snapshot/freshness.js';
 import type { ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import type { Clock } from '../time/clock.js';
-import { Fleet, type FleetStatus } from './fleet.js';
-import { Groups } from './group.js';
+import { Fleet } from './fleet.js';
+import { toGroup } from './group.js';
 import { RedisConnection } from './redis-connection.js';
 import { RedisStore } from './redis-store.js';
 import { SnapshotFile } from './snapshot-file.js';
@@ -28,13 +28,14 @@ export class SharedSnapshots implements OnApplicationShutdown {
   /** Connects to Redis, waiting at most 1.2 s. */
   static async start(settings: Settings, clock: Clock, logger: Logger, identities: IdentityHolder) {
     const { REDIS_URL, SNAPSHOT_FILE: path, SNAPSHOT_KEY_FILE: keyFile, SNAPSHOT_MAX_AGE_MS: maxAgeMs } = settings;
-    const groups = new Groups(identities, settings, keyFile === undefined ? null : readSnapshotKey(keyFile));
-    const file = path === undefined ? null : new SnapshotFile({ path, groups, clock, logger, maxAgeMs });
+    const ownKey = keyFile === undefined ? null : readSnapshotKey(keyFile);
+    const group = () => toGroup(identities.current.material, settings, ownKey);
+    const file = path === undefined ? null : new SnapshotFile({ path, group, clock, logger, maxAgeMs });
     if (REDIS_URL === undefined) return new SharedSnapshots(null, file);
     const connection = new RedisConnection({ ...settings, REDIS_URL }, logger);
     await connection.connect();
     const store = new RedisStore(connection, settings, clock, logger);
-    return new SharedSnapshots(new Fleet(connection, store, groups, clock, settings), file);
+    return new SharedSnapshots(new Fleet(connection, store, group, clock, settings), file);
   }
 
   /** The copy of an earlier run; null without one that may be served. */
@@ -66,7 +67,7 @@ export class SharedSnapshots implements OnApplicationShutdown {
   }
 
   /** null without REDIS_URL. */
-  status(): FleetStatus | null {
+  status() {
     return this.fleet?.status() ?? null;
   }
 

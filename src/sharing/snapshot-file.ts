@@ -1,9 +1,10 @@
-import { constants } from 'node:fs';
-import { open as openFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { readSmallFile } from '../config/small-file.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { later, type Clock } from '../time/clock.js';
-import type { Groups } from './group.js';
+import type { Group } from './group.js';
 import { open, readHeader, Refused, seal } from './sealing.js';
 
 const WRITE_EVERY_MS = 10_000;
@@ -14,7 +15,7 @@ const CLOCK_MAY_DIFFER_MS = 10_000;
 
 interface Parts {
   readonly path: string;
-  readonly groups: Groups;
+  readonly group: () => Promise<Group>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Older copies may not be served. */
@@ -38,10 +39,11 @@ export class SnapshotFile {
 
   /** Reads the copy of an earlier run; null without one that may be served. Its age goes by the machine's wall clock. */
   async read(): Promise<Snapshot | null> {
-    const { path, groups, clock, maxAgeMs, logger } = this.#parts;
+    const { path, clock, maxAgeMs, logger } = this.#parts;
+    if (!existsSync(path)) return null;
     try {
-      const sealed = await readBounded(path);
-      const group = await groups.current();
+      const sealed = readSmallFile(path, MAX_FILE_BYTES);
+      const group = await this.#parts.group();
       const now = clock.now();
       const ageMs = now.wall - readHeader(sealed, group).asOfMs;
       if (ageMs > maxAgeMs || ageMs < -CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
@@ -50,7 +52,6 @@ export class SnapshotFile {
       logger.info({ event: 'snapshot.refreshed', accounts, complete, source: 'file' }, 'accounts restored');
       return snapshot;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       const reason = error instanceof Refused ? error.reason : 'unreadable';
       logger.warn({ event: 'sharing.refused', what: 'file', reason }, `SNAPSHOT_FILE is ignored: it is ${reason}`);
       return null;
@@ -84,7 +85,7 @@ export class SnapshotFile {
     if (!snapshot) return;
     this.#writtenAt = performance.now();
     this.#do(async () => {
-      const sealed = await seal(snapshot, snapshot.askedAt.wall, await this.#parts.groups.current());
+      const sealed = await seal(snapshot, snapshot.askedAt.wall, await this.#parts.group());
       await write(this.#parts.path, sealed);
     });
   }
@@ -93,8 +94,6 @@ export class SnapshotFile {
     const { logger } = this.#parts;
     this.#work = this.#work.then(work).then(
       () => {
-        if (this.#failing)
-          logger.info({ event: 'sharing.recovered', what: 'file' }, 'SNAPSHOT_FILE can be written again');
         this.#failing = false;
       },
       ({ code: reason = 'unknown' }: NodeJS.ErrnoException) => {
@@ -106,25 +105,11 @@ export class SnapshotFile {
   }
 }
 
-async function readBounded(path: string): Promise<Buffer> {
-  // O_NONBLOCK: a FIFO must not hold up the start
-  const file = await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const stat = await file.stat();
-    if (!stat.isFile()) throw new Refused('unreadable');
-    if (stat.size > MAX_FILE_BYTES) throw new Refused('too-large');
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
-}
-
 /** Writes the file as a whole or not at all, even if the machine crashes. */
 async function write(path: string, sealed: Buffer): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = `${path}.tmp`;
   try {
-    await rm(temporary, { force: true });
-    await writeFile(temporary, sealed, { flag: 'wx', mode: 0o600, flush: true });
+    await writeFile(temporary, sealed, { mode: 0o600, flush: true });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

@@ -105,7 +105,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
       ['damaged', (to) => writeFileSync(to, sealed.with(sealed.length - 1000, sealed.at(-1000)! ^ 1))],
       ['damaged', (to) => writeFileSync(to, '')],
       // sparse: it takes no space
-      ['too-large', (to) => [writeFileSync(to, sealed), truncateSync(to, 512 * 2 ** 20 + 1)]],
+      ['unreadable', (to) => [writeFileSync(to, sealed), truncateSync(to, 512 * 2 ** 20 + 1)]],
     ];
     for (const [reason, write] of cases) {
       const altered = join(temporaryDirectory(), 'snapshot');
