@@ -1,7 +1,6 @@
 import { escapeHtml, toHtmlPage } from '../guide/html-page.js';
-import { GatewayError } from './gateway-error.js';
-import { toProblemDocument, type ProblemDocument } from './problem-document.js';
-import { ALL_CODES, isProblemCode, PROBLEMS, type AnyCode, type ProblemCode } from './problem-table.js';
+import type { ProblemDocument } from './problem-document.js';
+import { ALL_CODES, PROBLEMS, type AnyCode, type Owner } from './problem-table.js';
 
 /** /problems: every code. */
 export function toListPage(): string {
@@ -19,61 +18,23 @@ export function toListPage(): string {
 
 /** /problems/{code}: the explanation of one code. */
 export function toCodePage(code: AnyCode): string {
-  const { title } = PROBLEMS[code];
-  return toHtmlPage(title, `<h1>${escapeHtml(title)}</h1>${explain(code)}`);
+  const { title, owner } = PROBLEMS[code];
+  return toHtmlPage(title, `<h1>${escapeHtml(title)}</h1>${explain(code, owner)}`);
 }
 
 /** The page of a browser navigation that failed, with what its problem document has. */
-export function toFailurePage({ status, detail, instance, code, owner, requestId }: ProblemDocument): string {
-  const { title } = PROBLEMS[code];
+export function toFailurePage({ title, status, detail, instance, code, owner, requestId }: ProblemDocument): string {
   const facts = `<p>${escapeHtml(detail)}</p>
-<p class="quiet"><code>${escapeHtml(instance)}</code> answered ${status}. Who must act: <b>${owner}</b>. Request id: <code>${escapeHtml(requestId)}</code></p>`;
-  return toHtmlPage(title, `<h1>${escapeHtml(title)}</h1>${facts}${explain(code)}`);
+<p class="quiet"><code>${escapeHtml(instance)}</code> answered ${status}. Request id: <code>${escapeHtml(requestId)}</code></p>`;
+  return toHtmlPage(title, `<h1>${escapeHtml(title)}</h1>${facts}${explain(code, owner)}`);
 }
 
-function explain(code: AnyCode): string {
-  const { status, owner, when, remedy } = PROBLEMS[code];
-  const sections: [string, string][] = [
-    ['When', mark(when)],
-    ['For the operator', owner === 'caller' ? 'Nothing to do, unless a setting is named below.' : mark(remedy)],
-    ["For the app's developer", forDeveloper(code)],
-    ['Safe to retry?', retryAdvice(code)],
-  ];
-  const shown = sections.map(([heading, text]) => `<h2>${heading}</h2><p>${text}</p>`).join('\n');
-  const example = isProblemCode(code)
-    ? `<h2>What your app gets</h2><pre tabindex="0"><code>${escapeHtml(toExample(code))}</code></pre>`
-    : '';
-  const query = `jq -c 'select(.code == "${code}")' gateway.log`;
+function explain(code: AnyCode, owner: Owner): string {
+  const { status, when, remedy } = PROBLEMS[code];
   return `<p><code>${code}</code> · ${status === null ? 'only in /health' : `status ${status}`} · who must act: <b>${owner}</b></p>
-${shown}
-${example}
-<h2>Find it in the log</h2><pre tabindex="0"><code>${escapeHtml(query)}</code></pre>
+<h2>When</h2><p>${mark(when)}</p>
+<h2>What to do</h2><p>${mark(remedy)}</p>
 <p><a href="/problems">All errors</a> · <a href="/docs/guide/troubleshooting">Troubleshooting</a> · <a href="/">Console</a></p>`;
-}
-
-function forDeveloper(code: AnyCode): string {
-  const { status, owner, remedy } = PROBLEMS[code];
-  if (status === null) return 'Nothing to do. Your app gets no error because of this.';
-  if (owner === 'caller') return mark(remedy);
-  return `Your request is correct. Show your users that accounts are unavailable, and show them <code>requestId</code>. Who must act: <b>${owner}</b>.`;
-}
-
-function retryAdvice(code: AnyCode): string {
-  const { status, owner } = PROBLEMS[code];
-  if (status === null) return 'There is nothing to retry.';
-  if (status === 503) return 'Yes, after the seconds in <code>Retry-After</code>.';
-  if (status === 408 || code === 'not-cached') return 'Yes. A GET changes nothing.';
-  if (owner === 'caller') return 'Safe, but useless: the same request gets the same response.';
-  return 'Yes, a GET changes nothing. Retry after 30 seconds or more: it succeeds once the problem is solved.';
-}
-
-function toExample(code: ProblemCode): string {
-  const document = toProblemDocument(
-    new GatewayError(code, '…'),
-    '/api/v1/accounts',
-    '29da4ff4-3b8a-4f58-9f0a-9d24d74c755a',
-  );
-  return JSON.stringify(document, null, 2);
 }
 
 /** Renders text between backticks as code. */

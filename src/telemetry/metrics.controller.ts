@@ -6,7 +6,7 @@ import { Metrics } from './metrics.js';
 
 const OPEN_METRICS = 'application/openmetrics-text';
 /** Text where neither is accepted: never a 406, as scrapers expect. */
-export const chooseMetricsType = createTypeChooser(['text/plain', OPEN_METRICS]);
+const chooseMetricsType = createTypeChooser(['text/plain', OPEN_METRICS]);
 const text = { schema: { type: 'string' } } as const;
 
 @ApiTags('health')

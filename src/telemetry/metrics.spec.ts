@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Activity } from './activity.js';
 import { ClientNames, Metrics } from './metrics.js';
-import { chooseMetricsType } from './metrics.controller.js';
 
 describe('metrics', () => {
   it('do not grow with names, methods and paths that callers make up', async () => {
@@ -53,20 +52,6 @@ describe('names of clients', () => {
     const labels = Array.from({ length: 60 }, (_, index) => names.toLabel(`app-${toLetters(index)}`));
     expect(labels.filter((label) => label === 'other')).toHaveLength(10);
     expect(names.toLabel(`app-${toLetters(0)}`)).toBe(`app-${toLetters(0)}`);
-  });
-});
-
-describe('OpenMetrics', () => {
-  it.each([
-    ['application/openmetrics-text', true],
-    ['Application/OpenMetrics-Text; version=1.0.0', true],
-    ['application/openmetrics-text;q=0.5,text/plain;q=0.4', true],
-    ['application/openmetrics-text;q=0.4,text/plain;q=0.5', false],
-    ['*/*', false],
-    ['', false],
-    [undefined, false],
-  ])('by %s: %s', (accept, preferred) => {
-    expect(chooseMetricsType(accept) === 'application/openmetrics-text').toBe(preferred);
   });
 });
 
