@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { request as requestSecurely, type RequestOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { text as readText } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { onClose } from './closing.js';
 import { createApp } from '../../src/app.setup.js';
@@ -136,7 +136,7 @@ export function call(url: string, { body, ...options }: RequestOptions & { body?
   send(url, { agent: false, ...options })
     .on('response', (response) => {
       const { statusCode: status = 0, headers } = response;
-      readText(response).then((text) => resolve(toAnswer(status, headers, text)), reject);
+      buffer(response).then((bytes) => resolve(toAnswer(status, headers, bytes.toString('utf8'))), reject);
     })
     .on('error', reject)
     .end(body);
