@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
-import { BankUntrusted } from '../egress/bank-agent.js';
+import { BankUntrusted } from '../egress/agents.js';
 import type { Egress } from '../egress/egress.js';
 import { CallFailed } from '../egress/wire-client.js';
 import type { GatewayError } from '../problems/gateway-error.js';

@@ -1,3 +1,4 @@
+import type { Agent } from 'node:http';
 import type { Span } from '@opentelemetry/api';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
@@ -8,7 +9,7 @@ import { endCallSpan, startCallSpan } from '../telemetry/spans.js';
 import type { Clock } from '../time/clock.js';
 import { orAborted } from '../time/deadline.js';
 import type { Settings } from '../config/settings.js';
-import { BankAgent, type ClientTls } from './bank-agent.js';
+import { DirectAgent, TunnelAgent, type ClientTls } from './agents.js';
 import { nameOf, toAnswerError } from './answer-error.js';
 import { goesDirect } from './route.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
@@ -43,9 +44,9 @@ type CallFailure = ProblemCode | 'given-up' | 'not-sent';
 export class Egress {
   readonly #client: WireClient;
   readonly #limit;
-  readonly #direct: BankAgent;
+  readonly #direct: DirectAgent;
   /** Null without a proxy. */
-  readonly #proxied: BankAgent | null;
+  readonly #tunnel: TunnelAgent | null;
   readonly #closing = new AbortController();
   /** True once the bank has answered with this certificate. */
   #everAnswered = false;
@@ -58,8 +59,8 @@ export class Egress {
     private readonly parts: EgressParts,
   ) {
     const { EGRESS_PROXY_URL: url } = settings;
-    this.#direct = new BankAgent(tls, settings, null);
-    this.#proxied = url && new BankAgent(tls, settings, { url, ca: proxyCa });
+    this.#direct = new DirectAgent(tls, settings);
+    this.#tunnel = url && new TunnelAgent({ url, ca: proxyCa }, tls, settings);
     this.#limit = pLimit(settings.BANK_MAX_CONCURRENT_REQUESTS);
     this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES);
   }
@@ -85,7 +86,11 @@ export class Egress {
 
   /** Closes idle connections now, and the others as soon as their call is done. */
   retire(): void {
-    for (const agent of [this.#direct, this.#proxied]) agent?.retire();
+    for (const agent of [this.#direct, this.#tunnel]) {
+      if (!agent) continue;
+      agent.maxFreeSockets = 0;
+      closeIdle(agent);
+    }
   }
 
   /** Aborts everything at once at a stop, including calls in flight, with `reason`. */
@@ -103,8 +108,8 @@ export class Egress {
   }
 
   /** The agent that opens, keeps and reuses the connections to `baseUrl`. */
-  agentFor(baseUrl: string): BankAgent {
-    return this.#proxied && !goesDirect(this.settings, baseUrl) ? this.#proxied : this.#direct;
+  agentFor(baseUrl: string): DirectAgent | TunnelAgent {
+    return this.#tunnel && !goesDirect(this.settings, baseUrl) ? this.#tunnel : this.#direct;
   }
 
   async #send(request: WireRequest, givenUp: AbortSignal): Promise<WireAnswer> {
@@ -140,7 +145,7 @@ export class Egress {
         return await this.#client.get(request, agent, signal);
       } catch (error) {
         if (!(error instanceof CallFailed && error.diedIdle) || signal.aborted) throw error;
-        agent.closeIdle();
+        closeIdle(agent);
       }
     }
   }
@@ -171,4 +176,8 @@ export class Egress {
     const server = { serverAddress: hostname, serverPort: Number(port || 443) };
     this.parts.activity.emit('bankCallEnded', { target, ...server, status, ms, code: failure });
   }
+}
+
+function closeIdle(agent: Agent): void {
+  for (const sockets of Object.values(agent.freeSockets)) sockets?.forEach((socket) => socket.destroy());
 }

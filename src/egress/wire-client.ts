@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { isNativeError } from 'node:util/types';
 import { brotliDecompress, unzip } from 'node:zlib';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
-import type { CallOptions } from './bank-agent.js';
+import type { CallOptions } from './agents.js';
 import type { Instant } from '../time/clock.js';
 import type { BankTarget } from './answer-error.js';
 

@@ -99,6 +99,13 @@ test.each(['direct', 'http proxy'] as const)('%s: proxies that the environment n
 });
 afterEach(() => void jest.restoreAllMocks());
 
+test('the library gets no credentials, which it would write into its debug output', () => {
+  const egress = createEgress(identityFor(bank), {
+    EGRESS_PROXY_URL: new URL('http://robot:secret@proxy.example:3128'),
+  });
+  expect(egress.agentFor(bank.url)).toMatchObject({ proxy: { href: 'http://proxy.example:3128/' } });
+});
+
 const USER = 'gateway';
 const PASSWORD = 'se@cr:t%100/ pä$$';
 

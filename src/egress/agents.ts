@@ -1,9 +1,9 @@
 import type { X509Certificate } from 'node:crypto';
+import type { ClientRequest } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
-import type { Duplex } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
-import { callbackify } from 'node:util';
+import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { HttpsProxyAgent } from 'https-proxy-agent';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { openTunnel, toNoTls, type Proxy } from './open-tunnel.js';
@@ -48,53 +48,52 @@ export class BankUntrusted extends GatewayError {
  */
 const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 };
 
-/**
- * Opens, keeps and resumes the connections to the bank: directly, or through a CONNECT proxy. One deadline spans DNS, TCP,
- * proxy, tunnel and TLS. Our certificate is shown inside the tunnel only.
- */
-export class BankAgent extends Agent {
-  readonly #settings: Settings;
-  readonly #proxy: Proxy | null;
+/** Direct connections to the bank, kept alive and resumed. One deadline spans DNS, TCP and TLS. */
+export class DirectAgent extends Agent {
+  readonly #connectTimeoutMs: number;
 
-  /** @param proxy null for direct connections */
-  constructor(tls: ClientTls, settings: Settings, proxy: Proxy | null) {
+  constructor(tls: ClientTls, settings: Settings) {
     super({ ...KEEP_ALIVE, ...bankTlsOptions(tls, settings), ...dialOptions(settings) });
-    this.#settings = settings;
+    this.#connectTimeoutMs = settings.BANK_CONNECT_TIMEOUT_MS;
+  }
+
+  override createConnection(options: CallOptions): TLSSocket {
+    const socket = super.createConnection(options) as TLSSocket;
+    return secureInTime(socket, toAddress(options), this.#connectTimeoutMs);
+  }
+}
+
+/**
+ * Connections to the bank through a CONNECT proxy, kept alive and resumed. One deadline spans DNS, proxy, tunnel and TLS. Our
+ * certificate is shown inside the tunnel only. The library keeps the connections; it would also open them, but takes any
+ * answer of a proxy for the bank's and any amount of it.
+ */
+export class TunnelAgent extends HttpsProxyAgent<string> {
+  readonly #proxy: Proxy;
+  readonly #settings: Settings;
+  readonly #sessions = new Map<string, Buffer>();
+
+  constructor(proxy: Proxy, tls: ClientTls, settings: Settings) {
+    // the library writes the address it is given into debug output
+    super(proxy.url.origin, KEEP_ALIVE);
+    // which it drops; those of TLS must not be given above, where they would be for the proxy
+    Object.assign(this.options, KEEP_ALIVE, bankTlsOptions(tls, settings));
     this.#proxy = proxy;
+    this.#settings = settings;
   }
 
-  override createConnection(
-    options: CallOptions,
-    callback?: (error: Error | null, socket: Duplex) => void,
-  ): TLSSocket | undefined {
-    const proxy = this.#proxy;
-    if (!proxy) {
-      const socket = super.createConnection(options) as TLSSocket;
-      return secureInTime(socket, toAddress(options), this.#settings.BANK_CONNECT_TIMEOUT_MS);
-    }
-    // Node's other way to give a socket, for one that is not there yet
-    if (callback) callbackify(() => this.#connectThrough(proxy, options))(callback);
-    return undefined;
-  }
-
-  closeIdle(): void {
-    for (const sockets of Object.values(this.freeSockets)) sockets?.forEach((socket) => socket.destroy());
-  }
-
-  /** Closes idle connections now, and the others as soon as their call is done. */
-  retire(): void {
-    this.maxFreeSockets = 0;
-    this.closeIdle();
-  }
-
-  async #connectThrough(proxy: Proxy, options: CallOptions): Promise<TLSSocket> {
+  override async connect(_request: ClientRequest, options: CallOptions): Promise<TLSSocket> {
     const { BANK_CONNECT_TIMEOUT_MS: timeoutMs } = this.#settings;
+    const proxy = this.#proxy;
     const target = toAddress(options);
     const started = performance.now();
     const dial = dialOptions(this.#settings);
     const tunnel = await openTunnel({ proxy, dial, target, timeoutMs, signal: options.callSignal });
     const before = tunnel.bytesRead;
-    const socket = super.createConnection({ ...options, socket: tunnel } as CallOptions) as TLSSocket;
+    // with the host among the options, a bank named by address is checked against that
+    const socket = connect({ ...options, socket: tunnel, session: this.#sessions.get(target) } as ConnectionOptions);
+    socket.on('session', (ticket: Buffer) => this.#sessions.set(target, ticket));
+    socket.once('error', () => this.#sessions.delete(target));
     const left = Math.max(1, timeoutMs - (performance.now() - started));
     const explain = (error: Error) => toTunnelError(error, proxy.url, target, tunnel.bytesRead > before);
     return secureInTime(socket, target, left, explain);
