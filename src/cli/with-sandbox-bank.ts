@@ -1,4 +1,4 @@
-import { fileSecret } from '../config/secret-source.js';
+import { fileSecret } from '../config/read-settings.js';
 import type { Settings } from '../config/settings.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 

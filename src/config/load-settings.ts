@@ -13,10 +13,10 @@ const ENV_FILE = '.env';
 /** Settings from the environment and, where it does not set a variable, from `.env`. @throws SettingsInvalid */
 export async function loadSettings(options: ReadOptions): Promise<SettingsRead> {
   const env = await readEnvironment();
-  const envText = existsSync(ENV_FILE) ? readFileSync(ENV_FILE, 'utf8') : '';
-  const warnings = [...duplicateNames(envText), ...fewFiles(openFilesLimit())];
   const runtime = { nodeFlags: process.execArgv, inspectorUrl: inspector.url() };
-  return readSettings(env, { ...runtime, warnings, ...options });
+  const { settings, warnings } = readSettings(env, { ...runtime, ...options });
+  const envText = existsSync(ENV_FILE) ? readFileSync(ENV_FILE, 'utf8') : '';
+  return { settings, warnings: [...warnings, ...duplicateNames(envText), ...fewFiles(openFilesLimit())] };
 }
 
 /**

@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 import { checkProduction, crossCheck, type Runtime } from './cross-checks.js';
 import type { SecretSource } from './kinds.js';
-import { fileSecret } from './secret-source.js';
 import { SettingsInvalid, toError, type SettingsError } from './settings-error.js';
 import { describeSetting, SETTING_NAMES, settingsSchema, type SettingName } from './settings-schema.js';
 import type { Settings, Values } from './settings.js';
-import { FileUnusable, readSmallFile } from './small-file.js';
+import { FileUnusable, readSecretFile, readSmallFile } from './small-file.js';
 import { ignoredNames, unknownNames } from './warnings.js';
 
 export interface ReadOptions extends Runtime {
@@ -13,8 +12,6 @@ export interface ReadOptions extends Runtime {
   readonly sandbox: boolean;
   /** The sandbox bank runs alone, as it may in production. */
   readonly sandboxAlone?: boolean;
-  /** Warnings found before the environment is read. */
-  readonly warnings?: readonly string[];
 }
 
 export interface SettingsRead {
@@ -40,7 +37,7 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   const ignored = sandbox ? ignoredNames(given) : [];
   const used = Object.entries(given).filter(([name, text]) => text && !ignored.includes(name));
   const env: NodeJS.ProcessEnv = { ...(embedded && FREE_PORTS), ...Object.fromEntries(used) };
-  const warnings = [...(options.warnings ?? []), ...unknownNames(given)];
+  const warnings = unknownNames(given);
   if (ignored.length > 0 && embedded) warnings.push(`--sandbox ignores these settings: ${ignored.join(', ')}`);
 
   const read = SETTING_NAMES.map((name) => [name, readValue(env, name, sandbox)] as const);
@@ -87,6 +84,19 @@ function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean):
     if (error instanceof FileUnusable) return refuse(error.problem);
     throw error;
   }
+}
+
+/** A secret in a file, checked by the rule of its setting each time it is read. */
+export function fileSecret(name: SettingName, file: string): SecretSource {
+  return {
+    file,
+    read: () => {
+      const text = readSecretFile(file);
+      const { error } = settingsSchema.shape[name].safeParse(text);
+      if (error) throw new FileUnusable(file, toProblem(error));
+      return text;
+    },
+  };
 }
 
 const isSource = (value: unknown): value is SecretSource =>

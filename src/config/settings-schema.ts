@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import * as kinds from './kinds.js';
-import { readSmallFile } from './small-file.js';
-import { readSnapshotKey } from './snapshot-key.js';
+import { readSmallFile, readSnapshotKey } from './small-file.js';
 
 /** A setting for operators: docs/settings.md and config/*.env.example are generated from it. */
 interface About {
@@ -163,7 +162,7 @@ const sharing = {
     example: '/etc/accounts-gateway/redis-ca.pem',
     unset: "Node's roots",
   }),
-  REDIS_KEY_PREFIX: withDefault(kinds.keyPrefix, 'accounts-gateway:', {
+  REDIS_KEY_PREFIX: withDefault(kinds.shortText(100), 'accounts-gateway:', {
     meaning: 'All keys and channels begin with it. Change it for an ACL, or if several fleets use one Redis.',
   }),
   SNAPSHOT_FILE: optional(kinds.path, {
@@ -180,7 +179,7 @@ const sharing = {
 };
 
 const http = {
-  HOST: withDefault(kinds.listenHost, '127.0.0.1', {
+  HOST: withDefault(kinds.anyText('address or host name'), '127.0.0.1', {
     meaning:
       'Address where the internal API listens. Beyond loopback, `ALLOWED_HOSTS` and `ALLOWED_CLIENTS` must be set.',
   }),
@@ -235,7 +234,7 @@ const program = {
 };
 
 const sandbox = {
-  SANDBOX_HOST: withDefault(kinds.listenHost, '127.0.0.1', {
+  SANDBOX_HOST: withDefault(kinds.anyText('address or host name'), '127.0.0.1', {
     meaning: 'Address where the sandbox bank listens.',
   }),
   SANDBOX_PORT: withDefault(kinds.port, '8443', {

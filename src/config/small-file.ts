@@ -29,11 +29,11 @@ export function whyUnreadable(error: unknown): string {
   return REASONS[code] ?? `cannot be read (${code})`;
 }
 
-/** Maximum size of a file, larger than any certificate, key or secret. */
+/** Maximum size of a file, bytes: larger than any certificate, key or secret. */
 const MAX_BYTES = 1_048_576;
 
 /**
- * The bytes of a small regular file, at most `maxBytes`. Opened without blocking and checked before it is read, so
+ * The bytes of a regular file, at most `maxBytes`. Opened without blocking and checked before it is read, so
  * that a FIFO cannot hang the process, nor a huge file fill its memory.
  * @throws FileUnusable
  */
@@ -42,7 +42,6 @@ export function readSmallFile(path: string, maxBytes = MAX_BYTES): Buffer {
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
-    if (stat.isDirectory()) throw new FileUnusable(path, 'is a directory, not a file');
     if (!stat.isFile()) throw new FileUnusable(path, 'is not a regular file');
     if (stat.size > maxBytes) throw new FileUnusable(path, `is too large (${stat.size} bytes, at most ${maxBytes})`);
     return readFileSync(descriptor);
@@ -58,4 +57,12 @@ export function readSecretFile(path: string): string {
   return readSmallFile(path)
     .toString('utf8')
     .replace(/\r?\n$/, '');
+}
+
+/** The 32 bytes that SNAPSHOT_KEY_FILE has as base64 or hex. @throws FileUnusable */
+export function readSnapshotKey(path: string): Buffer {
+  const text = readSecretFile(path).trim();
+  if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, 'hex');
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return Buffer.from(text, 'base64');
+  throw new FileUnusable(path, 'does not contain 32 bytes as base64 or hex');
 }

@@ -2,7 +2,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { IdentityHolder } from '../auth/identity-holder.js';
 import type { Settings } from '../config/settings.js';
-import { readSnapshotKey } from '../config/snapshot-key.js';
+import { readSnapshotKey } from '../config/small-file.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Freshness } from '../snapshot/freshness.js';
 import type { ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.js';
