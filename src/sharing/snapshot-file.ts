@@ -109,7 +109,9 @@ export class SnapshotFile {
 async function write(path: string, sealed: Buffer): Promise<void> {
   const temporary = `${path}.tmp`;
   try {
-    await writeFile(temporary, sealed, { mode: 0o600, flush: true });
+    // made anew: one that somebody put there could be a link, or open to others
+    await rm(temporary, { force: true });
+    await writeFile(temporary, sealed, { flag: 'wx', mode: 0o600, flush: true });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
