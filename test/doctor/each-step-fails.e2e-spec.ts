@@ -75,9 +75,14 @@ const onAccounts =
 const CASES: readonly Case[] = [
   [
     'several settings',
-    () => ({ BANK_CA_FILE: '/no/such/ca.pem', BANK_PAGE_SIZE: '0', BANK_PASSWORD_FILE: '' }),
+    () => ({
+      BANK_BASE_URL: 'https://u:secret-in-url@bank',
+      BANK_PAGE_SIZE: '0',
+      BANK_PASSWORD_FILE: '',
+      EGRESS_PROXY_URL: 'socks://user:secret-proxy@proxy',
+    }),
     'settings: config-invalid, operator',
-    /(?=.*BANK_CA_FILE points to \/no\/such\/ca\.pem)(?=.*BANK_PAGE_SIZE)(?=.*BANK_PASSWORD is missing)/,
+    /(?=.*BANK_BASE_URL)(?=.*BANK_PAGE_SIZE)(?=.*BANK_PASSWORD is missing)(?=.*EGRESS_PROXY_URL)/,
   ],
   [
     'a wrong passcode',
