@@ -10,7 +10,6 @@ import { VERSION } from '../../src/config/version.js';
 import { start } from '../support/sandbox.js';
 import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { startPretendBank } from '../support/pretend-bank.js';
 import { until } from '../support/until.js';
 
 const tokens = (sandbox: Sandbox) => sandbox.requests.filter(({ endpoint }) => endpoint === 'authorize').length;
@@ -102,25 +101,6 @@ describe('health', () => {
     expect(Date.parse(nextAttemptAt)).toBeGreaterThan(Date.parse(lastError.at));
   });
 
-  it('circuit follows the waiting: closed, open, half-open, closed', async () => {
-    const sandbox = await start();
-    const clock = new MovedClock();
-    const gateway = await startGateway(sandbox, {}, clock);
-    const circuit = async () => (await gateway.get('/health')).json.details.bank.circuit;
-    await until(async () => (await gateway.get('/health/ready')).status === 200);
-    expect(await circuit()).toBe('closed');
-    sandbox.control.patch({ failNext: { endpoint: 'accounts', times: 1, with: '500' } });
-    // a refresh of the last second counts as now
-    clock.advance(2000);
-    const failed = await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
-    expect(failed.status).toBe(503);
-    expect(await circuit()).toBe('open');
-    clock.advance(2000);
-    expect(await circuit()).toBe('half-open');
-    await until(async () => (await circuit()) === 'closed');
-    expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
-  });
-
   it('is not ready before accounts were read: a bank that has granted none keeps an old instance in its place', async () => {
     const sandbox = await start();
     sandbox.control.patch({ grantAccess: false });
@@ -142,19 +122,6 @@ describe('health', () => {
     clock.advance(60_000);
     await until(async () => (await gateway.get('/health/ready')).status === 200);
     expect((await gateway.get('/health')).json).toMatchObject({ status: 'ok', error: {} });
-  });
-
-  it('says why while nothing was read yet', async () => {
-    const bank = await startPretendBank();
-    bank.onAccounts = () => undefined;
-    const gateway = await startGateway(bank);
-    const early = await gateway.get('/health');
-    expect(early.status).toBe(503);
-    expect(early.json.details.snapshot).toMatchObject({
-      status: 'down',
-      owner: 'bank',
-      detail: expect.stringMatching(/first refresh/),
-    });
   });
 
   it('a dead proxy is reported at egress, not at the bank alone', async () => {
