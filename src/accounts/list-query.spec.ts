@@ -57,6 +57,10 @@ describe('the query of the list', () => {
     [{ iban: 'x'.repeat(101) }, ['iban']],
     [{ ownerId: 'a\tb' }, ['ownerId']],
     [{ pageNumber: '9007199254740992' }, ['pageNumber']],
+    ...['0', '-1', '1.5', '1e3', '01', '', '+1', ' 1', '\u0661', '1001'].map((pageSize): [object, string[]] => [
+      { pageSize },
+      ['pageSize'],
+    ]),
     [{ sort: 'Name' }, ['sort']],
     [{ sort: '--name' }, ['sort']],
     [{ sort: 'id' }, ['sort']],

@@ -1,24 +1,20 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
-import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import type { Account } from '../../src/snapshot/account.js';
 import { askInTime } from '../support/common-conditions.js';
 import { type Gateway, startGateway } from '../support/gateway.js';
 import { json, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
-import { askAccounts, getToken, start } from '../support/sandbox.js';
+import { start } from '../support/sandbox.js';
 
 // The rules themselves are tested beside the code: fields in src/bank and src/snapshot, parameters and CSV in src/accounts.
 
 const PATH = '/api/v1/accounts';
 
 describe('the list', () => {
-  let sandbox: Sandbox;
   let gateway: Gateway;
   beforeAll(async () => {
-    sandbox = await start();
-    gateway = await startGateway(sandbox, { SNAPSHOT_FRESH_MS: '300000', BANK_PAGE_SIZE: '50' });
+    gateway = await startGateway(await start(), { SNAPSHOT_FRESH_MS: '300000', BANK_PAGE_SIZE: '50' });
   });
 
   const list = async (query = '') => {
@@ -62,26 +58,15 @@ describe('the list', () => {
     expect(found).toMatchObject({ ...page, total: 120 });
   });
 
-  it.each(['0', '-1', '1.5', '1e3', '01', '', '%2B1', '%201', '%D9%A1', '9007199254740992'])(
-    '%s is no page number and no page size',
-    async (value) => {
-      const { status, json: problem } = await askInTime(gateway, `${PATH}?pageNumber=${value}&pageSize=${value}`);
-      expect([status, problem.errors]).toMatchObject([400, [{ name: 'pageNumber' }, { name: 'pageSize' }]]);
-    },
-  );
-
   it.each([
-    ['pageSize=1001', ['pageSize']],
     ['pageSize=%ff', ['pageSize']],
+    ['pageSize=%D9%A1', ['pageSize']],
     ['PageNumber=1&pageNumber=1', ['pageNumber']],
     ['pageSize=0&one=1&Two=2', ['Two', 'one', 'pageSize']],
     ['pageNumber[]=1', ['pageNumber[]']],
     ['__proto__[x]=1', ['__proto__[x]']],
     ['__proto__=1', ['__proto__']],
     ['pageNumber', ['pageNumber']],
-    ['iban=%20', ['iban']],
-    ['q=%CC%81', ['q']],
-    ['format=csv&separator=pipe', ['separator']],
   ])('%s is refused by name', async (query, names) => {
     const { status, json: problem } = await askInTime(gateway, `${PATH}?${query}`);
     expect(status).toBe(400);
@@ -112,60 +97,7 @@ describe('the list', () => {
     const { json: problem } = await askInTime(gateway, path);
     expect(problem).toMatchObject({ status: 404, code: 'not-found', owner: 'caller', instance: path });
   });
-
-  it('an id longer than any bank has is refused as a problem, too', async () => {
-    const answer = await askInTime(gateway, `${PATH}/${'x'.repeat(5000)}`);
-    expect([400, 404, 414]).toContain(answer.status);
-  });
-
-  it("keeps the bank's digits, over three pages of the bank, which is asked once", async () => {
-    const { accounts } = await list('?pageSize=1000');
-    const pages = sandbox.requests
-      .filter(({ endpoint }) => endpoint === 'accounts')
-      .map(({ pageNumber }) => pageNumber);
-    expect(pages.sort()).toEqual([1, 2, 3]);
-    const sent = parseKeepingDigits((await askAccounts(sandbox, await getToken(sandbox), '?PageSize=1000')).text);
-    const got = new Map(accounts.map((account) => [account.id, account]));
-    for (const account of sent.result) {
-      const mine = got.get(account.accountId);
-      expect([mine?.interest.netRate, mine?.overdraft.rate]).toEqual([account.netInterestRate, account.overdraftRate]);
-      const balances = account.balances ?? [];
-      expect(mine?.balances).toMatchObject(
-        balances.map(({ beginOfDayAmount, intraDayAmount, blockedBalanceAmount }) => ({
-          beginOfDay: writtenOut(beginOfDayAmount),
-          intraDay: writtenOut(intraDayAmount),
-          blocked: blockedBalanceAmount ?? null,
-        })),
-      );
-      for (const [index, { beginOfDayAmount, intraDayAmount }] of balances.entries()) {
-        const current = new Big(mine?.balances[index]?.current ?? 'missing');
-        expect(current.eq(new Big(beginOfDayAmount).plus(intraDayAmount))).toBe(true);
-      }
-    }
-    // the ones that a double would spoil are among them
-    const text = JSON.stringify(accounts);
-    for (const digits of ['19435.50', '12345678901234567.89', '-0.01', '1500', '88.000']) {
-      expect(text).toContain(`"${digits}"`);
-    }
-  });
 });
-
-interface SentAccount {
-  accountId: string;
-  balances: { beginOfDayAmount: string; intraDayAmount: string; blockedBalanceAmount?: string | null }[] | null;
-  netInterestRate: string | null;
-  overdraftRate: string | null;
-}
-
-/** The bank's JSON with each number as the text it stands as; written here again, not taken from what is tested. */
-function parseKeepingDigits(text: string): { result: SentAccount[] } {
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' ? context?.source : value,
-  ) as { result: SentAccount[] };
-}
-
-/** 1.5E3 → 1500, with the exponent written out (docs/bank.md#amounts). */
-const writtenOut = (digits: string) => (/e/i.test(digits) ? new Big(digits).toFixed() : digits);
 
 describe('filters, sort and formats', () => {
   const IBAN = 'LU060408123456789012';
@@ -210,22 +142,13 @@ describe('filters, sort and formats', () => {
     ['currency=usd&sort=-status', [4, 1, 7]],
     ['ownerid=OWNER-1&sort=openedAt', [2, 4, 6, 8]],
     ['iban=LU06%200408%201234%205678%209012', [1]],
-    ['iban=DE', []],
     ['q=lu06+0408', [1]],
-    ['q=LU06%200409', []],
-    ['q=SPACED', [9]],
     ['q=%E6%9D%B1', [8]],
     ['sort=current', [7, 2, 6, 8, 4, 9, 5, 1, 3]],
-    ['sort=-current&pageSize=2', [3, 1]],
     ['sort=-current&pageSize=2&pageNumber=5', [7]],
   ])('%s', async (query, expected) => {
     const { json: body } = await gateway.get(`${PATH}?${query}`);
     expect(body.accounts.map(({ id }: Account) => Number(id.slice(-12)))).toEqual(expected);
-  });
-
-  it('the page shows how many match', async () => {
-    const { json: body } = await gateway.get(`${PATH}?status=active&pageSize=2&pageNumber=2`);
-    expect(body.page).toEqual({ number: 2, size: 2, total: 5, hasMore: true });
   });
 
   it.each([

@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import spectralCore from '@stoplight/spectral-core';
-import spectralRulesets from '@stoplight/spectral-rulesets';
 import { ALL_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
 import { RecentHistory } from '../../src/telemetry/recent-history.js';
 import { type Gateway, startGateway } from '../support/gateway.js';
@@ -62,80 +60,35 @@ describe('answers are as the OpenAPI says', () => {
     expect(document.servers.map(({ url }) => url)).toEqual(['/']);
   });
 
-  it('objects have names of their own, but for a few that may be null; so do codes and owners', () => {
-    const { schemas } = document.components;
-    const nameless = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
-      Object.entries(properties)
-        .flatMap(([field, schema]) =>
-          [schema, schema.items, ...(schema.anyOf ?? [])].map((each) => [field, each] as const),
-        )
-        .filter(([, schema]) => schema?.properties !== undefined)
-        .map(([field]) => `${name}.${field}`),
-    );
-    expect(nameless.toSorted()).toEqual(['BankHealth.lastError', 'CertificateHealth.refused', 'TokenHealth.lastError']);
-    expect(schemas['Problem']?.properties?.['code']).toEqual({ $ref: '#/components/schemas/ProblemCode' });
-    expect(schemas['Problem']?.properties?.['owner']).toEqual({ $ref: '#/components/schemas/ProblemOwner' });
-  });
-
-  it('problems are listed by status, each with the codes that it may have', () => {
-    const problemsOf = (path: string) => {
-      const { responses = {} } = document.paths[path]?.['get'] ?? {};
-      const isProblem = (status: string) => responses[status]?.content?.['application/problem+json'] !== undefined;
-      return Object.keys(responses).filter(isProblem).toSorted();
-    };
-    const always = ['400', '403', '406', '421', '4XX', '500', '503', '5XX'];
-    expect(problemsOf('/api/v1/balances')).toEqual([...always, '502', '504'].toSorted());
-    expect(problemsOf('/api/v1/accounts/{accountId}')).toEqual([...always, '404', '502', '504'].toSorted());
-    expect(document.paths['/api/v1/balances']?.['get']?.responses['504']?.description).toBe(
-      '`bank-timeout`, `not-cached`',
-    );
-    expect(document.paths['/api/v1/balances']?.['get']?.responses['503']?.headers).toHaveProperty('Retry-After');
-  });
-
-  it('the list is JSON first, by name; a generator that takes one format takes this', () => {
-    const { content = {} } = document.paths['/api/v1/accounts']?.['get']?.responses['200'] ?? {};
-    expect(Object.entries(content)[0]).toEqual([
-      'application/json',
-      { schema: { $ref: '#/components/schemas/AccountList' } },
-    ]);
-    expect(Object.keys(content)).toEqual(['application/json', 'text/csv', 'application/x-ndjson']);
-  });
-
-  it('whole numbers have the bounds they have, and decimals say that they are such', () => {
-    expect(JSON.stringify(document)).not.toMatch(/9007199254740991/);
-    const { Balance, Problem } = document.components.schemas;
+  it('a route has its formats and problems, an amount its format, a parameter its default', () => {
+    const { responses, parameters = [] } = document.paths['/api/v1/accounts']?.['get'] as Operation;
+    const formats = responses['200']?.content ?? {};
+    expect(Object.keys(formats)).toEqual(['application/json', 'text/csv', 'application/x-ndjson']);
+    expect(formats['application/json']?.schema).toEqual({ $ref: '#/components/schemas/AccountList' });
+    expect(responses['504']?.description).toBe('`bank-timeout`, `not-cached`');
+    expect(responses['503']?.headers).toHaveProperty('Retry-After');
+    const { Balance } = document.components.schemas;
     expect(Balance?.properties?.['current']).toMatchObject({ format: 'decimal', example: '19423.45' });
-    expect(Problem?.properties?.['status']).toMatchObject({
-      type: 'integer',
-      minimum: 400,
-      maximum: 599,
-      example: 504,
-    });
+    const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
+    expect(schemas).toMatchObject({ sort: { default: 'name' }, pageSize: { type: 'integer', default: 50 } });
   });
 
-  it('a parameter says its default, and a text filter what it may hold', async () => {
+  it('the pattern of a text filter takes what the gateway takes', async () => {
     const { parameters = [] } = document.paths['/api/v1/accounts']?.['get'] ?? {};
-    const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
-    const defaults = Object.fromEntries(
-      ['sort', 'pageNumber', 'pageSize', 'separator', 'decimal'].map((name) => [name, schemas[name]]),
-    );
-    expect(defaults).toMatchObject({
-      sort: { default: 'name' },
-      pageNumber: { type: 'integer', default: 1 },
-      pageSize: { type: 'integer', default: 50 },
-      separator: { default: 'comma' },
-      decimal: { default: 'point' },
-    });
-    for (const name of ['status', 'currency', 'iban', 'ownerId', 'q']) {
-      const pattern = new RegExp(schemas[name]?.pattern ?? '(?!)');
-      const statuses: Record<string, number> = {};
-      for (const value of ['a', 'é b', '\u00ad', '😀', '\n', 'a\u0000', ' a ', '\u0085b', '\ufffd', '\u007f']) {
-        const { status } = await gateway.get(`/api/v1/accounts?${name}=${encodeURIComponent(value)}`);
-        statuses[value] = status;
-        expect({ name, value, status }).toEqual({ name, value, status: pattern.test(value) ? 200 : 400 });
-      }
-      if (name === 'iban') expect(pattern.test(' ')).toBe(false);
-      expect(new Set(Object.values(statuses))).toEqual(new Set([200, 400]));
+    const pattern = new RegExp(parameters.find(({ name }) => name === 'q')?.schema.pattern ?? '(?!)');
+    for (const [value, status] of [
+      ['a', 200],
+      ['é b', 200],
+      [' a ', 200],
+      ['😀', 200],
+      [' ', 400],
+      ['\n', 400],
+      ['a\u0000', 400],
+      ['\u0085b', 400],
+      ['\ufffd', 400],
+    ] as const) {
+      const answer = await gateway.get(`/api/v1/accounts?q=${encodeURIComponent(value)}`);
+      expect([value, answer.status, pattern.test(value)]).toEqual([value, status, status === 200]);
     }
   });
 
@@ -257,34 +210,14 @@ describe('answers are as the OpenAPI says', () => {
   });
 });
 
-describe('linters', () => {
-  const { Ruleset, Spectral } = spectralCore;
-
-  async function redocly(text: string): Promise<string[]> {
+it('redocly finds nothing in the document; negative case: what is missing is found', async () => {
+  const lint = async (source: object) => {
     const config = await createConfig({ extends: ['recommended'] });
-    const problems = await lintFromString({ source: text, config, absoluteRef: 'openapi.json' });
-    return problems.map(({ ruleId, message, location: [at] }) => `${ruleId}: ${message} ${at?.pointer}`);
-  }
-
-  async function spectral(text: string): Promise<string[]> {
-    const linter = new Spectral();
-    linter.setRuleset(new Ruleset({ extends: [[spectralRulesets.oas, 'recommended']] }));
-    const problems = await linter.run(JSON.parse(text) as Record<string, unknown>);
-    return problems.map(({ code, message, path }) => `${code}: ${message} ${path.join('/')}`);
-  }
-
-  describe('the OpenAPI document passes the recommended rules without exceptions', () => {
-    it.each([
-      ['redocly', redocly],
-      ['spectral', spectral],
-    ])('of %s', async (_name, lint) => {
-      expect(await lint(JSON.stringify(document))).toEqual([]);
-    });
-
-    it('the negative case: what is missing is found', async () => {
-      const altered = structuredClone(document) as unknown as { paths: Record<string, { get: object }> };
-      altered.paths['/health'] = { get: { ...altered.paths['/health']?.get, summary: undefined } };
-      expect((await redocly(JSON.stringify(altered))).map((each) => each.split(':')[0])).toEqual(['operation-summary']);
-    });
-  });
+    const problems = await lintFromString({ source: JSON.stringify(source), config, absoluteRef: 'openapi.json' });
+    return problems.map(({ ruleId, location: [at] }) => `${ruleId} ${at?.pointer}`);
+  };
+  expect(await lint(document)).toEqual([]);
+  const altered = structuredClone(document) as unknown as { paths: Record<string, { get: object }> };
+  altered.paths['/health'] = { get: { ...altered.paths['/health']?.get, summary: undefined } };
+  expect(await lint(altered)).toEqual([expect.stringContaining('operation-summary')]);
 });
