@@ -3,9 +3,8 @@ import { examine, toExitCode } from '../doctor/examine.js';
 import { printStep, printVerdict } from '../doctor/print-report.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
-import type { Settings } from '../config/settings.js';
 import { VERSION } from '../config/version.js';
-import { withSandboxBank } from './with-sandbox-bank.js';
+import { startEmbeddedSandbox } from './embedded-sandbox.js';
 
 interface DoctorOptions {
   readonly json: boolean;
@@ -30,8 +29,11 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
       settings: async () => {
         const { settings, warnings } = await loadSettings({ sandbox: options.sandbox });
         if (!options.sandbox) return { settings, warnings };
-        sandbox = await startOwnSandbox(settings);
-        return { settings: withSandboxBank(settings, sandbox), warnings };
+        // beside a sandbox that may be running: with the same identity, on other ports
+        const ports = { SANDBOX_PORT: 0, SANDBOX_AUTH_PORT: undefined, SANDBOX_CONTROL_PORT: 0 };
+        const embedded = await startEmbeddedSandbox({ ...settings, ...ports });
+        sandbox = embedded.sandbox;
+        return { settings: embedded.settings, warnings };
       },
       onStep: (step) => say(printStep(step)),
     });
@@ -41,11 +43,4 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
   } finally {
     await (sandbox as Sandbox | null)?.close();
   }
-}
-
-/** Starts beside a sandbox that may be running: with the same identity, on other ports. */
-async function startOwnSandbox(settings: Settings): Promise<Sandbox> {
-  // not loaded to check a real bank
-  const { startSandbox } = await import('../sandbox/sandbox.js');
-  return startSandbox({ ...settings, SANDBOX_PORT: 0, SANDBOX_AUTH_PORT: undefined, SANDBOX_CONTROL_PORT: 0 });
 }

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
@@ -17,7 +16,7 @@ import { startTracing } from '../telemetry/tracing.js';
 import { SystemClock } from '../time/clock.js';
 import { EXIT } from './exit.js';
 import { reportFailedStart } from './report-failed-start.js';
-import { withSandboxBank } from './with-sandbox-bank.js';
+import { startEmbeddedSandbox } from './embedded-sandbox.js';
 import { listenForStop } from './listen-for-stop.js';
 
 interface ServeOptions {
@@ -51,18 +50,11 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     forgetSecrets(process.env);
     exitOnInternalError(process, logger);
     for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
-    let sandbox: Sandbox | null = null;
-    if (options.sandbox) {
-      // a gateway in front of a real bank does not load it
-      const { startSandbox } = await import('../sandbox/sandbox.js');
-      sandbox = await startSandbox(read, {
-        fresh: options.fresh,
-        // nobody wants to wait for a back-off after failures that the switches made
-        onReset: () => reload('the switches of the sandbox are reset'),
-      });
-    }
-    opened.defer(async () => sandbox?.close());
-    const settings = sandbox ? withSandboxBank(read, sandbox) : read;
+    // nobody wants to wait for a back-off after failures that the switches made
+    const onReset = () => reload('the switches of the sandbox are reset');
+    const embedded = options.sandbox ? await startEmbeddedSandbox(read, { fresh: options.fresh, onReset }) : null;
+    opened.defer(async () => embedded?.sandbox.close());
+    const { settings, sandbox = null } = embedded ?? { settings: read };
     const created = await createApp({
       settings,
       clock: new SystemClock(),
@@ -74,7 +66,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     app = created;
     if (stop.aborted) return;
     await app.listen(settings.PORT, toAddress(settings.HOST));
-    await announce(process, logger, settings, toUrl(app, settings), sandbox);
+    await announce(process, logger, settings, await app.getUrl(), sandbox);
   };
 
   try {
@@ -136,13 +128,6 @@ function greeting(url: string): string {
 
 /** One address, since one server is watched: `localhost` may have two. */
 const toAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
-
-/** An address that works from this machine, wherever the server listens. */
-function toUrl(app: NestFastifyApplication, settings: Settings): string {
-  const { address, port, family } = app.getHttpServer().address() as AddressInfo;
-  const host = address === '0.0.0.0' || address === '::' ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
-  return `${settings.TLS_CERT_FILE ? 'https' : 'http'}://${host}:${port}`;
-}
 
 /** An unforeseen error ends the process with a line; a supervisor starts it again. */
 function exitOnInternalError(process: NodeJS.Process, logger: Logger): void {
