@@ -42,20 +42,25 @@ function anchorsOf(document: string): Set<string> {
   return new Set(headings.map(([, title = '']) => toAnchor(title).trim().replace(/\s/g, '-')));
 }
 
-/** Links of a document that lead nowhere: to no file, or to no heading of one. */
-export function brokenLinks(path: string, document: string): string[] {
-  return [...document.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)]
-    .map(([, link = '']) => link)
-    .filter((link) => {
-      const [file = '', anchor] = link.split('#');
-      if (file === '') return anchor !== undefined && !anchorsOf(document).has(anchor);
-      return !exists(posix.normalize(posix.join(posix.dirname(path), file)), anchor);
-    });
+const LINK = /\]\((?!https?:|mailto:)([^)\s]+)\)/g;
+const NAMED = /(?<![\w./-])((?:src|test|config|docs|client|\.github|\.ci)\/(?:[\w./-]*[\w/-])?(?:#[\p{L}\p{N}_-]+)?)/gu;
+
+/**
+ * Links of a text, and files and folders of the project that it names, which lead nowhere: to no file, or to no heading of one.
+ * A test may be named without its ending.
+ */
+export function brokenReferences(path: string, text: string): string[] {
+  const here = posix.dirname(path);
+  const all = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, reference = '']) => reference);
+  const links = all(LINK).filter((link) => !exists(link.startsWith('#') ? path + link : posix.join(here, link)));
+  const isThere = (name: string) => [name, posix.join(here, name), `${name}.e2e-spec.ts`].some(exists);
+  return [...links, ...all(NAMED).filter((name) => !isThere(name))];
 }
 
-function exists(path: string, anchor: string | undefined): boolean {
-  if (!existsSync(join(ROOT, path))) return false;
-  return anchor === undefined || anchorsOf(read(path)).has(anchor);
+function exists(reference: string): boolean {
+  const [file = '', anchor] = reference.split('#');
+  if (!existsSync(join(ROOT, file))) return false;
+  return anchor === undefined || anchorsOf(read(file)).has(anchor);
 }
 
 /** Every source file of the program and its tests, by its path. */
@@ -66,26 +71,9 @@ export const sourcePaths = (): string[] =>
       .map((path) => posix.join(directory, path)),
   );
 
-/** Documents that the comments of a source file name, and that do not exist or have no such heading. */
-export function brokenCitations(source: string): string[] {
-  const comments = source.match(/^\s*(?:\/?\*|\/\/).*|\s\/\/\s.*/gm) ?? [];
-  const cited = comments.flatMap(
-    (comment) => comment.match(/(?<![\w./-])(?:docs|test)\/[\w./-]+\.md(?:#[\p{L}\p{N}_-]*)?/gu) ?? [],
-  );
-  return cited.filter((citation) => {
-    const [file = '', anchor] = citation.split('#');
-    return !exists(file, anchor);
-  });
-}
-
-/** Files and folders of the project that a document names, and that do not exist. A test may be named without its ending. */
-export function missingPaths(path: string, document: string): string[] {
-  const named = [
-    ...document.matchAll(/(?<![\w./-])(?:src|test|config|docs|client|\.github|\.ci)\/(?:[\w.-]+\/?)*/g),
-  ].map(([name]) => name.replace(/\.$/, ''));
-  const exists = (name: string) => [name, `${name}.e2e-spec.ts`].some((each) => existsSync(join(ROOT, each)));
-  return [...new Set(named)].filter((name) => !exists(name) && !exists(posix.join(posix.dirname(path), name)));
-}
+/** The comments of a source file. */
+export const commentsIn = (source: string): string =>
+  (source.match(/^\s*(?:\/?\*|\/\/).*|\s\/\/\s.*/gm) ?? []).join('\n');
 
 const SETTING =
   /(?<![\w/])(?:BANK|EGRESS|SNAPSHOT|SANDBOX|TLS(?!_AES)|SHUTDOWN|MAX|ALLOWED|CORS|REQUEST|LOG)_[A-Z0-9_]+\b/g;
