@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import pLimit from 'p-limit';
 import type { Instant } from '../time/clock.js';
@@ -10,13 +11,7 @@ import { FileUnusable } from '../config/small-file.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
 import { FileWatch } from '../config/file-watch.js';
 import { IdentityLog } from './identity-log.js';
-import {
-  isSame,
-  readIdentityMaterial,
-  validityError,
-  watchedFiles,
-  type IdentityMaterial,
-} from './identity-material.js';
+import { readIdentityMaterial, validityError, watchedFiles, type IdentityMaterial } from './identity-material.js';
 
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
 const LOOK_EVERY_MS = 1000;
@@ -138,13 +133,13 @@ export class IdentityHolder implements OnApplicationShutdown {
       return;
     }
     if (this.#closing.signal.aborted) return;
-    if (isSame(material, this.#current.material)) {
+    if (isDeepStrictEqual(material, this.#current.material)) {
       this.#drop();
       this.#refusal = null;
       this.#log.unchanged(this.#current.certificate);
       return;
     }
-    if (!this.#candidate || !isSame(material, this.#candidate.material)) {
+    if (!this.#candidate || !isDeepStrictEqual(material, this.#candidate.material)) {
       this.#drop();
       this.#candidate = this.#create(material);
     }

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { parseCertificates } from '../config/pem-file.js';
@@ -58,16 +57,6 @@ export function watchedFiles(settings: Settings): string[] {
   ].filter((file) => typeof file === 'string');
 }
 
-/** True if both present the same identity to the bank and trust the same servers. */
-export function isSame(a: IdentityMaterial, b: IdentityMaterial): boolean {
-  const shown = ({ certificate: { certificatePem, chainPem }, ...others }: IdentityMaterial) => ({
-    ...others,
-    certificatePem,
-    chainPem,
-  });
-  return isDeepStrictEqual(shown(a), shown(b));
-}
-
 /** The error `certificate-unusable`, with the date, for a certificate that cannot be used at `nowMs`; null if it can. */
 export function validityError(
   { notBefore, notAfter }: Pick<ClientCertificate, 'notBefore' | 'notAfter'>,
@@ -103,7 +92,7 @@ function readSource(settings: Settings): CertificateRequest['source'] {
   return {
     kind: 'pfx',
     bytes: BANK_PFX_BASE64
-      ? fromBase64(BANK_PFX_BASE64.read())
+      ? Buffer.from(BANK_PFX_BASE64.read(), 'base64')
       : readCertificateFile('BANK_PFX_FILE', BANK_PFX_FILE ?? ''),
     passcode: BANK_PFX_PASSCODE.read(),
   };
@@ -121,16 +110,4 @@ function readCertificateFile(variable: string, file: string): Buffer {
       { cause: error },
     );
   }
-}
-
-function fromBase64(text: string): Buffer {
-  const compact = text.replace(/\s+/g, '');
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) {
-    throw new CertificateUnreadable(
-      'damaged',
-      'BANK_PFX_BASE64 is not base64 text.',
-      'Make it with: base64 -w0 client.pfx.',
-    );
-  }
-  return Buffer.from(compact, 'base64');
 }

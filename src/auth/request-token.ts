@@ -52,7 +52,7 @@ export async function requestToken({ egress, authUrl, material, clock, logger }:
     path: AUTHORIZE_PATH,
     headers: { 'Content-Type': 'application/json', Authorization: `Basic ${basic}` },
   });
-  const { value, lifetimeSeconds } = readTokenAnswer(answer, clock.now().wall);
+  const { value, lifetimeSeconds } = readTokenAnswer(answer);
   if (lifetimeSeconds === null) {
     logger.warn(
       { event: 'token.lifetime-unknown' },
@@ -105,8 +105,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Reads the answer of the token endpoint (docs/bank.md#token-endpoint). The lifetime is null if `expires_in` cannot be used.
  * @throws GatewayError as `toAnswerError`, bank-response-invalid
  */
-function readTokenAnswer(answer: WireAnswer, nowWallMs: number) {
-  const refusal = toAnswerError(answer, 'token', nowWallMs);
+function readTokenAnswer(answer: WireAnswer) {
+  const refusal = toAnswerError(answer, 'token');
   if (refusal) throw refusal;
   const { success, error, data } = tokenAnswerSchema.safeParse(parse(answer.body));
   if (!success) {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { refusalOf } from '../../test/support/refusal-of.js';
+import { NoToken } from '../auth/authorized-call.js';
+import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { AccountReader } from './account-reader.js';
 import type { BankAccount } from './account-fields.js';
 import { PageReader } from './page-reader.js';
-import type { PageAnswer, PageRequest } from './page-source.js';
 import type { AccountList } from './paging.js';
 
 interface Row {
@@ -19,8 +20,19 @@ type Read = AccountList & { readonly list: readonly BankAccount[] };
 const ids = ({ list }: Read) => list.map(({ accountId }) => accountId);
 
 type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null };
-const page = (result: readonly Row[], { rowCount, echoedSize }: Change = {}): PageAnswer =>
-  Buffer.from(JSON.stringify({ result, pageInfo: { rowCount, pageSize: echoedSize } }));
+const answer = (status: number, body: object = {}, retryAfter: string | null = null): WireAnswer => ({
+  status,
+  body: Buffer.from(JSON.stringify(body)),
+  retryAfter,
+});
+const page = (result: readonly Row[], { rowCount, echoedSize }: Change = {}) =>
+  answer(200, { result, pageInfo: { rowCount, pageSize: echoedSize } });
+
+interface PageRequest {
+  readonly pageNumber: number;
+  readonly pageSize: number;
+  readonly signal: AbortSignal;
+}
 
 interface ModelBank {
   readonly size: number;
@@ -28,24 +40,24 @@ interface ModelBank {
   readonly clamp: number;
   readonly echoes: boolean;
   readonly counts: boolean;
-  readonly pastEnd: 'empty' | 'past-end';
+  readonly pastEnd: 200 | 404;
 }
 
 /** A bank that keeps its accounts still; it counts them and names the size of its pages, unless said otherwise. */
-function answerAs(change: Partial<ModelBank> & Pick<ModelBank, 'size'>): (request: PageRequest) => PageAnswer {
-  const bank: ModelBank = { clamp: 10, echoes: true, counts: true, pastEnd: 'empty', ...change };
+function answerAs(change: Partial<ModelBank> & Pick<ModelBank, 'size'>): (request: PageRequest) => WireAnswer {
+  const bank: ModelBank = { clamp: 10, echoes: true, counts: true, pastEnd: 200, ...change };
   const all = accounts(bank.size);
   return ({ pageNumber, pageSize }) => {
     const size = Math.min(pageSize, bank.clamp);
     const rows = all.slice((pageNumber - 1) * size, pageNumber * size);
-    if (rows.length === 0 && pageNumber > 1 && bank.pastEnd === 'past-end') return 'past-end';
+    if (rows.length === 0 && pageNumber > 1 && bank.pastEnd === 404) return answer(404);
     return page(rows, { rowCount: bank.counts ? bank.size : null, echoedSize: bank.echoes ? size : null });
   };
 }
 
 /** A reader of a bank that answers so; every request is noted. */
 function begin(
-  answer: (request: PageRequest, nth: number) => PageAnswer | Promise<PageAnswer>,
+  answerTo: (request: PageRequest, nth: number) => WireAnswer | Promise<WireAnswer>,
   { pageSize = 10, maxConcurrentRequests = 3 } = {},
 ) {
   const requests: PageRequest[] = [];
@@ -53,14 +65,15 @@ function begin(
   const most = { underWay: 0 };
   const reader = new AccountReader(
     {
-      get: async (request) => {
+      get: async ({ query, signal }) => {
+        const request = { pageNumber: Number(query['PageNumber']), pageSize: Number(query['PageSize']), signal };
         requests.push(request);
         underWay += 1;
         most.underWay = Math.max(most.underWay, underWay);
         try {
           await new Promise((resolve) => setImmediate(resolve));
           request.signal.throwIfAborted();
-          return await answer(request, requests.length);
+          return await answerTo(request, requests.length);
         } finally {
           underWay -= 1;
         }
@@ -93,7 +106,7 @@ describe('a list that stands still', () => {
     clamp: fc.integer({ min: 1, max: 60 }),
     echoes: fc.boolean(),
     counts: fc.boolean(),
-    pastEnd: fc.constantFrom('empty', 'past-end'),
+    pastEnd: fc.constantFrom(200, 404),
   });
 
   it('is read exactly, in order, with no more requests than it takes to find its end', async () => {
@@ -145,7 +158,7 @@ describe('a list that stands still', () => {
 
 describe('a list that changes while it is read', () => {
   /** Twenty accounts in two pages, of which each pass is answered by its own rule. */
-  const passes = (...rules: ((pageNumber: number) => PageAnswer)[]) => {
+  const passes = (...rules: ((pageNumber: number) => WireAnswer)[]) => {
     let pass = -1;
     return ({ pageNumber }: PageRequest) => {
       if (pageNumber === 1) pass += 1;
@@ -161,7 +174,7 @@ describe('a list that changes while it is read', () => {
   const recounted = (number: number) => slice(accounts(20), number === 2 ? 21 : 20)(number);
   const grown = (number: number) => slice(accounts(23), number === 1 ? 20 : 23)(number);
 
-  it.each<[string, (request: PageRequest) => PageAnswer, number, boolean | null, number[]]>([
+  it.each<[string, (request: PageRequest) => WireAnswer, number, boolean | null, number[]]>([
     ['an account shows twice, once', passes(shifted(20), good), 20, true, [1, 2, 3, 1, 2]],
     ['an account shows twice, always', passes(shifted(20)), 19, false, [1, 2, 3, 1, 2, 3]],
     ['an account shows twice without a count', passes(shifted(null)), 19, false, [1, 2, 3, 1, 2, 3]],
@@ -178,7 +191,7 @@ describe('a list that changes while it is read', () => {
   });
 
   it("the later page's version of an account wins, whichever page comes first", async () => {
-    const answers: Record<number, PageAnswer> = {
+    const answers: Record<number, WireAnswer> = {
       1: page([account(1), account(2)], { rowCount: 6 }),
       2: page([account(3, 'older'), account(4)], { rowCount: 6 }),
       3: page([account(5), account(3, 'newer')], { rowCount: 6 }),
@@ -194,7 +207,7 @@ describe('a list that changes while it is read', () => {
 });
 
 describe('a list that never ends', () => {
-  it.each<[string, (pageNumber: number) => PageAnswer, number, boolean | null, number[]]>([
+  it.each<[string, (pageNumber: number) => WireAnswer, number, boolean | null, number[]]>([
     ['the same page comes again and again', () => page(accounts(10)), 10, false, [1, 2, 1, 2]],
     ['the bank knows no pages, and all of it is shorter than one', () => page(accounts(4)), 4, null, [1, 2]],
     ['two pages take turns', (number) => page(accounts(10, (number % 2) * 10)), 20, false, [1, 2, 3, 1, 2, 3]],
@@ -223,28 +236,40 @@ describe('a list that never ends', () => {
 
 describe('a page size that the bank refuses', () => {
   const upTo = (most: number, size: number) => {
-    const answer = answerAs({ size, clamp: 5000 });
-    return (request: PageRequest): PageAnswer => (request.pageSize > most ? 'too-large' : answer(request));
+    const answerTo = answerAs({ size, clamp: 5000 });
+    return (request: PageRequest) => (request.pageSize > most ? answer(413) : answerTo(request));
   };
 
-  it.each([
-    [1000, 100, [1000, 500, 250, 125, 62]],
-    // it passes the default of the bank on its way down
-    [90, 50, [90, 50]],
-  ])('of %i where %i is the most is made smaller until it fits, and remembered', async (pageSize, most, sizes) => {
-    const { read, requests } = begin(upTo(most, 230), { pageSize });
+  it('is halved until it fits, and remembered', async () => {
+    const { read, requests } = begin(upTo(100, 230), { pageSize: 1000 });
     const list = await read();
     expect([ids(list).length, list.complete]).toEqual([230, true]);
-    expect([...new Set(requests.map((request) => request.pageSize))]).toEqual(sizes);
+    expect([...new Set(requests.map((request) => request.pageSize))]).toEqual([1000, 500, 250, 125, 62]);
     requests.length = 0;
     await read();
-    expect(new Set(requests.map((request) => request.pageSize))).toEqual(new Set(sizes.slice(-1)));
+    expect(new Set(requests.map((request) => request.pageSize))).toEqual(new Set([62]));
+  });
+
+  it.each([
+    [413, {}],
+    [400, { errors: { PageSize: ['must be between 1 and 20'] } }],
+    [400, { errors: [{ errorCode: 'InvalidpageSize' }] }],
+    [400, { title: 'page_size is too large' }],
+  ])('is one that a %i with %j answers', async (status, problem) => {
+    const good = answerAs({ size: 15 });
+    const { read } = begin((request) => (request.pageSize > 5 ? answer(status, problem) : good(request)));
+    expect(ids(await read())).toHaveLength(15);
+  });
+
+  it('the negative case: a 400 that does not name it', async () => {
+    const { read, requests } = begin(() => answer(400, { errors: { PageNumber: ['is wrong'] } }));
+    expect([(await refusalOf(read)).code, requests.length]).toEqual(['bank-refused', 1]);
   });
 
   it('may be refused on a later page: the pass begins again', async () => {
-    const answer = answerAs({ size: 95, clamp: 5000 });
+    const answerTo = answerAs({ size: 95, clamp: 5000 });
     const { read } = begin(
-      (request) => (request.pageSize > 30 && request.pageNumber === 2 ? 'too-large' : answer(request)),
+      (request) => (request.pageSize > 30 && request.pageNumber === 2 ? answer(413) : answerTo(request)),
       { pageSize: 60 },
     );
     const list = await read();
@@ -252,7 +277,7 @@ describe('a page size that the bank refuses', () => {
   });
 
   it('down to 1 makes the reading fail', async () => {
-    const { read, requests } = begin(() => 'too-large', { pageSize: 5000 });
+    const { read, requests } = begin(() => answer(413), { pageSize: 5000 });
     const error = await refusalOf(read);
     expect([error.code, error.detail]).toEqual([
       'bank-refused',
@@ -262,23 +287,63 @@ describe('a page size that the bank refuses', () => {
   });
 });
 
+describe('a call for a page that fails', () => {
+  const unreachable = () => {
+    throw new GatewayError('bank-unreachable', 'down');
+  };
+
+  it.each<[string, () => WireAnswer, number]>([
+    ['a connection failure', unreachable, 2],
+    ['502', () => answer(502), 2],
+    ['503', () => answer(503), 2],
+    ['504', () => answer(504), 2],
+    ['503 with Retry-After', () => answer(503, {}, '1'), 1],
+    ['500', () => answer(500), 1],
+    ['404', () => answer(404), 1],
+    [
+      'a timeout',
+      () => {
+        throw new GatewayError('bank-timeout', 'late');
+      },
+      1,
+    ],
+    [
+      'no token',
+      () => {
+        throw new NoToken('bank-unreachable', 'down');
+      },
+      1,
+    ],
+  ])('with %s is made %s times in all', async (_name, fail, times) => {
+    const { read, requests } = begin(fail);
+    await refusalOf(read);
+    expect(requests).toHaveLength(times);
+  });
+
+  it('and succeeds when it is repeated costs nothing', async () => {
+    const good = answerAs({ size: 5 });
+    const { read } = begin((request, nth) => (nth === 1 ? unreachable() : good(request)));
+    expect(ids(await read())).toHaveLength(5);
+  });
+});
+
 describe('a reading that fails', () => {
   it('on any one page fails as a whole', async () => {
-    const answer = answerAs({ size: 95 });
+    const answerTo = answerAs({ size: 95 });
     for (const bad of [1, 2, 5, 10]) {
       const { read } = begin((request) => {
-        if (request.pageNumber === bad) throw new GatewayError('bank-unreachable', `page ${bad}`);
-        return answer(request);
+        if (request.pageNumber === bad) throw new GatewayError('bank-timeout', `page ${bad}`);
+        return answerTo(request);
       });
       expect((await refusalOf(read)).detail).toBe(`page ${bad}`);
     }
   });
 
   it('ends its other requests and begins no more', async () => {
-    const answer = answerAs({ size: 1000 });
+    const answerTo = answerAs({ size: 1000 });
     const { read, requests } = begin((request) => {
-      if (request.pageNumber === 4) throw new GatewayError('bank-unreachable', 'page 4');
-      return answer(request);
+      if (request.pageNumber === 4) throw new GatewayError('bank-timeout', 'page 4');
+      return answerTo(request);
     });
     await refusalOf(read);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -302,7 +367,7 @@ describe('a reading after one that had a count', () => {
     let refreshes = 0;
     const { read, numbers, most } = begin(async (request) => {
       if (request.pageNumber === 1 && ++refreshes === 2) await firstPage.promise;
-      return answerAs({ size: 25, pastEnd: 'past-end' })(request);
+      return answerAs({ size: 25, pastEnd: 404 })(request);
     });
     await read();
     const reading = read();
@@ -315,7 +380,7 @@ describe('a reading after one that had a count', () => {
 
   it('is right when the list has become shorter or longer meanwhile', async () => {
     let size = 25;
-    const { read } = begin((request) => answerAs({ size, pastEnd: 'past-end' })(request));
+    const { read } = begin((request) => answerAs({ size, pastEnd: 404 })(request));
     for (size of [25, 4, 0, 41, 10, 11]) {
       const list = await read();
       expect([ids(list).length, list.complete]).toEqual([size, true]);

@@ -1,10 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
+import { AuthorizedCall, NoToken } from '../auth/authorized-call.js';
 import { Settings } from '../config/settings.js';
+import { toAnswerError } from '../egress/answer-error.js';
+import { ProxyTimedOut } from '../egress/open-tunnel.js';
+import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import { BankDrift } from './bank-drift.js';
 import type { PageFacts } from './page-reader.js';
-import { PageSource, type PageAnswer } from './page-source.js';
 import { Paging, type AccountList } from './paging.js';
+
+/** Path of the account list below {base_url} (docs/bank.md#account-list). */
+const ACCOUNTS_PATH = '/api/v1/accounts';
+const RETRY_AFTER_MS = { min: 100, spread: 200 };
+const RETRIED = new Set([502, 503, 504]);
+/** Maximum number of bytes of an error body that are searched for the page size. */
+const MAX_LOOKED_AT = 65_536;
 
 /** One page as received. */
 export interface ListPage {
@@ -14,7 +25,7 @@ export interface ListPage {
 }
 
 interface RefreshOptions {
-  readonly source: Pick<PageSource, 'get'>;
+  readonly call: Pick<AuthorizedCall, 'get'>;
   readonly drift: Pick<BankDrift, 'note'>;
   readonly maxConcurrentRequests: number;
   /** Facts about the bank that one refresh learns for the next. */
@@ -26,21 +37,18 @@ interface RefreshOptions {
   };
 }
 
-/** Below this, the page size is unlikely to be the reason for a refusal. */
-const DEFAULT_PAGE_SIZE = 50;
-
 /** Begins refreshes of the account list. Each uses what the one before learned about the bank's paging. */
 @Injectable()
 export class AccountReader {
   readonly #options: RefreshOptions;
 
   constructor(
-    @Inject(PageSource) source: RefreshOptions['source'],
+    @Inject(AuthorizedCall) call: RefreshOptions['call'],
     @Inject(BankDrift) drift: RefreshOptions['drift'],
     @Inject(Settings) settings: Pick<Settings, 'BANK_PAGE_SIZE' | 'BANK_MAX_CONCURRENT_REQUESTS'>,
   ) {
     const { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests } = settings;
-    this.#options = { source, drift, maxConcurrentRequests, learned: { pageSize, expectedPages: 1 } };
+    this.#options = { call, drift, maxConcurrentRequests, learned: { pageSize, expectedPages: 1 } };
   }
 
   /** A refresh that calls the bank while its pages are iterated; `signal` ends it. */
@@ -72,7 +80,7 @@ class ListRefresh {
   /**
    * The pages in order; the caller passes the facts of each to `took` before it takes the next. The next ones are requested
    * meanwhile, up to BANK_MAX_CONCURRENT_REQUESTS at a time.
-   * @throws GatewayError as `PageSource.get`
+   * @throws GatewayError as `AuthorizedCall.get` and `toAnswerError`
    */
   async *pages(): AsyncGenerator<ListPage, void> {
     yield* this.#pass();
@@ -91,7 +99,7 @@ class ListRefresh {
       if (learned.pageSize === 1) {
         throw new GatewayError('bank-refused', 'The bank rejects every page size of the account list.');
       }
-      learned.pageSize = smaller(learned.pageSize);
+      learned.pageSize = Math.floor(learned.pageSize / 2);
       learned.expectedPages = 1;
     }
     learned.expectedPages = this.result.pages;
@@ -99,15 +107,14 @@ class ListRefresh {
 
   /** Returns false if the bank refuses pages of this size. */
   async *#passWith(pageSize: number): AsyncGenerator<ListPage, boolean> {
-    const { source, learned, maxConcurrentRequests } = this.options;
-    const { refreshId } = this;
+    const { learned, maxConcurrentRequests } = this.options;
     const end = new AbortController();
     const signal = AbortSignal.any([this.signal, end.signal]);
-    const asked = new Map<number, Promise<PageAnswer>>();
+    const asked = new Map<number, Promise<WireAnswer>>();
     let lastAsked = 0;
     const askUpTo = (number: number) => {
       while (lastAsked < number) {
-        const answer = source.get({ pageNumber: ++lastAsked, pageSize, refreshId, signal });
+        const answer = this.#get(++lastAsked, pageSize, signal);
         // it may never be awaited
         answer.catch(() => undefined);
         asked.set(lastAsked, answer);
@@ -118,12 +125,15 @@ class ListRefresh {
       askUpTo(Math.min(learned.expectedPages, maxConcurrentRequests));
       for (let number = 1; number <= paging.last; number++) {
         askUpTo(number);
-        const answer = (await asked.get(number)) ?? 'past-end';
+        const answer = await (asked.get(number) as Promise<WireAnswer>);
         asked.delete(number);
-        if (answer === 'too-large') return false;
-        if (answer === 'past-end') break;
+        if (isTooLarge(answer)) return false;
+        // past the end
+        if (answer.status === 404 && number > 1) break;
+        const error = toAnswerError(answer, 'accounts');
+        if (error) throw error;
         askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
-        yield { number, body: answer };
+        yield { number, body: answer.body };
         askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
       }
       return true;
@@ -132,7 +142,36 @@ class ListRefresh {
       end.abort(new Error('the pass has ended'));
     }
   }
+  /** One page, whatever its status; asked for once more after a failure that may pass (docs/architecture.md#every-retry). */
+  async #get(pageNumber: number, pageSize: number, signal: AbortSignal): Promise<WireAnswer> {
+    const request = {
+      path: ACCOUNTS_PATH,
+      query: { PageNumber: String(pageNumber), PageSize: String(pageSize) },
+      ...(pageNumber > 1 && { expected: [404] }),
+      refreshId: this.refreshId,
+      signal,
+    };
+    const { call } = this.options;
+    try {
+      const answer = await call.get(request);
+      // after a Retry-After the bank is not asked sooner
+      if (!RETRIED.has(answer.status) || answer.retryAfter !== null) return answer;
+    } catch (error) {
+      if (!isConnectionFailure(error)) throw error;
+    }
+    await delay(RETRY_AFTER_MS.min + Math.random() * RETRY_AFTER_MS.spread, undefined, { signal }).catch(() => {
+      throw signal.reason;
+    });
+    return call.get(request);
+  }
 }
 
-const smaller = (size: number) =>
-  size > DEFAULT_PAGE_SIZE ? Math.max(DEFAULT_PAGE_SIZE, Math.floor(size / 2)) : Math.floor(size / 2);
+/** True if the bank refuses pages of this size: a 413, or a 400 that names the page size. */
+function isTooLarge({ status, body }: WireAnswer): boolean {
+  return status === 413 || (status === 400 && /page_?size/i.test(body.toString('latin1', 0, MAX_LOOKED_AT)));
+}
+
+function isConnectionFailure(error: unknown): boolean {
+  if (!(error instanceof GatewayError) || error instanceof NoToken || error instanceof ProxyTimedOut) return false;
+  return error.code === 'bank-unreachable' || error.code === 'proxy-unavailable';
+}

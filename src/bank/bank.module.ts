@@ -2,12 +2,11 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { AccountReader } from './account-reader.js';
 import { BankDrift } from './bank-drift.js';
-import { PageSource } from './page-source.js';
 
 /** The bank's interface: the only place that knows its paths, its paging and the shape of its answers. */
 @Module({
   imports: [AuthModule],
-  providers: [BankDrift, PageSource, AccountReader],
+  providers: [BankDrift, AccountReader],
   exports: [AccountReader, BankDrift],
 })
 export class BankModule {}

@@ -5,10 +5,8 @@ import { AccountReader } from '../bank/account-reader.js';
 import { BankDrift } from '../bank/bank-drift.js';
 import type { Drift } from '../bank/find-drift.js';
 import { PageReader } from '../bank/page-reader.js';
-import { PageSource } from '../bank/page-source.js';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import type { Clock } from '../time/clock.js';
 import type { Findings } from './steps.js';
 
 /** The drift found in the list, and why it cannot be read, if so. */
@@ -18,12 +16,7 @@ interface Listed {
 }
 
 /** Reads the whole list as the gateway does; an answer that cannot be read is left to the step after. */
-export async function checkAccounts(
-  call: AuthorizedCall,
-  clock: Clock,
-  settings: Settings,
-  findings: Findings,
-): Promise<Listed> {
+export async function checkAccounts(call: AuthorizedCall, settings: Settings, findings: Findings): Promise<Listed> {
   const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = settings;
   const deadline = new AbortController();
   const late = `The account list was not complete within ${timeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`;
@@ -31,7 +24,7 @@ export async function checkAccounts(
   const requestId = randomUUID();
   findings.facts['requestId'] = requestId;
   const drift = new BankDrift({ logger: pino({ level: 'silent' }) });
-  const list = new AccountReader(new PageSource(call, clock), drift, settings).begin(requestId, deadline.signal);
+  const list = new AccountReader(call, drift, settings).begin(requestId, deadline.signal);
   let reader = new PageReader();
   try {
     for await (const { number, body } of list.pages()) {

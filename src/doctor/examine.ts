@@ -74,7 +74,7 @@ async function examineBank(steps: Steps, settings: Settings, material: IdentityM
     const probes = await steps.run('route', (findings) => checkRoute(identity.egress, settings, findings));
     await steps.run('tls', (findings) => checkTls(probes, findings));
     await steps.run('token', (findings) => checkToken(identity, findings));
-    const listed = await steps.run('accounts', (findings) => checkAccounts(call, clock, settings, findings));
+    const listed = await steps.run('accounts', (findings) => checkAccounts(call, settings, findings));
     await steps.run('shape', (findings) => checkShape(listed, findings));
   } finally {
     identity.egress.retire();

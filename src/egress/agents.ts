@@ -126,16 +126,11 @@ function secureInTime(
     socket.destroy(new GatewayError('bank-timeout', `No TLS connection to ${address} within BANK_CONNECT_TIMEOUT_MS.`));
   // not `within`: the deadline ends the socket itself, which the agent has handed out long since
   const timer = setTimeout(onLate, deadlineMs);
-  let settled = false;
-  const settle = () => {
-    settled = true;
-    clearTimeout(timer);
-  };
-  socket.once('secureConnect', settle);
-  socket.once('close', settle);
+  const stop = () => clearTimeout(timer);
+  socket.once('secureConnect', stop).once('close', stop);
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error?: Error) => {
-    if (settled || !error || error instanceof GatewayError) return destroy(error);
+    if (!error || error instanceof GatewayError) return destroy(error);
     if (!socket.authorizationError) return destroy(explain(error));
     const { code } = error as NodeJS.ErrnoException;
     return destroy(new BankUntrusted(address, code, socket.getPeerX509Certificate()));

@@ -33,7 +33,7 @@ describe('an answer', () => {
   const both = ['token', 'accounts'] as const;
 
   it.each(both)('of 200 from the %s is no error', (target) => {
-    expect(toAnswerError(answer(200), target, NOW)).toBeNull();
+    expect(toAnswerError(answer(200), target)).toBeNull();
   });
 
   it.each([
@@ -59,7 +59,7 @@ describe('an answer', () => {
     [['accounts'], 404, 'access-not-granted', 'bank', 502],
   ] as const)('of %p with %i is %s of the %s, and %i to the caller', (targets, status, code, owner, ours) => {
     for (const target of targets) {
-      const error = toAnswerError(answer(status, 'hunter2'), target, NOW);
+      const error = toAnswerError(answer(status, 'hunter2'), target);
       expect([error?.code, error?.owner, error?.status]).toEqual([code, owner, ours]);
       const name = target === 'token' ? 'The token endpoint' : 'The account list';
       expect(error?.detail).toMatch(new RegExp(`^${name} answered .*${status}`));
@@ -74,19 +74,19 @@ describe('an answer', () => {
     ['accounts', 403, 'allowlist'],
     ['accounts', 404, 'BANK_BASE_URL'],
   ] as const)('of the %s with %i also names: %s', (target, status, named) => {
-    expect(toAnswerError(answer(status), target, NOW)?.detail).toContain(named);
+    expect(toAnswerError(answer(status), target)?.detail).toContain(named);
   });
 
   it.each([429, 503])('with %i keeps the Retry-After of the bank', (status) => {
-    expect(toAnswerError(answer(status, '', '9'), 'token', NOW)?.retryAfterMs).toBe(9000);
+    expect(toAnswerError(answer(status, '', '9'), 'token')?.retryAfterMs).toBe(9000);
   });
 
   it.each([403, 204])('with %i has none', (status) => {
-    expect(toAnswerError(answer(status, '', '9'), 'token', NOW)?.retryAfterMs).toBeUndefined();
+    expect(toAnswerError(answer(status, '', '9'), 'token')?.retryAfterMs).toBeUndefined();
   });
 
   it.each(both)('of 400 from the %s is a rejected certificate if its page says so, and only then', (target) => {
-    const codeOf = (status: number, body: string) => toAnswerError(answer(status, body), target, NOW)?.code;
+    const codeOf = (status: number, body: string) => toAnswerError(answer(status, body), target)?.code;
     const page = '<html>\r\n<head><title>400 The SSL certificate error</title></head>';
     expect([codeOf(400, page), codeOf(400, `\n${page}`)]).toEqual(Array(2).fill('certificate-rejected'));
     const others = [codeOf(403, page), codeOf(400, '<html>Blocked'), codeOf(400, '{"a":"The SSL certificate error"}')];

@@ -5,10 +5,11 @@ import type { WireAnswer } from './wire-client.js';
 /** The two endpoints of the bank. */
 export type BankTarget = 'token' | 'accounts';
 
-const NAMES: Readonly<Record<BankTarget, string>> = { token: 'the token endpoint', accounts: 'the account list' };
-
-/** The target in words, for messages. */
-export const nameOf = (target: BankTarget): string => NAMES[target];
+/** The endpoints in words, for messages. */
+export const NAMES: Readonly<Record<BankTarget, string>> = {
+  token: 'the token endpoint',
+  accounts: 'the account list',
+};
 
 type Refusals = Readonly<Record<number, readonly [code: ProblemCode, reason: string]>>;
 
@@ -36,13 +37,13 @@ const REFUSALS: Readonly<Record<BankTarget, Refusals>> = {
 };
 
 /** The error that an answer stands for; null for 200. One row per status in docs/bank.md#errors-of-the-bank. */
-export function toAnswerError(answer: WireAnswer, target: BankTarget, nowWallMs: number): GatewayError | null {
+export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayError | null {
   const { status } = answer;
   if (status === 200) return null;
   const name = NAMES[target].replace('the', 'The');
   const answered = `${name} answered ${status}`;
   if (status === 429 || status >= 500) {
-    const retryAfterMs = toRetryAfterMs(answer.retryAfter, nowWallMs);
+    const retryAfterMs = toRetryAfterMs(answer.retryAfter);
     return new GatewayError(status === 429 ? 'bank-rate-limited' : 'bank-error', `${answered}.`, { retryAfterMs });
   }
   if (status < 300 || status === 304) {
@@ -63,11 +64,11 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget, nowWallMs:
 }
 
 /** Milliseconds from a Retry-After header in seconds or as a date (RFC 9110 §10.2.3); undefined if it cannot be read. */
-export function toRetryAfterMs(header: string | null, nowWallMs: number): number | undefined {
+export function toRetryAfterMs(header: string | null, nowMs = Date.now()): number | undefined {
   if (header === null) return undefined;
   const text = header.trim();
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   if (!/^[A-Z][a-z]{2}, /.test(text)) return undefined;
   const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowWallMs);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }

@@ -10,7 +10,7 @@ import type { Clock } from '../time/clock.js';
 import { orAborted } from '../time/deadline.js';
 import type { Settings } from '../config/settings.js';
 import { DirectAgent, TunnelAgent, type ClientTls } from './agents.js';
-import { nameOf, toAnswerError } from './answer-error.js';
+import { NAMES, toAnswerError } from './answer-error.js';
 import { goesDirect } from './route.js';
 import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError } from './wire-failure.js';
@@ -126,7 +126,7 @@ export class Egress {
         this.#report(call, null, givenUp.aborted ? 'given-up' : 'not-sent');
         throw error;
       }
-      const failure = this.toError(error, nameOf(request.target), deadline.aborted);
+      const failure = this.toError(error, NAMES[request.target], deadline.aborted);
       if (error.status !== null) this.#everAnswered = true;
       this.#report(call, error.status, failure.code);
       throw failure;
@@ -155,7 +155,7 @@ export class Egress {
     if (answer.status === 200 && !STARTS_LIKE_JSON.test(answer.body.toString('latin1', 0, 1024))) {
       return 'bank-response-invalid';
     }
-    return toAnswerError(answer, target, this.parts.clock.now().wall)?.code ?? null;
+    return toAnswerError(answer, target)?.code ?? null;
   }
 
   /**

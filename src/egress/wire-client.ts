@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { isNativeError } from 'node:util/types';
-import { brotliDecompress, unzip } from 'node:zlib';
+import { unzip } from 'node:zlib';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import type { CallOptions } from './agents.js';
 import type { Instant } from '../time/clock.js';
@@ -118,7 +118,7 @@ export class WireClient {
         headers: {
           Accept: false,
           'User-Agent': 'accounts-gateway',
-          'Accept-Encoding': 'gzip, deflate, br',
+          'Accept-Encoding': 'gzip, deflate',
           ...request.headers,
         },
         httpsAgent: agent,
@@ -150,12 +150,7 @@ export class WireClient {
   }
 }
 
-const DECOMPRESS = new Map([
-  ['gzip', promisify(unzip)],
-  ['x-gzip', promisify(unzip)],
-  ['deflate', promisify(unzip)],
-  ['br', promisify(brotliDecompress)],
-]);
+const decompress = promisify(unzip);
 
 /**
  * The whole body without its Content-Encoding. Stricter than axios, which returns the beginning of a compressed body that
@@ -174,8 +169,7 @@ async function readBody(stream: Readable, encoding: string, maxBytes: number): P
   const body = Buffer.concat(pieces);
   const name = encoding.trim().toLowerCase();
   if (bytes === 0 || name === '' || name === 'identity') return body;
-  const decompress = DECOMPRESS.get(name);
-  if (!decompress) throw new Error('a content encoding that was not requested');
+  if (!['gzip', 'x-gzip', 'deflate'].includes(name)) throw new Error('a content encoding that was not requested');
   try {
     return await decompress(body, { maxOutputLength: maxBytes });
   } catch (error) {

@@ -49,23 +49,6 @@ describe('lists are read page by page', () => {
     await expectCommonConditions(bank, gateway, [answer]);
   });
 
-  it.each([
-    [413, {}],
-    [400, { errors: { PageSize: ['must be between 1 and 20'] } }],
-    [400, { errors: [{ errorCode: 'InvalidpageSize' }] }],
-    [400, { title: 'pagesize is too large' }],
-  ])('a %d with %j gets smaller pages, and the size that was accepted is remembered', async (status, problem) => {
-    const good = listAccounts(sampleAccounts(15));
-    bank.onAccounts = (request, response, url) => {
-      if (Number(url.searchParams.get('PageSize')) > 20) json(response, status, problem);
-      else good(request, response, url);
-    };
-    const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '40', SNAPSHOT_FRESH_MS: '0' });
-    const answers = [await askInTime(gateway), await askInTime(gateway)];
-    expect(answers.map(({ json: { page } }) => page.total)).toEqual([15, 15]);
-    expect(asked()).toEqual(['1/40', '1/20', '1/20']);
-  });
-
   it('100 000 accounts', async () => {
     const row = (number: number) => `{"accountId":"${sampleId(number)}","friendlyName":"${number}"}`;
     bank.onAccounts = (_request, response, url) => {
@@ -78,15 +61,6 @@ describe('lists are read page by page', () => {
     expect(list.page).toEqual({ number: 1000, size: 100, total: 100_000, hasMore: false });
     expect(list.accounts.at(-1).name).toBe('100000');
     expect([list.snapshot.complete, asked().length]).toEqual([true, 20]);
-  });
-
-  it('whatever the content type says', async () => {
-    const page = JSON.stringify({ result: [sampleAccount(1)] });
-    const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0' });
-    for (const type of ['text/plain; charset=utf-8', 'text/json', '']) {
-      bank.onAccounts = (_request, response) => void response.writeHead(200, { 'content-type': type }).end(page);
-      expect((await askInTime(gateway)).json.snapshot).toMatchObject({ stale: false, complete: null });
-    }
   });
 
   it('an idle connection that the bank closes just as it is used again costs no caller anything', async () => {

@@ -199,7 +199,7 @@ describe('redirects', () => {
       bank.onAccounts = (_request, response) => json(response, status, '', { location });
       const answer = await egress.get(accountsAt(bank.url));
       expect(answer.status).toBe(status);
-      const error = toAnswerError(answer, 'accounts', 0);
+      const error = toAnswerError(answer, 'accounts');
       expect(error?.code).toBe('bank-refused');
       expect(error?.detail).not.toContain('elsewhere');
       expect(bank.requests).toHaveLength(1);

@@ -8,7 +8,6 @@ import { SnapshotReader } from '../../src/snapshot/snapshot-reader.js';
 import { AuthorizedCall } from '../../src/auth/authorized-call.js';
 import { AccountReader } from '../../src/bank/account-reader.js';
 import { BankDrift } from '../../src/bank/bank-drift.js';
-import { PageSource } from '../../src/bank/page-source.js';
 import { GatewayError } from '../../src/problems/gateway-error.js';
 import { bankBody, damaged, MARK } from '../support/bank-answers.js';
 import { repair } from '../support/bank-for-file.js';
@@ -74,9 +73,8 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   };
   const clock = new FakeClock();
   const log = keepLines();
-  const source = new PageSource(call as AuthorizedCall, clock);
   const drift = new BankDrift(log);
-  const reader = new AccountReader(source, drift, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 });
+  const reader = new AccountReader(call, drift, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 });
   const snapshotReader = new SnapshotReader(reader, clock, startBuilder);
   const { snapshots } = createSnapshotCache({
     read: (refreshId, signal) => snapshotReader.read(refreshId, signal),

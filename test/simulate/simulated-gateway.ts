@@ -9,7 +9,6 @@ import { requestToken } from '../../src/auth/request-token.js';
 import { AccountReader } from '../../src/bank/account-reader.js';
 import type { ListPage } from '../../src/bank/account-reader.js';
 import type { PageFacts } from '../../src/bank/page-reader.js';
-import { PageSource } from '../../src/bank/page-source.js';
 import { readSettings } from '../../src/config/read-settings.js';
 import type { WireAnswer, WireRequest } from '../../src/egress/wire-client.js';
 import { Readiness } from '../../src/health/readiness.js';
@@ -70,8 +69,8 @@ export class SimulatedGateway {
       },
       status: () => ({ unusable: validityError(current().certificate, time.now().wall) }),
     } as unknown as IdentityHolder;
-    const source = new PageSource(new AuthorizedCall(identities, settings, time), time);
-    const accounts = new AccountReader(source, { note: () => undefined }, settings);
+    const call = new AuthorizedCall(identities, settings, time);
+    const accounts = new AccountReader(call, { note: () => undefined }, settings);
     const reader = new SnapshotReader(accounts, time, () => BUILDER);
     const cached = new CachedSnapshot(time, settings);
     const { activity } = this;
