@@ -3,16 +3,13 @@ import { describe, expect, it } from '@jest/globals';
 import { temporaryDirectory } from '../support/closing.js';
 import { readDocument } from '../support/documents.js';
 import { asked, sharingOf, slowly, startFleet } from '../support/fleet.js';
-import { type Gateway, get } from '../support/gateway.js';
+import { type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { startPretendBank } from '../support/pretend-bank.js';
 import { programEnvironment, startProgram } from '../support/program.js';
 import { type RedisOptions, startRedis } from '../support/redis.js';
-import { listSample } from '../support/sample-accounts.js';
-import { closedPort } from '../support/servers.js';
 import { hasRedis } from '../support/tools.js';
 import { until } from '../support/until.js';
-import { startWatched } from '../support/watched-program.js';
 
 /** The line that operators are given. */
 const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? '').replace('>password', '>p@ss/word');
@@ -104,21 +101,6 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
     holder.child.kill('SIGCONT');
   });
 
-  it('of an instance that stops is released at once', async () => {
-    const [{ bank, answer }, redis] = [await startHangingBank(), await startRedis()];
-    const [first, second] = await startFleet(2, bank, redis, { SHUTDOWN_GRACE_MS: '100' });
-    const lost = get(`${first.url}/api/v1/accounts`).catch(() => null);
-    await until(() => asked(bank).refreshes === 1);
-    const waiting = second.get('/api/v1/accounts');
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    answer();
-    const began = performance.now();
-    await first.close();
-    expect((await waiting).status).toBe(200);
-    expect(performance.now() - began).toBeLessThan(4500);
-    await lost;
-  });
-
   it('that another program holds and never releases costs 5 s; then the instance refreshes alone, and stores its copy', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = slowly(0);
@@ -170,22 +152,5 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
     // too old for this caller
     await gateways[1].get('/api/v1/accounts', { 'cache-control': 'max-age=1' });
     expect(asked(bank).refreshes).toBe(2);
-  });
-});
-
-describe('sharing that nobody asked for', () => {
-  /** The part of the bundle with all of sharing, and the client of Redis. */
-  const SHARING = /\/(shared-snapshots)-[\w-]+\.js/;
-
-  it('is not loaded, and connects to nobody; negative case: with REDIS_URL it is, and does', async () => {
-    const bank = await startPretendBank();
-    bank.onAccounts = listSample();
-    const alone = await startWatched(bank);
-    expect(alone.loaded(SHARING)).toEqual([]);
-    expect(alone.connectedTo()).toEqual([new URL(bank.url).port]);
-    const port = String(await closedPort());
-    const sharing = await startWatched(bank, { REDIS_URL: `redis://127.0.0.1:${port}` });
-    expect(sharing.loaded(SHARING)).toEqual(['shared-snapshots']);
-    expect(sharing.connectedTo()).toContain(port);
   });
 });

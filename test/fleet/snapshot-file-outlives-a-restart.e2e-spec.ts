@@ -51,22 +51,6 @@ describe('the copy in SNAPSHOT_FILE', () => {
     );
   });
 
-  it('is served only while the first refresh runs, however slow that is', async () => {
-    const { bank, file, asOf } = await afterOneRun();
-    let answerNow: () => void = () => undefined;
-    bank.onAccounts = (...args) => {
-      answerNow = () => listSample(5)(...args);
-    };
-    const gateway = await startGateway(bank, { SNAPSHOT_FILE: file });
-    const first = await gateway.get('/api/v1/accounts');
-    expect(first.json.snapshot).toMatchObject({ asOf, stale: true });
-    await until(() => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts?')).length === 2);
-    answerNow();
-    await until(async () => (await gateway.get('/api/v1/accounts')).json.accounts.length === 5);
-    expect((await gateway.get('/api/v1/accounts')).json.snapshot.stale).toBe(false);
-    expect(gateway.events('snapshot.refreshed').map(({ source }) => source)).toEqual(['file', 'bank']);
-  });
-
   it('is for its owner alone, and shows nothing', async () => {
     const { bank, file } = await afterOneRun();
     expect(statSync(file).mode & 0o777).toBe(0o600);

@@ -64,7 +64,7 @@ function formsOf(value: string): Buffer[] {
   });
 });
 
-const cliWithInput = (redis: Redis, args: readonly string[], input: Buffer) =>
+const cliWithInput = (redis: Redis, args: readonly string[], input: Uint8Array) =>
   spawnSync('redis-cli', ['-p', String(redis.port), '-x', ...args], { input });
 
 const readValue = (redis: Redis, key: string) =>
@@ -85,26 +85,13 @@ async function scene(count = 20) {
 
 type Scene = Awaited<ReturnType<typeof scene>>;
 
-const flip = (bytes: Buffer, at: number) => {
-  const copy = Buffer.from(bytes);
-  copy[at] = (copy[at] as number) ^ 1;
-  return copy;
-};
-const set = ({ redis, key }: Scene, bytes: Buffer) => cliWithInput(redis, ['SET', key], bytes);
+const set = ({ redis, key }: Scene, bytes: Uint8Array) => cliWithInput(redis, ['SET', key], bytes);
 
 (hasRedis() ? describe : describe.skip)('a copy in Redis', () => {
-  it('that was not altered is taken', async () => {
-    const here = await scene();
-    set(here, here.copy);
-    expect((await here.second.get('/api/v1/accounts')).json.accounts).toHaveLength(20);
-    expect(asked(here.bank).refreshes).toBe(1);
-  });
-
   // sealing.spec.ts alters each part of it
   it.each<[string, string, (here: Scene) => unknown]>([
     ['a single byte', 'damaged', (here) => set(here, Buffer.from('x'))],
-    ['altered by one bit', 'damaged', (here) => set(here, flip(here.copy, here.copy.length - 100))],
-    ['sealed with another key', 'foreign', (here) => set(here, flip(here.copy, 5))],
+    ['sealed with another key', 'foreign', (here) => set(here, here.copy.with(5, here.copy[5]! ^ 1))],
     ['a list', 'damaged', ({ redis, key }) => [redis.cli('DEL', key), redis.cli('RPUSH', key, 'x')]],
     [
       'larger than 64 MB',
