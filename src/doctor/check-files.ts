@@ -3,15 +3,13 @@ import { SettingsInvalid } from '../config/settings-error.js';
 import type { Settings } from '../config/settings.js';
 import { describeRoute } from '../egress/route.js';
 import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
-import { daysLeft } from '../pfx/expiry-notice.js';
+import { daysLeft, EXPIRING_UNDER_DAYS } from '../pfx/expiry-notice.js';
 import { PROBLEMS } from '../problems/problem-table.js';
 import type { Clock } from '../time/clock.js';
 import { StepFailed, type Findings } from './steps.js';
 
 /** Reads the settings and says which bank they lead to. @throws SettingsInvalid */
 export type SettingsSource = () => Promise<{ readonly settings: Settings; readonly warnings: readonly string[] }>;
-
-const SOON_DAYS = 30;
 
 /** The first step: all settings, read as the gateway reads them. An example is given as it would be in .env. */
 export async function checkSettings(source: SettingsSource, findings: Findings): Promise<Settings> {
@@ -63,7 +61,7 @@ export async function checkCertificate(
   });
   const invalid = validityError(certificate, nowMs);
   if (invalid) throw invalid;
-  if (left < SOON_DAYS) {
+  if (left < EXPIRING_UNDER_DAYS) {
     const code = 'certificate-expiring';
     findings.warning = { code, problem: `The certificate expires in ${left} days.`, remedy: PROBLEMS[code].remedy };
   } else if (warnings.length > 0) {

@@ -1,20 +1,13 @@
-import { styleText } from 'node:util';
 import { failedStep, type DoctorReport } from './examine.js';
 import { STEPS, type StepReport } from './steps.js';
 
-/** Coloured only on a terminal, and not with NO_COLOR. */
-const MARKS = {
-  ok: () => styleText('green', '✓'),
-  warning: () => styleText('yellow', '!'),
-  failed: () => styleText('red', '✗'),
-  skipped: () => styleText('dim', '·'),
-} as const;
+const MARKS = { ok: '✓', warning: '!', failed: '✗', skipped: '·' } as const;
 
 /** One step for people: result, duration, the warning if there is one, and the facts. */
 export function printStep({ name, status, ms, facts, problem, remedy }: StepReport): string {
-  const warning = status === 'warning' ? `  ${problem} ${remedy}` : '';
-  const head = `${MARKS[status]()} ${name.padEnd(12)}${String(ms).padStart(6)} ms${warning}`;
-  return [head, ...toTable(toRows(facts), '    '), ''].join('\n');
+  const warning = status === 'warning' ? { warning: `${problem} ${remedy}` } : {};
+  const head = `${MARKS[status]} ${name.padEnd(12)}${String(ms).padStart(6)} ms`;
+  return [head, ...toTable(toRows({ ...warning, ...facts }), '    '), ''].join('\n');
 }
 
 /** The end of the report: a summary, or what is broken and who must act. With the steps above it is the text for a ticket. */
@@ -23,9 +16,9 @@ export function printVerdict(report: DoctorReport, version: string, at: Date, of
   if (!failed) {
     const asked = offline ? 'The local steps succeeded' : 'All steps succeeded';
     const warned = report.steps.some(({ status }) => status === 'warning');
-    return `\n${styleText('green', asked)}${warned ? '. Look at the warnings (!)' : ''}.\n`;
+    return `\n${asked}${warned ? '. Look at the warnings (!)' : ''}.\n`;
   }
-  const title = styleText('red', `accounts-gateway ${version} (${report.mode}): step "${failed.name}" failed`);
+  const title = `accounts-gateway ${version} (${report.mode}): step "${failed.name}" failed`;
   const rows: [string, string][] = [
     ['What is broken', String(failed.problem)],
     ['Cause', String(failed.code)],

@@ -1,10 +1,9 @@
 import type { AccessTokenProvider } from '../auth/access-token-provider.js';
 import type { IdentityHolder } from '../auth/identity-holder.js';
 import type { GatewayError } from '../problems/gateway-error.js';
+import { EXPIRING_UNDER_DAYS } from '../pfx/expiry-notice.js';
 import { PROBLEMS, type AnyCode } from '../problems/problem-table.js';
 import type { SnapshotCache } from '../snapshot/snapshot-cache.js';
-
-const EXPIRING_UNDER_DAYS = 30;
 
 export type PartStatus = 'up' | 'degraded' | 'down' | 'unknown';
 

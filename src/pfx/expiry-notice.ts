@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 
 const DAY_MS = 86_400_000;
+/** A certificate with less time left is reported as `certificate-expiring`. */
+export const EXPIRING_UNDER_DAYS = 30;
 const NOTICE_DAYS = [60, 30, 14, 7, 1, 0];
 /** Days before expiry at which the log level becomes `error`: obtaining a certificate takes days. */
 const ERROR_FROM_DAYS = 14;
