@@ -1,12 +1,11 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyRequest } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { Activity } from './telemetry/activity.js';
 import { AppModule, type AppParts } from './app.module.js';
 import { HttpEdge } from './http/http-edge.js';
 import { ValidationPipe } from './http/validation-pipe.js';
-import { describeApi } from './openapi/describe-api.js';
+import { OpenApiController } from './openapi/openapi.controller.js';
 
 /**
  * The app as it is served; tests make the very same. `listen` (or `init`) starts it, so guards, interceptors and hooks
@@ -22,13 +21,8 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
     new FastifyAdapter(edge.fastify),
     { logger: false, abortOnError: false },
   );
-  // an empty body is none: a DELETE of /sandbox/control may have a Content-Type
-  const parseJson = edge.fastify.getDefaultJsonParser('error', 'error');
-  app.useBodyParser('application/json', {}, (request, body, done) =>
-    body.length === 0 ? done(null, undefined) : void parseJson(request as FastifyRequest, body.toString(), done),
-  );
   app.useGlobalPipes(new ValidationPipe());
-  describeApi(app);
+  app.get(OpenApiController).app = app;
   // not before: a start that fails is reported once, by the command
   edge.fastify.server.once('listening', () => app.useLogger(app.get(Logger)));
   return app;

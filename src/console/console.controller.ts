@@ -13,7 +13,6 @@ const CONTENT_SECURITY_POLICY =
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
-  svg: 'image/svg+xml',
 };
 
 /** The console page, as Vite built it (src/console/web). The files are read at the start: a later build may replace them. */
