@@ -28,10 +28,11 @@ interface TunnelRequest {
  * error, and an attempt that is late or not wanted any longer leaves no socket.
  * @throws GatewayError proxy-refused, proxy-unavailable; the reason of `signal`
  */
-export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
-  const { proxy, dial, target, timeoutMs, signal } = tunnel;
+export function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
+  const { proxy, dial, target, timeoutMs } = tunnel;
   const { url, ca } = proxy;
-  signal?.throwIfAborted();
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any(tunnel.signal ? [timeout, tunnel.signal] : [timeout]);
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const request = (url.protocol === 'http:' ? requestOverTcp : requestOverTls)({
@@ -47,6 +48,7 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
     ...dial,
     agent: false,
     maxHeaderSize: MAX_CONNECT_ANSWER_BYTES,
+    signal,
   });
   const authorization = toAuthorization(url);
   // not among the options, which Node writes into its debug output
@@ -56,7 +58,8 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
     request.destroy();
   };
   request.on('error', ({ code }: NodeJS.ErrnoException) => {
-    if (code?.startsWith('HPE_')) fail(toRefused(tunnel));
+    if (signal.aborted) reject(timeout.aborted ? new ProxyTimedOut(url, target) : signal.reason);
+    else if (code?.startsWith('HPE_')) fail(toRefused(tunnel));
     else fail(new GatewayError('proxy-unavailable', `The egress proxy ${url.host} cannot be reached (${code}).`));
   });
   request.on('connect', ({ statusCode }, socket: Socket, head) => {
@@ -68,16 +71,7 @@ export async function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
     else resolve(socket);
   });
   request.end();
-  // not `within`: what is late must be ended
-  const timer = setTimeout(() => fail(new ProxyTimedOut(url, target)), timeoutMs);
-  const giveUp = () => fail(signal?.reason);
-  signal?.addEventListener('abort', giveUp, { once: true });
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', giveUp);
-  }
+  return promise;
 }
 
 /** The proxy did not respond within the connect deadline. Not retried, like every time-out (docs/architecture.md#every-retry). */

@@ -5,7 +5,7 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { isNativeError } from 'node:util/types';
 import { unzip } from 'node:zlib';
-import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
+import axios, { type AxiosInstance } from 'axios';
 import type { CallOptions } from './agents.js';
 import type { Instant } from '../time/clock.js';
 import type { BankTarget } from './answer-error.js';
@@ -96,23 +96,23 @@ export class WireClient {
 
   /** Returns any status. @throws CallFailed */
   async get(request: WireRequest, agent: Agent, signal: AbortSignal): Promise<WireAnswer> {
-    let wire: ClientRequest | undefined;
-    let status: number | null = null;
+    let outgoing: ClientRequest | undefined;
+    let incoming: IncomingMessage | undefined;
     let lost: Error | undefined;
     const open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
       const opened = openRequest({ ...options, callSignal: signal } as CallOptions, (response) => {
-        status = response.statusCode ?? 0;
+        incoming = response;
         if (!opened.reusedSocket) this.#noteServer(response.socket as TLSSocket);
         if (Number(response.headers['content-length']) > this.#maxBytes) opened.destroy(new AnswerTooLarge());
         else onResponse(response);
       });
       // the reason; the stream of the answer only knows that it was aborted
       opened.once('error', (error) => (lost = error));
-      wire = opened;
+      outgoing = opened;
       return opened;
     };
     try {
-      const response = await this.#axios.get<Readable>(request.path, {
+      const { status, data } = await this.#axios.get<Readable>(request.path, {
         baseURL: request.baseUrl,
         params: request.query,
         headers: {
@@ -125,9 +125,11 @@ export class WireClient {
         transport: { request: open },
         signal,
       });
-      return await this.#toAnswer(response);
+      const { 'retry-after': retryAfter = null, 'content-encoding': encoding = '' } = incoming?.headers ?? {};
+      return { status, retryAfter, body: await readBody(data, encoding, this.#maxBytes) };
     } catch (error) {
-      throw new CallFailed(status === null ? error : (lost ?? error), status, wire?.reusedSocket);
+      const status = incoming?.statusCode ?? null;
+      throw new CallFailed(status === null ? error : (lost ?? error), status, outgoing?.reusedSocket);
     }
   }
 
@@ -135,18 +137,6 @@ export class WireClient {
     // null once the socket is closed
     const end = (socket.getPeerCertificate() as PeerCertificate | null)?.valid_to;
     if (end) this.#serversEnd.set(String(socket.servername || socket.remoteAddress), Date.parse(end));
-  }
-
-  async #toAnswer(response: AxiosResponse<Readable>): Promise<WireAnswer> {
-    const header = (name: string): string | null => {
-      const value: unknown = response.headers[name];
-      return typeof value === 'string' ? value : null;
-    };
-    return {
-      status: response.status,
-      retryAfter: header('retry-after'),
-      body: await readBody(response.data, header('content-encoding') ?? '', this.#maxBytes),
-    };
   }
 }
 
