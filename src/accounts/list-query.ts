@@ -25,17 +25,13 @@ const documented = (shown: { minimum: number; maximum?: number; example: number 
 const UNFIT = '\\u0000-\\u001F\\u007F-\\u009F\\uFFFD';
 const FIT = new RegExp(`^[^${UNFIT}]*$`);
 
-const text = (maxLength: number) =>
+const filter = (maxLength: number) =>
   z
     .string({ error })
     .refine((value) => value !== '' && [...value].length <= maxLength, `must have 1 to ${maxLength} characters`)
     .refine((value) => FIT.test(value), 'must be valid UTF-8 without control characters')
-    .meta({ minLength: 1, maxLength, pattern: FIT.source });
-
-const filter = (maxLength: number) =>
-  text(maxLength)
     .refine((value) => value === '' || foldNumber(value) !== '', 'must contain more than spaces and accents')
-    .meta({ pattern: `^[^${UNFIT}]*[^${UNFIT}\\s][^${UNFIT}]*$` });
+    .meta({ minLength: 1, maxLength, pattern: `^[^${UNFIT}]*[^${UNFIT}\\s][^${UNFIT}]*$` });
 
 const oneOf = <const T extends string>(values: readonly [T, ...T[]]) =>
   z.enum(values, {

@@ -30,7 +30,7 @@ export class SharedSnapshots implements OnApplicationShutdown {
     const { REDIS_URL, SNAPSHOT_FILE: path, SNAPSHOT_KEY_FILE: keyFile, SNAPSHOT_MAX_AGE_MS: maxAgeMs } = settings;
     const ownKey = keyFile === undefined ? null : readSnapshotKey(keyFile);
     const group = () => toGroup(identities.current.material, settings, ownKey);
-    const file = path === undefined ? null : new SnapshotFile({ path, group, clock, logger, maxAgeMs });
+    const file = path === undefined ? null : new SnapshotFile(path, group, clock, logger, maxAgeMs);
     if (REDIS_URL === undefined) return new SharedSnapshots(null, file);
     const connection = new RedisConnection({ ...settings, REDIS_URL }, logger);
     await connection.connect();

@@ -13,18 +13,8 @@ const MAX_FILE_BYTES = 512 * 1_048_576;
 /** Tolerance for copies dated in the future, ms. Beyond it, the clock was set back, and the age of a copy is unknown. */
 const CLOCK_MAY_DIFFER_MS = 10_000;
 
-interface Parts {
-  readonly path: string;
-  readonly group: () => Promise<Group>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Older copies may not be served. */
-  readonly maxAgeMs: number;
-}
-
 /** The last snapshot in SNAPSHOT_FILE, over restarts (docs/fleet.md#the-snapshot-file). Failures are logged, never thrown. */
 export class SnapshotFile {
-  readonly #parts: Parts;
   /** Pending snapshot, written when the timer fires. */
   #pending: Snapshot | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -33,27 +23,31 @@ export class SnapshotFile {
   #work: Promise<void> = Promise.resolve();
   #failing = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-  }
+  /** @param maxAgeMs older copies may not be served */
+  constructor(
+    private readonly path: string,
+    private readonly group: () => Promise<Group>,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    private readonly maxAgeMs: number,
+  ) {}
 
   /** Reads the copy of an earlier run; null without one that may be served. Its age goes by the machine's wall clock. */
   async read(): Promise<Snapshot | null> {
-    const { path, clock, maxAgeMs, logger } = this.#parts;
-    if (!existsSync(path)) return null;
+    if (!existsSync(this.path)) return null;
     try {
-      const sealed = readSmallFile(path, MAX_FILE_BYTES);
-      const group = await this.#parts.group();
-      const now = clock.now();
+      const sealed = readSmallFile(this.path, MAX_FILE_BYTES);
+      const group = await this.group();
+      const now = this.clock.now();
       const ageMs = now.wall - readHeader(sealed, group).asOfMs;
-      if (ageMs > maxAgeMs || ageMs < -CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
+      if (ageMs > this.maxAgeMs || ageMs < -CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
       const snapshot = await open(sealed, later(now, -ageMs), group);
       const { size: accounts, complete } = snapshot;
-      logger.info({ event: 'snapshot.refreshed', accounts, complete, source: 'file' }, 'accounts restored');
+      this.logger.info({ event: 'snapshot.refreshed', accounts, complete, source: 'file' }, 'accounts restored');
       return snapshot;
     } catch (error) {
       const reason = error instanceof Refused ? error.reason : 'unreadable';
-      logger.warn({ event: 'sharing.refused', what: 'file', reason }, `SNAPSHOT_FILE is ignored: it is ${reason}`);
+      this.logger.warn({ event: 'sharing.refused', what: 'file', reason }, `SNAPSHOT_FILE is ignored: it is ${reason}`);
       return null;
     }
   }
@@ -68,7 +62,7 @@ export class SnapshotFile {
   /** Deletes the file, and discards any pending write. */
   remove(): void {
     this.#pending = null;
-    this.#do(() => rm(this.#parts.path, { force: true }));
+    this.#do(() => rm(this.path, { force: true }));
   }
 
   /** Writes what is pending. */
@@ -85,20 +79,19 @@ export class SnapshotFile {
     if (!snapshot) return;
     this.#writtenAt = performance.now();
     this.#do(async () => {
-      const sealed = await seal(snapshot, snapshot.askedAt.wall, await this.#parts.group());
-      await write(this.#parts.path, sealed);
+      const sealed = await seal(snapshot, snapshot.askedAt.wall, await this.group());
+      await write(this.path, sealed);
     });
   }
 
   #do(work: () => Promise<void>): void {
-    const { logger } = this.#parts;
     this.#work = this.#work.then(work).then(
       () => {
         this.#failing = false;
       },
       ({ code: reason = 'unknown' }: NodeJS.ErrnoException) => {
         const fields = { event: 'sharing.unavailable', what: 'file', reason };
-        if (!this.#failing) logger.warn(fields, `SNAPSHOT_FILE cannot be written (${reason})`);
+        if (!this.#failing) this.logger.warn(fields, `SNAPSHOT_FILE cannot be written (${reason})`);
         this.#failing = true;
       },
     );

@@ -38,22 +38,18 @@ function giveWay(): void {
 
 giveWay();
 
-let pages = new PageReader();
-let builder = new SnapshotBuilder();
-
-function reset(): void {
-  pages = new PageReader();
-  builder = new SnapshotBuilder();
-}
+const begin = () => ({ pages: new PageReader(), builder: new SnapshotBuilder() });
+let list = begin();
 
 function take({ number, body }: Extract<Order, { kind: 'page' }>): PageFacts {
-  if (number === 1) reset();
+  if (number === 1) list = begin();
+  const { pages, builder } = list;
   return pages.read(number, body, (account) => builder.add(toAccount(account)));
 }
 
 function finish({ header }: Extract<Order, { kind: 'finish' }>): ArrayBuffer {
-  const buffer = builder.finish(header);
-  reset();
+  const buffer = list.builder.finish(header);
+  list = begin();
   return buffer;
 }
 

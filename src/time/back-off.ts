@@ -13,17 +13,6 @@ const STEPS = { failure: { firstMs: 1000, maxMs: 30_000 }, refusal: { firstMs: 3
 const RETRY_AFTER_MAX_MS = 300_000;
 const JITTER = 0.2;
 
-/** A series of failures as health shows it; times are ISO. All null and 0 while there is none. */
-export interface BackOffStatus {
-  /** Time of the first failure. */
-  readonly failingSince: string | null;
-  /** Failed attempts since then. */
-  readonly attempts: number;
-  /** Earliest time of the next attempt; it may have passed, since only a call makes one. */
-  readonly nextAttemptAt: string | null;
-  readonly lastError: { readonly code: ProblemCode; readonly at: string } | null;
-}
-
 /**
  * Back-off after failures, and with it the circuit breaker: while it lasts nothing is asked. 1 s, 2 s, 4 s … 30 s after
  * a failure; 30 s … 300 s after a refusal of credentials, certificate or address; a Retry-After from the bank takes
@@ -93,11 +82,13 @@ export class BackOff {
     return this.waiting ? 'open' : 'half-open';
   }
 
-  status(): BackOffStatus {
+  /** The series of failures as health shows it; times are ISO. All null and 0 while there is none. */
+  status() {
     const last = this.#last;
     return {
       failingSince: this.#failingSince && toIso(this.#failingSince.wall),
       attempts: this.#attempts,
+      /** Earliest time of the next attempt; it may have passed, since only a call makes one. */
       nextAttemptAt: last && toIso(last.at.wall + last.waitMs),
       lastError: last && { code: last.error.code, at: toIso(last.at.wall) },
     };
