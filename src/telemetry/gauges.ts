@@ -40,10 +40,6 @@ export class Gauges {
     @Inject(SHARED_SNAPSHOTS) shared: SharedSnapshots | null,
   ) {
     const { server } = edge.fastify;
-    const cached = (read: (status: ReturnType<SnapshotCache['status']>) => Value) => () => {
-      const status = snapshots.status();
-      return status.asOf === null ? null : read(status);
-    };
     const build = { version: VERSION, commit: COMMIT ?? 'unknown' };
     const mode = { mode: settings.mode, route: describeRoutes(settings) };
     this.#add('build_info', 'The build that runs.', () => [[build, 1]], 'version', 'commit');
@@ -54,14 +50,12 @@ export class Gauges {
     this.#add('connections', 'Open connections of callers.', promisify(server.getConnections.bind(server)));
     this.#add('pending_requests', 'Requests that wait for the bank.', () => snapshots.status().callersWaiting);
 
-    const age = cached(({ ageMs }) => Math.max(0, ageMs ?? 0) / 1000);
-    const accounts = cached((status) => status.accounts);
-    const stale = cached((status) => status.stale);
-    const complete = cached((status) => status.complete);
-    this.#add('snapshot_age_seconds', 'Age of the cached snapshot.', age);
-    this.#add('snapshot_accounts', 'Accounts in the cached snapshot.', accounts);
+    const stale = () => (snapshots.status().asOf === null ? null : snapshots.status().stale);
+    const completeHelp = "Whether the bank's row count agrees with the cached snapshot.";
+    this.#add('snapshot_age_seconds', 'Age of the cached snapshot.', () => toSeconds(snapshots.status().ageMs));
+    this.#add('snapshot_accounts', 'Accounts in the cached snapshot.', () => snapshots.status().accounts);
     this.#add('snapshot_stale', 'Whether apps get a stale snapshot.', stale);
-    this.#add('snapshot_complete', "Whether the bank's row count agrees with the cached snapshot.", complete);
+    this.#add('snapshot_complete', completeHelp, () => snapshots.status().complete);
 
     const lastSuccess = () => toSeconds(Date.parse(condition.status().lastSuccessAt ?? ''));
     const tokenExpiry = () => toSeconds(identities.current.tokens.status().expiresAt);

@@ -9,8 +9,6 @@ export interface Sample {
 export interface Scrape {
   readonly text: string;
   readonly samples: readonly Sample[];
-  /** The names of all families, as the TYPE lines have them. */
-  readonly families: ReadonlySet<string>;
   /** The values of all samples with this name and these labels, added; null when there is none. */
   value(name: string, labels?: Readonly<Record<string, string>>): number | null;
 }
@@ -27,7 +25,6 @@ export function parseMetrics(text: string): Scrape {
   return {
     text,
     samples,
-    families: new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? '')),
     value: (name, labels = {}) => {
       const found = samples.filter(
         (sample) =>
