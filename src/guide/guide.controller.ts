@@ -13,8 +13,7 @@ import { renderMarkdown } from './markdown.js';
 const FRONT = 'README';
 
 /**
- * The project's own documents at /docs/guide, and the style of all pages for people but the console. They are read at the
- * start, and rendered when they are first asked for.
+ * The project's own documents at /docs/guide, and the style of all pages for people but the console.
  */
 @ApiExcludeController()
 @Controller('docs')
@@ -22,7 +21,6 @@ export class GuideController {
   readonly #css = readFileSync(builtFile('guide.css'));
   /** The documents and pictures of docs/. */
   readonly #files = readBuiltFiles('guide');
-  readonly #pages = new Map<string, string>();
 
   @Get('guide.css')
   css(@Res() reply: FastifyReply): void {
@@ -43,13 +41,10 @@ export class GuideController {
 
   /** The HTML of docs/{name}.md; undefined without such a document. */
   #render(name: string): string | undefined {
-    const known = this.#pages.get(name);
     const markdown = this.#files.get(`${name}.md`)?.toString('utf8');
-    if (known !== undefined || markdown === undefined) return known;
+    if (markdown === undefined) return undefined;
     const title = /^# (.*)$/m.exec(markdown)?.[1] ?? name;
-    const page = toHtmlPage(title, renderMarkdown(markdown, posix.dirname(name)));
-    this.#pages.set(name, page);
-    return page;
+    return toHtmlPage(title, renderMarkdown(markdown, posix.dirname(name)));
   }
 }
 

@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import { Marked, type Tokens } from 'marked';
-import { escapeHtml } from './html-page.js';
+import { Marked } from 'marked';
 
 /** Renders a document of this project as HTML. @param directory of the document in docs/, which its links are relative to */
 export function renderMarkdown(markdown: string, directory = ''): string {
@@ -9,14 +8,6 @@ export function renderMarkdown(markdown: string, directory = ''): string {
       heading({ tokens, depth }) {
         const text = this.parser.parseInline(tokens);
         return `<h${depth} id="${toAnchor(text)}">${text}</h${depth}>\n`;
-      },
-      code({ text }) {
-        return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
-      },
-      table({ header, rows }) {
-        const toRow = (tag: string, cells: Tokens.TableCell[]) =>
-          `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
-        return `<div class="scroll" tabindex="0"><table>${toRow('th', header)}${rows.map((row) => toRow('td', row)).join('')}</table></div>\n`;
       },
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
@@ -28,7 +19,11 @@ export function renderMarkdown(markdown: string, directory = ''): string {
       },
     },
   });
-  return marked.parse(markdown, { async: false });
+  // what is wider than the screen scrolls, by keyboard too
+  return marked
+    .parse(markdown, { async: false })
+    .replaceAll('<pre>', '<pre tabindex="0">')
+    .replaceAll(/<table>.*?<\/table>/gs, '<div class="scroll" tabindex="0">$&</div>');
 }
 
 /** Anchors as code hosts make them, which the documents link to. */
