@@ -51,6 +51,9 @@ class Scene {
     this.snapshots = this.parts.snapshots;
   }
 
+  /** An empty list, of now. */
+  readonly take = () => snapshotOf([], true, this.clock.now());
+
   get refreshIds() {
     return this.asked.map(({ refreshId }) => refreshId);
   }
@@ -462,5 +465,39 @@ describe('a snapshot of another instance', () => {
     here.answer(5);
     expect((await now).snapshot.size).toBe(5);
     expect(here.log.lines('snapshot.refreshed').map(({ source }) => source)).toEqual(['shared', 'bank']);
+  });
+});
+
+describe('the cached snapshot', () => {
+  it.each([
+    ['the wall clock', (clock: FakeClock) => clock.moveWall(300_001)],
+    ['the monotonic clock', (clock: FakeClock) => clock.moveMonotonic(300_001)],
+  ])('is not served when %s alone says that it is too old', (_name, move) => {
+    const { clock, parts, take } = scene();
+    const { cached } = parts;
+    cached.replace(take());
+    move(clock);
+    expect(cached.servable).toBeNull();
+  });
+
+  it('is replaced by a newer one, and by one of the same moment, never by an older one', () => {
+    const { clock, parts, take } = scene();
+    const { cached } = parts;
+    const older = take();
+    clock.advance(1);
+    const [newer, same] = [take(), take()];
+    expect([cached.replace(newer), cached.replace(older)]).toEqual([newer, newer]);
+    expect(cached.replace(same)).toBe(same);
+  });
+
+  it('has no age below zero when the wall clock was set back, and is replaced', () => {
+    const { clock, parts, take } = scene();
+    const { cached } = parts;
+    cached.replace(take());
+    clock.moveWall(-3_600_000);
+    expect(cached.ageMs).toBe(0);
+    clock.advance(1000);
+    const after = take();
+    expect(cached.replace(after)).toBe(after);
   });
 });

@@ -70,18 +70,9 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
 });
 
 (hasRedis() ? describe : describe.skip)('the lock', () => {
-  /** A bank that keeps everybody waiting until `answer`. */
-  async function startHangingBank() {
-    const bank = await startPretendBank();
-    let hangs = true;
-    bank.onAccounts = (...args) => {
-      if (!hangs) slowly(0)(...args);
-    };
-    return { bank, answer: () => (hangs = false) };
-  }
-
   it('of an instance that is stopped during its refresh costs the others at most 5 s', async () => {
-    const [{ bank, answer }, redis] = [await startHangingBank(), await startRedis()];
+    const [bank, redis] = [await startPretendBank(), await startRedis()];
+    bank.onAccounts = () => undefined;
     const cwd = temporaryDirectory();
     const holder = await startProgram({ cwd, env: programEnvironment(bank, { ...redis.env, LOG_LEVEL: 'info' }) });
     await holder.started();
@@ -91,7 +82,7 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
     const waiting = gateway.get('/api/v1/accounts');
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(asked(bank).refreshes).toBe(1);
-    answer();
+    bank.onAccounts = slowly(0);
     holder.child.kill('SIGSTOP');
     const began = performance.now();
     expect((await waiting).status).toBe(200);
