@@ -66,7 +66,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     app = created;
     if (stop.aborted) return;
     await app.listen(settings.PORT, toAddress(settings.HOST));
-    await announce(process, logger, settings, await app.getUrl(), sandbox);
+    await announce(process, logger, settings, await toUrl(app, settings.HOST), sandbox);
   };
 
   try {
@@ -128,6 +128,12 @@ function greeting(url: string): string {
 
 /** One address, since one server is watched: `localhost` may have two. */
 const toAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
+
+/** An address that works from this machine. Of a wildcard it is a name: a container is not called by its own addresses. */
+async function toUrl(app: NestFastifyApplication, host: string): Promise<string> {
+  const url = await app.getUrl();
+  return host === '0.0.0.0' || host === '::' ? url.replace(/127\.0\.0\.1|\[::1\]/, 'localhost') : url;
+}
 
 /** An unforeseen error ends the process with a line; a supervisor starts it again. */
 function exitOnInternalError(process: NodeJS.Process, logger: Logger): void {
