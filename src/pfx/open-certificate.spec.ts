@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { bag, certificateBag, pbmac1Pfx, toBer } from '../../test/support/der.js';
 import { Workshop } from '../../test/support/pfx-workshop.js';
 import { hasKeytool, hasOpenssl } from '../../test/support/tools.js';
@@ -30,7 +30,6 @@ beforeAll(() => {
   workshop.makeLeaf('any', { eku: '', days: 100 });
   workshop.makeLeaf('small', { key: 'RSA -pkeyopt rsa_keygen_bits:1024' });
 });
-afterAll(() => workshop[Symbol.dispose]());
 
 const pem = (name: string): string => new X509Certificate(workshop.read(`${name}.pem`)).toString();
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { toBer } from '../../test/support/der.js';
 import { Workshop } from '../../test/support/pfx-workshop.js';
@@ -42,7 +42,6 @@ it.each<[string, Buffer]>([
     good = workshop.read('good.pfx');
     files = [good, toBer(good), workshop.makePfx('leaf', PASSCODE, ...plain)];
   });
-  afterAll(() => workshop[Symbol.dispose]());
 
   it.each<[string, (from: Workshop) => Buffer]>([
     ['base64 text', (from) => from.openssl('base64', '-in', 'good.pfx')],

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryDirectory } from './closing.js';
 
 interface LeafOptions {
   key?: string;
@@ -12,15 +12,11 @@ interface LeafOptions {
 
 /** A workshop in a temporary directory: makes keys, certificates and PFX files with the real openssl. */
 export class Workshop {
-  readonly directory = mkdtempSync(join(tmpdir(), 'pfx-'));
-
-  [Symbol.dispose](): void {
-    rmSync(this.directory, { recursive: true, force: true });
-  }
+  readonly #directory = temporaryDirectory();
 
   run(command: string, args: string[], env: Record<string, string> = {}): Buffer {
     return execFileSync(command, args, {
-      cwd: this.directory,
+      cwd: this.#directory,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -36,11 +32,11 @@ export class Workshop {
   }
 
   read(name: string): Buffer {
-    return readFileSync(join(this.directory, name));
+    return readFileSync(join(this.#directory, name));
   }
 
   write(name: string, content: string | Buffer): void {
-    writeFileSync(join(this.directory, name), content);
+    writeFileSync(join(this.#directory, name), content);
   }
 
   /** Makes {name}.key and {name}.pem, self-signed, as an authority. */
@@ -56,13 +52,8 @@ export class Workshop {
 
   makeLeaf(name: string, { key = 'EC', days = 3000, eku = 'clientAuth', issuer = 'root' }: LeafOptions = {}): void {
     this.makeKey(name, key);
-    this.sign(
-      name,
-      '/C=LT/O=Company',
-      issuer,
-      days,
-      `basicConstraints=CA:FALSE\n${eku === '' ? '' : `extendedKeyUsage=${eku}`}`,
-    );
+    const usage = eku === '' ? '' : `extendedKeyUsage=${eku}`;
+    this.sign(name, '/C=LT/O=Company', issuer, days, `basicConstraints=CA:FALSE\n${usage}`);
   }
 
   /** The PFX of {name}.key and {name}.pem under a passcode. */
