@@ -7,10 +7,9 @@ import { ANY } from '../snapshot/freshness.js';
 import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { Fleet } from './fleet.js';
-import { toGroup } from './group.js';
 import type { Command, RedisConnection } from './redis-connection.js';
 import { RedisStore } from './redis-store.js';
-import { HEADER_BYTES, seal } from './sealing.js';
+import { HEADER_BYTES, seal, toGroup } from './sealing.js';
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 

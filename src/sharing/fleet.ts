@@ -5,10 +5,9 @@ import type { ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.j
 import type { Snapshot } from '../snapshot/snapshot.js';
 import type { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import type { Group } from './group.js';
 import { RedisFailure, REQUEST_WAIT_MS, type RedisConnection } from './redis-connection.js';
 import type { Look, RedisStore } from './redis-store.js';
-import type { SealedFacts } from './sealing.js';
+import type { Group, SealedFacts } from './sealing.js';
 import { TimeBudget } from './time-budget.js';
 
 const POLL_EVERY_MS = 50;

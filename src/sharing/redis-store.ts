@@ -3,10 +3,18 @@ import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { later, type Clock, type Instant } from '../time/clock.js';
-import type { Group } from './group.js';
 import { EXPIRE_IF_EQUAL, type Command, type RedisConnection } from './redis-connection.js';
 import { TimeBudget } from './time-budget.js';
-import { HEADER_BYTES, open, OVERHEAD_BYTES, readHeader, Refused, seal, type SealedFacts } from './sealing.js';
+import {
+  HEADER_BYTES,
+  open,
+  OVERHEAD_BYTES,
+  readHeader,
+  Refused,
+  seal,
+  type SealedFacts,
+  type Group,
+} from './sealing.js';
 
 /** Lifetime of the lock, ms: the delay that a crashed holder causes. The holder renews it three times within it. */
 const LOCK_MS = 3000;

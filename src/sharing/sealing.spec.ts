@@ -2,8 +2,7 @@ import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
-import { toGroup, type Group } from './group.js';
-import { HEADER_BYTES, open, OVERHEAD_BYTES, readHeader, Refused, seal } from './sealing.js';
+import { HEADER_BYTES, open, OVERHEAD_BYTES, readHeader, Refused, seal, toGroup, type Group } from './sealing.js';
 
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 const KEY = newKey();

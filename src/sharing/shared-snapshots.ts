@@ -9,9 +9,9 @@ import type { ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.j
 import type { Snapshot } from '../snapshot/snapshot.js';
 import type { Clock } from '../time/clock.js';
 import { Fleet } from './fleet.js';
-import { toGroup } from './group.js';
 import { RedisConnection } from './redis-connection.js';
 import { RedisStore } from './redis-store.js';
+import { toGroup } from './sealing.js';
 import { SnapshotFile } from './snapshot-file.js';
 
 /** Snapshots that other instances have read, through Redis, and an earlier run, through a file (docs/fleet.md). */

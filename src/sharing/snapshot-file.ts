@@ -4,8 +4,7 @@ import type { Logger } from 'pino';
 import { readSmallFile } from '../config/small-file.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { later, type Clock } from '../time/clock.js';
-import type { Group } from './group.js';
-import { open, readHeader, Refused, seal } from './sealing.js';
+import { open, readHeader, Refused, seal, type Group } from './sealing.js';
 
 const WRITE_EVERY_MS = 10_000;
 /** Limit of the file, bytes: more than the largest list needs. */
