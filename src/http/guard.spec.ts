@@ -69,27 +69,6 @@ describe('the name in Host', () => {
   });
 });
 
-describe('the form of a request', () => {
-  const hosted = (...headers: string[]) => ['Host', 'localhost', ...headers];
-
-  // what else is refused is in test/http/odd-requests
-  it.each([
-    [{ url: `/${'x'.repeat(8000)}` }, 414],
-    [{ headers: hosted(...Array<string>(200).fill('x')) }, 431],
-    [{ headers: hosted('Content-Length', '1025') }, 413],
-  ])('is refused beyond its limits (%#), from probes too', async (call, status) => {
-    const { code, status: given } = await refusalOf(() => pass({ path: '/health/live', ...call }));
-    expect([code, given]).toEqual(['request-too-large', status]);
-  });
-
-  it.each([[{ url: `/${'x'.repeat(7999)}` }], [{ headers: hosted(...Array<string>(198).fill('x')) }]])(
-    'is good up to its limits (%#)',
-    (call) => {
-      expect(() => pass(call)).not.toThrow();
-    },
-  );
-});
-
 describe('the address that the connection was accepted on, as Host', () => {
   it.each([
     ['10.1.2.3:3000', '10.1.2.3'],

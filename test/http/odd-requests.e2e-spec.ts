@@ -53,7 +53,7 @@ const CASES: Case[] = [
   ['Expect: 100-continue', get(PATH, 'Content-Length: 5\r\nExpect: 100-continue\r\n'), 200],
   ['NUL in a value', get(PATH, 'X-A: a\0b\r\n'), 400, 'malformed-request'],
   ['a header of 64 KB', get(PATH, `X-A: ${'a'.repeat(64 * KB)}\r\n`), 431, 'request-too-large'],
-  ['10 000 headers', get(PATH, 'a:b\r\n'.repeat(10_000)), 431, 'request-too-large'],
+  ['300 headers', get(PATH, 'a:b\r\n'.repeat(300)), 431, 'request-too-large'],
   ['a path of 20 KB', get(`/${'a'.repeat(20 * KB)}`), 414, 'request-too-large'],
   ['a query of 9 KB', get(`${PATH}?q=${'a'.repeat(9 * KB)}`), 414, 'request-too-large'],
   ['an id of 300', get(`${PATH}/${'a'.repeat(300)}`), 414, 'request-too-large'],

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { Dice } from '../../src/sandbox/accounts/dice.js';
-import { secretsOf } from '../support/common-conditions.js';
 import { get } from '../support/gateway.js';
 import { programEnvironment, startProgram, type Program } from '../support/program.js';
 import { sampleId } from '../support/sample-accounts.js';
@@ -53,8 +52,6 @@ it(
       nodeFlags: ['--expose-gc', `--import=data:text/javascript,${encodeURIComponent(PRELOAD)}`],
     });
     const url = await program.started();
-    const secrets = new Set(secretsOf(bank));
-    const secretIn = (text: string) => [...secrets].some((secret) => text.includes(secret));
     const wrong = new Set<string>();
     const held: [number, number][] = [];
     const stopWatching = watchOwnStalls(held);
@@ -74,11 +71,9 @@ it(
       if (answer.status === 200) good += 1;
       const stood = held.filter(([from, to]) => to > sentAt - 1000 && from < receivedAt);
       const heldMs = stood.reduce((sum, [from, to]) => sum + to - from, 0);
-      const { status, text } = answer;
       const call = { answer, sentAt, receivedAt, noCache: cacheControl === 'no-cache' };
       const mistake = judge(call, soak.versions, heldMs);
-      if (mistake) wrong.add(`${path} ${cacheControl} → ${status}: ${mistake}`);
-      if (status !== 200 && secretIn(text)) wrong.add(`a secret in ${text}`);
+      if (mistake) wrong.add(`${path} ${cacheControl} → ${answer.status}: ${mistake}`);
     };
     let isGoing = true;
     const keepAsking = async (name: string) => {
@@ -97,9 +92,7 @@ it(
       // each once before any comes again
       if (left.length === 0) left = [...FAULTS];
       if (dice.chance(10)) await burst();
-      for (const secret of secretsOf(bank)) secrets.add(secret);
       if ((await get(`${url}/health/live`)).status !== 200) wrong.add(`not live after ${name}`);
-      if (secretIn((await get(`${url}/health`)).text)) wrong.add(`a secret in /health after ${name}`);
       if (dice.chance(30)) await delay(dice.int(0, 1200));
     }
 
@@ -116,7 +109,6 @@ it(
 
     program.child.kill('SIGTERM');
     expect({ exitCode: await program.exit, stderr: program.stderr() }).toEqual({ exitCode: 0, stderr: '' });
-    expect([...secrets, ...bank.tokens].filter((secret) => program.stdout().includes(secret))).toEqual([]);
     expect([...program.events('request.failed'), ...program.events('gateway.fault')]).toEqual([]);
     expect(bank.most.token).toBeLessThanOrEqual(1);
     expect({ seed: SEED, wrong: [...wrong] }).toEqual({ seed: SEED, wrong: [] });
