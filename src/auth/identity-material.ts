@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../problems/gateway-error.js';
-import { parseCertificates } from '../config/pem-file.js';
+import { readCertificates } from '../config/pem-file.js';
 import { FileUnusable, readSmallFile } from '../config/small-file.js';
 import type { ClientCertificate } from '../pfx/client-certificate.js';
 import { openCertificate, type CertificateRequest } from '../pfx/open-certificate.js';
@@ -30,11 +30,11 @@ export async function readIdentityMaterial(
   const source = readSource(settings);
   const [username, password] = [settings.BANK_USERNAME.read(), settings.BANK_PASSWORD.read()];
   const { BANK_CA_FILE: caFile, EGRESS_PROXY_CA_FILE: proxyCaFile } = settings;
-  const ca = caFile === undefined ? null : readRoots(caFile);
-  const proxyCa = proxyCaFile === undefined ? null : readRoots(proxyCaFile).pem;
+  const ca = caFile === undefined ? null : readCertificates(caFile);
+  const proxyCa = proxyCaFile === undefined ? null : String(readCertificates(proxyCaFile).pem);
   try {
-    const certificate = await openCertificate({ source, roots: ca && ca.certificates, now }, signal);
-    return { certificate, username, password, ca: ca && ca.pem, proxyCa };
+    const certificate = await openCertificate({ source, roots: ca && ca.certificates.map(String), now }, signal);
+    return { certificate, username, password, ca: ca && String(ca.pem), proxyCa };
   } catch (error) {
     if (!(error instanceof CertificateUnreadable) || source.kind === 'pem') throw error;
     const place = settings.BANK_PFX_FILE ? `BANK_PFX_FILE ${settings.BANK_PFX_FILE}` : 'BANK_PFX_BASE64';
@@ -71,12 +71,6 @@ export function validityError(
     return new GatewayError('certificate-unusable', detail);
   }
   return null;
-}
-
-/** The text of a PEM file, and each certificate in it. @throws FileUnusable */
-function readRoots(file: string): { readonly pem: string; readonly certificates: readonly string[] } {
-  const pem = readSmallFile(file).toString('utf8');
-  return { pem, certificates: parseCertificates(pem, file).map(String) };
 }
 
 function readSource(settings: Settings): CertificateRequest['source'] {

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import { createSecureContext } from 'node:tls';
+import { readListenerPair } from './pem-file.js';
 import { toError, type SettingsError } from './settings-error.js';
 import { OLD_NAME, type SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
-import { readSmallFile } from './small-file.js';
+import type { FileUnusable } from './small-file.js';
 
 /** How Node was started. */
 export interface Runtime {
@@ -56,10 +56,10 @@ const isLoopback = (host: string): boolean =>
 function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Values>): SettingsError[] {
   if (!cert || !key) return [];
   try {
-    createSecureContext({ cert: readSmallFile(cert), key: readSmallFile(key) });
+    readListenerPair(cert, key);
     return [];
-  } catch {
-    return [toError('TLS_KEY_FILE', 'does not match TLS_CERT_FILE, is not a PEM key, or is encrypted')];
+  } catch (error) {
+    return [toError('TLS_KEY_FILE', (error as FileUnusable).problem)];
   }
 }
 

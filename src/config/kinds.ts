@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { toCidr } from './cidr.js';
-import { parseCertificates } from './pem-file.js';
-import { FileUnusable, readSmallFile } from './small-file.js';
+import { readCertificates } from './pem-file.js';
+import { FileUnusable } from './small-file.js';
 
 /**
  * The kinds of values that settings have. Each takes the text of a variable. Its messages read on after the variable's name;
@@ -42,9 +42,7 @@ export const usableFile = (use: (file: string) => unknown) =>
   });
 
 /** The path of a file with PEM certificates. */
-export const certificatesFile = usableFile((file) =>
-  parseCertificates(readSmallFile(file).toString('latin1'), file),
-).describe('path of a PEM file');
+export const certificatesFile = usableFile(readCertificates).describe('path of a PEM file');
 
 const oneLine = z
   .string()

@@ -221,10 +221,12 @@ describe('files that settings name', () => {
   });
 
   it('of the listener are a certificate and its key', () => {
-    const notItsKey = ['TLS_KEY_FILE does not match TLS_CERT_FILE, is not a PEM key, or is encrypted'];
+    const notItsKey = (path: string) => [
+      `TLS_KEY_FILE points to ${path}, which does not match TLS_CERT_FILE ${cert}, is not a PEM key, or is encrypted`,
+    ];
     expect(problems({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key })).toEqual([]);
-    expect(problems({ TLS_CERT_FILE: cert, TLS_KEY_FILE: otherKey })).toEqual(notItsKey);
-    expect(problems({ TLS_CERT_FILE: cert, TLS_KEY_FILE: cert })).toEqual(notItsKey);
+    expect(problems({ TLS_CERT_FILE: cert, TLS_KEY_FILE: otherKey })).toEqual(notItsKey(otherKey));
+    expect(problems({ TLS_CERT_FILE: cert, TLS_KEY_FILE: cert })).toEqual(notItsKey(cert));
     expect(problems({ TLS_CERT_FILE: cert })).toEqual([
       'TLS_KEY_FILE is missing; set TLS_CERT_FILE and TLS_KEY_FILE together',
     ]);

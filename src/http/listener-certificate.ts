@@ -1,11 +1,10 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:https';
-import { createSecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import type { Clock } from '../time/clock.js';
 import { FileWatch } from '../config/file-watch.js';
-import { parseCertificates } from '../config/pem-file.js';
-import { FileUnusable, readSmallFile } from '../config/small-file.js';
+import { readListenerPair } from '../config/pem-file.js';
+import { FileUnusable } from '../config/small-file.js';
 import { daysLeft, ExpiryNotice } from '../pfx/expiry-notice.js';
 
 /** TLS_CERT_FILE and TLS_KEY_FILE. */
@@ -16,11 +15,6 @@ interface CertificateFiles {
 
 /** A changed file is in use within 5 s (docs/certificates.md#renew-the-certificate). */
 const LOOK_EVERY_MS = 1000;
-interface Pair {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-  readonly certificate: X509Certificate;
-}
 
 /**
  * The certificate by which the internal API speaks HTTPS (TLS_CERT_FILE, TLS_KEY_FILE). Changed files are read, checked and
@@ -32,7 +26,7 @@ export class ListenerCertificate {
   readonly #logger: Logger;
   readonly #watch: FileWatch;
   readonly #notice: ExpiryNotice;
-  #pair: Pair;
+  #pair: ReturnType<typeof readListenerPair>;
   #server: Server | null = null;
   #refused: string | null = null;
 
@@ -47,7 +41,7 @@ export class ListenerCertificate {
       what: 'the certificate of the internal API (TLS_CERT_FILE)',
       remedy: 'install a new one; the gateway loads it without a restart',
     });
-    this.#pair = this.#read();
+    this.#pair = readListenerPair(files.certFile, files.keyFile);
   }
 
   /** Options of the TLS server, and of its renewed context. */
@@ -70,7 +64,7 @@ export class ListenerCertificate {
   reload(): void {
     this.#watch.acknowledge();
     try {
-      const pair = this.#read();
+      const pair = readListenerPair(this.#files.certFile, this.#files.keyFile);
       const isSameCertificate = pair.cert.equals(this.#pair.cert);
       // the certificate in use is not refused once it has expired
       if (!isSameCertificate) this.#assertValidNow(pair.certificate);
@@ -107,7 +101,7 @@ export class ListenerCertificate {
     this.#notice.check({ subject: toSubject(certificate), thumbprint, notAfter }, this.#clock.now().wall);
   }
 
-  #take(pair: Pair): void {
+  #take(pair: ReturnType<typeof readListenerPair>): void {
     this.#pair = pair;
     this.#server?.setSecureContext(this.options);
     const { subject, notAfter } = this.status();
@@ -133,22 +127,6 @@ export class ListenerCertificate {
     if (from.getTime() <= now && now <= to.getTime()) return;
     const period = `${from.toISOString()} to ${to.toISOString()}`;
     throw new FileUnusable(this.#files.certFile, `is not valid now, only from ${period}`);
-  }
-
-  /** @throws FileUnusable */
-  #read(): Pair {
-    const { certFile, keyFile } = this.#files;
-    const cert = readSmallFile(certFile);
-    const key = readSmallFile(keyFile);
-    // the first one is that of the server
-    const [certificate] = parseCertificates(cert.toString('latin1'), certFile);
-    try {
-      createSecureContext({ cert, key });
-    } catch (error) {
-      const reason = `does not match TLS_CERT_FILE ${certFile}, is not a PEM key, or is encrypted`;
-      throw new FileUnusable(keyFile, reason, { cause: error });
-    }
-    return { cert, key, certificate };
   }
 }
 
