@@ -5,14 +5,12 @@ import pLimit from 'p-limit';
 import { GatewayError } from '../problems/gateway-error.js';
 import { CallerLeft } from '../snapshot/snapshot-cache.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import { nextTimeSlice } from '../time/time-slice.js';
+import { nextTimeSlice, SLICE_MS } from '../time/time-slice.js';
 
 const MAX_DOWNLOADS = 8;
 const MAX_DURATION_MS = 120_000;
 const RETRY_AFTER_MS = 5000;
 const CHUNK_BYTES = 65_536;
-/** Time slice on the serving thread; one account may take milliseconds and produce few bytes. */
-const SLICE_MS = 10;
 
 /** Downloads of many accounts: at most 8 at once, each of at most 120 s. */
 @Injectable()
@@ -62,6 +60,7 @@ async function* toChunks(parts: Iterable<Buffer> | AsyncIterable<Buffer>): Async
       yield Buffer.concat(gathered, bytes);
       gathered = [];
       bytes = 0;
+      // one account may take milliseconds and produce few bytes
     } else if (performance.now() - since < SLICE_MS) continue;
     await nextTimeSlice();
     since = performance.now();

@@ -5,10 +5,7 @@ import { toSortableInstant } from '../snapshot/sortable-instant.js';
 import type { Mask } from '../snapshot/select.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { compareTexts } from '../snapshot/sort-order.js';
-import { nextTimeSlice } from '../time/time-slice.js';
-
-/** Time slice on the serving thread. */
-const SLICE_MS = 10;
+import { nextTimeSlice, SLICE_MS } from '../time/time-slice.js';
 
 const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { countTurns } from '../../test/support/count-turns.js';
 import type { Account } from './account.js';
 import { foldNumber } from './fold-text.js';
-import { account, balance, names, accountLists, snapshotOf } from '../../test/support/sample-snapshots.js';
+import { account, names, accountLists, snapshotOf } from '../../test/support/sample-snapshots.js';
 import { select, type Filters, type Sort } from './select.js';
 import type { Snapshot } from './snapshot.js';
 import { SORT_FIELDS } from './sort-order.js';
@@ -115,21 +115,6 @@ describe('queries of a snapshot', () => {
     // é in one unit has the greater id, and is otherwise equal
     expect(await ask(snapshot, {}, 'name')).toEqual(['5', '2', '1', '4', '6', '3', '0']);
     expect(await ask(snapshot, {}, '-name')).toEqual(['0', '3', '4', '6', '1', '2', '5']);
-  });
-
-  it('order amounts by the first CurrentBalance; without a currency or an amount it comes last', async () => {
-    const first = [
-      balance({ currency: 'USD', current: '-1.5' }),
-      balance({ currency: null, current: '1' }),
-      balance({ currency: 'USD', current: '-1.55' }),
-      balance({ current: null }),
-      balance({ currency: 'EUR', current: '7' }),
-    ];
-    const snapshot = snapshotOf(
-      first.map((each, index) => account({ id: String(index), balances: [each, balance()] })),
-    );
-    expect(await ask(snapshot, {}, 'current')).toEqual(['4', '2', '0', '1', '3']);
-    expect(await ask(snapshot, {}, '-current')).toEqual(['0', '2', '4', '1', '3']);
   });
 
   it('search much text in slices: others have their turn meanwhile', async () => {

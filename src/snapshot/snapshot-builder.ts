@@ -28,12 +28,9 @@ export class SnapshotBuilder {
   readonly #columns = createForEach(COLUMN_FIELDS, (): (string | null)[] => []);
   readonly #sortKeys = createForEach(SORT_FIELDS, (): (string | null)[] => []);
   readonly #currencies = new Set<string>();
-  readonly #maxBytes: number;
   #count = 0;
 
-  constructor(maxBytes = MAX_BYTES) {
-    this.#maxBytes = maxBytes;
-  }
+  constructor(private readonly maxBytes = MAX_BYTES) {}
 
   /** Adds an account, in place of an earlier one with the same id. @throws GatewayError bank-response-invalid */
   add(account: Account): void {
@@ -47,7 +44,7 @@ export class SnapshotBuilder {
       texts.push(TEXTS[field](account));
       bytes += texts.byteLength;
     }
-    if (bytes > this.#maxBytes) throw invalid(`The account list takes more than ${this.#maxBytes} bytes of memory.`);
+    if (bytes > this.maxBytes) throw invalid(`The account list takes more than ${this.maxBytes} bytes of memory.`);
   }
 
   /** The snapshot as one buffer. Nothing can be added afterwards. */

@@ -12,22 +12,16 @@ const NAME_KEY = '","name":';
 const BALANCES_KEY = ',"balances":';
 const AFTER_BALANCES_KEY = ',"interest":{';
 
-/** When a refresh was made, by the clocks of this process. */
-interface SnapshotTimes {
-  /** Before the bank was asked. */
-  readonly askedAt: Instant;
-  /** How long the refresh took where it was made, ms. */
-  readonly durationMs: number;
-}
-
 /**
  * The bank's accounts after one refresh: a single buffer, built in a worker, never changed. It has the finished JSON of each
  * account, and what filters and sorts look at (docs/decisions/0005-a-snapshot-of-bytes.md).
  */
 export class Snapshot {
+  /** Before the bank was asked, by the clocks of this process. */
   readonly askedAt: Instant;
   /** When the bank was asked, ISO 8601. */
   readonly asOf: string;
+  /** How long the refresh took where it was made. */
   readonly durationMs: number;
   readonly complete: boolean | null;
   /** The number of accounts. */
@@ -39,7 +33,7 @@ export class Snapshot {
   readonly #json: Buffer;
   readonly #sections: Sections;
 
-  constructor(buffer: ArrayBuffer, { askedAt, durationMs }: SnapshotTimes) {
+  constructor(buffer: ArrayBuffer, { askedAt, durationMs }: Pick<Snapshot, 'askedAt' | 'durationMs'>) {
     const { header, sections } = unpack(buffer);
     this.buffer = buffer;
     this.askedAt = askedAt;

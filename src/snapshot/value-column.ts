@@ -27,9 +27,8 @@ export function toColumn(given: readonly (string | null)[]): ValueColumn {
 
 /** The code of a value; 0 when no account has it. */
 export function codeOf({ values }: ValueColumn, value: string): number {
-  return (
-    Buffer.from(values.buffer, values.byteOffset, values.byteLength).indexOf(`\n${toLine(value.toUpperCase())}`) + 1
-  );
+  const lines = Buffer.from(values.buffer, values.byteOffset, values.byteLength);
+  return lines.indexOf(`\n${toLine(value.toUpperCase())}`) + 1;
 }
 
 const toLine = (text: string): string => `${JSON.stringify(text)}\n`;

@@ -19,18 +19,16 @@ const JITTER = 0.2;
  * precedence, up to 300 s. Jitter makes a step up to a fifth longer, never shorter.
  */
 export class BackOff {
-  readonly #clock: Clock;
-  readonly #random: () => number;
   #failures = 0;
   #attempts = 0;
   #failingSince: Instant | null = null;
   #kind: keyof typeof STEPS = 'failure';
   #last: { readonly error: GatewayError; readonly at: Instant; readonly waitMs: number } | null = null;
 
-  constructor(clock: Clock, random: () => number = Math.random) {
-    this.#clock = clock;
-    this.#random = random;
-  }
+  constructor(
+    private readonly clock: Clock,
+    private readonly random = Math.random,
+  ) {}
 
   /** Records a failure. Returns the same error, with the time until the next attempt. */
   failed(error: GatewayError): GatewayError {
@@ -38,7 +36,7 @@ export class BackOff {
     this.#failures = kind === this.#kind ? this.#failures + 1 : 1;
     this.#kind = kind;
     const waitMs = this.#toWaitMs(error);
-    this.#last = { error, at: this.#clock.now(), waitMs };
+    this.#last = { error, at: this.clock.now(), waitMs };
     this.#failingSince ??= this.#last.at;
     this.#attempts += 1;
     return error.waiting(waitMs);
@@ -60,14 +58,14 @@ export class BackOff {
     if (retryAfterMs !== undefined) return Math.min(RETRY_AFTER_MAX_MS, Math.max(retryAfterMs, STEPS.failure.firstMs));
     const { firstMs, maxMs } = STEPS[this.#kind];
     const step = Math.min(maxMs, firstMs * 2 ** Math.min(this.#failures - 1, 20));
-    return Math.min(maxMs, step * (1 + JITTER * this.#random()));
+    return Math.min(maxMs, step * (1 + JITTER * this.random()));
   }
 
   /** The error to return during the back-off, else null. */
   get waiting(): GatewayError | null {
     const last = this.#last;
     if (!last) return null;
-    const leftMs = last.waitMs - this.#clock.since(last.at);
+    const leftMs = last.waitMs - this.clock.since(last.at);
     return leftMs > 0 ? last.error.waiting(leftMs) : null;
   }
 

@@ -1,5 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
+/** Length of a time slice on the serving thread, ms. */
+export const SLICE_MS = 10;
+
 let last: Promise<unknown> = Promise.resolve();
 
 /**
