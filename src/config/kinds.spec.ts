@@ -87,6 +87,8 @@ describe('values that are refused', () => {
       (text): [SettingName, string, string] => ['CORS_ORIGINS', text, `contains "${text}"`],
     ),
     ['CORS_ORIGINS', 'https://someone:hun/ter2@a.example', 'contains "…@a.example"'],
+    ['HOST', 'http://localhost', 'must be an IP address or a host name'],
+    ['HOST', '[::1]', 'must be an IP address or a host name'],
     ['EGRESS_LOCAL_ADDRESS', 'eth0', 'must be an IP address of this machine'],
     ['ENVIRONMENT', 'x'.repeat(41), 'must have at most 40 characters'],
     ['LOG_LEVEL', 'INFO', 'must be one of trace, debug, info'],

@@ -126,6 +126,11 @@ export const ipAddress = z
   .refine((text) => isIP(text) !== 0, 'must be an IP address of this machine')
   .describe('IP address of this machine');
 
+export const listenHost = z
+  .string()
+  .regex(/^[A-Za-z0-9.:_-]+$/, 'must be an IP address or a host name')
+  .describe('address or host name');
+
 /** An address with one of these schemes. Its user and password are decodable. */
 function address(...schemes: readonly string[]) {
   const expected = `must be an address that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`;

@@ -179,7 +179,7 @@ const sharing = {
 };
 
 const http = {
-  HOST: withDefault(kinds.anyText('address or host name'), '127.0.0.1', {
+  HOST: withDefault(kinds.listenHost, '127.0.0.1', {
     meaning:
       'Address where the internal API listens. Beyond loopback, `ALLOWED_HOSTS` and `ALLOWED_CLIENTS` must be set.',
   }),
@@ -234,7 +234,7 @@ const program = {
 };
 
 const sandbox = {
-  SANDBOX_HOST: withDefault(kinds.anyText('address or host name'), '127.0.0.1', {
+  SANDBOX_HOST: withDefault(kinds.listenHost, '127.0.0.1', {
     meaning: 'Address where the sandbox bank listens.',
   }),
   SANDBOX_PORT: withDefault(kinds.port, '8443', {
