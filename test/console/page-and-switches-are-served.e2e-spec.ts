@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { SystemClock } from '../../src/time/clock.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { start } from '../support/sandbox.js';
+import { until } from '../support/until.js';
 
 let bank: Sandbox;
 let gateway: Gateway;
@@ -81,7 +83,20 @@ describe('the switches of the embedded sandbox', () => {
       code: 'invalid-request',
       errors: [{ name: 'latencyMs', reason: expect.any(String) }],
     });
+    expect(await problemOf(await call('PATCH', '{'))).toEqual([400, 'malformed-request']);
+    const large = await call('PATCH', `{"movement":true${' '.repeat(2000)}}`);
+    expect(await problemOf(large)).toEqual([413, 'request-too-large']);
     expect(bank.control.state.movement).toBe(false);
+  });
+
+  it('are left in the middle of a body without an error of the gateway', async () => {
+    const logging = await startGateway(bank, { LOG_LEVEL: 'info' }, new SystemClock(), bank.control);
+    const socket = connect(logging.port, '127.0.0.1');
+    const head = ['PATCH /sandbox/control HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
+    socket.write([...head, 'Content-Length: 100', '', '{"latency'].join('\r\n'), () => socket.destroy());
+    await until(() => logging.events('request').length > 0);
+    expect(logging.events('request')).toMatchObject([{ route: '/sandbox/control', status: 499 }]);
+    expect(logging.events('request.failed')).toEqual([]);
   });
 
   it.each([

@@ -15,6 +15,7 @@ import {
   type CanActivate,
   type ExceptionFilter,
   type ExecutionContext,
+  type MiddlewareConsumer,
   type NestInterceptor,
 } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
@@ -154,10 +155,21 @@ describe('a module with a global guard, interceptor and filter', () => {
   });
 });
 
-it('middleware that throws is answered with a problem document', async () => {
-  const { app, listen } = await prepareGateway(bank);
-  app.use((_request: unknown, _response: unknown, next: (error: Error) => void) => next(new ForbiddenException()));
-  expectProblem(await (await listen()).get(PATH), 403, 'client-not-allowed');
+it('middleware of a module that throws is answered with a problem document', async () => {
+  @Module({})
+  class RefusingModule {
+    configure(consumer: MiddlewareConsumer): void {
+      consumer
+        .apply(() => {
+          throw new ForbiddenException();
+        })
+        .forRoutes('*all');
+    }
+  }
+  Module({ imports: [RefusingModule] })(AppModule);
+  const gateway = await startGateway(bank);
+  Reflect.deleteMetadata('imports', AppModule);
+  expectProblem(await gateway.get(PATH), 403, 'client-not-allowed');
 });
 
 describe('a controller that is added', () => {

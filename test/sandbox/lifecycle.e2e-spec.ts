@@ -68,4 +68,10 @@ describe('starting the sandbox', () => {
       expect((await start(settings)).url).toContain('https://127.0.0.1:');
     },
   );
+
+  it('names the setting of a directory that it cannot use', async () => {
+    const file = join(temporaryDirectory(), 'file');
+    writeFileSync(file, '');
+    await expect(start({ SANDBOX_DIRECTORY: file })).rejects.toThrow(/SANDBOX_DIRECTORY/);
+  });
 });
