@@ -58,14 +58,13 @@ describe('starting the sandbox', () => {
   it.each(['SANDBOX_PORT', 'SANDBOX_AUTH_PORT', 'SANDBOX_CONTROL_PORT'])(
     'names %s when that port is taken, and leaves the identity alone',
     async (variable) => {
-      const blocker = await startRawServer();
+      const { port } = await startRawServer();
       const directory = temporaryDirectory();
-      const settings = { SANDBOX_DIRECTORY: directory, [variable]: blocker.port };
-      const failure = await start(settings, true).catch((error: unknown) => error as Error);
-      await blocker.close();
-      expect(failure).toMatchObject({ name: 'SandboxNotStarted', message: expect.stringContaining(variable) });
+      await expect(start({ SANDBOX_DIRECTORY: directory, [variable]: port }, true)).rejects.toMatchObject({
+        name: 'SandboxNotStarted',
+        message: expect.stringContaining(variable),
+      });
       expect(readdirSync(directory)).toEqual([]);
-      expect((await start(settings)).url).toContain('https://127.0.0.1:');
     },
   );
 
