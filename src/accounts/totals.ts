@@ -41,8 +41,8 @@ export const totalSchema = z
 type Total = z.infer<typeof totalSchema>;
 
 /**
- * The CurrentBalance entries of the accounts that match, summed by their own currency and ordered by it, null last. Other
- * requests have their turn in between.
+ * The CurrentBalance entries of the accounts that match, summed by their own currency and ordered by it, null last. Yields
+ * to other requests every 10 ms.
  */
 export async function toTotals(snapshot: Snapshot, mask: Mask): Promise<Total[]> {
   const totals = new Map<string | null, RunningTotal>();

@@ -84,8 +84,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
 
 /**
  * The V8 of Node 24 counts network buffers against a heap that it measures without them: while a long list is read, its
- * collector ran on the serving thread for every 10 MB of pages. Later versions measure with them, and have no such flag
- * (docs/architecture.md#threads).
+ * collector ran on the serving thread for every 10 MB of pages. Later versions measure with them, and have no such flag.
  */
 function weighBuffersFairly(version: string): void {
   if (version.startsWith('24.')) setFlagsFromString('--external-memory-accounted-in-global-limit');

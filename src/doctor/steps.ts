@@ -38,7 +38,7 @@ export interface Findings {
   warning?: Pick<StepReport, 'problem' | 'remedy'> & Partial<Pick<StepReport, 'code' | 'owner'>>;
 }
 
-/** A step failed with a code that only the doctor has. */
+/** A step failed for a reason that is no GatewayError. */
 export class StepFailed extends Error {
   constructor(
     readonly code: DoctorCode,

@@ -23,7 +23,7 @@ const MAX_HEADERS = 100;
 const MAX_BODY_BYTES = 1024;
 
 /**
- * Decides who may call (docs/api.md, Who may call): proper HTTP with one of our names as Host, from an allowed address,
+ * Decides who may call (docs/api.md#who-may-call): proper HTTP with one of our names as Host, from an allowed address,
  * and not from a page of another site in somebody's browser. Nothing is taken from a forwarding header.
  */
 export function createGuard(

@@ -11,7 +11,7 @@ const header = (description: string, example: string | number) => ({
   schema: { type: typeof example === 'number' ? 'integer' : 'string', example },
 });
 
-/** The gateway's response headers (docs/api.md, Headers). */
+/** The gateway's response headers (docs/api.md#headers). */
 export const RESPONSE_HEADERS = {
   Age: header('The age of the data, in seconds.', 3),
   'Cache-Control': header('How long the answer stays fresh.', 'private, max-age=7'),

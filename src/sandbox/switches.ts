@@ -2,7 +2,7 @@ import { Allowlist } from './allowlist.js';
 import type { Endpoint, Fault, FaultOrder } from './faults.js';
 
 /** The switches with a value. */
-export interface SwitchValues {
+interface SwitchValues {
   readonly latencyMs: number;
   readonly tokenLifetimeSeconds: number;
   readonly grantAccess: boolean;

@@ -10,7 +10,7 @@ export function der(tag: number, ...content: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...length]), value]);
 }
 
-export const sequence = (...content: Buffer[]): Buffer => der(0x30, ...content);
+const sequence = (...content: Buffer[]): Buffer => der(0x30, ...content);
 export const octets = (content: Buffer): Buffer => der(0x04, content);
 export function integer(value: number): Buffer {
   const hex = value.toString(16);

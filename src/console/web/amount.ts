@@ -1,5 +1,5 @@
 /** An amount in parts for reading; nothing is rounded, and the parts in a row are the text as it was. */
-export interface AmountParts {
+interface AmountParts {
   /** Digits of the whole number, in groups of three. The first begins with the sign, if there is one. */
   readonly groups: readonly string[];
   /** The decimal point and the digits after it; empty without a point. */

@@ -25,7 +25,7 @@ export async function loadIdentity(directory: string, fresh: boolean): Promise<I
 }
 
 /** Differences from the usual identity, for tests and rehearsals. */
-export interface IdentityOptions {
+interface IdentityOptions {
   readonly clientValidity?: Validity;
   readonly secrets?: Pick<IdentityContent, 'username' | 'password' | 'passcode'>;
   /** Generated when missing. */
