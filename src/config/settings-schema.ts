@@ -163,7 +163,7 @@ const sharing = {
     unset: "Node's roots",
   }),
   REDIS_KEY_PREFIX: withDefault(kinds.shortText(100), 'accounts-gateway:', {
-    meaning: 'All keys and channels begin with it. Change it for an ACL, or if several fleets use one Redis.',
+    meaning: 'All keys begin with it. Change it for an ACL, or if several fleets use one Redis.',
   }),
   SNAPSHOT_FILE: optional(kinds.path, {
     meaning: 'File that keeps the last good snapshot across restarts, encrypted.',
