@@ -39,14 +39,6 @@ describe('a series of failures', () => {
     condition.succeeded('refresh');
     expect([condition.status().errors, log.lines('bank.recovered').length]).toEqual([[], 1]);
   });
-
-  it('may begin again', () => {
-    const { log, condition } = begin();
-    condition.failed('token', down);
-    condition.succeeded('token');
-    condition.failed('token', down);
-    expect(log.lines('bank.unavailable')).toHaveLength(2);
-  });
 });
 
 describe('the state', () => {

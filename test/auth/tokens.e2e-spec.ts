@@ -5,7 +5,6 @@ import { LONGEST_WAIT_MS } from '../support/fault-case.js';
 import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { json } from '../support/pretend-bank.js';
-import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
 // The rules of a token are tested in src/auth/access-token-provider.spec.ts and src/auth/authorized-call.spec.ts.
@@ -22,17 +21,6 @@ const sent = () =>
   bank.requests
     .filter(({ path }) => path.startsWith('/api/v1/accounts'))
     .map(({ headers }) => bank.tokens.findIndex((token) => headers.authorization === `Bearer ${token}`) + 1);
-
-it('a token that ends between two pages is replaced before the second', async () => {
-  const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '2', BANK_MAX_CONCURRENT_REQUESTS: '1' }, clock);
-  const good = listSample(4);
-  bank.onAccounts = (request, response, url) => {
-    if (url.searchParams.get('PageNumber') === '1') clock.advance(297_000);
-    good(request, response, url);
-  };
-  const answer = await askInTime(gateway);
-  expect([answer.json.page.total, sent(), bank.tokens.length]).toEqual([4, [1, 2], 2]);
-});
 
 it.each([
   ['past its end: another is sent', 50_000, 2],
@@ -85,19 +73,4 @@ it('500s mid-life: served on until the end of the token, asked in growing steps,
   const last = await askInTime(gateway);
   expect(last.json.snapshot.stale).toBe(false);
   await expectCommonConditions(bank, gateway, [...answers, late, last]);
-});
-
-it('a revoked token is healed within the call, with exactly one more token request', async () => {
-  const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0' }, clock);
-  await askInTime(gateway);
-  const [revoked] = bank.tokens;
-  const good = bank.onAccounts;
-  bank.onAccounts = (request, response, url) => {
-    if (request.headers.authorization === `Bearer ${revoked}`) json(response, 401, {});
-    else good(request, response, url);
-  };
-  expect((await askInTime(gateway)).json.snapshot).toMatchObject({ stale: false, complete: true });
-  expect([sent(), tokenRequests()]).toEqual([[1, 1, 2], 2]);
-  expect(gateway.events('token.rejected')).toHaveLength(1);
-  expect(gateway.events('bank.unavailable')).toEqual([]);
 });

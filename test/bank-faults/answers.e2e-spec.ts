@@ -1,5 +1,4 @@
 import type { TLSSocket } from 'node:tls';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
 import { body, invalid, raw, refused, status, timeout, unavailable } from '../support/fault-answers.js';
@@ -25,25 +24,13 @@ type Expected = Pick<FaultCase, 'code' | 'status' | 'owner'>;
 
 /** Failures of both endpoints. */
 const BOTH: [string, Handler, Expected][] = [
-  ['405', status(405), refused],
   ['429', status(429), limited],
   ['500', status(500), unavailable],
   ['503 with Retry-After', status(503, { 'retry-after': '7' }), unavailable],
-  ['201', status(201), invalid],
   ['204', status(204), invalid],
-  ['206', status(206), invalid],
-  ['304', status(304), invalid],
   ['a redirect', status(302, { location }), refused],
-  ['a permanent redirect', status(308, { location }), refused],
-  ['an empty body', body(''), invalid],
   ['HTML with 200', body(`<html>${PLANTED.text}</html>`, { 'content-type': 'text/html' }), invalid],
-  ['JSON that breaks off', body(`{"access_token":"${PLANTED.text}","result":[`), invalid],
-  ['null', body('null'), invalid],
-  ['bad UTF-8', body(Buffer.from('7b22e9223a317d', 'hex')), invalid],
   ['a body cut short of its Content-Length', raw(`${HEAD}Content-Length: 5000\r\n\r\n{"access_token":"abc"`), invalid],
-  ['chunks without the last', raw(`${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\n{"acc\r\n`), invalid],
-  ['two lengths that differ', raw(`${HEAD}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}a`), invalid],
-  ['no HTTP at all', raw('220 smtp.example ESMTP\r\n'), invalid],
   ['headers never', () => undefined, timeout],
 ];
 
@@ -59,12 +46,7 @@ describe('a failure of the token endpoint is reported by its code', () => {
     ['400', status(400), credentials],
     ['401', status(401), credentials],
     ['403', status(403), { code: 'address-not-allowed', status: 502, owner: 'operator' }],
-    ['503', status(503), unavailable],
-    ['no access_token', field({ access_token: undefined }), invalid],
-    ['access_token of 1 MB', field({ access_token: 'a'.repeat(1_048_576) }), invalid],
     ['access_token with CR and LF', field({ access_token: `${PLANTED.text}\r\nX-Injected: 1` }), invalid],
-    ['access_token beyond ASCII', field({ access_token: `${PLANTED.text}é` }), invalid],
-    ['token_type MAC', field({ token_type: 'MAC' }), invalid],
   ])('%s', async (_name, onToken, expected) => {
     const { tokenRequests, accountRequests } = await faults.run({ onToken, ...expected });
     // nothing that is no token is ever sent
@@ -94,20 +76,8 @@ describe('a failure of the account list is reported by its code', () => {
     ['502', status(502), unavailable, 2],
     ['503', status(503), unavailable, 2],
     ['504', status(504), unavailable, 2],
-    ['result: null', body('{"result":null,"pageInfo":{"rowCount":0}}'), invalid],
-    ['nested 200 000 deep', body(`{"result":${'['.repeat(200_000)}${']'.repeat(200_000)}}`), invalid],
-    ['no accountId', withField('accountId', 'null'), invalid],
     ['ibans a text', withField('ibans', `"${PLANTED.iban}"`), invalid],
-    ['401 digits', withField('beginOfDayAmount', '1'.repeat(401)), invalid],
     ['an amount that is no number', withField('beginOfDayAmount', `"${PLANTED.text}"`), invalid],
-    ['gzip cut in the middle', body(gzipSync(PAGE).subarray(0, 120), { 'content-encoding': 'gzip' }), invalid],
-    [
-      'a gzip bomb',
-      body(gzipSync(Buffer.alloc(50_000_000, ' ')), { 'content-encoding': 'gzip' }),
-      invalid,
-      1,
-      { BANK_MAX_RESPONSE_BYTES: '1000000' },
-    ],
     // at once on a fresh socket, since the first was a reused one, and once more after a moment
     ['closed before an answer', ({ socket }) => void socket.destroy(), network, 3],
     ['reset before an answer', ({ socket }) => resetUnder(socket as TLSSocket), network, 3],

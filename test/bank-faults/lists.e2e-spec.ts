@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { healthSchema } from '../../src/health/health-schemas.js';
 import { bankForFile, repair } from '../support/bank-for-file.js';
@@ -61,23 +60,6 @@ describe('lists are read page by page', () => {
     expect(list.page).toEqual({ number: 1000, size: 100, total: 100_000, hasMore: false });
     expect(list.accounts.at(-1).name).toBe('100000');
     expect([list.snapshot.complete, asked().length]).toEqual([true, 20]);
-  });
-
-  it('an idle connection that the bank closes just as it is used again costs no caller anything', async () => {
-    const used = new Map<Socket, number>();
-    const good = bank.onAccounts;
-    bank.onAccounts = (request, ...rest) => {
-      const times = (used.get(request.socket) ?? 0) + 1;
-      used.set(request.socket, times);
-      if (times > 1) request.socket.destroy();
-      else good(request, ...rest);
-    };
-    const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0' });
-    const answers = [await askInTime(gateway), await askInTime(gateway), await askInTime(gateway)];
-    expect(answers.map(({ json: { snapshot } }) => snapshot.stale)).toEqual([false, false, false]);
-    expect(used.size).toBeGreaterThan(1);
-    expect(gateway.events('bank.unavailable')).toEqual([]);
-    await expectCommonConditions(bank, gateway, answers);
   });
 });
 

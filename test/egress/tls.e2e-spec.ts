@@ -13,7 +13,6 @@ import { startNginx } from '../support/nginx.js';
 import { insistingOn, startOpensslServer } from '../support/openssl-server.js';
 import { issueToken, startPretendBank } from '../support/pretend-bank.js';
 import { listSample } from '../support/sample-accounts.js';
-import { start } from '../support/sandbox.js';
 import { startRawServer, startTlsServer } from '../support/servers.js';
 import { hasNginx, hasOpenssl } from '../support/tools.js';
 
@@ -31,14 +30,6 @@ describe('only the true bank is trusted', () => {
     expect(bank.requests).toEqual([]);
     expect(gateway.events('bank.unavailable')).toMatchObject([{ level: 'error', code: 'bank-untrusted' }]);
     await expectCommonConditions(bank, gateway, [answer]);
-  });
-
-  it('a CA that only the PFX holds makes nobody trusted', async () => {
-    // the sandbox's PFX holds its intermediate; its root signs the server
-    const sandbox = await start();
-    const gateway = await startGateway(sandbox, { BANK_CA_FILE: '' });
-    expect((await askInTime(gateway)).json.code).toBe('bank-untrusted');
-    expect(sandbox.requests).toEqual([]);
   });
 
   it('the negative case: several roots in the file, the right one among them', async () => {
