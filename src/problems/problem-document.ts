@@ -49,7 +49,7 @@ export const problemSchema = z
     detail: z
       .string()
       .meta({
-        example: 'The bank gave no complete list within 15000 ms (REQUEST_DEADLINE_MS); it is still being asked.',
+        example: 'The bank sent no complete list within 15000 ms (REQUEST_DEADLINE_MS); the refresh continues.',
       })
       .describe('a sentence for people'),
     instance: z.string().meta({ example: '/api/v1/accounts' }).describe('the path of the request, without its query'),
