@@ -18,7 +18,7 @@ const MANY_VALUES = 500_000;
 /** A value with its name is longer than this in any account; `[[],[],…]` would cost a hundred times its length in memory. */
 const MIN_BYTES_PER_VALUE = 8;
 
-/** The JSON has far more values than an account list of its length can have; parsing it would stall the thread. */
+/** The JSON has far more values than an account list of its length can have; parsing it would fill the memory. */
 export class TooManyValues extends Error {}
 
 /**
