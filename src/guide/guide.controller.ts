@@ -21,6 +21,8 @@ export class GuideController {
   readonly #css = readFileSync(builtFile('guide.css'));
   /** The documents and pictures of docs/. */
   readonly #files = readBuiltFiles('guide');
+  /** The documents as HTML: rendering one takes milliseconds, and many calls at once must not hold up the others. */
+  readonly #pages = new Map<string, string>();
 
   @Get('guide.css')
   css(@Res() reply: FastifyReply): void {
@@ -41,10 +43,14 @@ export class GuideController {
 
   /** The HTML of docs/{name}.md; undefined without such a document. */
   #render(name: string): string | undefined {
+    const known = this.#pages.get(name);
+    if (known !== undefined) return known;
     const markdown = this.#files.get(`${name}.md`)?.toString('utf8');
     if (markdown === undefined) return undefined;
     const title = /^# (.*)$/m.exec(markdown)?.[1] ?? name;
-    return toHtmlPage(title, renderMarkdown(markdown, posix.dirname(name)));
+    const page = toHtmlPage(title, renderMarkdown(markdown, posix.dirname(name)));
+    this.#pages.set(name, page);
+    return page;
   }
 }
 

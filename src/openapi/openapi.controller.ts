@@ -23,17 +23,20 @@ export class OpenApiController {
   /** The app to describe. Set after it is created: Nest cannot inject it. */
   app!: INestApplication;
   #document: OpenAPIObject | undefined;
+  #json: string | undefined;
+  #page: string | undefined;
 
   @Get('openapi.json')
   json(@Res() reply: FastifyReply): void {
     reply
       .headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': CACHE_CONTROL })
-      .send(JSON.stringify(this.#describe()));
+      .send((this.#json ??= JSON.stringify(this.#describe())));
   }
 
   @Get('docs')
   page(@Res() reply: FastifyReply): void {
-    reply.headers({ ...PAGE_HEADERS, 'cache-control': CACHE_CONTROL }).send(toReferencePage(this.#describe()));
+    this.#page ??= toReferencePage(this.#describe());
+    reply.headers({ ...PAGE_HEADERS, 'cache-control': CACHE_CONTROL }).send(this.#page);
   }
 
   /** The document, built when it is first asked for. */

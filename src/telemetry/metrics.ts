@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Histogram, Registry, type Metric } from '@prometheus-io/client';
 import { PROBLEM_CODES, PROBLEMS } from '../problems/problem-table.js';
@@ -13,12 +14,19 @@ const MAX_CLIENT_NAMES = 50;
 const CLIENT_NAME = /^[A-Za-z0-9._-]{1,40}$/;
 const MAX_DIGITS = 4;
 
+interface RenderedMetrics {
+  readonly contentType: string;
+  readonly text: string;
+}
+
 /** Counts what happens in one app (docs/health-and-metrics.md#metrics). */
 @Injectable()
 export class Metrics {
   /** One registry per app, because the library's default registry is shared by the whole process. */
   readonly registry = new Registry();
   readonly #clientNames = new ClientNames();
+  /** What is rendered in the next turn of the event loop, by `openMetrics`. */
+  readonly #next = new Map<boolean, Promise<RenderedMetrics>>();
 
   readonly #requests = new Histogram({
     name: 'http_server_request_duration_seconds',
@@ -64,8 +72,23 @@ export class Metrics {
     });
   }
 
-  /** All metrics, those of the process included, as OpenMetrics or in the text format of Prometheus. */
-  async render(openMetrics: boolean): Promise<{ readonly contentType: string; readonly text: string }> {
+  /**
+   * All metrics, those of the process included, as OpenMetrics or in the text format of Prometheus. Rendering takes milliseconds,
+   * so all who ask in the same turn of the event loop share one.
+   */
+  render(openMetrics: boolean): Promise<RenderedMetrics> {
+    let next = this.#next.get(openMetrics);
+    if (!next) {
+      next = setImmediate().then(() => {
+        this.#next.delete(openMetrics);
+        return this.#render(openMetrics);
+      });
+      this.#next.set(openMetrics, next);
+    }
+    return next;
+  }
+
+  async #render(openMetrics: boolean): Promise<RenderedMetrics> {
     const whole = new Registry(openMetrics ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE);
     for (const registry of [this.registry, processMetrics()]) {
       // for OpenMetrics the library renames the counters it is given, and would leave them so
