@@ -79,7 +79,8 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
       return503OnClosing: false,
       forceCloseConnections: 'idle',
       routerOptions: {
-        querystringParser: (query) => parse(query, '&', '=', { maxKeys: MAX_PARAMETERS }),
+        // empty ones between && count too, and would hide those behind them
+        querystringParser: (query) => parse(query.replaceAll(/&+/g, '&'), '&', '=', { maxKeys: MAX_PARAMETERS }),
         maxParamLength: 200,
       },
     }) as unknown as FastifyInstance;
@@ -129,6 +130,8 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     try {
       this.#enter(request, reply);
       if (request.method === 'OPTIONS' && this.#answersOptions(request, reply)) return;
+      // before a body is read, which may never come
+      if (request.is404) throw new GatewayError('not-found', 'No route has this path.');
     } catch (error) {
       done(error as Error);
       return;

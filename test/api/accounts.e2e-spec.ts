@@ -67,6 +67,7 @@ describe('the list', () => {
     ['__proto__[x]=1', ['__proto__[x]']],
     ['__proto__=1', ['__proto__']],
     ['pageNumber', ['pageNumber']],
+    [`${'&'.repeat(100)}nonsense=1`, ['nonsense']],
   ])('%s is refused by name', async (query, names) => {
     const { status, json: problem } = await askInTime(gateway, `${PATH}?${query}`);
     expect(status).toBe(400);

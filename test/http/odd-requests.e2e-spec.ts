@@ -51,6 +51,12 @@ const CASES: Case[] = [
   ['chunked in another coat', get(PATH, 'Transfer-Encoding: xchunked\r\n'), 413, 'request-too-large'],
   ['a body on GET, small', `${get(PATH, 'Content-Length: 5\r\n')}hello`, 200],
   ['a body on GET, large', `${get(PATH, 'Content-Length: 2000\r\n')}${'x'.repeat(2000)}`, 413, 'request-too-large'],
+  [
+    'an unknown path, and a body that never comes',
+    `POST /nothing HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nContent-Length: 5\r\n\r\n`,
+    404,
+    'not-found',
+  ],
   ['Expect: 100-continue', get(PATH, 'Content-Length: 5\r\nExpect: 100-continue\r\n'), 200],
   ['NUL in a value', get(PATH, 'X-A: a\0b\r\n'), 400, 'malformed-request'],
   ['a header of 64 KB', get(PATH, `X-A: ${'a'.repeat(64 * KB)}\r\n`), 431, 'request-too-large'],
