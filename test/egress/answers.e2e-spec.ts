@@ -207,12 +207,4 @@ describe('redirects', () => {
     expect(other.sockets.size).toBe(0);
     expect(plain.accepted).toBe(0);
   });
-
-  test('a path that is an address goes to the bank all the same', async () => {
-    const egress = createEgress(identityFor(bank));
-    for (const path of [`//127.0.0.1:${new URL(other.url).port}/x`, `${other.url}/x`]) {
-      await egress.get(accountsAt(bank.url, { path })).catch(() => undefined);
-    }
-    expect(other.sockets.size).toBe(0);
-  });
 });

@@ -6,7 +6,7 @@ import { createAuthority } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { type Connect, ROUTES, startRoute } from '../support/connect-proxy.js';
 import { accountsAt, createEgress, expectSocketsLeft, identityFor, openSockets } from '../support/egress.js';
-import { listAccounts, startPretendBank } from '../support/pretend-bank.js';
+import { type Handler, listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { startRawServer, startTlsServer } from '../support/servers.js';
 import { until } from '../support/until.js';
 
@@ -231,28 +231,24 @@ describe.each(['http proxy', 'https proxy'] as const)('over an %s a cancelled ca
 });
 
 describe('directly a cancelled call', () => {
+  const silent: Handler = () => undefined;
+  const beginning: Handler = (_request, response) => response.writeHead(200, { 'content-length': 100 }).write('[');
+
   test.each([
-    ['in the tick it began', null],
-    ['while the bank is silent', 150],
-  ])('%s', async (_name, afterMs) => {
-    bank.onAccounts = () => undefined;
+    ['in the tick it began', silent, null],
+    ['while the bank is silent', silent, 150],
+    ['while the body comes', beginning, 150],
+  ])('%s', async (_name, onAccounts, afterMs) => {
+    bank.onAccounts = onAccounts;
     const before = openSockets();
     const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: CALLS });
     await giveUp(egress, bank.url, afterMs);
     await expectSocketsLeft(before);
   });
 
-  test('while the body comes', async () => {
-    bank.onAccounts = (_request, response) => response.writeHead(200, { 'content-length': 100 }).write('[');
-    const before = openSockets();
-    const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: CALLS });
-    await giveUp(egress, bank.url, 150);
-    await expectSocketsLeft(before);
-  });
-
   // between the head and the one who gathers the body lie some microtasks
   test.each([0, 1, 2, 3, 4, 5, 6, 8])('%i microtasks after the head', async (count) => {
-    bank.onAccounts = (_request, response) => response.writeHead(200, { 'content-length': 100 }).write('[');
+    bank.onAccounts = beginning;
     const uncaught: unknown[] = [];
     const note = (error: unknown) => uncaught.push(error);
     process.on('uncaughtException', note);
