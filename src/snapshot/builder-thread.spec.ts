@@ -1,3 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { onClose } from '../../test/support/closing.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
@@ -25,6 +28,21 @@ const finish = async (thread: BuilderThread) =>
 const idsOf = (snapshot: Snapshot) => accountsOf(snapshot).map(({ id }) => id);
 
 describe('the thread that builds a snapshot', () => {
+  it('keeps nothing of a snapshot that it has returned', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const thread = start();
+    const build = async () => {
+      await thread.takePage(page(1, 'a'));
+      return new WeakRef(await thread.finish(HEADER));
+    };
+    const earlier = [await build(), await build()];
+    await build();
+    await delay(20);
+    collect();
+    expect(earlier.map((each) => each.deref() === undefined)).toEqual([true, true]);
+  });
+
   it('takes pages and returns a snapshot of them', async () => {
     const thread = start();
     expect(await thread.takePage(page(1, 'b', 'a'))).toEqual({

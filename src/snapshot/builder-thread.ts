@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { ListPage } from '../bank/account-reader.js';
@@ -19,20 +18,23 @@ const PROGRAM = readFileSync(builtFile('snapshot-builder.worker.cjs'), 'utf8');
 /** The worker thread that parses the bank's pages and builds snapshots of them, so that the serving thread does not. */
 export class BuilderThread {
   readonly #worker: Worker;
-  readonly #ended: Promise<never>;
+  #ended: GatewayError | null = null;
+  /** Rejects the reply that is waited for. */
+  #reject: ((error: GatewayError) => void) | null = null;
 
   constructor(program = PROGRAM, maxHeapMb = MAX_HEAP_MB) {
-    const { promise, reject } = Promise.withResolvers<never>();
-    this.#ended = promise;
-    this.#ended.catch(() => undefined);
     this.#worker = new Worker(program, {
       eval: true,
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     });
     // the server keeps the process alive, not this
     this.#worker.unref();
-    this.#worker.once('error', (cause) => reject(hasEnded(cause)));
-    this.#worker.once('exit', () => reject(hasEnded()));
+    const end = (error: GatewayError) => {
+      this.#ended ??= error;
+      this.#reject?.(this.#ended);
+    };
+    this.#worker.once('error', (cause) => end(hasEnded(cause)));
+    this.#worker.once('exit', () => end(hasEnded()));
   }
 
   /**
@@ -55,9 +57,16 @@ export class BuilderThread {
   }
 
   async #ask(order: Order, transfer: ArrayBuffer[] = []): Promise<PageFacts | ArrayBuffer> {
-    const replied = once(this.#worker, 'message') as Promise<[Reply]>;
+    if (this.#ended) throw this.#ended;
+    // not a race with a promise as old as the thread: that keeps every reply, and so every snapshot
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+    this.#reject = reject;
+    this.#worker.once('message', resolve);
     this.#worker.postMessage(order, transfer);
-    const [reply] = await Promise.race([replied, this.#ended]);
+    const reply = await promise.finally(() => {
+      this.#reject = null;
+      this.#worker.off('message', resolve);
+    });
     if ('problem' in reply) throw new GatewayError(reply.problem.code, reply.problem.detail);
     return reply.value;
   }
