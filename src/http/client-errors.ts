@@ -28,10 +28,15 @@ export class ClientErrors {
     const isHttp = isTimeout || error.code?.startsWith('HPE_');
     if (!isHttp || !socket.writable) {
       socket.destroy();
-    } else if (this.#connections.isWithinBody(socket)) {
-      // nobody wants the body, but a route that reads it would wait for a rest that does not come
-      if (isTimeout || error.code === 'HPE_INVALID_EOF_STATE') socket.destroy();
-      else this.#connections.closeAfterResponses(socket, NOTHING);
+    } else if (isTimeout && this.#connections.abandonUnfinished(socket)) {
+      // a route that reads its body would wait for it for ever
+      this.#refuse(socket, toProblem(error), null);
+    } else if (error.code === 'HPE_INVALID_EOF_STATE' && this.#connections.isAnsweredEarly(socket)) {
+      // the caller left in the middle of a body: a route that reads it would wait for the rest
+      socket.destroy();
+    } else if (this.#connections.isAnsweredEarly(socket)) {
+      // the error is in a body that nobody wanted
+      this.#connections.closeAfterResponses(socket, NOTHING);
     } else if (!this.#connections.isClosing(socket)) {
       this.#refuse(socket, toProblem(error), null);
     }

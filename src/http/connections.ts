@@ -76,13 +76,20 @@ export class Connections {
     }
     connection.lastRequest = request;
     unanswered.push(response);
-    response.once('close', () => void unanswered.splice(unanswered.indexOf(response), 1));
+    response.once('close', () => remove(unanswered, response));
     return true;
   }
 
-  /** True if the body of the last request has not arrived in full. */
-  isWithinBody(socket: Socket): boolean {
+  /** True if the last request was answered before its whole body arrived. */
+  isAnsweredEarly(socket: Socket): boolean {
     return this.#open.get(socket)?.lastRequest?.complete === false;
+  }
+
+  /** Stops waiting for a request whose body never arrived in full; returns false if there is none. */
+  abandonUnfinished(socket: Socket): boolean {
+    const unanswered = this.#open.get(socket)?.unanswered ?? [];
+    const response = unanswered.at(-1);
+    return response?.req.complete === false && remove(unanswered, response);
   }
 
   /** True once `closeAfterResponses` was called for it. */
@@ -176,4 +183,10 @@ export class Connections {
     this.#logger.info({ event: 'connection.closed', client: socket.remoteAddress }, `closing a connection: ${reason}`);
     socket.destroy();
   }
+}
+
+function remove(unanswered: ServerResponse[], response: ServerResponse): boolean {
+  const index = unanswered.indexOf(response);
+  if (index >= 0) unanswered.splice(index, 1);
+  return index >= 0;
 }

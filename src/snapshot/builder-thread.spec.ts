@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { onClose } from '../../test/support/closing.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
+import { until } from '../../test/support/until.js';
 import { accountsOf } from '../../test/support/sample-snapshots.js';
 import { BuilderThread } from './builder-thread.js';
 import { Snapshot } from './snapshot.js';
@@ -38,9 +38,10 @@ describe('the thread that builds a snapshot', () => {
     };
     const earlier = [await build(), await build()];
     await build();
-    await delay(20);
-    collect();
-    expect(earlier.map((each) => each.deref() === undefined)).toEqual([true, true]);
+    await until(() => {
+      collect();
+      return earlier.every((each) => each.deref() === undefined);
+    });
   });
 
   it('takes pages and returns a snapshot of them', async () => {
