@@ -54,8 +54,9 @@ async function sandboxMemory({ root, cwd }) {
   const port = await freePort();
   const env = {
     PORT: String(port),
-    SANDBOX_PORT: '0',
-    SANDBOX_CONTROL_PORT: '0',
+    // not any free ones: the gateway's is still free when the bank takes its own
+    SANDBOX_PORT: String(await freePort()),
+    SANDBOX_CONTROL_PORT: String(await freePort()),
     SANDBOX_DIRECTORY: join(cwd, 'embedded'),
   };
   const line = [process.execPath, '--disable-sigusr1', join(root, 'dist/main.js'), 'serve', '--sandbox'];
