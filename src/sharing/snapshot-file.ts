@@ -99,7 +99,8 @@ export class SnapshotFile {
 
 /** Writes the file as a whole or not at all, even if the machine crashes. */
 async function write(path: string, sealed: Buffer): Promise<void> {
-  const temporary = `${path}.tmp`;
+  // during a rollout two processes may write it
+  const temporary = `${path}.${process.pid}.tmp`;
   try {
     // made anew: one that somebody put there could be a link, or open to others
     await rm(temporary, { force: true });
