@@ -86,6 +86,10 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     }) as unknown as FastifyInstance;
     this.fastify.decorateRequest('logFields', null as unknown as RequestFields);
     this.fastify.addHook('onRequest', (request, reply, done) => this.#onRequest(request, reply, done));
+    // after every onRequest hook, before a body is read that may never come
+    this.fastify.addHook('preParsing', (request, _reply, payload, done) => {
+      done(request.is404 ? new GatewayError('not-found', 'No route has this path.') : null, payload);
+    });
     this.fastify.addHook('onResponse', (request, reply, done) => {
       this.#accessLog.ended(request, reply.statusCode);
       done();
@@ -130,8 +134,6 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     try {
       this.#enter(request, reply);
       if (request.method === 'OPTIONS' && this.#answersOptions(request, reply)) return;
-      // before a body is read, which may never come
-      if (request.is404) throw new GatewayError('not-found', 'No route has this path.');
     } catch (error) {
       done(error as Error);
       return;

@@ -222,3 +222,17 @@ describe('a bare close of the app', () => {
     await until(() => bank.sockets.size === 0);
   });
 });
+
+it('a hook that is added sees every request that the guard of the edge lets pass, an unknown path and an open body too', async () => {
+  const paths: string[] = [];
+  const prepared = await prepareGateway(bank);
+  prepared.app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook('onRequest', async ({ url }: FastifyRequest) => void paths.push(url));
+  const gateway = await prepared.listen();
+  const asked = [PATH, PATH, '/health/live', '/nothing', '/docs'];
+  for (const path of asked) await gateway.get(path);
+  await get(`${gateway.url}/nothing`, { 'content-type': 'application/json' }, 'POST');
+  expect(paths).toEqual([...asked, '/nothing']);
+});
