@@ -130,7 +130,8 @@ async function buildInto(directory: string): Promise<void> {
   packClient(join(directory, 'client'));
   if (flags.sbom) writeFileSync(join(directory, 'sbom.cdx.json'), createSbom());
   cpSync(join(ROOT, 'docs'), join(directory, 'guide'), { recursive: true });
-  cpSync(join(ROOT, 'src/guide/guide.css'), join(directory, 'guide.css'));
+  const styles = ['palette', 'documents'].map((name) => join(ROOT, `src/console/web/styles/${name}.css`));
+  writeFileSync(join(directory, 'guide.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'));
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(modules, ['preact'], ROOT));
   // what is in dist/*.js are ES modules, wherever it is copied
   writeFileSync(

@@ -4,6 +4,7 @@ import { client } from './gateway.js';
 import { askHealth } from './use-health.js';
 import { readView, toListQuery } from './view.js';
 // later styles win: print is last
+import './styles/palette.css';
 import './styles/base.css';
 import './styles/frame.css';
 import './styles/status.css';
