@@ -142,6 +142,7 @@ class ListRefresh {
       end.abort(new Error('the pass has ended'));
     }
   }
+
   /** One page, whatever its status; asked for once more after a failure that may pass (docs/architecture.md#every-retry). */
   async #get(pageNumber: number, pageSize: number, signal: AbortSignal): Promise<WireAnswer> {
     const request = {
