@@ -51,7 +51,7 @@ export class AccessTokenProvider {
 
   /**
    * Another token, after the bank answered 401 to `rejected`. Drops only the current token, at most one in 5 s; a late 401
-   * to an older one returns the current. Returns null within 5 s of such a renewal: the 401 then stands.
+   * to an older one returns the current. Returns null within 5 s of such a renewal. The 401 is then final.
    * @throws GatewayError as `get`
    */
   async replace(rejected: AccessToken): Promise<AccessToken | null> {

@@ -68,7 +68,7 @@ describe('a call with certificate and token', () => {
     });
   });
 
-  it('is sent as long as its token may be, and with another one when that time came while it waited', async () => {
+  it('is sent while its token is usable, and with a new token if that one expired in the queue', async () => {
     const late = () => {
       clock.advance(295_000);
       return new TooLateToSend();
@@ -118,7 +118,7 @@ describe('without a token', () => {
     expect([error.code, sent.length, counts.tokens]).toEqual(['certificate-unusable', 0, 0]);
   });
 
-  it('a failure of the call itself is no lack of a token', async () => {
+  it('a failure of the call itself is not reported as a missing token', async () => {
     const { get } = begin([new GatewayError('bank-unreachable', 'down')]);
     const error = await refusalOf(get);
     expect(error).not.toBeInstanceOf(NoToken);

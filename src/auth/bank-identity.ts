@@ -10,7 +10,7 @@ import { AccessTokenProvider } from './access-token-provider.js';
 import type { IdentityMaterial } from './identity-material.js';
 import { requestToken } from './request-token.js';
 
-/** What every identity uses. */
+/** Dependencies that all identities share. */
 export interface IdentityParts {
   readonly settings: Settings;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export class BankIdentity {
   readonly tokens: AccessTokenProvider;
 
   /**
-   * @param material what it is built from, key and password included
+   * @param material certificate, key, user name, password and trusted roots
    * @param oneAtATime allows one token request at a time, across all identities
    */
   constructor(

@@ -24,8 +24,8 @@ interface IdentityHolderOptions extends IdentityParts {
 
 /**
  * Holds the identity in use, and replaces it while running: changed files are read, checked and proved by a real token
- * request, and only then take over, all together. A bad one changes nothing and is reported. Everything that needs the
- * identity asks for `current` at the moment of use.
+ * request, and only then take over, all together. A bad one changes nothing and is reported. Users of the identity
+ * read `current` each time and do not keep it.
  */
 export class IdentityHolder implements OnApplicationShutdown {
   readonly #oneTokenRequest = pLimit(1);

@@ -59,7 +59,7 @@ describe('asking for a token', () => {
   it.each([
     [0, 0.75],
     [1, 0.85],
-  ])('it is to be renewed from 80 %% of its life, give or take 5 %% (random %d)', (random, part) => {
+  ])('it is due for renewal at 80 %% of its life, give or take 5 %% (random %d)', (random, part) => {
     const { wall } = toAccessToken('x', 300_000, { wall: 0, monotonic: 0 }, () => random).renewAt;
     expect(wall / 300_000).toBeCloseTo(part);
   });
@@ -98,7 +98,7 @@ describe('an answer', () => {
     expect(await refused(body)).toMatchObject({ code: 'bank-response-invalid', detail });
   });
 
-  it('of another status is the error that it stands for, with the wait that the bank asks for', async () => {
+  it('with a status other than 200 becomes the error for that status, with the Retry-After of the bank', async () => {
     const body = { errors: [{ errorCode: 'AuthorizationParseFailure', errorDescription: 'hunter2' }] };
     const { code, retryAfterMs, detail } = await refused(body, { status: 429, retryAfter: '17' });
     expect([code, retryAfterMs]).toEqual(['bank-rate-limited', 17_000]);
@@ -127,12 +127,12 @@ describe('the access token', () => {
     ['with a line end after it', 'abc\n', 'contains characters that are not allowed in a bearer token'],
     ['with a space', 'abc def', 'contains characters that are not allowed in a bearer token'],
     ['with non-ASCII', 'abcé', 'contains characters that are not allowed in a bearer token'],
-  ])('that is %s is refused by place and not by value', async (_name, access_token, problem) => {
+  ])('that is %s is refused; the error names the field, not its value', async (_name, access_token, problem) => {
     const detail = `The answer of the token endpoint cannot be used: access_token ${problem}.`;
     expect(await refused({ ...GOOD, access_token })).toMatchObject({ code: 'bank-response-invalid', detail });
   });
 
-  it('of 16 384 characters is taken', async () => {
+  it('of 16 384 characters is accepted', async () => {
     expect(await read({ access_token: 'a'.repeat(16_384) })).toHaveLength(16_384);
   });
 });
@@ -142,7 +142,7 @@ describe('the life of a token', () => {
     ...['300', 300, '300.0', '300.000', ' 300', '300 '].map((value) => [value, 300]),
     ['1', 1],
     [86_400, 86_400],
-  ])('%p is %p s, without a word', async (expires_in, seconds) => {
+  ])('%p is %p s, and nothing is logged', async (expires_in, seconds) => {
     const { token, log } = await ask({ ...GOOD, expires_in });
     expect([token.lifetimeMs, log.written]).toEqual([Number(seconds) * 1000, []]);
   });

@@ -15,7 +15,7 @@ const DEFAULT_LIFETIME_SECONDS = 60;
 const MAX_LIFETIME_SECONDS = 86_400;
 /** The gateway stops using a token this long before its end. */
 const MARGIN_MS = 5000;
-/** It is parsed on the serving thread: 32 MB of empty objects would take the whole heap. */
+/** Small, because the answer is parsed on the serving thread, where 32 MB of empty objects would fill the heap. */
 const MAX_ANSWER_BYTES = 65_536;
 const MAX_TOKEN_LENGTH = 16_384;
 
@@ -87,7 +87,7 @@ const tokenAnswerSchema = z.object(
       .string('is missing or not a string')
       .min(1, 'is empty')
       .max(MAX_TOKEN_LENGTH, 'is too long')
-      // what may stand in a header; axios would clean other characters away silently
+      // characters allowed in a header; axios would silently strip all others
       .regex(/^[A-Za-z0-9._~+/=-]+$/, 'contains characters that are not allowed in a bearer token'),
     token_type: z
       .string('is not a string')
@@ -103,7 +103,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads the answer of the token endpoint (docs/bank.md#token-endpoint). The lifetime is null if `expires_in` cannot be used.
- * @throws GatewayError as `toAnswerError`, bank-response-invalid
+ * @throws GatewayError bank-response-invalid, or as `toAnswerError`
  */
 function readTokenAnswer(answer: WireAnswer) {
   const refusal = toAnswerError(answer, 'token');

@@ -150,7 +150,7 @@ const PLAIN = /^-?\d+(?:\.\d+)?$/;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * The decimal without exponent: 1.5e3 → 1500, 25E-4 → 0.0025; null for a text that is no decimal, or has more than
+ * The decimal without exponent: 1.5e3 → 1500, 25E-4 → 0.0025; null for a text that is not a decimal, or has more than
  * 400 digits (docs/bank.md#amounts).
  */
 export function writeOut(text: string): string | null {

@@ -320,7 +320,7 @@ describe('a call for a page that fails', () => {
     expect(requests).toHaveLength(times);
   });
 
-  it('and succeeds when it is repeated costs nothing', async () => {
+  it('and succeeds on the retry does not fail the refresh', async () => {
     const good = answerAs({ size: 5 });
     const { read } = begin((request, nth) => (nth === 1 ? unreachable() : good(request)));
     expect(ids(await read())).toHaveLength(5);

@@ -143,7 +143,7 @@ class ListRefresh {
     }
   }
 
-  /** One page, whatever its status; asked for once more after a failure that may pass (docs/architecture.md#every-retry). */
+  /** One page, with any status. Retried once after a transient failure (docs/architecture.md#every-retry). */
   async #get(pageNumber: number, pageSize: number, signal: AbortSignal): Promise<WireAnswer> {
     const request = {
       path: ACCOUNTS_PATH,
@@ -155,7 +155,7 @@ class ListRefresh {
     const { call } = this.options;
     try {
       const answer = await call.get(request);
-      // after a Retry-After the bank is not asked sooner
+      // a Retry-After rules out an early retry
       if (!RETRIED.has(answer.status) || answer.retryAfter !== null) return answer;
     } catch (error) {
       if (!isConnectionFailure(error)) throw error;

@@ -50,7 +50,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /**
  * The rows of a page (docs/bank.md#envelope-and-paging): the array is `result`, else the only property that is an array of
  * objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first. The rows are not
- * checked yet; their numbers are texts of their digits. `path` is that of the rows, "" for a bare array.
+ * checked yet; their numbers are texts of their digits. `path` is the path of the array, "" for a bare one.
  * @throws GatewayError as `PageReader.read`
  */
 export function readPage(body: Uint8Array, pageNumber: number) {
@@ -87,7 +87,7 @@ function findList(json: Row): { name: string; list: unknown } {
   return { name: found[0], list: found[1] };
 }
 
-/** A name from the bank's document for a message; what is no plain word might be data, an IBAN say. */
+/** A property name of the bank's document, for use in a message. Anything but a plain word could be data, such as an IBAN. */
 const toShown = (name: string) => (/^[A-Za-z_]{1,40}$/.test(name) ? name : '*');
 
 function toRows(list: readonly unknown[], path: string): Row[] {

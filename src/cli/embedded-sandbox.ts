@@ -4,7 +4,7 @@ import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.js';
 
 interface EmbeddedSandbox {
   readonly sandbox: Sandbox;
-  /** With the sandbox as the bank: the same files that an operator would point them at. */
+  /** Settings with the sandbox as the bank: they point to the same files that an operator would use. */
   readonly settings: Settings;
 }
 

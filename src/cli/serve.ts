@@ -50,7 +50,7 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     forgetSecrets(process.env);
     exitOnInternalError(process, logger);
     for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
-    // nobody wants to wait for a back-off after failures that the switches made
+    // ends a back-off that the switches caused
     const onReset = () => reload('the switches of the sandbox are reset');
     const embedded = options.sandbox ? await startEmbeddedSandbox(read, { fresh: options.fresh, onReset }) : null;
     opened.defer(async () => embedded?.sandbox.close());
@@ -128,7 +128,7 @@ function greeting(url: string): string {
 /** One address, since one server is watched: `localhost` may have two. */
 const toAddress = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host);
 
-/** An address that works from this machine. Of a wildcard it is a name: a container is not called by its own addresses. */
+/** An address that works from this machine. A wildcard becomes `localhost`, which also works for a container. */
 async function toUrl(app: NestFastifyApplication, host: string): Promise<string> {
   const url = await app.getUrl();
   return host === '0.0.0.0' || host === '::' ? url.replace(/127\.0\.0\.1|\[::1\]/, 'localhost') : url;

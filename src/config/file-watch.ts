@@ -19,7 +19,7 @@ export class FileWatch {
     this.#known = this.#last = toSignature(paths);
   }
 
-  /** Looks once. True if the files changed since `acknowledge` and are the same at two looks: nobody is still writing. */
+  /** Checks once. True if the files changed since `acknowledge` and then stayed the same for two checks. */
   changed(): boolean {
     const signature = toSignature(this.#paths);
     const still = signature === this.#last;

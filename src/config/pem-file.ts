@@ -3,8 +3,8 @@ import { createSecureContext } from 'node:tls';
 import { FileUnusable, readSmallFile } from './small-file.js';
 
 /**
- * The bytes of a PEM file, and each certificate in it. One that is cut off or damaged makes the file unusable; OpenSSL would
- * skip it silently. @throws FileUnusable
+ * The bytes of a PEM file, and each certificate in it. A truncated or damaged certificate makes the file unusable; OpenSSL
+ * would skip it silently. @throws FileUnusable
  */
 export function readCertificates(path: string) {
   const pem = readSmallFile(path);

@@ -49,7 +49,7 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
   ];
   if (errors.length > 0) throw new SettingsInvalid([...errors, ...checkCertificateFiles(values)], warnings);
 
-  // without an error each value is there, except those of a bank that the sandbox takes the place of
+  // without an error every value is set, except the bank's if the sandbox replaces the bank
   const complete = values as Values;
   const settings: Settings = {
     ...complete,

@@ -4,7 +4,7 @@ import { readSmallFile, readSnapshotKey } from './small-file.js';
 
 /** A setting for operators: docs/settings.md and config/*.env.example are generated from it. */
 interface About {
-  /** What it is, and when to change it, where that is not plain. */
+  /** What the setting does and, if that is not obvious, when to change it. */
   readonly meaning: string;
   /** Value for the example, as in `.env`. Default: the setting's default. */
   readonly example?: string;
@@ -311,7 +311,7 @@ export function describeSetting(name: SettingName) {
     required: kind === schema,
     /** The accepted values, in words. */
     allowed: (kind as z.ZodType).description ?? '',
-    /** Text as an operator would write it; undefined where `unset` says more. */
+    /** Text as an operator would write it; undefined if `unset` describes it better. */
     default: about.unset === undefined ? text : undefined,
     example: about.example ?? text ?? '',
   };

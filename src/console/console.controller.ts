@@ -6,7 +6,7 @@ import { builtFile, readBuiltFiles } from '../config/built-file.js';
 import { Settings } from '../config/settings.js';
 import { GatewayError } from '../problems/gateway-error.js';
 
-/** Only what the page was built of, and nothing that turns text into markup or script. */
+/** Allows only the page's own files and calls to this origin, and nothing that turns text into markup or script. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 

@@ -7,8 +7,8 @@ import { controlPatch } from '../sandbox/control/control-patch.js';
 import { SandboxControl } from '../sandbox/control/sandbox-control.js';
 
 /**
- * A page that has a browser call must be this service's own. A browser says so in `Sec-Fetch-Site` where it trusts the
- * connection, and in `Origin` of everything but a plain GET; `none` is an address that a person has typed.
+ * Rejects calls from pages of other origins. Browsers send `Sec-Fetch-Site` on connections that they trust, and `Origin`
+ * with everything but a plain GET. `none` is an address that a person typed.
  */
 class OwnPageGuard implements CanActivate {
   /** @throws GatewayError client-not-allowed */

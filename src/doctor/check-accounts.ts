@@ -9,7 +9,7 @@ import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../problems/gateway-error.js';
 import type { Findings } from './steps.js';
 
-/** The drift found in the list, and why it cannot be read, if so. */
+/** The drift found in the list, and the error if it could not be read. */
 interface Listed {
   readonly drift: readonly Drift[];
   readonly failure?: unknown;

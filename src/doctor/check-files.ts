@@ -8,7 +8,7 @@ import { PROBLEMS } from '../problems/problem-table.js';
 import type { Clock } from '../time/clock.js';
 import { StepFailed, type Findings } from './steps.js';
 
-/** Reads the settings and says which bank they lead to. @throws SettingsInvalid */
+/** Reads the settings and reports which bank they lead to. @throws SettingsInvalid */
 export type SettingsSource = () => Promise<{ readonly settings: Settings; readonly warnings: readonly string[] }>;
 
 /** The first step: all settings, read as the gateway reads them. An example is given as it would be in .env. */

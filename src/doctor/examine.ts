@@ -33,7 +33,7 @@ export interface DoctorReport {
 export const failedStep = ({ steps }: DoctorReport): StepReport | null =>
   steps.find(({ status }) => status === 'failed') ?? null;
 
-/** 0 without a failure, 1 for an internal error, else that of the failed step: 2 for settings … 10 for sharing. */
+/** 0 if no step failed, 1 for an internal error, else the code of the failed step: 2 for settings … 10 for sharing. */
 export function toExitCode(report: DoctorReport): number {
   const failed = failedStep(report);
   if (!failed) return 0;
@@ -56,7 +56,7 @@ export async function examine(options: ExamineOptions): Promise<DoctorReport> {
     const url = redis;
     if (url && !offline) await steps.run('sharing', (findings) => checkSharing(url, settings, findings));
   } catch (error) {
-    // that of a step is in its report
+    // the error of a failed step is already in its report
     if (steps.reports.every(({ status }) => status !== 'failed')) throw error;
   }
   const reports = steps.reports.filter(({ name }) => name !== 'sharing' || redis);
@@ -90,7 +90,7 @@ async function checkToken({ tokens }: BankIdentity, { facts }: Findings): Promis
 async function checkSharing(redisUrl: SecretSource, settings: Settings, { facts }: Findings): Promise<void> {
   const { protocol, host } = new URL(redisUrl.read().trim());
   Object.assign(facts, { server: `${protocol}//${host}`, keyPrefix: settings.REDIS_KEY_PREFIX });
-  // nobody without REDIS_URL needs the client
+  // the client is loaded only if REDIS_URL is set
   const { RedisConnection } = await import('../sharing/redis-connection.js');
   const connection = new RedisConnection({ ...settings, REDIS_URL: redisUrl }, pino({ level: 'silent' }));
   await connection.connect();

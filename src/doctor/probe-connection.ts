@@ -6,13 +6,13 @@ import type { Egress } from '../egress/egress.js';
 import { CallFailed } from '../egress/wire-client.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 
-/** One connection to a host of the bank. Its facts grow until it is secured. */
+/** One connection to a host of the bank. Collects facts until the handshake is done. */
 export interface Probe {
   readonly route: Record<string, unknown>;
   readonly tls: Record<string, unknown>;
   /** The failure before the connection to the bank, or the tunnel through the proxy, was open. */
   readonly opened: Promise<GatewayError | null>;
-  /** The failure of connection or handshake, or the refusal after it. */
+  /** The failure of the connection or the handshake, or a refusal after the handshake. */
   readonly secured: Promise<GatewayError | null>;
 }
 
@@ -54,7 +54,7 @@ export function probeConnection(egress: Egress, url: string): Probe {
       opened.resolve(null);
     };
     if (socket.connecting) socket.once('connect', onConnect);
-    // one that failed at once, as with a source address that is not ours, never was open
+    // a socket that failed at once, for example because of a foreign source address, was never open
     else if (!socket.destroyed) onConnect();
     socket.once('secureConnect', () => {
       const tlsVersion = socket.getProtocol();

@@ -16,10 +16,10 @@ export const STEPS = [
 
 export type StepName = (typeof STEPS)[number];
 
-/** A code of docs/errors.md, or one that only the doctor has. */
+/** A code from docs/errors.md, or one that only the doctor uses. */
 type DoctorCode = AnyCode | 'config-invalid' | 'pfx-unreadable' | 'dns-failed';
 
-/** The result of one step; `code`, `owner`, `problem` and `remedy` are null where nothing is wrong. */
+/** The result of one step; `code`, `owner`, `problem` and `remedy` are null if nothing is wrong. */
 export interface StepReport {
   readonly name: StepName;
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
@@ -34,11 +34,11 @@ export interface StepReport {
 /** Findings of a step so far; they are reported when it fails, too. */
 export interface Findings {
   readonly facts: Record<string, unknown>;
-  /** A problem without a failure. */
+  /** A problem that does not fail the step. */
   warning?: Pick<StepReport, 'problem' | 'remedy'> & Partial<Pick<StepReport, 'code' | 'owner'>>;
 }
 
-/** A step failed for a reason that is no GatewayError. */
+/** A step failed for a reason other than a GatewayError. */
 export class StepFailed extends Error {
   constructor(
     readonly code: DoctorCode,
@@ -68,7 +68,7 @@ export class Steps {
     this.#onStep = onStep;
   }
 
-  /** All steps in their order, those that did not run as skipped. */
+  /** All steps in their order. Steps that did not run are marked as skipped. */
   get reports(): StepReport[] {
     return STEPS.map((name) => this.#reports.get(name) ?? { name, status: 'skipped', ms: 0, facts: {}, ...NO_PROBLEM });
   }

@@ -76,7 +76,7 @@ export class TunnelAgent extends HttpsProxyAgent<string> {
   constructor(proxy: Proxy, tls: ClientTls, settings: Settings) {
     // the library writes the address it is given into debug output
     super(proxy.url.origin, KEEP_ALIVE);
-    // which it drops; those of TLS must not be given above, where they would be for the proxy
+    // HttpsProxyAgent clears `options`. TLS options given above would apply to the proxy, not to the bank.
     Object.assign(this.options, KEEP_ALIVE, bankTlsOptions(tls, settings));
     this.#proxy = proxy;
     this.#settings = settings;

@@ -52,7 +52,7 @@ export function toAnswerError(answer: WireAnswer, target: BankTarget): GatewayEr
   if (status < 400) {
     return new GatewayError('bank-refused', `${name} answered with a redirect (${status}), which is not followed.`);
   }
-  // the page of nginx with ssl_verify_client for a client certificate that it does not accept, or that was not shown
+  // nginx with ssl_verify_client sends this page if the client certificate is missing or not accepted
   if (status === 400 && /^\s*<.*SSL certificate/is.test(answer.body.toString('latin1', 0, 4096))) {
     return new GatewayError(
       'certificate-rejected',

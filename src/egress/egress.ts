@@ -27,7 +27,7 @@ interface EgressParts {
   readonly activity: Activity;
 }
 
-/** One call, from when it has its slot. */
+/** One call, from the moment it gets a slot. */
 interface Call {
   readonly request: WireRequest;
   readonly started: number;
@@ -159,14 +159,14 @@ export class Egress {
   }
 
   /**
-   * Reports a call as a span, a log line and an event for metrics, which do not count one that was given up or not sent.
+   * Reports a call as a span, a log line and an event. Metrics do not count calls that were abandoned or never sent.
    * @param status null without a status line
    */
   #report({ request, started, span }: Call, status: number | null, failure: CallFailure | null): void {
     const { target, baseUrl, path, query, headers } = request;
     const { host, hostname, port } = new URL(baseUrl);
     const ms = performance.now() - started;
-    // another status than 200 names the failure itself
+    // a status other than 200 already identifies the failure
     const unnamed = failure !== null && (status ?? 200) === 200;
     const outcome = { ...(status !== null && { status }), ...(unnamed && { failure }) };
     if (span) endCallSpan(span, outcome);

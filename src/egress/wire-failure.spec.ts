@@ -85,7 +85,7 @@ describe('a failed call', () => {
     ],
     ['a text', 'hunter2', {}, 'bank-unreachable', /failed/],
     ['nothing', undefined, {}, 'bank-unreachable', /failed/],
-  ])('%s: has its code and reason, and nothing that hung on its cause', (_name, thrown, change, code, detail) => {
+  ])('%s: has its code and reason, and nothing from its cause', (_name, thrown, change, code, detail) => {
     const reported = failure(thrown, change);
     expect(reported).toMatchObject({ code, detail: expect.stringMatching(detail) });
     expect(reported.detail).toMatch(/the account list/i);
@@ -98,7 +98,7 @@ describe('a failed call', () => {
     expect(failure(wrapped(wrapped(unconnected)), { timedOut: true })).toBe(unconnected);
   });
 
-  it('with a circle of causes does no harm', () => {
+  it('may have a cycle of causes', () => {
     const first = withCode('ECONNREFUSED');
     first.cause = wrapped(first);
     expect(failure(first).code).toBe('bank-unreachable');

@@ -20,8 +20,8 @@ const CERTIFICATE_ALERTS = new Set(['40', '42', '43', '44', '45', '46', '47', '4
 
 /**
  * Turns what went wrong on the wire into a GatewayError. Judged by TLS alert number and by what had happened before,
- * since the names of such errors differ between versions of Node. The cause is left behind: an AxiosError carries
- * password, token and body along.
+ * since the names of such errors differ between versions of Node. The cause is dropped, because an AxiosError
+ * carries password, token and body.
  */
 export function toWireError(failure: CallFailed, context: FailureContext): GatewayError {
   const { target, timedOut, everAnswered, settings } = context;

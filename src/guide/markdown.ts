@@ -19,7 +19,7 @@ export function renderMarkdown(markdown: string, directory = ''): string {
       },
     },
   });
-  // what is wider than the screen scrolls, by keyboard too
+  // code and tables wider than the screen scroll, with the keyboard too
   return marked
     .parse(markdown, { async: false })
     .replaceAll('<pre>', '<pre tabindex="0">')

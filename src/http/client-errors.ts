@@ -35,7 +35,7 @@ export class ClientErrors {
       // the caller left in the middle of a body: a route that reads it would wait for the rest
       socket.destroy();
     } else if (this.#connections.isAnsweredEarly(socket)) {
-      // the error is in a body that nobody wanted
+      // the error is in a body that was not needed for the response
       this.#connections.closeAfterResponses(socket, NOTHING);
     } else if (!this.#connections.isClosing(socket)) {
       this.#refuse(socket, toProblem(error), null);

@@ -97,7 +97,7 @@ export class Connections {
     return this.#open.get(socket)?.closing === true;
   }
 
-  /** Reads no more requests from a connection, and closes it with these bytes once the present ones are answered. */
+  /** Stops reading requests from a connection. Once the current ones are answered, sends these bytes and closes it. */
   closeAfterResponses(socket: Socket, lastBytes: Buffer): void {
     const connection = this.#open.get(socket);
     if (!connection || connection.closing) return;
@@ -120,7 +120,7 @@ export class Connections {
     const closed = new Promise((resolve) => server.close(resolve));
     const closeIdle = () => {
       server.closeIdleConnections();
-      // Node counts those that never sent a byte, as browsers open them ahead of need, as active
+      // Node counts connections that never sent a byte as active; browsers open such connections in advance
       for (const socket of this.#open.keys()) if (socket.bytesRead === 0) socket.destroy();
     };
     closeIdle();

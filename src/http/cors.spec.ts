@@ -36,11 +36,11 @@ describe('an answer to a call', () => {
     ]);
   });
 
-  it.each(OTHERS)('from %j gives no leave to its page', (origin) => {
+  it.each(OTHERS)('does not allow %j', (origin) => {
     expect(added(origin)).toEqual({});
   });
 
-  it('gives nobody leave where no origin is listed', () => {
+  it('allows no origin if none is listed', () => {
     expect(added(TREASURY, new Cors([]))).toEqual({});
   });
 });

@@ -125,7 +125,7 @@ function createClientCheck(allowedClients: readonly string[]): (socket: Socket) 
   };
 }
 
-/** An address of a socket as it stands in Host: IPv6 in brackets and without a zone, IPv4 as such. */
+/** A socket address as written in Host: IPv6 in brackets and without a zone, IPv4 unchanged. */
 function toLiteral(address: string): string {
   const [plain = ''] = address.replace(/^::ffff:(?=\d+\.)/i, '').split('%');
   return plain.includes(':') ? `[${plain.toLowerCase()}]` : plain;

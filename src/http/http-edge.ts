@@ -26,7 +26,7 @@ import { SECURITY_HEADERS } from './security-headers.js';
 
 /** Request headers that a response may depend on. All responses have the same list, so that no route can forget one. */
 const VARY = 'Accept, Accept-Encoding, Origin';
-/** More than any route has, so a schema always finds an unknown or repeated one among them. */
+/** More than any route defines, so the schema still sees at least one unknown or repeated parameter. */
 const MAX_PARAMETERS = 100;
 
 /** Fastify's reply for a response of Node's. A WeakMap of all of them would cost the collector more than all else here. */
@@ -79,7 +79,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
       return503OnClosing: false,
       forceCloseConnections: 'idle',
       routerOptions: {
-        // empty ones between && count too, and would hide those behind them
+        // the limit also counts empty parameters (&&), which would hide the ones after them
         querystringParser: (query) => parse(query.replaceAll(/&+/g, '&'), '&', '=', { maxKeys: MAX_PARAMETERS }),
         maxParamLength: 200,
       },
@@ -156,7 +156,7 @@ export class HttpEdge implements OnApplicationBootstrap, BeforeApplicationShutdo
     this.#guard(raw);
   }
 
-  /** Preflights are answered whatever the address; `*` asks about the server as a whole (RFC 9110 §9.3.7). */
+  /** Preflights are answered for any address; `*` asks about the server as a whole (RFC 9110 §9.3.7). */
   #answersOptions({ raw }: FastifyRequest, reply: FastifyReply): boolean {
     if (this.#cors.isPreflight(raw.headers)) reply.headers(this.#cors.preflightHeaders(raw.headers));
     else if (raw.url === '*') reply.header('allow', 'GET, HEAD, OPTIONS');

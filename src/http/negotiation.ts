@@ -26,7 +26,7 @@ export function createTypeChooser<T extends string>(offered: readonly [T, ...T[]
   });
 }
 
-/** As `createTypeChooser`. Its choice throws GatewayError not-acceptable. */
+/** Like `createTypeChooser`, but its choice throws GatewayError not-acceptable instead of returning null. */
 export function createStrictTypeChooser<T extends string>(offered: readonly [T, ...T[]]): (accept?: string) => T {
   const choose = createTypeChooser(offered);
   return (accept) => {
@@ -39,7 +39,7 @@ export function createStrictTypeChooser<T extends string>(offered: readonly [T, 
 /** @throws GatewayError not-acceptable, where an Accept header excludes JSON */
 export const assertAcceptsJson: (accept?: string) => void = createStrictTypeChooser(['application/json']);
 
-/** The encoding for an Accept-Encoding header: br before gzip where the caller accepts both alike. */
+/** The encoding for an Accept-Encoding header: br before gzip if the caller accepts both equally. */
 export const toEncoding = byHeader((header): Encoding => {
   if (header === undefined) return 'identity';
   // @types/negotiator is older than negotiator 1, which takes preferences

@@ -21,11 +21,11 @@ const INFO = pino.levels.values['info'] as number;
 
 /**
  * Logs as docs/logs.md#events has them. What goes in is chosen field by field where it is logged; an error is reduced to names,
- * codes and stack, since whatever else hangs on it may hold a secret.
+ * codes and stack, since its other properties may contain a secret.
  */
 export class Log {
   readonly logger: Logger;
-  /** For the line of each request, which no listener wants. */
+  /** For the line of each request. Listeners do not get these lines. */
   readonly requests: Logger;
   readonly #listeners: LineListener[] = [];
 
@@ -53,7 +53,7 @@ export class Log {
               for (const listener of listeners) listener(pino.levels.labels[level] ?? '', first, rest[0]);
             }
             if (level < leastWritten) return;
-            // where no message is given, pino takes that of the error, which may quote data
+            // without a message, pino uses the message of the error, which may quote data
             const line = rest.length === 0 && carriesError(first) ? [first, 'an error'] : args;
             method.apply(this, line as typeof args);
           },
@@ -63,7 +63,7 @@ export class Log {
     );
   }
 
-  /** Calls `listener` with level, fields and message of each line from `info` up, whatever LOG_LEVEL is, and of others that are written. */
+  /** Calls `listener` with level, fields and message of all lines from `info` up, logged or not, and of logged lines below. */
   listen(listener: LineListener): void {
     this.#listeners.push(listener);
   }

@@ -48,7 +48,7 @@ const FROM_SNAPSHOT = [
 
 const isApi = (path: string): boolean => path.startsWith('/api/v1/');
 
-/** Adds what controllers do not say, since it is the same at all of them: problems, 304 and response headers. */
+/** Adds the parts that are the same for all controllers: problems, 304 and response headers. */
 export function addCommonResponses(paths: OpenAPIObject['paths']): void {
   for (const [path, { get }] of Object.entries(paths)) {
     if (!get) continue;

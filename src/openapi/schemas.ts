@@ -34,7 +34,7 @@ export function namedSchemas(): Record<string, OpenApiSchema> {
     override: ({ jsonSchema }) => {
       // fields may be added to answers (docs/api.md), so no schema closes its objects
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      // zod wraps a reference that has words of its own; it stands better alone
+      // zod wraps a reference that has its own description; a bare reference is easier to read
       const [only, ...others] = jsonSchema.allOf ?? [];
       if (only?.$ref !== undefined && others.length === 0) {
         for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
@@ -48,7 +48,7 @@ export function namedSchemas(): Record<string, OpenApiSchema> {
     },
   });
   for (const schema of Object.values(schemas)) {
-    // those of JSON Schema: the name stands in the key
+    // redundant in the document: the name is already the key
     delete schema.$id;
     delete schema.$schema;
     delete schema['id'];

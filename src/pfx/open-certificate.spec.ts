@@ -108,7 +108,7 @@ function toBags(name: string): Buffer[] {
     [`${PASSCODE}\r\n`, /starts or ends with/],
     [`"${PASSCODE}"`, /starts or ends with/],
     [`\ufeff${PASSCODE}`, /starts or ends with/],
-  ])('is refused with the slip in the passcode (%#)', async (passcode, message) => {
+  ])('is refused, and the message points out the slip in the passcode (%#)', async (passcode, message) => {
     expect(await refusalOf(open(workshop.makePfx('ec', PASSCODE), passcode))).toMatch(message);
   });
 
@@ -197,7 +197,7 @@ function toBags(name: string): Buffer[] {
     expect([chainPem, warnings]).toEqual([[], [expect.stringMatching(/^The chain is incomplete: .*CN=lower, O=Test/)]]);
     const roots = [pem('lower'), pem('root')];
     expect((await open(workshop.makePfx('rsa', PASSCODE), PASSCODE, { roots })).warnings).toEqual([INCOMPLETE]);
-    // the root of this one is none of the runtime's
+    // the root of this chain is not one of the runtime's roots
     expect((await open(workshop.makePfx('ec', PASSCODE), PASSCODE, { roots: null })).warnings).toEqual([INCOMPLETE]);
   });
 
@@ -220,7 +220,7 @@ function toBags(name: string): Buffer[] {
     expect((await open(workshop.makePfx('any', PASSCODE))).warnings).toEqual([]);
   });
 
-  it('is refused when TLS would not take it', async () => {
+  it('is refused if OpenSSL does not accept it for TLS', async () => {
     expect(await refusalOf(open(workshop.makePfx('small', PASSCODE)))).toMatch(/^refused-by-tls: .*ee key too small/);
   });
 });

@@ -25,7 +25,7 @@ it.each<[string, Buffer]>([
   ['an empty file', Buffer.alloc(0)],
   ['a page', Buffer.from('<!DOCTYPE html><html><title>Prisijungti ąč</title>')],
   ['noise', Buffer.from('c0ffee00c0ffee', 'hex')],
-])('%s is refused with what to use instead', (_what, bytes) => {
+])('%s is refused, and the message names what to use instead', (_what, bytes) => {
   expect(outcomeOf(bytes)).toMatch(/^damaged: The file is not a PFX.*BANK_CERT_FILE.*BANK_PFX_BASE64/);
 });
 

@@ -10,7 +10,7 @@ interface Claims {
   readonly number: number;
   /** SHA-1 of the client certificate (RFC 7515), base64url. */
   readonly cnf: { readonly x5t: string };
-  /** Expiry by the clock of this process, ms: exact, whatever the machine's clock does. */
+  /** Expiry by the clock of this process, ms: not affected by changes of the machine's clock. */
   readonly endsAt: number;
 }
 

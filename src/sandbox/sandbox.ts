@@ -59,7 +59,7 @@ export interface SandboxOptions {
   readonly fresh?: boolean;
   /** Called when somebody sets all switches back. */
   readonly onReset?: () => void;
-  /** Used instead of the one in the directory, whatever is wrong with it. */
+  /** Used instead of the one in the directory, even if that one is damaged. */
   readonly identity?: IdentityContent;
   /** Answers in place of the sandbox. */
   readonly script?: Script;

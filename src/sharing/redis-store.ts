@@ -46,7 +46,7 @@ export class RedisStore {
   /** Value of this instance's locks. */
   readonly #owner = randomUUID();
   #renewal: NodeJS.Timeout | undefined;
-  /** The reason logged last; a copy that can be opened clears it. */
+  /** The reason that was logged last. Cleared when a copy can be opened. */
   #reported: Refused['reason'] | null = null;
 
   constructor(

@@ -14,7 +14,7 @@ export const HEADER_BYTES = FACTS_BYTES + IV_BYTES;
 /** Bytes that sealing adds to a snapshot. */
 export const OVERHEAD_BYTES = HEADER_BYTES + TAG_BYTES;
 
-/** Instances with the same bank addresses, user, key and form of snapshots: only they open what one of them sealed. */
+/** Instances with the same bank addresses, user, key and snapshot format. No others can open a copy that one of them sealed. */
 export interface Group {
   /** Id of the key: 16 hex digits, part of the names in Redis. Reveals nothing about the key. */
   readonly keyId: string;
@@ -24,8 +24,8 @@ export interface Group {
 }
 
 /**
- * The group of an identity, derived by HKDF (RFC 5869) from `ownKey`, or else from the private key as PKCS#8 DER, which is the
- * same in whatever form the key was kept.
+ * The group of an identity, derived by HKDF (RFC 5869) from `ownKey`, or else from the private key as PKCS#8 DER, so that
+ * the file format of the key does not matter.
  */
 export async function toGroup(
   { certificate, username }: IdentityMaterial,

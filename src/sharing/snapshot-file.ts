@@ -22,7 +22,7 @@ export class SnapshotFile {
   #work: Promise<void> = Promise.resolve();
   #failing = false;
 
-  /** @param maxAgeMs older copies may not be served */
+  /** @param maxAgeMs copies older than this are not served */
   constructor(
     private readonly path: string,
     private readonly group: () => Promise<Group>,
@@ -102,7 +102,7 @@ async function write(path: string, sealed: Buffer): Promise<void> {
   // during a rollout two processes may write it
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    // made anew: one that somebody put there could be a link, or open to others
+    // always a new file: an existing one could be a link, or readable by others
     await rm(temporary, { force: true });
     await writeFile(temporary, sealed, { flag: 'wx', mode: 0o600, flush: true });
     await rename(temporary, path);

@@ -8,7 +8,7 @@ import { accountsOf } from '../../test/support/sample-snapshots.js';
 import { BuilderThread } from './builder-thread.js';
 import { Snapshot } from './snapshot.js';
 
-/** With another program: one that does what `script` says with each order. */
+/** A thread whose program runs `script` for each order. */
 function start(script?: string): BuilderThread {
   const program = `const { parentPort } = require('node:worker_threads');\nparentPort.on('message', () => {${script}});`;
   const thread = script === undefined ? new BuilderThread() : new BuilderThread(program, 32);
@@ -88,7 +88,7 @@ describe('a thread that fails', () => {
     ['needs too much memory', 'const all = []; for (;;) all.push(new Array(1e6).fill({}));'],
     ['is ended', ''],
   ])(
-    'because it %s fails the page and whatever follows',
+    'because it %s fails the page and all later orders',
     async (_name, script) => {
       const thread = start(script);
       if (script === '') setImmediate(() => void thread.end());

@@ -19,7 +19,7 @@ const PROGRAM = readFileSync(builtFile('snapshot-builder.worker.cjs'), 'utf8');
 export class BuilderThread {
   readonly #worker: Worker;
   #ended: GatewayError | null = null;
-  /** Rejects the reply that is waited for. */
+  /** Rejects the pending reply. */
   #reject: ((error: GatewayError) => void) | null = null;
 
   constructor(program = PROGRAM, maxHeapMb = MAX_HEAP_MB) {
@@ -58,7 +58,7 @@ export class BuilderThread {
 
   async #ask(order: Order, transfer: ArrayBuffer[] = []): Promise<PageFacts | ArrayBuffer> {
     if (this.#ended) throw this.#ended;
-    // not a race with a promise as old as the thread: that keeps every reply, and so every snapshot
+    // no Promise.race with a promise that lives as long as the thread: it would keep every reply, and so every snapshot
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
     this.#reject = reject;
     this.#worker.once('message', resolve);

@@ -13,7 +13,7 @@ const LIMITS = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 };
 const NO_CACHE: Freshness = { ...ANY, noCache: true };
 const maxAge = (seconds: number): Freshness => ({ ...ANY, maxAge: seconds });
 
-describe('what Cache-Control asks of us', () => {
+describe('Cache-Control of a request', () => {
   it.each([
     ['no-cache', { ...ANY, noCache: true }],
     ['No-Cache', { ...ANY, noCache: true }],
@@ -29,14 +29,14 @@ describe('what Cache-Control asks of us', () => {
   });
 
   it.each([undefined, '', 'no-store', 'no-transform', 'max-stale=60', 'nocache', 'x-max-age=5', 'no-cached'])(
-    '%j asks nothing',
+    '%j has no effect',
     (header) => {
       expect(readCacheDirectives(header)).toEqual(ANY);
     },
   );
 
   it.each(['max-age', 'max-age=', 'max-age=-1', 'max-age=1.5', 'max-age=abc'])(
-    '%j is nonsense, and counts as 0',
+    '%j is invalid and counts as 0',
     (header) => {
       expect(readCacheDirectives(header).maxAge).toBe(0);
     },

@@ -15,8 +15,8 @@ export const ANY: Freshness = { noCache: false, maxAge: null, onlyIfCached: fals
 const NOW_MS = 1000;
 
 /**
- * Reads a caller's Cache-Control (RFC 9111 §5.2.1): no-cache, max-age and only-if-cached; everything else is
- * left aside. A max-age that is no number counts as 0, as the RFC asks for nonsense.
+ * Reads a caller's Cache-Control (RFC 9111 §5.2.1): no-cache, max-age and only-if-cached. Ignores all other
+ * directives. A max-age that is not a number counts as 0, as the RFC recommends.
  */
 export function readCacheDirectives(header: string | undefined): Freshness {
   let noCache = false;

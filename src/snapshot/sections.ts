@@ -37,7 +37,7 @@ export type Sections = Readonly<
     Record<`${TextField}Offsets` | `${ColumnField}Codes` | `${SortField}Ranks`, Uint32Array>
 >;
 
-/** A section to be packed: its bytes, or what writes them into the target. */
+/** A section to be packed: its bytes, or a function that writes them into the target. */
 export type Section = Uint8Array | Uint32Array | { readonly byteLength: number; copyTo(target: Uint8Array): void };
 
 /** Each section by name. `wide`: true for numbers of four bytes. Offset and length are in bytes. */

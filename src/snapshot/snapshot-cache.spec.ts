@@ -130,7 +130,7 @@ describe('one caller', () => {
       (code) => [FRESH_MS + 1, ANY, code, { ...STALE, failure: code }] as const,
     ),
   ] as [number | null, Freshness, 'unasked' | 'answers' | 'hangs' | ProblemCode, object][])(
-    'with a copy of %p ms who asks for %j of a bank that %s gets %j',
+    'copy of %p ms, request with %j, bank %s: %j',
     async (ageMs, wanted, bank, expected) => {
       const here = scene();
       if (ageMs !== null) await here.begin({ ageMs });
@@ -196,7 +196,7 @@ describe('one refresh in flight', () => {
     expect(new Set(here.refreshIds).size).toBe(2);
   });
 
-  it('serves those who want it of now, too', async () => {
+  it('also serves callers that accept only a new answer', async () => {
     const here = await scene().begin({ ageMs: 1001 });
     const all = Array.from({ length: 5 }, () => here.snapshots.get(NO_CACHE));
     here.answer();
@@ -229,7 +229,7 @@ describe('one refresh in flight', () => {
     expect(here.asked).toHaveLength(2);
   });
 
-  it('that fails fails those who waited to ask after it, without asking again', async () => {
+  it('that fails also fails the callers queued behind it, without another call', async () => {
     const here = scene();
     const first = refusalOf(() => here.snapshots.get(ANY));
     here.clock.advance(5000);
@@ -250,7 +250,7 @@ describe('one refresh in flight', () => {
 });
 
 describe('the back-off', () => {
-  it('gives the cached copy at once, or the error at once, and nobody asks', async () => {
+  it('returns the cached copy or the error at once, without a call to the bank', async () => {
     const here = await scene({ SNAPSHOT_SOFT_TIMEOUT_MS: 60_000, REQUEST_DEADLINE_MS: 60_000 }).begin({ ageMs: 2000 });
     const asking = refusalOf(() => here.snapshots.get(NO_CACHE));
     here.fail('bank-rate-limited', { retryAfterMs: 17_000 });
@@ -319,7 +319,7 @@ it('access that is no longer granted drops even a fresh copy', async () => {
 });
 
 describe('too many callers', () => {
-  it('get an error, or the older copy, marked; those who wait are served', async () => {
+  it('get an error, or the older copy, marked; waiting callers are served', async () => {
     const here = scene({ MAX_REQUESTS_WAITING: 2 });
     const waiting = [here.snapshots.get(ANY), here.snapshots.get(ANY)];
     const error = await refusalOf(() => here.snapshots.get(ANY));
@@ -480,7 +480,7 @@ describe('the cached snapshot', () => {
     expect(cached.servable).toBeNull();
   });
 
-  it('is replaced by a newer one, and by one of the same moment, never by an older one', () => {
+  it('is replaced by a newer or equally old copy, never by an older one', () => {
     const { clock, parts, take } = scene();
     const { cached } = parts;
     const older = take();

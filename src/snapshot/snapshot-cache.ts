@@ -37,7 +37,7 @@ type CacheOutcome = ServedSnapshot['cache'];
 interface Caller {
   /** Aborted when the caller leaves. */
   readonly signal?: AbortSignal;
-  /** Gets the id of the refresh that is waited for, and the span of that refresh a link to this one. */
+  /** Receives the id of the refresh that the request waits for. The span of that refresh gets a link to `span`. */
   readonly logFields?: Pick<RequestFields, 'span' | 'refreshId'>;
 }
 
@@ -205,7 +205,7 @@ export class SnapshotCache {
     return servable && { ...this.#serve(servable, outcome), stale: true, failure };
   }
 
-  /** The older copy where the caller allows it. @throws the error otherwise, as after access-not-granted, which drops the copy */
+  /** The older copy, if the caller accepts one and there is one (access-not-granted drops it). @throws the error otherwise */
   #staleOr(thrown: unknown, wanted: Freshness, outcome: CacheOutcome): ServedSnapshot {
     const mayBeStale = allowsStale(wanted) && !(thrown instanceof CallerLeft);
     const older = mayBeStale ? this.#serveStale(outcome, toGatewayError(thrown).code) : null;

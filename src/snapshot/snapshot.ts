@@ -17,11 +17,11 @@ const AFTER_BALANCES_KEY = ',"interest":{';
  * account, and what filters and sorts look at (docs/decisions/0005-a-snapshot-of-bytes.md).
  */
 export class Snapshot {
-  /** Before the bank was asked, by the clocks of this process. */
+  /** The time before the first call to the bank, by the clocks of this process. */
   readonly askedAt: Instant;
   /** When the bank was asked, ISO 8601. */
   readonly asOf: string;
-  /** How long the refresh took where it was made. */
+  /** Duration of the refresh, in the instance that made it. */
   readonly durationMs: number;
   readonly complete: boolean | null;
   /** The number of accounts. */

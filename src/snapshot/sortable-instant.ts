@@ -1,4 +1,4 @@
-// in linear time, whatever the text: the bank's have up to 4000 characters
+// linear time for any text: the bank's have up to 4000 characters
 const INSTANT =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](?=\d)(\d*[1-9])?0*)?)?(?:[Zz]|([+-])(\d\d):?(\d\d)?)?)?$/;
 
@@ -14,7 +14,7 @@ export function toSortableInstant(text: string): string | null {
   if (!match) return null;
   const part = (index: number) => Number(match[index] ?? 0);
   const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
-  // Date.UTC takes years below 100 for those of the last century
+  // Date.UTC maps years below 100 to the last century
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;

@@ -25,7 +25,7 @@ export class Metrics {
   /** One registry per app, because the library's default registry is shared by the whole process. */
   readonly registry = new Registry();
   readonly #clientNames = new ClientNames();
-  /** What is rendered in the next turn of the event loop, by `openMetrics`. */
+  /** Renderings due in the next turn of the event loop, by `openMetrics`. */
   readonly #next = new Map<boolean, Promise<RenderedMetrics>>();
 
   readonly #requests = new Histogram({
@@ -74,7 +74,7 @@ export class Metrics {
 
   /**
    * All metrics, those of the process included, as OpenMetrics or in the text format of Prometheus. Rendering takes milliseconds,
-   * so all who ask in the same turn of the event loop share one.
+   * so callers in the same turn of the event loop share one.
    */
   render(openMetrics: boolean): Promise<RenderedMetrics> {
     let next = this.#next.get(openMetrics);
@@ -156,7 +156,7 @@ export const toKnownMethod = (method: string | null): string =>
   method !== null && KNOWN_METHODS.has(method) ? method : '_OTHER';
 
 /**
- * The label for what callers send as X-Client-Name (docs/health-and-metrics.md#labels): the first 50 that look like names of programs;
+ * The label for a caller's X-Client-Name (docs/health-and-metrics.md#labels): the first 50 that look like names of programs;
  * `other` for the rest, which may hold anything, and `none` without one.
  */
 export class ClientNames {

@@ -6,7 +6,7 @@ import type { RecentEvent } from './recent-schema.js';
 
 const MAX_EVENTS = 200;
 
-/** The events of normal operation, which would drive the others out. */
+/** Events of normal operation. They are not kept, because they would displace the others. */
 const COMMON = new Set(['bank.call', 'connection.closed', 'request', 'snapshot.refreshed', 'token.acquired']);
 
 /**

@@ -26,7 +26,7 @@ export function traceWith(next: Tracer | undefined): void {
   tracer = next;
 }
 
-/** True while traces are sent, which is decided before the app is created. */
+/** True if traces are sent. Decided before the app is created. */
 export const isTracing = (): boolean => tracer !== undefined;
 
 /** The server span of a request, a child of the caller's `traceparent` where that is well formed. */

@@ -17,13 +17,13 @@ export interface Tracing {
 
 /**
  * Sends the spans of spans.ts to an OTLP collector if the environment names one (docs/logs.md#traces); else returns null
- * and loads no package of the SDK. The exporter reads its variables, its headers among them, from the environment of the
- * process, now.
+ * and loads no package of the SDK. The exporter reads its variables, including the headers, from the process environment
+ * at this point.
  */
 export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Promise<Tracing | null> {
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!endpoint) return null;
-  // the exporter would take localhost for an address that it cannot read
+  // the exporter would fall back to localhost for an address that it cannot parse
   if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
     const warning = 'the endpoint of OTEL_EXPORTER_OTLP is not an http or https address; no traces are sent';
     logger.warn({ event: 'config.warning' }, warning);

@@ -60,7 +60,7 @@ const ODDITIES: readonly Oddity[] = [
   (account) => setCurrency(account, 'USDC', '1000.000000', '0.000001'),
 ];
 
-/** Makes the account odd if its index is that of an oddity. */
+/** Applies the oddity that belongs to this index, if there is one. */
 export function addOddity(account: BankAccount, index: number, dice: Dice): void {
   ODDITIES[(index % EVERY) - 1]?.(account, dice);
 }

@@ -7,7 +7,7 @@ const FIREWALL_PAGE =
   '<!DOCTYPE html><html><head><title>Request Rejected</title></head><body>The requested URL was rejected. ' +
   'Please consult with your administrator.<br>Your support ID is: 0000000000000000000</body></html>';
 
-/** The answer that replaces the right one; null for those that spoil the connection instead. */
+/** The answer that replaces the right one; null for switches that break the connection instead. */
 export function toFaultAnswer(fault: Fault): Answer | null {
   switch (fault) {
     case '401':
