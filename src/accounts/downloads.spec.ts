@@ -65,7 +65,7 @@ describe('downloads', () => {
   });
 });
 
-it('a long body gives everything else a turn between its chunks', async () => {
+it('a long body yields to other work between its chunks', async () => {
   const parts = Array.from({ length: 100 }, () => Buffer.alloc(65_536));
   const { result, turns } = await countTurns(() => toStream(parts).toArray());
   expect(result).toHaveLength(100);

@@ -223,7 +223,7 @@ describe('a token that the bank rejects', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('is forced out at most once in 5 s: the second rejection stands', async () => {
+  it('is replaced at most once in 5 s: the second rejection is final', async () => {
     const scene = new Scene();
     const replacing = scene.provider.replace(await scene.begin());
     const second = await scene.issue();

@@ -157,7 +157,7 @@ function scaled(text: string, exponent = 0): bigint {
 }
 
 describe('lists within an account', () => {
-  it.each(['balances', 'accountIdentifiers', 'ibans'])('may have 100 %s, and no more', async (name) => {
+  it.each(['balances', 'accountIdentifiers', 'ibans'])('may have at most 100 %s', async (name) => {
     const row = (length: number) => ({ [name]: Array.from({ length }, () => null) });
     expect(read(row(100)).accountId).toBe('a-1');
     expect(await detailOf(row(101))).toBe(`In the account list, result[3].${name} has more than 100 entries.`);

@@ -100,7 +100,7 @@ function begin(
   return { read, requests, most, numbers: () => requests.map(({ pageNumber }) => pageNumber) };
 }
 
-describe('a list that stands still', () => {
+describe('a list that does not change', () => {
   const bank = fc.record<ModelBank>({
     size: fc.nat({ max: 130 }),
     clamp: fc.integer({ min: 1, max: 60 }),
@@ -327,7 +327,7 @@ describe('a call for a page that fails', () => {
   });
 });
 
-describe('a reading that fails', () => {
+describe('a refresh that fails', () => {
   it('on any one page fails as a whole', async () => {
     const answerTo = answerAs({ size: 95 });
     for (const bad of [1, 2, 5, 10]) {
@@ -339,7 +339,7 @@ describe('a reading that fails', () => {
     }
   });
 
-  it('ends its other requests and begins no more', async () => {
+  it('aborts its other requests and starts no more', async () => {
     const answerTo = answerAs({ size: 1000 });
     const { read, requests } = begin((request) => {
       if (request.pageNumber === 4) throw new GatewayError('bank-timeout', 'page 4');
@@ -361,8 +361,8 @@ describe('a reading that fails', () => {
   });
 });
 
-describe('a reading after one that had a count', () => {
-  it('asks for as many pages at once as there were, before the first has come', async () => {
+describe('a refresh after one that had a count', () => {
+  it('requests as many pages at once as there were, before the first has arrived', async () => {
     const firstPage = Promise.withResolvers<void>();
     let refreshes = 0;
     const { read, numbers, most } = begin(async (request) => {

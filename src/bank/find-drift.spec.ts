@@ -41,7 +41,7 @@ describe('drift', () => {
   it.each([
     ['of 41 letters', 'x'.repeat(41)],
     ['with a digit', 'DE89'],
-    ['that is no text', true],
+    ['that is not a string', true],
     ['that is an object with a method of its own', { toString: 1 }],
   ])('shows no value %s', (_name, status) => {
     expect(find({ status })).toEqual([{ path: 'status' }]);

@@ -59,7 +59,7 @@ describe('the bytes of a page', () => {
     expect(readPage(Buffer.from(`\ufeff${text}`), 1).rows).toEqual(rows);
   });
 
-  it('are refused when they are no UTF-8', async () => {
+  it('are refused if they are not UTF-8', async () => {
     const { code, detail } = await refusalOf(() => readPage(Buffer.from('{"result":["\xff"]}', 'latin1'), 1));
     expect([code, detail]).toEqual(['bank-response-invalid', 'The account list is not JSON.']);
   });

@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 describe('settings in .env', () => {
-  it('are read where the environment does not set them, and stay out of it, except those of OpenTelemetry', async () => {
+  it('are read if the environment does not set them, and only those of OpenTelemetry are added to it', async () => {
     writeFileSync('.env', FILE);
     process.env['BANK_USERNAME'] = 'environment-user';
     const { settings } = await loadSettings({ sandbox: false });

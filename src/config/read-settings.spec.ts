@@ -301,7 +301,7 @@ describe('with --sandbox', () => {
     expect(named({ PORT: 'abc' }, SANDBOX)).toEqual(['PORT']);
   });
 
-  it('calls go direct whatever proxy or address is set, and a wrong one does not matter', () => {
+  it('calls go direct even if a proxy or an address is set, and a wrong one does not matter', () => {
     const env = { EGRESS_PROXY_URL: 'ftp://own:1', https_proxy: 'socks5://x', EGRESS_LOCAL_ADDRESS: '192.0.2.10' };
     const { EGRESS_PROXY_URL, EGRESS_LOCAL_ADDRESS } = read(env, SANDBOX);
     expect([EGRESS_PROXY_URL, EGRESS_LOCAL_ADDRESS]).toEqual([null, undefined]);

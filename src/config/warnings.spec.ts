@@ -10,7 +10,7 @@ it.each([
   ['CORS_ORIGIN', 'CORS_ORIGINS'],
   ['REDIS_UR', 'REDIS_URL'],
   ['LOG_LEVELS', 'LOG_LEVEL'],
-])('%s is no setting; the warning names %s, and not the value, which may be a misspelled secret', (name, nearest) => {
+])('%s is not a setting; the warning names %s but not the value, which may be a secret', (name, nearest) => {
   expect(unknownNames({ [name]: 'hunter2' })).toEqual([
     `${name} is not a setting and is ignored; did you mean ${nearest}?`,
   ]);

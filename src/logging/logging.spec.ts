@@ -59,7 +59,7 @@ describe('an error in a log line', () => {
     },
   );
 
-  it('in a child of the logger is treated alike', () => {
+  it('in a child of the logger is treated the same way', () => {
     const { logger, written } = keepLines();
     logger.child({ context: 'Nest' }).error({ err: loadedError() });
     expect(written.join('')).not.toContain('hunter2');
@@ -81,7 +81,7 @@ describe('an error in a log line', () => {
     expect(written.join('')).not.toContain('hunter2');
   });
 
-  it('that is no error prints but its type', () => {
+  it('that is not an error prints only its type', () => {
     const { logger, lines } = keepLines();
     logger.error({ err: 'hunter2' }, 'x');
     expect(lines()[0]?.['err']).toEqual({ name: 'string' });

@@ -43,7 +43,7 @@ afterEach(async () => {
 });
 
 describe('standard output', () => {
-  it('has what was written while nobody read, in order, and is flushed: all of it', async () => {
+  it('keeps everything written while nobody reads, in order, and flushes all of it', async () => {
     const child = start(`
       output.write('x'.repeat(${MUCH}) + '\\n');
       output.write('last\\n');

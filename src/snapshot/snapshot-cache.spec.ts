@@ -287,7 +287,7 @@ describe('the back-off', () => {
     expect(here.asked).toHaveLength(2);
   });
 
-  it('is that of a new identity once it has failed', async () => {
+  it('applies to a new identity as soon as it has failed', async () => {
     const here = scene();
     here.parts.condition.identityReplaced();
     await here.beginFailing();
@@ -333,7 +333,7 @@ describe('too many callers', () => {
     expect((await Promise.all(again)).map(({ stale }) => stale)).toEqual([false, false]);
   });
 
-  it('that left are no longer counted', async () => {
+  it('that have left are no longer counted', async () => {
     const here = scene({ MAX_REQUESTS_WAITING: 1, REQUEST_DEADLINE_MS: 10 });
     await refusalOf(() => here.snapshots.get(ANY));
     expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('bank-timeout');
@@ -490,7 +490,7 @@ describe('the cached snapshot', () => {
     expect(cached.replace(same)).toBe(same);
   });
 
-  it('has no age below zero when the wall clock was set back, and is replaced', () => {
+  it('never has a negative age after the wall clock was set back, and is replaced', () => {
     const { clock, parts, take } = scene();
     const { cached } = parts;
     cached.replace(take());

@@ -32,13 +32,13 @@ describe('a snapshot', () => {
     for (const id of ['b', 'a"', 'aa', '😁', '\ud801', 'aaa']) expect(snapshot.positionOf(id)).toBe(-1);
   });
 
-  it('finds the balances, whatever the texts hold', () => {
+  it('finds the balances with any text in the fields', () => {
     const balances = [balance({ type: ']', currency: '],"interest":{' }), balance({ financialDate: '"' })];
     const snapshot = snapshotOf([account({ name: ',"balances":[', description: ',"interest":{', balances })]);
     expect(snapshot.balances(0)).toEqual(balances);
   });
 
-  it('may have 500 currencies, of accounts and balances together, and no more', () => {
+  it('may have at most 500 currencies, of accounts and balances together', () => {
     const balances = Array.from({ length: 499 }, (_, index) => balance({ currency: `C${index}` }));
     const accounts = [account({ id: 'a', balances }), account({ id: 'b', balances })];
     expect(snapshotOf(accounts).size).toBe(2);
@@ -54,7 +54,7 @@ describe('a snapshot', () => {
     expect([again.digest, again.asOf, again.complete, again.size]).toEqual([one.digest, one.asOf, null, 2]);
   });
 
-  it('has a digest of its accounts, whatever their order and whenever they were read', () => {
+  it('has a digest of its accounts that depends neither on their order nor on the time of the refresh', () => {
     const [a, b] = [account({ id: 'a' }), account({ id: 'b' })];
     const { digest } = snapshotOf([a, b]);
     expect(digest).toMatch(/^[\w-]{43}$/);

@@ -101,7 +101,7 @@ describe('the last events', () => {
     return { logger, clock, events: new RecentEvents(log, clock) };
   }
 
-  it('are those beyond normal operation, with code and owner, and no other field', () => {
+  it('are the events beyond normal operation, with code and owner, and no other field', () => {
     const { logger, clock, events } = createEvents();
     logger.info({ event: 'request', code: 'bank-timeout' }, 'request');
     logger.warn({ event: 'bank.unavailable', code: 'bank-unreachable', owner: 'bank', work: 'x' }, 'it is away');
@@ -115,7 +115,7 @@ describe('the last events', () => {
     ]);
   });
 
-  it.each(['error', 'fatal', 'silent'])('are kept whatever is written, here with LOG_LEVEL=%s', (level) => {
+  it.each(['error', 'fatal', 'silent'])('are kept even if they are not logged, here with LOG_LEVEL=%s', (level) => {
     const written: string[] = [];
     const log = new Log({ level, pretty: false, destination: { write: (line) => void written.push(line) } });
     const events = new RecentEvents(log, new FakeClock());
