@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 import type { Logger } from 'pino';
 import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
+import { readSmallFile } from '../config/small-file.js';
 import { TIMED_OUT } from '../time/deadline.js';
 import { TimeBudget } from './time-budget.js';
 
@@ -167,7 +167,7 @@ function createRedisClient({ REDIS_URL, REDIS_CA_FILE: caFile }: RedisSettings) 
   };
   const client = createClient({
     url,
-    socket: url.startsWith('rediss:') && caFile ? { ...limits, tls: true, ca: readFileSync(caFile) } : limits,
+    socket: url.startsWith('rediss:') && caFile ? { ...limits, tls: true, ca: readSmallFile(caFile) } : limits,
     disableOfflineQueue: true,
     pingInterval: 300,
     // an ACL may refuse it

@@ -7,7 +7,7 @@ import { later, type Clock } from '../time/clock.js';
 import { open, readHeader, Refused, seal, type Group } from './sealing.js';
 
 const WRITE_EVERY_MS = 10_000;
-/** Limit of the file, bytes: more than the largest list needs. */
+/** Limit of the file, bytes. Only a list near its own limit (600 MB) needs more: it is read anew after a restart. */
 const MAX_FILE_BYTES = 512 * 1_048_576;
 /** Tolerance for copies dated in the future, ms. Beyond it, the clock was set back, and the age of a copy is unknown. */
 const CLOCK_MAY_DIFFER_MS = 10_000;

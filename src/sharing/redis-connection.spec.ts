@@ -1,0 +1,22 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { onClose } from '../../test/support/closing.js';
+import { RedisConnection } from './redis-connection.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'redis-connection-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+it('roots that have become too large while running are not read, and the connection is tried again later', async () => {
+  const path = join(directory, 'ca.pem');
+  writeFileSync(path, Buffer.alloc(1_048_577));
+  // nobody listens on port 1
+  const url = { file: null, read: () => 'rediss://127.0.0.1:1' };
+  const settings = { REDIS_URL: url, REDIS_CA_FILE: path, REDIS_KEY_PREFIX: 'test:' };
+  const connection = new RedisConnection(settings, pino({ level: 'silent' }));
+  onClose(() => connection.close());
+  await connection.connect();
+  expect(connection.trouble).toBe('FileUnusable');
+});
