@@ -2,6 +2,7 @@ import { request as requestOverTcp } from 'node:http';
 import { request as requestOverTls } from 'node:https';
 import { isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { GatewayError } from '../problems/gateway-error.js';
+import { toUnboundReason } from './wire-failure.js';
 
 /** Maximum size of a proxy's response to CONNECT. */
 const MAX_CONNECT_ANSWER_BYTES = 65_536;
@@ -57,10 +58,12 @@ export function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
     reject(error);
     request.destroy();
   };
-  request.on('error', ({ code }: NodeJS.ErrnoException) => {
+  request.on('error', (error: NodeJS.ErrnoException) => {
+    const { code } = error;
+    const reason = toUnboundReason(error) ?? `The egress proxy ${url.host} cannot be reached`;
     if (signal.aborted) reject(timeout.aborted ? new ProxyTimedOut(url, target) : signal.reason);
     else if (code?.startsWith('HPE_')) fail(toRefused(tunnel));
-    else fail(new GatewayError('proxy-unavailable', `The egress proxy ${url.host} cannot be reached (${code}).`));
+    else fail(new GatewayError('proxy-unavailable', `${reason} (${code}).`));
   });
   request.on('connect', ({ statusCode }, socket: Socket, head) => {
     // the request no longer handles its errors

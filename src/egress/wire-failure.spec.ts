@@ -49,6 +49,13 @@ describe('a failed call', () => {
     ],
     ['reset after earlier answers', withCode('ECONNRESET'), {}, 'bank-unreachable', /closed/],
     [
+      'without a local address for the connection',
+      withCode('EADDRNOTAVAIL', { syscall: 'connect' }),
+      {},
+      'bank-unreachable',
+      /^There is no route/,
+    ],
+    [
       'reset on a kept connection',
       withCode('EPIPE'),
       { everAnswered: false, reusedSocket: true },

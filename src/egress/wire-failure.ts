@@ -61,10 +61,18 @@ export function toWireError(failure: CallFailed, context: FailureContext): Gatew
       `${target} closed the connection before its first answer; most likely it refused our client certificate: unknown, expired, or its chain is missing in the PFX. An address that is not on the allowlist of the bank can look the same.`,
     );
   }
+  const unbound = chain.map(toUnboundReason).find(Boolean);
   const isTls = alert !== undefined || code === 'EPROTO' || code?.startsWith('ERR_SSL');
-  const reason = REASONS[code ?? ''] ?? (isTls ? 'The TLS handshake failed' : 'The connection to the bank failed');
+  const reason =
+    unbound ?? REASONS[code ?? ''] ?? (isTls ? 'The TLS handshake failed' : 'The connection to the bank failed');
   const trace = alert === undefined ? code : `TLS alert ${alert}`;
   return fail('bank-unreachable', `${reason} (${target}${trace ? `, ${trace}` : ''}).`);
+}
+
+/** The reason when the source address of a call could not be bound; undefined for any other error. */
+export function toUnboundReason({ code, syscall, address }: NodeJS.ErrnoException & { address?: string }) {
+  if (code !== 'EADDRNOTAVAIL' || syscall !== 'bind') return undefined;
+  return `EGRESS_LOCAL_ADDRESS (${address}) is not an address of this machine`;
 }
 
 /** Explanations of the runtime's error codes. */

@@ -126,7 +126,7 @@ export const PROBLEMS = {
     title: "The bank's server is not trusted",
     when: "The server's certificate has expired, is for another name, or is not signed by a trusted root.",
     remedy:
-      'Check BANK_BASE_URL and BANK_AUTH_URL, and the clock of this machine. If the bank uses a private root, set BANK_CA_FILE. Look for a proxy that intercepts TLS. If the certificate has expired, tell the bank.',
+      'Check BANK_BASE_URL and BANK_AUTH_URL, and the clock of this machine. If the bank uses a private root, BANK_CA_FILE must contain it. Look for a proxy that intercepts TLS. If the certificate has expired, tell the bank.',
   },
   'bank-refused': {
     status: 502,
@@ -150,7 +150,7 @@ export const PROBLEMS = {
     title: 'The bank cannot be reached',
     when: 'The connection to the bank was refused or reset, its name was not found, or there is no route to it.',
     remedy:
-      'The gateway retries. If the error persists, find the broken step with `npm run doctor`. Check host and port in BANK_BASE_URL and BANK_AUTH_URL, then ask the network team about DNS, firewall and route to them.',
+      'The gateway retries. If the error persists, find the broken step with `npm run doctor`. Check host and port in BANK_BASE_URL and BANK_AUTH_URL, and EGRESS_LOCAL_ADDRESS if it is set, then ask the network team about DNS, firewall and route to them.',
   },
   'bank-error': {
     status: 503,

@@ -141,7 +141,15 @@ describe('source address and DNS', () => {
     const egress = createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: '192.0.2.77' });
     expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
       code: 'bank-unreachable',
-      detail: expect.stringMatching(/no route.*EADDRNOTAVAIL/),
+      detail: expect.stringMatching(
+        /^EGRESS_LOCAL_ADDRESS \(192\.0\.2\.77\) is not an address of this machine \(.*EADDRNOTAVAIL\)\.$/,
+      ),
+    });
+    const { url } = await startConnectProxy();
+    const proxied = createEgress(identityFor(bank), { EGRESS_PROXY_URL: url, EGRESS_LOCAL_ADDRESS: '192.0.2.77' });
+    expect(await failureOf(proxied.get(accountsAt(bank.url)))).toMatchObject({
+      code: 'proxy-unavailable',
+      detail: 'EGRESS_LOCAL_ADDRESS (192.0.2.77) is not an address of this machine (EADDRNOTAVAIL).',
     });
   });
 
