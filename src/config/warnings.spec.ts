@@ -12,7 +12,7 @@ it.each([
   ['LOG_LEVELS', 'LOG_LEVEL'],
 ])('%s is not a setting; the warning names %s but not the value, which may be a secret', (name, nearest) => {
   expect(unknownNames({ [name]: 'hunter2' })).toEqual([
-    `${name} is not a setting and is ignored; did you mean ${nearest}?`,
+    `${name} is not a setting and is ignored (did you mean ${nearest}?)`,
   ]);
 });
 

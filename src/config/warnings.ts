@@ -12,7 +12,7 @@ export function unknownNames(env: NodeJS.ProcessEnv): string[] {
     const nearest = closest(name, [...KNOWN_NAMES]);
     // Kubernetes sets REDIS_PORT and the like for a service of that name
     if (prefix === 'REDIS_' && distance(name, nearest) > 2) return [];
-    return [`${name} is not a setting and is ignored; did you mean ${nearest}?`];
+    return [`${name} is not a setting and is ignored (did you mean ${nearest}?)`];
   });
 }
 

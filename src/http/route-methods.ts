@@ -39,7 +39,11 @@ function answerOthers(fastify: FastifyInstance, url: string, methods: ReadonlySe
     onRequest: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
       if (request.method === 'OPTIONS') reply.code(204).header('allow', allow).send();
       else
-        done(new GatewayError('method-not-allowed', `${request.method} is not allowed here.`, { headers: { allow } }));
+        done(
+          new GatewayError('method-not-allowed', `${request.method} is not allowed here, only ${allow}.`, {
+            headers: { allow },
+          }),
+        );
     },
     handler: () => undefined,
   });

@@ -192,6 +192,7 @@ describe('a controller that is added', () => {
     const refused = await get(`${gateway.url}/added`, {}, 'DELETE');
     expectProblem(refused, 405, 'method-not-allowed');
     expect(refused.headers.allow).toBe('GET, HEAD, OPTIONS');
+    expect(refused.json).toMatchObject({ detail: 'DELETE is not allowed here, only GET, HEAD, OPTIONS.' });
     await until(() => gateway.events('request').length === 3);
     expect(gateway.events('request').map(({ route, status }) => [route, status])).toEqual([
       ['/added', 200],
