@@ -82,7 +82,8 @@ const bank = {
     unset: "Node's roots",
   }),
   BANK_TLS_MAX_VERSION: withDefault(kinds.oneOf(['1.2', '1.3']), '1.3', {
-    meaning: 'The highest version of TLS. Use `1.2` if the bank asks for the client certificate after the handshake.',
+    meaning:
+      'Highest TLS version to the bank. Use `1.2` if the bank asks for the client certificate after the handshake.',
     example: '1.2',
   }),
 };
@@ -125,7 +126,7 @@ const egress = {
     unset: "Node's roots",
   }),
   EGRESS_LOCAL_ADDRESS: optional(kinds.ipAddress, {
-    meaning: "Source address of calls to the bank, on a machine with several: the one on the bank's allowlist.",
+    meaning: "Source address of calls to the bank. If the machine has several, use the one on the bank's allowlist.",
     example: '192.0.2.10',
     unset: 'chosen by the system',
   }),
@@ -146,7 +147,7 @@ const freshness = {
     meaning: 'Time limit for one whole refresh, with all its pages and retries.',
   }),
   REQUEST_DEADLINE_MS: withDefault(kinds.wholeNumber(1, 600_000), '15000', {
-    meaning: 'The longest a caller waits for an answer. Lower it if callers or load balancers give up earlier.',
+    meaning: 'Maximum time that a caller waits for an answer. Lower it if callers or load balancers give up earlier.',
   }),
 };
 
@@ -163,7 +164,7 @@ const sharing = {
     unset: "Node's roots",
   }),
   REDIS_KEY_PREFIX: withDefault(kinds.shortText(100), 'accounts-gateway:', {
-    meaning: 'All keys begin with it. Change it for an ACL, or if several fleets use one Redis.',
+    meaning: 'Prefix of all keys. Change it for an ACL, or if several fleets use one Redis.',
   }),
   SNAPSHOT_FILE: optional(kinds.path, {
     meaning: 'File that keeps the last good snapshot across restarts, encrypted.',
@@ -172,7 +173,7 @@ const sharing = {
   }),
   SNAPSHOT_KEY_FILE: optional(kinds.usableFile(readSnapshotKey).describe('path'), {
     meaning:
-      'Key that encrypts shared and kept snapshots: 32 bytes as base64 or hex (`openssl rand -base64 32`). Set it if instances have different private keys, or copies must survive a new certificate.',
+      'Key that encrypts the snapshots in Redis and in `SNAPSHOT_FILE`: 32 bytes as base64 or hex (`openssl rand -base64 32`). Set it if instances have different private keys, or copies must survive a new certificate.',
     example: '/run/secrets/snapshot-key',
     unset: "derived from the client certificate's private key",
   }),
@@ -185,7 +186,7 @@ const http = {
   }),
   PORT: withDefault(kinds.port, '3000', { meaning: 'Port of the internal API; 0 picks a free one.' }),
   ALLOWED_HOSTS: withDefault(kinds.hostNames, 'localhost,127.0.0.1,[::1]', {
-    meaning: 'Names accepted in the header `Host`. Apps call the gateway by one of them.',
+    meaning: 'Names in the header `Host` that apps use to call the gateway. Other names are rejected.',
     example: 'accounts.internal.example,localhost',
   }),
   ALLOWED_CLIENTS: withDefault(kinds.clients, 'loopback', {
@@ -217,12 +218,11 @@ const http = {
 
 const program = {
   SHUTDOWN_DELAY_MS: withDefault(kinds.wholeNumber(0, 600_000), '0', {
-    meaning: 'After SIGTERM: not ready but still serving, so that load balancers drain.',
+    meaning: 'Time after SIGTERM in which the gateway is not ready but still serves, so that load balancers drain it.',
     example: '5000',
   }),
   SHUTDOWN_GRACE_MS: withDefault(kinds.wholeNumber(0, 600_000), '10000', {
-    meaning:
-      'After that delay: how long to wait for calls in flight. Lower it if the supervisor kills the process earlier.',
+    meaning: 'Time to wait for calls in flight after that delay. Lower it if the supervisor kills the process earlier.',
   }),
   ENVIRONMENT: optional(kinds.shortText(40), {
     meaning: 'Name of this installation on the console page, in `/health` and in `gateway.started`.',

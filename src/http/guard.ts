@@ -97,12 +97,12 @@ function countHosts(rawHeaders: readonly string[]): number {
 }
 
 /**
- * Creates a check for a Host header: one of the allowed names, with or without a port, or the IP address that the connection
- * was accepted on: load balancers and kubelets send that, and no page under a name that was pointed here can.
+ * Creates a check for a Host header: one of the allowed names, or the IP address that accepted the connection, with or without
+ * a port. The address is safe: load balancers and kubelets send it, and a page that uses DNS rebinding cannot.
  */
 function createHostCheck(allowedHosts: readonly string[]): (host: string, localAddress?: string) => boolean {
   const allowed = new Set(allowedHosts);
-  // callers send the same one again and again
+  // most callers send the same name every time
   let lastAllowed = '';
   return (host, localAddress) => {
     if (host === lastAllowed) return true;
