@@ -15,6 +15,8 @@ import { listSample, PLANTED, sampleId } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 import { startWatched, type WatchedProgram } from '../support/watched-program.js';
 
+/** The SDK sends a batch after 5 s; this only ends a wait for one that never comes. */
+const BATCH_MS = 30_000;
 const bank = await bankForFile();
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -261,10 +263,10 @@ it('a collector that is away costs its spans, one line, and nothing else', async
     for (let count = 0; count < 600; count++) expect((await gateway.get('/health/live')).status).toBe(200);
   };
   await load();
-  await until(() => collector.requests.length > 0);
+  await until(() => collector.requests.length > 0, BATCH_MS);
   collector.close();
   await load();
-  await until(() => lines('traces.unavailable').length > 0);
+  await until(() => lines('traces.unavailable').length > 0, BATCH_MS);
   expect(lines('traces.unavailable')).toMatchObject([{ level: 'warn', failure: '400' }]);
   expect(written).toHaveLength(1);
 });
@@ -311,7 +313,7 @@ describe('traces of the program', () => {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${port}/v1/traces`,
       OTEL_EXPORTER_OTLP_TIMEOUT: '30000',
     });
-    await until(() => watched.connectedTo().includes(String(port)));
+    await until(() => watched.connectedTo().includes(String(port)), BATCH_MS);
     expect((await get(`${watched.url}/api/v1/accounts`)).status).toBe(200);
     expect(await stop(watched)).toBeLessThan(10_000);
   });
