@@ -53,14 +53,14 @@ it('EMFILE in the second of a change is not final, and reported once', async () 
   fault.code = 'EMFILE';
   writeFileSync(bank.files.passcode, next.passcode);
   writeFileSync(bank.files.pfx, next.pfx);
-  await until(() => fault.reads >= 2, 20_000);
+  await until(() => fault.reads >= 2);
   clock.advance(60_000);
-  await until(() => fault.reads >= 3, 20_000);
+  await until(() => fault.reads >= 3);
   expect(log.lines('certificate.refused')).toMatchObject([{ level: 'error', code: 'certificate-unusable' }]);
   expect(holder.status().refused?.detail).toContain('(EMFILE)');
   fault.code = null;
   clock.advance(60_000);
-  await until(() => log.lines('certificate.replaced').length === 1, 20_000);
+  await until(() => log.lines('certificate.replaced').length === 1);
   expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, refused: null });
 });
 
@@ -108,7 +108,7 @@ it('a new certificate that is not valid yet is taken once it is', async () => {
   await holder.reload();
   expect(holder.status().refused).toMatchObject({ code: 'certificate-unusable' });
   clock.moveWall(2 * day);
-  await until(() => log.lines('certificate.replaced').length === 1, 20_000);
+  await until(() => log.lines('certificate.replaced').length === 1);
   expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, refused: null });
 });
 
@@ -118,7 +118,7 @@ it('a token request waits for the proof in flight', async () => {
   bank.onToken = (...args) => void promise.then(() => issueToken(bank)(...args));
   writeFileSync(bank.files.password, 'secret-password-new');
   const proof = holder.reload();
-  await until(() => bank.requests.length === 1, 20_000);
+  await until(() => bank.requests.length === 1);
   const token = holder.current.tokens.get();
   // long enough for a second request to arrive, if it were sent
   setTimeout(resolve, 500);

@@ -120,9 +120,7 @@ describe('a page that would swell in memory', () => {
     ['nesting', '['],
   ])('of nothing but %s is refused before it is parsed', async (_name, part) => {
     const text = `{"result":[${part.repeat(8_000_000)}`;
-    const started = performance.now();
     expect(await detailOf(text)).toBe('The account list has too many JSON values for its length.');
-    expect(performance.now() - started).toBeLessThan(15_000);
   });
 
   it('the negative case: 200 000 deep in a field that nobody reads', () => {

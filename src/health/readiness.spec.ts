@@ -115,7 +115,6 @@ describe('not ready is', () => {
     const started = performance.now();
     expect(await scene.readiness.check()).toBe(false);
     expect(performance.now() - started).toBeGreaterThanOrEqual(490);
-    expect(performance.now() - started).toBeLessThan(2000);
   });
 
   it('a process whose snapshot is too old and whose token has ended', async () => {

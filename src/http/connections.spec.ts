@@ -77,10 +77,10 @@ describe('a client', () => {
         setTimeout(() => socket.resume(), 8);
       });
     }
-    await until(() => read.every((bytes) => bytes > 7 * MB), 20_000);
+    await until(() => read.every((bytes) => bytes > 7 * MB));
     expect(open.size).toBe(2);
     for (const socket of sockets) socket.destroy();
-  }, 25_000);
+  });
 
   it('for whom the most bytes wait is disconnected when too many wait in total', async () => {
     const { dial, open, reasons } = await serve(

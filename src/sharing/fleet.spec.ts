@@ -5,7 +5,7 @@ import { keepLines } from '../../test/support/log-lines.js';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import { ANY } from '../snapshot/freshness.js';
 import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import { Snapshot } from '../snapshot/snapshot.js';
 import { Fleet } from './fleet.js';
 import type { Command, RedisConnection } from './redis-connection.js';
 import { RedisStore } from './redis-store.js';
@@ -13,28 +13,48 @@ import { HEADER_BYTES, seal, toGroup } from './sealing.js';
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 
+interface Stored {
+  readonly lookedAtMs: number;
+  readonly loadedMs: number;
+  /** Duration of the refresh, ms. */
+  readonly durationMs?: number;
+}
+
 /** A fleet in front of a Redis that shows one copy to those who look, and gives another to those who load. */
-async function scene({ lookedAtMs, loadedMs }: { lookedAtMs: number; loadedMs: number }) {
+async function scene({ lookedAtMs, loadedMs, durationMs = 5 }: Stored) {
   const clock = new FakeClock();
+  let locked = false;
   const settings = { BANK_BASE_URL: 'https://bank.example', BANK_AUTH_URL: 'https://bank.example' };
   const group = await toGroup({ username: 'user' } as IdentityMaterial, settings, randomBytes(32));
-  const snapshot = snapshotOf([account()]);
+  const { buffer, askedAt } = snapshotOf([account()]);
+  const snapshot = new Snapshot(buffer, { askedAt, durationMs });
   const [lookedAt, loaded] = [await seal(snapshot, lookedAtMs, group), await seal(snapshot, loadedMs, group)];
   const answer = ([name, , , end]: Command): unknown => {
-    if (name === 'SET') return 'OK';
+    if (name === 'SET') return locked ? null : 'OK';
     if (name === 'TIME') return [String(NOW_MS / 1000), '0'];
     if (name === 'STRLEN') return loaded.length;
     if (name !== 'GETRANGE') return 1;
     return Number(end) < HEADER_BYTES ? lookedAt.subarray(0, HEADER_BYTES) : loaded;
   };
-  const send = async (commands: readonly Command[]) => commands.map(answer);
+  const send = async (commands: readonly Command[]) => {
+    if (locked) clock.advance(1000);
+    return commands.map(answer);
+  };
   const connection = { trouble: null, send } as unknown as RedisConnection;
   const log = keepLines();
   const limits = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 };
   const store = new RedisStore(connection, { ...limits, REDIS_KEY_PREFIX: '' }, clock, log.logger);
   const reader = { read: async () => ({ snapshot, pages: 1 }) };
   const fleet = new Fleet(connection, store, async () => group, clock, limits);
-  return { clock, store, group, log, read: () => fleet.read(reader, 'id', new AbortController().signal, ANY) };
+  return {
+    clock,
+    store,
+    group,
+    log,
+    read: () => fleet.read(reader, 'id', new AbortController().signal, ANY),
+    /** Another instance takes the lock; from now on each command takes a second. */
+    lock: () => (locked = true),
+  };
 }
 
 describe('a snapshot to be stored', () => {
@@ -65,5 +85,20 @@ describe('a copy', () => {
   it('from the future is not taken', async () => {
     const { read } = await scene({ lookedAtMs: NOW_MS + 60_000, loadedMs: NOW_MS + 60_000 });
     expect((await read()).source).toBeUndefined();
+  });
+});
+
+describe("another instance's refresh", () => {
+  it.each([
+    [0, 5000],
+    [2000, 5000],
+    [4000, 8000],
+  ])('is waited for: after one of %i ms for %i ms, then the bank is asked', async (durationMs, waitedMs) => {
+    const { clock, read, lock } = await scene({ lookedAtMs: 0, loadedMs: 0, durationMs });
+    await read();
+    lock();
+    const began = clock.now();
+    expect((await read()).source).toBeUndefined();
+    expect(clock.since(began)).toBe(waitedMs);
   });
 });

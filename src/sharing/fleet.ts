@@ -75,7 +75,7 @@ export class Fleet {
    */
   async #findOrLock(group: Group, signal: AbortSignal, wanted: Freshness): Promise<ReadSnapshot | Look | null> {
     if (this.connection.trouble !== null) return null;
-    const began = performance.now();
+    const began = this.clock.now();
     let budget = new TimeBudget(REQUEST_WAIT_MS);
     // the lock of the last refresh is released first
     if ((await budget.within(this.#afterwards)) === TIMED_OUT) return null;
@@ -84,7 +84,7 @@ export class Fleet {
       const { leftMs } = budget;
       let look = first;
       for (;;) {
-        const waitedMs = look === first ? 0 : performance.now() - began;
+        const waitedMs = look === first ? 0 : this.clock.since(began);
         const isAcceptable = ({ asOfMs, durationMs }: SealedFacts): boolean => {
           const ageMs = this.#redisNow(look) - asOfMs;
           // one stored since, by a refresh that was in flight, may have begun earlier

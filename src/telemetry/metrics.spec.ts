@@ -31,6 +31,14 @@ describe('metrics', () => {
       expect(each.text).toContain('# TYPE accounts_gateway_refreshes counter\naccounts_gateway_refreshes_total{');
     }
   });
+
+  it('are rendered once for callers at the same moment, and anew for later ones', async () => {
+    const metrics = new Metrics(new Activity());
+    const first = metrics.render(false);
+    expect(metrics.render(false)).toBe(first);
+    await first;
+    expect(metrics.render(false)).not.toBe(first);
+  });
 });
 
 describe('names of clients', () => {

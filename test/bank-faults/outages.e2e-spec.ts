@@ -80,16 +80,14 @@ it('30 MB within the size limit that would swell in memory: refused, and others 
   const refused = askInTime(gateway);
   const answered = new AbortController();
   void refused.finally(() => answered.abort());
-  let slowest = 0;
+  let others = 0;
   while (!answered.signal.aborted) {
-    const started = performance.now();
     expect((await gateway.get('/health/live')).status).toBe(200);
-    slowest = Math.max(slowest, performance.now() - started);
+    others += 1;
   }
   const answer = await refused;
   expect([answer.status, answer.json.code]).toEqual([502, 'bank-response-invalid']);
-  // without the limit it is 10 to 30 s
-  expect(slowest).toBeLessThan(4000);
+  expect(others).toBeGreaterThan(3);
   repair(bank);
   clock.advance(LONGEST_WAIT_MS);
   expect((await askInTime(gateway)).json.page.total).toBe(3);

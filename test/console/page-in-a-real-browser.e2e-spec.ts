@@ -264,7 +264,7 @@ describeWithChromium('the console page in a real browser', () => {
     const amounts = () => page.locator('td.c-current').allInnerTexts();
     const before = await amounts();
     await turn(page, 'Balances move');
-    await until(async () => (await amounts()).join() !== before.join(), 15_000);
+    await until(async () => (await amounts()).join() !== before.join());
     await page.locator('td .changed').first().waitFor();
     expect(wrongs).toEqual([]);
   });

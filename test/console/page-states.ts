@@ -145,7 +145,7 @@ async function untilHealth(gateway: Gateway, sign: string): Promise<Gateway> {
   await until(async () => {
     await gateway.get('/api/v1/accounts');
     return (await gateway.get('/health')).text.includes(sign);
-  }, 20_000);
+  });
   return gateway;
 }
 

@@ -52,7 +52,7 @@ function startCallers(url: string) {
     const start = () => startProgram({ cwd: temporaryDirectory(), env: programEnvironment(bank, env) });
     const programs = await Promise.all([start(), start(), start()]);
     const urls = await Promise.all(programs.map((program) => program.started()));
-    await until(() => programs.every((program) => program.events('snapshot.refreshed').length > 0), 15_000);
+    await until(() => programs.every((program) => program.events('snapshot.refreshed').length > 0));
     const port = await closedPort();
     const file = join(temporaryDirectory(), 'haproxy.cfg');
     const hosts = urls.map((url) => new URL(url).host);
@@ -62,7 +62,7 @@ function startCallers(url: string) {
       output().match(new RegExp(`gateways/gateway${instance} \\S+ 200 `, 'g'))?.length ?? 0;
 
     const stop = startCallers(`http://127.0.0.1:${port}/api/v1/accounts`);
-    await until(() => [1, 2, 3].every((instance) => answered(instance) >= 20), 10_000);
+    await until(() => [1, 2, 3].every((instance) => answered(instance) >= 20));
     programs[0]?.child.kill('SIGTERM');
     expect(await programs[0]?.exit).toBe(0);
     const atStop = answered(2);

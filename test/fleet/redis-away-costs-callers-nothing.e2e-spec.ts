@@ -76,7 +76,7 @@ async function call(gateway: Gateway, withinMs = 10_000): Promise<number | 'late
 
 async function recovers(gateways: readonly Gateway[]): Promise<void> {
   for (const gateway of gateways) {
-    await until(async () => (await sharingOf(gateway)).state === 'fleet', 10_000);
+    await until(async () => (await sharingOf(gateway)).state === 'fleet');
     expect(gateway.events('sharing.recovered')).toHaveLength(gateway.events('sharing.unavailable').length);
   }
 }

@@ -49,7 +49,7 @@ async function startWith(identity: ServerIdentity): Promise<Scene> {
   put(identity);
   const gateway = await startGateway(sandbox, { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key });
   // once it has accounts, health depends on the certificate alone
-  await until(async () => (await getSecurely(gateway, '/health')).json.status !== 'error', 20_000);
+  await until(async () => (await getSecurely(gateway, '/health')).json.status !== 'error');
   return { gateway, put, reload: () => gateway.app.get(AppModule).reload() };
 }
 
@@ -105,7 +105,7 @@ describe('the certificate of the internal API', () => {
     const before = connect(trusting(gateway));
     await new Promise((resolve) => before.once('secureConnect', resolve));
     put(young);
-    await until(async () => (await shown(gateway)) === serialOf(young), 20_000);
+    await until(async () => (await shown(gateway)) === serialOf(young));
     before.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
     const answer = await new Promise((resolve) => before.once('data', (chunk) => resolve(String(chunk))));
     expect(answer).toMatch(/^HTTP\/1.1 200/);

@@ -46,7 +46,7 @@ describe('a crowd', () => {
     const letGo = holdAccounts(bank);
     const gateway = await startGateway(bank, { MAX_REQUESTS_WAITING: '100' });
     const calls = Promise.all(Array.from({ length: 400 }, () => gateway.get(PATH)));
-    await until(() => gateway.events('request').length === 300, 15_000);
+    await until(() => gateway.events('request').length === 300);
     expect((await gateway.get('/health/live')).status).toBe(200);
     letGo();
     const answers = await calls;
@@ -55,23 +55,6 @@ describe('a crowd', () => {
     expect(refused).toEqual(Array<string>(300).fill('overloaded'));
     expect((await gateway.get(PATH)).status).toBe(200);
   });
-
-  it.each(['/docs', '/docs/guide/settings', '/metrics'])(
-    '800 calls for %s at once do not hold up the live probe',
-    async (path) => {
-      const gateway = await startGateway(await startPretendBank());
-      // what is done once
-      await gateway.get(path);
-      const calls = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(8);
-      const sockets = Array.from({ length: 100 }, () => connect({ port: gateway.port, host: '127.0.0.1' }));
-      await until(async () => (await connectionsOf(gateway)) === 100);
-      for (const socket of sockets) socket.resume().write(calls);
-      const began = performance.now();
-      expect((await gateway.get('/health/live')).status).toBe(200);
-      expect(performance.now() - began).toBeLessThan(1000);
-      for (const socket of sockets) socket.destroy();
-    },
-  );
 
   it('connections beyond MAX_CONNECTIONS are closed at once, probes included; those inside are served', async () => {
     const bank = await startPretendBank();
@@ -106,5 +89,5 @@ describe('a crowd', () => {
       expect(answers.map((answer) => [faultOf(answer), codeOf(answer)])).toEqual([[null, 'request-timeout']]);
       expect(end).toBe('closed');
     }
-  }, 30_000);
+  });
 });

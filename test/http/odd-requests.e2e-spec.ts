@@ -173,6 +173,6 @@ describe('the log', () => {
 test('after all this the gateway is healthy, and each log line is one line', async () => {
   expect(gateway.events('request.failed')).toEqual([]);
   expect((await gateway.get('/health/live')).status).toBe(200);
-  await until(async () => (await connectionsOf(gateway)) === 0, 3000);
+  await until(async () => (await connectionsOf(gateway)) === 0);
   for (const line of gateway.lines) expect(line).toMatch(/^\{.*\}\n$/);
 });

@@ -66,8 +66,8 @@ describe('health', () => {
       instance: hostname(),
     });
     const { asOf, expiresAt } = json.details.snapshot;
-    // by two clocks, which differ by a little
-    expect(Math.abs(Date.parse(expiresAt) - Date.parse(asOf) - 300_000)).toBeLessThan(100);
+    // one is counted on from the other, by another clock
+    expect(Math.abs(Date.parse(expiresAt) - Date.parse(asOf) - 300_000)).toBeLessThan(5000);
     expect(Object.keys(json)).toEqual([
       'status',
       'version',

@@ -101,7 +101,7 @@ describe('the process and its host', () => {
           (answer) => answer.status,
           () => null,
         );
-      await until(async () => (await status()) === 200, 15_000);
+      await until(async () => (await status()) === 200);
       await expectGoodEnd(program);
     },
   );

@@ -14,6 +14,8 @@ import { closedPort } from '../support/servers.js';
 import { until } from '../support/until.js';
 
 const bank = await bankForFile();
+/** Less than a connection that sends nothing is kept, and more than a stop takes on a busy machine. */
+const LONG_MS = 8000;
 
 async function dial(port: number, text = ''): Promise<void> {
   const socket = connect({ port, host: '127.0.0.1' });
@@ -32,7 +34,7 @@ describe('stopping', () => {
     await delay(50);
     const stopped = performance.now();
     await gateway.close();
-    expect(performance.now() - stopped).toBeLessThan(2500);
+    expect(performance.now() - stopped).toBeLessThan(LONG_MS);
   });
 
   it('a TLS handshake that is not finished does not hold it', async () => {
@@ -45,7 +47,7 @@ describe('stopping', () => {
     await delay(50);
     const stopped = performance.now();
     await gateway.close();
-    expect(performance.now() - stopped).toBeLessThan(2800);
+    expect(performance.now() - stopped).toBeLessThan(LONG_MS);
   });
 
   it('for SHUTDOWN_DELAY_MS: not ready, which /health explains, but still serving', async () => {
@@ -87,7 +89,7 @@ describe('starting', () => {
 
   it('SIGHUP while it starts does not end it', async () => {
     const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory() });
-    await until(() => program.events('certificate.loaded').length > 0, 15_000);
+    await until(() => program.events('certificate.loaded').length > 0);
     program.child.kill('SIGHUP');
     await program.started();
   });
@@ -160,7 +162,7 @@ async function startWithOutput(outputs: OutputOptions): Promise<{ child: ChildPr
       ({ status }) => status === 200,
       () => false,
     );
-  await until(alive, 15_000);
+  await until(alive);
   return { child, url };
 }
 
@@ -222,7 +224,7 @@ describe('calls in flight', () => {
       await program.started();
       await until(() => bank.requests.length === 1);
       program.child.kill('SIGTERM');
-      expect(await Promise.race([program.exit, delay(3000, 'still there', { ref: false })])).toBe(0);
+      expect(await Promise.race([program.exit, delay(LONG_MS, 'still there', { ref: false })])).toBe(0);
     });
   });
 });

@@ -114,7 +114,7 @@ export async function expectCommonConditions(
   await until(async () => (await connectionsOf(gateway)) === 0);
   await gateway.close();
   await until(() => bank.sockets.size === 0);
-  await until(() => countOpenFiles() <= gateway.filesBefore, 10_000);
+  await until(() => countOpenFiles() <= gateway.filesBefore);
 }
 
 /** Connections of callers that are open now. */

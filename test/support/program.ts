@@ -55,7 +55,7 @@ export async function startProgram({
         .filter((line) => line.includes(`"event":"${event}"`) && line.endsWith('}'))
         .map((line) => JSON.parse(line) as LogLine),
     started: async () => {
-      await until(() => ended || program.events('gateway.started').length > 0, 15_000);
+      await until(() => ended || program.events('gateway.started').length > 0);
       const url = program.events('gateway.started')[0]?.['url'];
       if (typeof url !== 'string') throw new Error(`it did not start: ${stdout}${stderr}`);
       return url;

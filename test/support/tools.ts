@@ -63,6 +63,6 @@ export async function startTool(program: string, args: readonly string[], port: 
   await until(() => {
     if (child.exitCode !== null) throw new Error(`${program} does not start: ${output}`);
     return accepts(port);
-  }, 15_000);
+  });
   return { stdin: child.stdin, output: () => output, pid: child.pid ?? 0 };
 }
