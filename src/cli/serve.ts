@@ -14,10 +14,14 @@ import { sandboxPlaces } from '../sandbox/sandbox-greeting.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { startTracing } from '../telemetry/tracing.js';
 import { SystemClock } from '../time/clock.js';
+import { within } from '../time/deadline.js';
 import { EXIT } from './exit.js';
 import { reportFailedStart } from './report-failed-start.js';
 import { startEmbeddedSandbox } from './embedded-sandbox.js';
 import { listenForStop } from './listen-for-stop.js';
+
+/** The longest wait until the last log lines are written: their reader may have stopped reading. */
+const FLUSH_WITHIN_MS = 1000;
 
 interface ServeOptions {
   readonly sandbox: boolean;
@@ -138,11 +142,11 @@ async function toUrl(app: NestFastifyApplication, host: string): Promise<string>
 function exitOnInternalError(process: NodeJS.Process, logger: Logger): void {
   process.on('uncaughtException', (error) => {
     logger.fatal({ event: 'gateway.fault', err: error }, 'an internal error; the process ends');
-    logger.flush(() => process.exit(EXIT.internalError));
+    void end(process, logger, EXIT.internalError);
   });
 }
 
-const flush = (logger: Logger) => new Promise((resolve) => logger.flush(resolve));
+const flush = (logger: Logger) => within(new Promise((resolve) => logger.flush(resolve)), FLUSH_WITHIN_MS);
 
 /** Exits explicitly, because an interrupted start or an unresponsive collector would keep the process alive. */
 async function end(process: NodeJS.Process, logger: Logger, exitCode: number): Promise<never> {

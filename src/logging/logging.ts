@@ -3,7 +3,7 @@ import { toTerminalLine } from './terminal-lines.js';
 
 /** The destination of lines. */
 export interface LogDestination {
-  write(line: string): void;
+  write(line: string): unknown;
   /** Calls back when everything is written or has failed. */
   flush?(done: () => void): void;
 }
@@ -70,8 +70,8 @@ export class Log {
 }
 
 const toTerminal = (destination: LogDestination): LogDestination => ({
-  ...destination,
   write: (line) => destination.write(toTerminalLine(line)),
+  flush: (done) => destination.flush?.(done),
 });
 
 const isFields = (first: unknown): first is Record<string, unknown> => typeof first === 'object' && first !== null;

@@ -4,7 +4,6 @@ import type { LogDestination } from './logging.js';
 const STDOUT = 1;
 /** Maximum size of the lines that wait for a reader, bytes; further lines are dropped. */
 const MAX_WAITING_BYTES = 16_000_000;
-const FLUSH_WITHIN_MS = 1000;
 
 let lost = 0;
 
@@ -19,25 +18,15 @@ export function openStandardOutput(): LogDestination {
   const destination = pino.destination({ fd: STDOUT, sync: false, minLength: 1, maxLength: MAX_WAITING_BYTES });
   // at exit pino would retry the last lines for ever, on a full disk and for a reader that no longer reads
   process.prependOnceListener('exit', () => destination.destroy());
-  let readerLeft = false;
   destination.on('drop', () => (lost += 1));
-  destination.on('error', ({ code }: NodeJS.ErrnoException) => (readerLeft ||= code === 'EPIPE'));
+  destination.on('error', ({ code }: NodeJS.ErrnoException) => {
+    // pino has replaced `write` by one that does nothing
+    if (code === 'EPIPE') destination.write = () => (lost += 1) > 0;
+  });
   destination.once('error', ({ code }: NodeJS.ErrnoException) => {
     process.stderr.write(
       `accounts-gateway: standard output cannot be written (${code}); continuing without log lines\n`,
     );
   });
-  return {
-    write(line) {
-      if (readerLeft) lost += 1;
-      else destination.write(line);
-    },
-    flush(done) {
-      const limit = setTimeout(done, FLUSH_WITHIN_MS);
-      destination.flush(() => {
-        clearTimeout(limit);
-        done();
-      });
-    },
-  };
+  return destination;
 }

@@ -275,6 +275,21 @@ describe('the back-off', () => {
     expect(here.snapshots.status()).toMatchObject({ circuit: 'closed' });
   });
 
+  it('may end between two looks at the clock', async () => {
+    for (let leftMs = 1; leftMs <= 10; leftMs += 1) {
+      const here = await scene().beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
+      here.clock.advance(17_000 - leftMs);
+      const now = here.clock.now.bind(here.clock);
+      here.clock.now = () => {
+        here.clock.advance(1);
+        return now();
+      };
+      while (here.asked.length === 1) {
+        expect(await refusalOf(() => here.snapshots.get(ANY))).toBeInstanceOf(GatewayError);
+      }
+    }
+  });
+
   it.each<[string, (here: Scene) => void]>([
     ['an operator', ({ snapshots }) => snapshots.reload()],
     ['a new identity, to which more may be granted', ({ parts }) => parts.condition.identityReplaced()],

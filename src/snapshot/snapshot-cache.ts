@@ -70,7 +70,9 @@ export class SnapshotCache {
     const cached = this.getCached(wanted);
     if (cached) return cached;
     const { inFlight, backOff } = this.refresher;
-    if (!inFlight && backOff.waiting) return this.#staleOr(backOff.waiting, wanted, 'hit');
+    // read once: it becomes null as time passes
+    const { waiting: failure } = backOff;
+    if (!inFlight && failure) return this.#staleOr(failure, wanted, 'hit');
     const outcome = this.#outcome;
     try {
       return await this.#wait(wanted, caller, outcome);

@@ -123,6 +123,9 @@ describe('starting', () => {
       await delay(5);
     }
     expect(stderr).toMatch(said);
+    if (name.startsWith('a reader')) {
+      expect((await get(`${url}/metrics`)).text).toMatch(/^accounts_gateway_log_lines_dropped_total [1-9]/m);
+    }
     const exit = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     expect(await exit).toBe(0);
