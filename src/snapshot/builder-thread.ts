@@ -46,7 +46,7 @@ export class BuilderThread {
     return (await this.#ask({ kind: 'page', number, body: owned }, [owned.buffer])) as PageFacts;
   }
 
-  /** The buffer of a `Snapshot`. @throws GatewayError internal-error */
+  /** The buffer of a `Snapshot`. @throws GatewayError as `takePage` */
   async finish(header: Pick<SnapshotHeader, 'asOf' | 'complete'>): Promise<ArrayBuffer> {
     return (await this.#ask({ kind: 'finish', header })) as ArrayBuffer;
   }
@@ -72,10 +72,19 @@ export class BuilderThread {
   }
 }
 
-const hasEnded = (cause?: unknown) =>
-  new GatewayError('internal-error', 'The thread that builds the snapshot ended; the next refresh starts another.', {
-    cause,
-  });
+function hasEnded(cause?: unknown): GatewayError {
+  return (cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY'
+    ? new GatewayError('bank-response-invalid', 'The account list is too large for the memory of this service.', {
+        cause,
+      })
+    : new GatewayError(
+        'internal-error',
+        'The thread that builds the snapshot ended; the next refresh starts another.',
+        {
+          cause,
+        },
+      );
+}
 
 /** Copies the bytes to a transferable buffer if they share one with other data, as small buffers do. */
 function toOwned(bytes: Buffer): Uint8Array<ArrayBuffer> {

@@ -17,7 +17,7 @@ export function readAnswers(file) {
 export function createLineWriter() {
   const logger = pino(
     { base: null, timestamp: stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
-    pino.destination({ dest: 1, sync: false, minLength: 16_000, periodicFlush: 20 }),
+    pino.destination({ dest: 1, sync: false, minLength: 1 }),
   );
   return ({ fields, message }, requestId, ms) =>
     logger.info({ ...fields, requestId, ms: Math.round(ms * 10) / 10 }, message);
