@@ -1,8 +1,11 @@
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
+import { until } from '../../test/support/until.js';
 import { NoToken } from '../auth/authorized-call.js';
 import { GatewayError, type GatewayErrorOptions } from '../problems/gateway-error.js';
 import { PROBLEM_CODES, type ProblemCode } from '../problems/problem-table.js';
@@ -352,6 +355,23 @@ describe('too many callers', () => {
     const here = scene({ MAX_REQUESTS_WAITING: 1, REQUEST_DEADLINE_MS: 10 });
     await refusalOf(() => here.snapshots.get(ANY));
     expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('bank-timeout');
+  });
+
+  it('that have left are freed, though the refresh goes on', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const here = scene({ REQUEST_DEADLINE_MS: 10 });
+    const leave = async () => {
+      const caller = { logFields: { span: undefined } };
+      await refusalOf(() => here.snapshots.get(ANY, caller));
+      return new WeakRef(caller);
+    };
+    const callers = [await leave(), await leave()];
+    await until(() => {
+      collect();
+      return callers.every((each) => each.deref() === undefined);
+    });
+    expect(here.parts.refresher.inFlight).not.toBeNull();
   });
 });
 

@@ -154,7 +154,7 @@ export class SnapshotCache {
     const left = AbortSignal.any([done.signal, ...(caller.signal ? [caller.signal] : [])]);
     this.#callersWaiting += 1;
     try {
-      const refreshed = orAborted(this.#refreshed(wanted, caller, left), left);
+      const refreshed = this.#refreshed(wanted, caller, left);
       refreshed.catch(() => undefined);
       const mayBeStale = allowsStale(wanted);
       const softMs = mayBeStale ? Math.min(SNAPSHOT_SOFT_TIMEOUT_MS, deadlineMs) : deadlineMs;
@@ -184,13 +184,14 @@ export class SnapshotCache {
     while (!left.aborted) {
       const { inFlight } = this.refresher;
       if (inFlight && leadOf(inFlight.startedAt) > maxLeadMs(wanted)) {
-        await inFlight.result.catch(() => undefined);
+        await orAborted(inFlight.result, left).catch(() => undefined);
         continue;
       }
       const refresh = inFlight ?? this.refresher.start(wanted);
       if (logFields) logFields.refreshId = refresh.id;
       refresh.waiting.add(logFields?.span);
-      const snapshot = await refresh.result;
+      // a caller who is no longer waiting is freed, though the refresh may take a minute more
+      const snapshot = await orAborted(refresh.result, left);
       if (satisfies(wanted, leadOf(snapshot.askedAt), snapshot.durationMs, this.settings)) return snapshot;
     }
     throw left.reason;

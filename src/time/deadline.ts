@@ -12,10 +12,13 @@ export async function within<T>(work: Promise<T>, ms: number): Promise<T | typeo
   }
 }
 
+/** Not a closure: it would keep its caller for as long as the work takes. */
+const ignore = () => undefined;
+
 /** The result of `work`, or a rejection with the signal's reason if that comes first; `work` goes on. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   // its failure must not become an unhandled rejection
-  work.catch(() => undefined);
+  work.catch(ignore);
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
