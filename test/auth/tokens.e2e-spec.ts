@@ -13,6 +13,7 @@ const bank = await bankForFile();
 let clock: MovedClock;
 beforeEach(() => {
   clock = new MovedClock();
+  clock.stop();
 });
 
 const tokenRequests = () => bank.requests.filter(({ path }) => path.includes('authorize')).length;
