@@ -29,7 +29,7 @@ class Scene {
   });
 
   constructor() {
-    this.provider.takeOver(new BankCondition(this.clock, this.log));
+    this.provider.reportTo(new BankCondition(this.clock, this.log));
   }
 
   /** The bank answers the last request with a token. */

@@ -32,8 +32,8 @@ export class AccessTokenProvider {
     this.#backOff = new BackOff(options.clock, options.random);
   }
 
-  /** Marks this identity as the one in use. From now on its failures count as failures of the bank; a candidate's do not. */
-  takeOver(condition: Pick<BankCondition, 'failed' | 'succeeded'>): void {
+  /** Sets where failures count as failures of the bank: null for an identity that is not in use, whose own do not. */
+  reportTo(condition: Pick<BankCondition, 'failed' | 'succeeded'> | null): void {
     this.#condition = condition;
   }
 

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, expect, it } from '@jest/globals';
 import { toEnvironment } from '../../test/support/gateway.js';
 import { MovedClock } from '../../test/support/moved-clock.js';
+import { refusalOf } from '../../test/support/refusal-of.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { issueToken, json, startPretendBank } from '../../test/support/pretend-bank.js';
 import { until } from '../../test/support/until.js';
@@ -124,4 +125,22 @@ it('a token request waits for the proof in flight', async () => {
   setTimeout(resolve, 500);
   await Promise.all([proof, token]);
   expect(bank.most.token).toBe(1);
+});
+
+it('a token request of the replaced identity, which waited for the proof, is no failure of the bank', async () => {
+  const { bank, holder, log } = await startHolder();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  bank.onToken = (...proof) => {
+    // the bank no longer accepts the old password
+    bank.onToken = (_request, response) => json(response, 401, {});
+    void promise.then(() => issueToken(bank)(...proof));
+  };
+  writeFileSync(bank.files.password, 'secret-password-new');
+  const proof = holder.reload();
+  await until(() => bank.requests.length === 1);
+  const token = refusalOf(() => holder.current.tokens.get());
+  resolve();
+  await proof;
+  expect(await token).toMatchObject({ code: 'credentials-rejected' });
+  expect(log.lines('bank.unavailable')).toEqual([]);
 });

@@ -60,7 +60,7 @@ export class IdentityHolder implements OnApplicationShutdown {
       remedy: 'get a new one from the bank and install it',
     });
     this.#current = this.#create(material);
-    this.#current.tokens.takeOver(options.condition);
+    this.#current.tokens.reportTo(options.condition);
     this.#log.loaded(this.#current.certificate, this.#nowMs);
     this.#expiry.check(this.#current.certificate, this.#nowMs);
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
@@ -173,7 +173,9 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#candidate = null;
     this.#refusal = null;
     old.egress.retire();
-    candidate.tokens.takeOver(condition);
+    // it may have a request in flight, or one that waited for the proof
+    old.tokens.reportTo(null);
+    candidate.tokens.reportTo(condition);
     condition.identityReplaced();
     if (proved) condition.succeeded('token');
     this.#log.replaced(candidate.certificate, old.certificate, proved);

@@ -32,8 +32,8 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   readonly #stop = new AbortController();
   #inFlight: Refresh | null = null;
   #failed = false;
-  /** The identity that failed. */
-  #failedAs = 0;
+  /** The identity that the last refresh began with. */
+  #askedAs = 0;
 
   constructor(
     private readonly cached: CachedSnapshot,
@@ -59,7 +59,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
 
   /** The back-off, which a new identity ends: what was refused to the old one may be granted to it. */
   get backOff(): BackOff {
-    if (this.#failedAs !== this.condition.identity) this.#backOff.resetBackOff();
+    if (this.#askedAs !== this.condition.identity) this.#backOff.resetBackOff();
     return this.#backOff;
   }
 
@@ -73,6 +73,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   start(wanted: Freshness): Refresh {
     const { waiting: failure } = this.backOff;
     if (failure) throw failure;
+    this.#askedAs = this.condition.identity;
     const id = randomUUID();
     const startedAt = this.clock.now();
     const waiting = new Waiting();
@@ -139,7 +140,6 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     const { code, owner, detail, needsSomeone } = error;
     if (code === 'access-not-granted') this.cached.drop();
     const waiting = this.#backOff.failed(error);
-    this.#failedAs = this.condition.identity;
     this.condition.failed('refresh', error);
     const retryInMs = Math.round(waiting.retryAfterMs ?? 0);
     const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, retryInMs };

@@ -313,6 +313,16 @@ describe('the back-off', () => {
     expect(here.asked).toHaveLength(1);
   });
 
+  it('does not apply to a new identity when a refresh of the old one fails late', async () => {
+    const here = scene();
+    const getting = refusalOf(() => here.snapshots.get(ANY));
+    here.parts.condition.identityReplaced();
+    here.fail('bank-refused');
+    await getting;
+    await here.begin();
+    expect(here.asked).toHaveLength(2);
+  });
+
   it('does not follow a lack of a token: the next caller may ask at once', async () => {
     const here = scene();
     const getting = refusalOf(() => here.snapshots.get(ANY));

@@ -61,7 +61,7 @@ export class SimulatedGateway {
   ) {
     this.#condition = new BankCondition(time, { logger });
     this.#current = this.toIdentity(filesAt(plan, time.trueMs));
-    this.#current.tokens.takeOver(this.#condition);
+    this.#current.tokens.reportTo(this.#condition);
     const current = () => this.#current;
     const identities = {
       get current() {
@@ -100,7 +100,7 @@ export class SimulatedGateway {
     }
     if (candidate !== this.#candidate) return;
     [this.#current, this.#candidate, this.refused] = [candidate, null, false];
-    candidate.tokens.takeOver(this.#condition);
+    candidate.tokens.reportTo(this.#condition);
     this.#condition.identityReplaced();
     this.#condition.succeeded('token');
   }
