@@ -45,7 +45,7 @@ it.each([
 });
 
 it('500s mid-life: served on until the end of the token, asked in growing steps, and an expired one is never sent', async () => {
-  const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0', BANK_REQUEST_TIMEOUT_MS: '1000' }, clock);
+  const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0' }, clock);
   const answers = [await askInTime(gateway)];
   bank.onToken = (_request, response) => json(response, 500, '');
   clock.advance(256_000);

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
@@ -85,8 +86,8 @@ describe('a failure of the account list is reported by its code', () => {
       'reset within the body',
       ({ socket }) => {
         socket.write(`${HEAD}Content-Length: 5000\r\n\r\n${PAGE}`);
-        // a reset overtakes what is on its way: give the beginning time to arrive
-        setTimeout(() => resetUnder(socket as TLSSocket), 150);
+        // a reset overtakes what is on its way: not before the beginning has arrived
+        onceResponseArrives(() => resetUnder(socket as TLSSocket));
       },
       network,
       2,
@@ -96,6 +97,15 @@ describe('a failure of the account list is reported by its code', () => {
     // a 401 asks for another token, once
     expect([tokenRequests, accountRequests]).toEqual([name.startsWith('401 always') ? 2 : 1, times]);
   });
+
+  /** Calls `act` once the head of the next response has reached the gateway, which is in this process. */
+  function onceResponseArrives(act: () => void): void {
+    const onHead = () => {
+      unsubscribe('http.client.response.finish', onHead);
+      act();
+    };
+    subscribe('http.client.response.finish', onHead);
+  }
 
   /** A TCP reset: a TLSSocket itself cannot send one, the socket under it can. */
   function resetUnder(socket: TLSSocket): void {

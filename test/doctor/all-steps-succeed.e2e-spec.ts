@@ -18,10 +18,6 @@ import { start } from '../support/sandbox.js';
 
 const bank = await bankForFile();
 
-/** With the time that a busy machine needs. */
-const examinePatiently = (env: Record<string, string>, options?: Parameters<typeof examineWith>[1]) =>
-  examineWith({ BANK_CONNECT_TIMEOUT_MS: '10000', BANK_REQUEST_TIMEOUT_MS: '10000', ...env }, options);
-
 const ALL = ['settings', 'certificate', 'dns', 'route', 'tls', 'token', 'accounts', 'shape'];
 const statuses = ({ report }: Examination) => report.steps.map(({ status }) => status);
 const well = ALL.map(() => 'ok');
@@ -52,7 +48,7 @@ describe('the doctor, where all is well', () => {
   it('shows the facts of each step, costs one token and one page, and leaves nothing open', async () => {
     bank.onAccounts = listSample(3);
     const [before, asked] = [openSockets(), bank.requests.length];
-    const examination = await examinePatiently(toEnvironment(bank));
+    const examination = await examineWith(toEnvironment(bank));
     expectWell(examination);
     const { step, text } = examination;
     expect(bank.requests.slice(asked).map(({ path }) => path)).toEqual([
@@ -89,7 +85,7 @@ describe('the doctor, where all is well', () => {
 
   it('looks at both hosts, those too that differ by their port alone', async () => {
     const sandbox = await start({ SANDBOX_AUTH_PORT: 0 });
-    const examination = await examinePatiently(toEnvironment(sandbox));
+    const examination = await examineWith(toEnvironment(sandbox));
     expectWell(examination);
     for (const name of ['dns', 'route', 'tls'] as const) {
       expect(Object.keys(examination.step(name).facts)).toEqual(['tokens', 'accounts']);
@@ -102,14 +98,14 @@ describe('the doctor, where all is well', () => {
   (hasIpv6() ? it : it.skip)('finds an IPv6 literal', async () => {
     const sandbox = await start({ SANDBOX_HOST: '::1', SANDBOX_NAMES: ['::1'] });
     expect(sandbox.url).toContain('[::1]');
-    const examination = await examinePatiently(toEnvironment(sandbox));
+    const examination = await examineWith(toEnvironment(sandbox));
     expectWell(examination);
     expect(examination.step('dns').facts).toEqual({ bank: { host: '::1', addresses: ['::1'] } });
   });
 
   it('goes through a proxy', async () => {
     const { url } = await startConnectProxy();
-    const examination = await examinePatiently({ ...toEnvironment(bank), EGRESS_PROXY_URL: url.href });
+    const examination = await examineWith({ ...toEnvironment(bank), EGRESS_PROXY_URL: url.href });
     expectWell(examination);
     expect(examination.step('dns').facts['bank']).toMatchObject({ host: url.hostname });
     expect(examination.step('route').facts['bank']).toMatchObject({ route: `proxy ${url.origin}` });
@@ -117,7 +113,7 @@ describe('the doctor, where all is well', () => {
 
   it('with REDIS_URL writes, reads and deletes a key', async () => {
     const redis = await startRedis({ tls: true });
-    const { report, exitCode } = await examinePatiently({ ...toEnvironment(bank), ...redis.env });
+    const { report, exitCode } = await examineWith({ ...toEnvironment(bank), ...redis.env });
     expect([exitCode, report.steps.at(-1)]).toMatchObject([0, { name: 'sharing', status: 'ok' }]);
     expect(redis.cli('dbsize').trim()).toBe('0');
   });
@@ -127,7 +123,7 @@ describe('the doctor, where all is well', () => {
     const note = (message: unknown) => void opened.push(message);
     subscribe('net.client.socket', note);
     try {
-      const examination = await examinePatiently(
+      const examination = await examineWith(
         {
           ...toEnvironment(bank),
           BANK_BASE_URL: 'https://no-such-bank.invalid',
@@ -156,7 +152,7 @@ describe('the doctor, where all is well', () => {
         writeFileSync(join(bank.directory, name), content, { mode: 0o600 });
         return join(bank.directory, name);
       };
-      const examination = await examinePatiently({
+      const examination = await examineWith({
         ...toEnvironment(bank),
         BANK_PFX_FILE: write('soon.pfx', pfx),
         BANK_PFX_PASSCODE_FILE: write('soon-passcode', passcode),
@@ -169,7 +165,7 @@ describe('the doctor, where all is well', () => {
     });
 
     it('of misspelled settings', async () => {
-      const examination = await examinePatiently({ ...toEnvironment(bank), BANK_PAGESIZE: '5' });
+      const examination = await examineWith({ ...toEnvironment(bank), BANK_PAGESIZE: '5' });
       expectWell(examination, warnedAt('settings'));
       expect(examination.step('settings').problem).toMatch(/BANK_PAGESIZE.*BANK_PAGE_SIZE/);
     });
@@ -180,7 +176,7 @@ describe('the doctor, where all is well', () => {
     ])('of a list %s', async (_name, result, facts) => {
       const pageInfo = { rowCount: 2 * result.length, pageSize: 1000 };
       bank.onAccounts = (_request, response) => json(response, 200, { result, pageInfo });
-      const examination = await examinePatiently(toEnvironment(bank));
+      const examination = await examineWith(toEnvironment(bank));
       expectWell(examination, warnedAt('accounts'));
       expect(examination.step('accounts')).toMatchObject({ owner: 'bank', facts });
     });
@@ -191,7 +187,7 @@ describe('the doctor, where all is well', () => {
       (account['balances'] as Record<string, unknown>[])[0]!['availableAmount'] = 12;
       bank.onAccounts = (_request, response) =>
         json(response, 200, { result: [account], links: [], pageInfo: { rowCount: 1, totalPages: 1 } });
-      const examination = await examinePatiently(toEnvironment(bank));
+      const examination = await examineWith(toEnvironment(bank));
       expectWell(examination, warnedAt('shape'));
       expect(examination.step('shape').facts['drift']).toEqual([
         { path: 'status', value: 'Frozen' },

@@ -22,6 +22,9 @@ const bank = await bankForFile();
 
 type Env = Record<string, string>;
 
+/** For the other side that is silent: the wait in vain ends soon. */
+const SILENT: Env = { BANK_CONNECT_TIMEOUT_MS: '600' };
+
 /** What is broken, by the settings that lead there or by what the bank does, and the report. */
 type Case = [name: string, arrange: () => Env | Promise<Env>, verdict: Verdict, problem: RegExp];
 
@@ -112,7 +115,12 @@ const CASES: readonly Case[] = [
     'route: bank-unreachable, network',
     /^The bank refused the connection \(127\.0\.0\.1:\d+, ECONNREFUSED\)/,
   ],
-  ['packets dropped', async () => at(await startDeafServer()), 'route: bank-timeout, bank', /BANK_CONNECT_TIMEOUT_MS/],
+  [
+    'packets dropped',
+    async () => ({ ...SILENT, ...at(await startDeafServer()) }),
+    'route: bank-timeout, bank',
+    /BANK_CONNECT_TIMEOUT_MS/,
+  ],
   [
     'a proxy that forbids it',
     () => proxyAnswering('403 Forbidden'),
@@ -139,7 +147,7 @@ const CASES: readonly Case[] = [
   ],
   [
     'a server that says nothing',
-    async () => at((await startRawServer(() => undefined)).port),
+    async () => ({ ...SILENT, ...at((await startRawServer(() => undefined)).port) }),
     'tls: bank-timeout, bank',
     /No TLS connection/,
   ],
@@ -221,8 +229,8 @@ describe('the doctor names what is broken', () => {
     const { url } = await startConnectProxy({ onConnect: () => undefined });
     const { port } = await startRawServer();
     const before = openSockets();
-    await examineWith({ ...toEnvironment(bank), EGRESS_PROXY_URL: url.href });
-    await examineWith({ ...toEnvironment(bank), ...at(port) });
+    await examineWith({ ...toEnvironment(bank), ...SILENT, EGRESS_PROXY_URL: url.href });
+    await examineWith({ ...toEnvironment(bank), ...SILENT, ...at(port) });
     await expectSocketsLeft(before);
   });
 

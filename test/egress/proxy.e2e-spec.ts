@@ -174,7 +174,7 @@ describe('an answer to CONNECT', () => {
     ['empty lines', says('\r\n\r\n'), 'proxy-unavailable', /opened no tunnel/],
     [
       '200 and then a forged answer',
-      ({ socket }) => socket.write(ESTABLISHED, () => setTimeout(() => socket.write(http('200 OK', FORGED)), 50)),
+      ({ socket }) => socket.once('data', () => socket.write(http('200 OK', FORGED))).write(ESTABLISHED),
       'proxy-refused',
       /does not lead to a TLS server/,
     ],
@@ -188,7 +188,7 @@ describe('an answer to CONNECT', () => {
     ['200 and then an end', saysAndCloses(ESTABLISHED), 'proxy-unavailable', /closed before/],
     [
       '200 and then a reset',
-      ({ socket, reset }) => socket.write(ESTABLISHED, () => setTimeout(reset, 50)),
+      ({ socket, reset }) => socket.once('data', reset).write(ESTABLISHED),
       'proxy-unavailable',
       /closed before/,
     ],
@@ -277,6 +277,8 @@ describe('a proxy out of reach', () => {
     const egress = createEgress(identityFor(bank), {
       EGRESS_PROXY_URL: url,
       EGRESS_PROXY_CA_FILE: kind === 'untrusted' ? undefined : authority.file,
+      // it waits for the end of a header
+      ...(kind === 'plain HTTP' && { BANK_CONNECT_TIMEOUT_MS: 500 }),
     });
     expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
       code: 'proxy-unavailable',

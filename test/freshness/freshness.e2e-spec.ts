@@ -88,7 +88,7 @@ function shown({ status, headers, json: body }: Answer) {
 
 describe('one answer through its life', () => {
   beforeEach(async () => {
-    const env = { SNAPSHOT_SOFT_TIMEOUT_MS: '150', SNAPSHOT_READ_TIMEOUT_MS: '1500' };
+    const env = { SNAPSHOT_SOFT_TIMEOUT_MS: '150', SNAPSHOT_READ_TIMEOUT_MS: '4000' };
     gateway = await startGateway(bank, env, clock);
   });
 

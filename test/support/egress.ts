@@ -23,7 +23,7 @@ export function identityFor({ files }: PretendBank): ClientIdentity {
   return { key: keyPem, cert: certificatePems.join('\n'), ca: readFileSync(files.ca, 'utf8') };
 }
 
-/** An egress of its own with short deadlines; its log lines of all levels go to `lines`. */
+/** An egress with deadlines that no good call reaches; its log lines of all levels go to `lines`. */
 export function createEgress(
   tls: ClientIdentity,
   change: Partial<Settings> = {},
@@ -32,8 +32,8 @@ export function createEgress(
 ): Egress {
   const settings = {
     BANK_TLS_MAX_VERSION: '1.3',
-    BANK_CONNECT_TIMEOUT_MS: 1000,
-    BANK_REQUEST_TIMEOUT_MS: 3000,
+    BANK_CONNECT_TIMEOUT_MS: 20_000,
+    BANK_REQUEST_TIMEOUT_MS: 30_000,
     BANK_MAX_CONCURRENT_REQUESTS: 6,
     BANK_MAX_RESPONSE_BYTES: 33_554_432,
     EGRESS_PROXY_URL: null,

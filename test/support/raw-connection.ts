@@ -20,7 +20,7 @@ interface SendOptions {
 
 /** Sends bytes just as they are on a connection of their own, and hears whatever comes back. */
 export async function sendRaw(port: number, bytes: string | Buffer, options: SendOptions = {}): Promise<Heard> {
-  const { waitMs = 4000, enough = 1, head = false } = options;
+  const { waitMs = 30_000, enough = 1, head = false } = options;
   const { promise, resolve } = Promise.withResolvers<Heard['end']>();
   const chunks: Buffer[] = [];
   const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => {
