@@ -276,14 +276,20 @@ describe('a page size that the bank refuses', () => {
     expect([ids(list).length, list.complete]).toEqual([95, true]);
   });
 
-  it('down to 1 makes the reading fail', async () => {
-    const { read, requests } = begin(() => answer(413), { pageSize: 5000 });
+  it('down to 1 makes the refresh fail; the next one starts with the configured size', async () => {
+    let refuses = true;
+    const good = answerAs({ size: 230, clamp: 5000 });
+    const { read, requests } = begin((request) => (refuses ? answer(413) : good(request)), { pageSize: 5000 });
     const error = await refusalOf(read);
     expect([error.code, error.detail]).toEqual([
       'bank-refused',
       'The bank rejects every page size of the account list.',
     ]);
     expect(requests.length).toBeLessThan(20);
+    refuses = false;
+    requests.length = 0;
+    await read();
+    expect(requests.map((request) => request.pageSize)).toEqual([5000]);
   });
 });
 

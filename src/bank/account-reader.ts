@@ -27,6 +27,7 @@ export interface ListPage {
 interface RefreshOptions {
   readonly call: Pick<AuthorizedCall, 'get'>;
   readonly drift: Pick<BankDrift, 'note'>;
+  readonly pageSize: number;
   readonly maxConcurrentRequests: number;
   /** Facts about the bank that one refresh learns for the next. */
   readonly learned: {
@@ -48,7 +49,7 @@ export class AccountReader {
     @Inject(Settings) settings: Pick<Settings, 'BANK_PAGE_SIZE' | 'BANK_MAX_CONCURRENT_REQUESTS'>,
   ) {
     const { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests } = settings;
-    this.#options = { call, drift, maxConcurrentRequests, learned: { pageSize, expectedPages: 1 } };
+    this.#options = { call, drift, pageSize, maxConcurrentRequests, learned: { pageSize, expectedPages: 1 } };
   }
 
   /** A refresh that calls the bank while its pages are iterated; `signal` ends it. */
@@ -97,6 +98,8 @@ class ListRefresh {
     const { learned } = this.options;
     while (!(yield* this.#passWith(learned.pageSize))) {
       if (learned.pageSize === 1) {
+        // no size is at fault: pages of one account would never read a long list
+        learned.pageSize = this.options.pageSize;
         throw new GatewayError('bank-refused', 'The bank rejects every page size of the account list.');
       }
       learned.pageSize = Math.floor(learned.pageSize / 2);
