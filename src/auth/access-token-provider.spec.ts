@@ -180,8 +180,8 @@ describe('the end of a token', () => {
   });
 });
 
-describe('waiting after failures', () => {
-  it('the error is given at once, with the time that is left, and the bank is left alone', async () => {
+describe('the back-off after a failure', () => {
+  it('returns the error at once, with the time that is left, without a call to the bank', async () => {
     const scene = new Scene();
     await scene.beginFailing();
     scene.clock.advance(400);

@@ -52,7 +52,7 @@ function begin(answers: (number | Error | (() => Error))[], parts: { token?: Err
 }
 
 describe('a call with certificate and token', () => {
-  it('sends exactly what the document of the bank says, and the id of the reading', async () => {
+  it('sends exactly what the document of the bank says, and the id of the refresh', async () => {
     const { get, sent } = begin([200]);
     expect((await get()).status).toBe(200);
     expect(sent).toHaveLength(1);
@@ -91,7 +91,7 @@ describe('a 401', () => {
     expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-2']);
   });
 
-  it('that stays is given after one repetition', async () => {
+  it('that stays is returned after one retry', async () => {
     const { get, sent, counts } = begin([401, 401, 401]);
     expect((await get()).status).toBe(401);
     expect([sent.length, counts.tokens]).toEqual([2, 2]);

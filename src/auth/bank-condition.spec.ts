@@ -29,7 +29,7 @@ describe('a series of failures', () => {
     expect(log.lines('bank.unavailable')).toEqual([expect.objectContaining({ level: 'error' })]);
   });
 
-  it('ends, reported once, when each kind of work that failed has gone well', () => {
+  it('ends, reported once, when each kind of work that failed has succeeded', () => {
     const { log, condition } = begin();
     condition.failed('token', down);
     condition.failed('refresh', down);
@@ -42,7 +42,7 @@ describe('a series of failures', () => {
 });
 
 describe('the state', () => {
-  it('says when it last went well and badly', () => {
+  it('shows the last success and the last failure', () => {
     const { clock, condition } = begin();
     expect(condition.status()).toEqual({ errors: [], lastSuccessAt: null, lastError: null });
     condition.succeeded('token');

@@ -87,7 +87,7 @@ describe('ready is', () => {
     expect(await scene.readiness.check()).toBe(true);
   });
 
-  it('a process whose certificate has ended, as long as it can serve what it holds', async () => {
+  it('a process whose certificate has ended, as long as its cached snapshot may be served', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
     scene.unusable = 'expired';
@@ -144,7 +144,7 @@ describe('not ready is', () => {
     expect(scene.counts.tokens).toBe(0);
   });
 
-  it('a process that stops, whatever it holds; nobody is asked then', async () => {
+  it('a process that stops, whatever is cached; nobody is asked then', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
     scene.edge.stopping = true;
@@ -165,7 +165,7 @@ describe('asking for health', () => {
     expect(scene.counts).toEqual({ tokens: 3, refreshes: 1 });
   });
 
-  it('costs nothing beyond the steps of waiting while the bank fails', async () => {
+  it('follows the back-off while the bank fails', async () => {
     const scene = new Scene();
     scene.onToken = () => Promise.reject(new GatewayError('credentials-rejected', 'no'));
     for (let second = 0; second < 29; second += 1) {

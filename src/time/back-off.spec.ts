@@ -60,8 +60,8 @@ describe('the waits', () => {
   });
 });
 
-describe('while waiting', () => {
-  it('the error is given with the time that is left, to the last millisecond', () => {
+describe('during the back-off', () => {
+  it('the error has the time that is left, to the last millisecond', () => {
     const { clock, backOff } = start();
     expect([backOff.waiting, backOff.circuit]).toEqual([null, 'closed']);
     backOff.failed(new GatewayError('bank-unreachable', 'the bank answered 503'));

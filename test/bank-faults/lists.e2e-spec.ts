@@ -48,7 +48,7 @@ describe('lists are read page by page', () => {
     await expectCommonConditions(bank, gateway, [answer]);
   });
 
-  it('100 000 accounts', async () => {
+  it('a list of 100 000 accounts is read and served whole', async () => {
     const row = (number: number) => `{"accountId":"${sampleId(number)}","friendlyName":"${number}"}`;
     bank.onAccounts = (_request, response, url) => {
       const first = (Number(url.searchParams.get('PageNumber')) - 1) * 5000 + 1;

@@ -24,7 +24,7 @@ async function whenReady(program, { words = 'gateway', toUrl, ...more }) {
   return { name, words, toUrl, pids, lineOf, stop, ...more };
 }
 
-/** A program of `rivals/` that is told its port first. `log`: it writes lines to standard output. */
+/** A program of `rivals/` whose first argument is its port. `log`: it writes lines to standard output. */
 async function startNode(name, { cwd, file, args, log = false, words, toPath = () => PATH }) {
   const port = await freePort();
   const line = [process.execPath, place(file), String(port), ...args];

@@ -126,7 +126,7 @@ describe('what the gateway refuses', () => {
 describe('a 503', () => {
   const outage = { failNext: [{ endpoint: 'accounts', times: 2, with: '503' }] };
 
-  it('is repeated after its Retry-After, within the deadline', async () => {
+  it('is retried after its Retry-After, within the deadline', async () => {
     gateway = await startGateway(sandbox);
     sandbox.control.patch(outage);
     const { page } = await createClient({ baseUrl: gateway.url }).listAccounts();

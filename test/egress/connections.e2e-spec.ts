@@ -84,7 +84,7 @@ describe('reuse', () => {
     );
   });
 
-  test('a call is not repeated over a fresh connection that dies', async () => {
+  test('a call is retried over a fresh connection once, and not again when that dies', async () => {
     const authority = createAuthority('Bank CA');
     let asked = 0;
     const server = await startTlsServer({ ...authority.server(['localhost']) }, (socket) => {
@@ -212,7 +212,7 @@ const MOMENTS: readonly (readonly [string, ((connect: Connect) => void) | undefi
 ];
 
 describe.each(['http proxy', 'https proxy'] as const)('over an %s a cancelled call', (route) => {
-  test.each(MOMENTS)('%s', async (_name, onConnect, afterMs) => {
+  test.each(MOMENTS)('%s ends with its reason, and leaves no connection', async (_name, onConnect, afterMs) => {
     bank.onAccounts = () => undefined;
     const { proxy, settings } = await startRoute(route, { ...(onConnect && { onConnect }) });
     const before = openSockets();
@@ -236,7 +236,7 @@ describe('directly a cancelled call', () => {
     ['in the tick it began', silent, null],
     ['while the bank is silent', silent, 150],
     ['while the body comes', beginning, 150],
-  ])('%s', async (_name, onAccounts, afterMs) => {
+  ])('%s ends with its reason, and leaves no connection', async (_name, onAccounts, afterMs) => {
     bank.onAccounts = onAccounts;
     const before = openSockets();
     const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: CALLS });
@@ -245,27 +245,30 @@ describe('directly a cancelled call', () => {
   });
 
   // between the head and the one who gathers the body lie some microtasks
-  test.each([0, 1, 2, 3, 4, 5, 6, 8])('%i microtasks after the head', async (count) => {
-    bank.onAccounts = beginning;
-    const uncaught: unknown[] = [];
-    const note = (error: unknown) => uncaught.push(error);
-    process.on('uncaughtException', note);
-    const before = openSockets();
-    const egress = createEgress(identityFor(bank));
-    const controller = new AbortController();
-    const abort = async () => {
-      for (let waited = 0; waited < count; waited++) await Promise.resolve();
-      controller.abort(GONE);
-    };
-    subscribe('http.client.response.finish', abort);
-    await expect(egress.get(accountsAt(bank.url, { signal: controller.signal }))).rejects.toBe(GONE);
-    await expectSocketsLeft(before);
-    unsubscribe('http.client.response.finish', abort);
-    process.off('uncaughtException', note);
-    expect(uncaught).toEqual([]);
-  });
+  test.each([0, 1, 2, 3, 4, 5, 6, 8])(
+    '%i microtasks after the head ends with its reason, without an uncaught error',
+    async (count) => {
+      bank.onAccounts = beginning;
+      const uncaught: unknown[] = [];
+      const note = (error: unknown) => uncaught.push(error);
+      process.on('uncaughtException', note);
+      const before = openSockets();
+      const egress = createEgress(identityFor(bank));
+      const controller = new AbortController();
+      const abort = async () => {
+        for (let waited = 0; waited < count; waited++) await Promise.resolve();
+        controller.abort(GONE);
+      };
+      subscribe('http.client.response.finish', abort);
+      await expect(egress.get(accountsAt(bank.url, { signal: controller.signal }))).rejects.toBe(GONE);
+      await expectSocketsLeft(before);
+      unsubscribe('http.client.response.finish', abort);
+      process.off('uncaughtException', note);
+      expect(uncaught).toEqual([]);
+    },
+  );
 
-  test('while TLS is silent', async () => {
+  test('while TLS is silent ends with its reason, and leaves no connection', async () => {
     const mute = await startRawServer();
     const before = openSockets();
     const egress = createEgress(identityFor(bank), {

@@ -31,7 +31,7 @@ const HTTP = 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n';
 test.each([
   ['plain HTTP', HTTP],
   ['noise that looks like a record', Buffer.from([22, 3, 3, 0, 4, 9, 9, 9, 9]).toString('latin1')],
-])('%s on the port', async (_name, text) => {
+])('%s on the port is bank-unreachable', async (_name, text) => {
   const server = await startRawServer((socket) => socket.once('data', () => socket.end(text, 'latin1')));
   expect(await failureOf(createEgress(identity).get(accountsAt(`https://localhost:${server.port}`)))).toMatchObject({
     code: 'bank-unreachable',
@@ -43,7 +43,7 @@ test.each([
 test.each([
   ['a closed port', async () => `https://localhost:${await closedPort()}`, /ECONNREFUSED/],
   ['no DNS', () => 'https://no-such-bank.invalid', /could not be resolved/],
-])('%s', async (_name, url, detail) => {
+])('%s is bank-unreachable, with its reason', async (_name, url, detail) => {
   expect(await failureOf(createEgress(identity).get(accountsAt(await url())))).toMatchObject({
     code: 'bank-unreachable',
     detail: expect.stringMatching(detail),
@@ -137,7 +137,7 @@ describe('source address and DNS', () => {
     expect(proxy.from).toEqual(['127.0.0.2']);
   });
 
-  test('a source address that this machine does not have', async () => {
+  test('a source address that this machine does not have is named in the error', async () => {
     const egress = createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: '192.0.2.77' });
     expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
       code: 'bank-unreachable',

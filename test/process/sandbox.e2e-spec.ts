@@ -55,7 +55,7 @@ describe('the sandbox starts with one command', () => {
     expect(readdirSync(cwd)).toEqual(['.sandbox']);
   });
 
-  it('setting the switches back ends the waiting after the failures they made', async () => {
+  it('resetting the switches ends the back-off that they caused', async () => {
     const env = { ...FREE, SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' };
     const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd: temporaryDirectory() });
     const url = await program.started();
