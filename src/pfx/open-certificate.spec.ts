@@ -268,6 +268,18 @@ function toBags(name: string): Buffer[] {
     await expect(openCertificate(request, stop.signal)).rejects.toThrow('stopped');
   });
 
+  it('may fail in the moment it is left', async () => {
+    const stop = new AbortController();
+    const source = { kind: 'pfx' as const, bytes: Buffer.from('noise'), passcode: '' };
+    const opening = openCertificate({ source, roots: [], now: NOW }, stop.signal);
+    // its error arrives while this thread is busy
+    for (const began = performance.now(); performance.now() - began < 500;);
+    stop.abort(new Error('stopped'));
+    await expect(opening).rejects.toThrow('stopped');
+    // by then the first thread has ended; an error that nobody takes fails this test
+    expect(await refusalOf(open(source.bytes))).toMatch(/^damaged: /);
+  });
+
   it.each(['3000', '0500', '3080'])('refuses a megabyte of structure (%s)', async (filling) => {
     const content = Buffer.alloc(1_000_000, filling, 'hex');
     const bytes = Buffer.concat([Buffer.from('30830f4243020103', 'hex'), content]);

@@ -42,6 +42,8 @@ export async function openCertificate(request: CertificateRequest, signal?: Abor
     // it needs none of it, and the environment may contain secrets
     env: {},
   });
+  // it may fail after it was left
+  worker.on('error', () => undefined);
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   try {
     const end = signal ? AbortSignal.any([signal, deadline]) : deadline;
