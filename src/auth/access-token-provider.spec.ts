@@ -306,3 +306,18 @@ describe('the log', () => {
     ]);
   });
 });
+
+it.each([0, 1, 2])('the state is of one moment, though time passes while it is read (%i)', async (ms) => {
+  const scene = new Scene();
+  const { unusableAt } = await scene.begin();
+  scene.clock.advance(unusableAt.wall - scene.clock.now().wall - 10 - ms);
+  const now = scene.clock.now.bind(scene.clock);
+  scene.clock.now = () => {
+    scene.clock.advance(1);
+    return now();
+  };
+  for (let look = 0; look < 10; look++) {
+    const { state, expiresAt } = scene.provider.status();
+    expect(state === 'usable').toBe(expiresAt !== null);
+  }
+});

@@ -84,22 +84,19 @@ export class AccessTokenProvider {
   status() {
     const token = this.usable;
     const { clock } = this.options;
+    const { circuit } = this.#backOff;
+    const lacking = this.#inFlight ? 'requested' : circuit === 'open' ? 'waiting' : 'none';
+    const state: 'usable' | typeof lacking = token ? 'usable' : lacking;
     return {
-      state: this.#state,
+      state,
       /** Expiry of the token by the wall clock, ms since 1970. */
       expiresAt: token ? token.requestedAt.wall + token.lifetimeMs : null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
       /** The last failure of the current series. */
       error: this.#backOff.lastError,
       failure: this.#backOff.status(),
-      circuit: this.#backOff.circuit,
+      circuit,
     };
-  }
-
-  get #state(): 'usable' | 'requested' | 'waiting' | 'none' {
-    if (this.usable) return 'usable';
-    if (this.#inFlight) return 'requested';
-    return this.waiting ? 'waiting' : 'none';
   }
 
   #renew(): Promise<AccessToken> {
