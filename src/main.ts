@@ -9,6 +9,8 @@ for (const [signal, exitCode] of [
 ] as const) {
   process.on(signal, () => process.exit(process.argv[2] === 'doctor' ? exitCode : 0));
 }
+// there is nothing to reload yet; a sandbox alone ends with its terminal
+if (!process.argv.includes('sandbox')) process.on('SIGHUP', () => undefined);
 
 // the reader may be gone or the disk full; the service goes on
 process.stderr.on('error', () => undefined);

@@ -42,7 +42,6 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     logger.info({ event: 'config.reload' }, `${why}: reloading certificate and credentials`);
     app?.get(AppModule).reload();
   };
-  // by default it would end the process
   process.on('SIGHUP', () => app && reload('SIGHUP'));
 
   const start = async () => {

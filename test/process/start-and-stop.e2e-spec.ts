@@ -92,6 +92,13 @@ describe('starting', () => {
     await program.started();
   });
 
+  it('SIGHUP in its first moment does not end it', async () => {
+    const preload = `process.once('newListener', () => queueMicrotask(() => process.kill(process.pid, 'SIGHUP')))`;
+    const nodeFlags = [`--import=data:text/javascript,${encodeURIComponent(preload)}`];
+    const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory(), nodeFlags });
+    await program.started();
+  });
+
   it('a port that is taken: exit code 1, one line that says what to do', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
