@@ -1,4 +1,4 @@
-import { Injectable, Module, type DynamicModule, type OnApplicationBootstrap } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
 import { AccountsModule } from './accounts/accounts.module.js';
@@ -28,20 +28,8 @@ export interface AppParts {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
-  /** Refresh right after the start; the app is not ready until then. */
-  readonly readAtStart: boolean;
   /** The switches of the embedded sandbox bank, if there is one. */
   readonly sandbox?: SandboxControl | undefined;
-}
-
-@Injectable()
-class ReadAtStart implements OnApplicationBootstrap {
-  constructor(private readonly snapshots: SnapshotCache) {}
-
-  onApplicationBootstrap(): void {
-    // what goes wrong is logged there
-    this.snapshots.probe()?.catch(() => undefined);
-  }
 }
 
 /** The map: a request travels http → accounts → snapshot → bank → auth → egress → the bank. */
@@ -53,11 +41,7 @@ export class AppModule {
     private readonly edge: HttpEdge,
   ) {}
 
-  static register(
-    { settings, clock, log, readAtStart, sandbox }: AppParts,
-    edge: HttpEdge,
-    activity: Activity,
-  ): DynamicModule {
+  static register({ settings, clock, log, sandbox }: AppParts, edge: HttpEdge, activity: Activity): DynamicModule {
     const parts = [
       { provide: Settings, useValue: settings },
       { provide: Clock, useValue: clock },
@@ -88,8 +72,14 @@ export class AppModule {
         ...(sandbox ? [SandboxControlController] : []),
       ],
       // Nest asks the filter of the root module last, so filters of other modules work
-      providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, ...(readAtStart ? [ReadAtStart] : [])],
+      providers: [{ provide: APP_FILTER, useClass: ProblemFilter }],
     };
+  }
+
+  /** Starts the first refresh in the background; the app is not ready until it has succeeded. */
+  readAtStart(): void {
+    // what goes wrong is logged there
+    this.snapshots.probe()?.catch(() => undefined);
   }
 
   /** Reloads certificates and credentials, and ends any back-off. */

@@ -1,4 +1,4 @@
-import { SystemClock } from '../time/clock.js';
+import { Clock } from '../time/clock.js';
 import { examine, toExitCode } from '../doctor/examine.js';
 import { printStep, printVerdict } from '../doctor/print-report.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
@@ -25,7 +25,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
     const report = await examine({
       mode,
       offline,
-      clock: new SystemClock(),
+      clock: new Clock(),
       settings: async () => {
         const { settings, warnings } = await loadSettings({ sandbox: options.sandbox });
         if (!options.sandbox) return { settings, warnings };

@@ -13,7 +13,7 @@ import { openStandardOutput } from '../logging/standard-output.js';
 import { sandboxPlaces } from '../sandbox/sandbox-greeting.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { startTracing } from '../telemetry/tracing.js';
-import { SystemClock } from '../time/clock.js';
+import { Clock } from '../time/clock.js';
 import { within } from '../time/deadline.js';
 import { EXIT } from './exit.js';
 import { reportFailedStart } from './report-failed-start.js';
@@ -58,17 +58,12 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     const embedded = options.sandbox ? await startEmbeddedSandbox(read, { fresh: options.fresh, onReset }) : null;
     opened.defer(async () => embedded?.sandbox.close());
     const { settings, sandbox = null } = embedded ?? { settings: read };
-    const created = await createApp({
-      settings,
-      clock: new SystemClock(),
-      log,
-      readAtStart: true,
-      sandbox: sandbox?.control,
-    });
+    const created = await createApp({ settings, clock: new Clock(), log, sandbox: sandbox?.control });
     opened.defer(() => created.close());
     app = created;
     if (stop.aborted) return;
     await app.listen(settings.PORT, toAddress(settings.HOST));
+    app.get(AppModule).readAtStart();
     await announce(process, logger, settings, await toUrl(app, settings.HOST), sandbox);
   };
 

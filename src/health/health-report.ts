@@ -11,6 +11,7 @@ import { HttpEdge } from '../http/http-edge.js';
 import type { SharedSnapshots } from '../sharing/shared-snapshots.js';
 import { SHARED_SNAPSHOTS } from '../sharing/sharing.module.js';
 import { SnapshotCache } from '../snapshot/snapshot-cache.js';
+import type { BackOff } from '../time/back-off.js';
 import { judgeListener, judgePath, judgeSharing, judgeStopping, type Part, type PartStatus } from './judge-parts.js';
 import { Readiness } from './readiness.js';
 
@@ -134,14 +135,8 @@ export class HealthReport {
   }
 }
 
-interface Failures {
-  readonly failingSince: string | null;
-  readonly attempts: number;
-  readonly nextAttemptAt: string | null;
-}
-
 /** The current failures of list and token as one series; all null when there are none. */
-function joinFailures(all: readonly Failures[]) {
+function joinFailures(all: readonly ReturnType<BackOff['status']>[]) {
   const failing = all.filter(({ failingSince }) => failingSince !== null);
   return {
     failingSince: failing.map(({ failingSince }) => failingSince).toSorted()[0] ?? null,

@@ -22,7 +22,6 @@ Fields and values may be added to answers. Address and host name decide who may 
 export class OpenApiController {
   /** The app to describe. Set after it is created: Nest cannot inject it. */
   app!: INestApplication;
-  #document: OpenAPIObject | undefined;
   #json: string | undefined;
   #page: string | undefined;
 
@@ -30,18 +29,13 @@ export class OpenApiController {
   json(@Res() reply: FastifyReply): void {
     reply
       .headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': CACHE_CONTROL })
-      .send((this.#json ??= JSON.stringify(this.#describe())));
+      .send((this.#json ??= JSON.stringify(createDocument(this.app))));
   }
 
   @Get('docs')
   page(@Res() reply: FastifyReply): void {
-    this.#page ??= toReferencePage(this.#describe());
+    this.#page ??= toReferencePage(createDocument(this.app));
     reply.headers({ ...PAGE_HEADERS, 'cache-control': CACHE_CONTROL }).send(this.#page);
-  }
-
-  /** The document, built when it is first asked for. */
-  #describe(): OpenAPIObject {
-    return (this.#document ??= createDocument(this.app));
   }
 }
 

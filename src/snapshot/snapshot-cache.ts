@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { RequestFields } from '../logging/request-fields.js';
 import { Settings } from '../config/settings.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
@@ -9,15 +9,6 @@ import { CachedSnapshot } from './cached-snapshot.js';
 import { allowsStale, ANY, maxAgeWithoutRefreshMs, maxLeadMs, satisfies, type Freshness } from './freshness.js';
 import { Refresher } from './refresher.js';
 import type { Snapshot } from './snapshot.js';
-
-type CacheSettings = Pick<
-  Settings,
-  | 'SNAPSHOT_FRESH_MS'
-  | 'SNAPSHOT_SOFT_TIMEOUT_MS'
-  | 'SNAPSHOT_MAX_AGE_MS'
-  | 'REQUEST_DEADLINE_MS'
-  | 'MAX_REQUESTS_WAITING'
->;
 
 /** A snapshot as it is served to one caller. */
 export interface ServedSnapshot {
@@ -59,7 +50,7 @@ export class SnapshotCache {
     private readonly cached: CachedSnapshot,
     private readonly refresher: Refresher,
     private readonly clock: Clock,
-    @Inject(Settings) private readonly settings: CacheSettings,
+    private readonly settings: Settings,
   ) {}
 
   /**

@@ -12,7 +12,7 @@ import { RecentEvents } from './recent-events.js';
 import { RecentHistory } from './recent-history.js';
 import { Gauges } from './gauges.js';
 
-/** Metrics for Prometheus and the last hour. It imports the other folders; none imports it. */
+/** Metrics for Prometheus and the last hour. It imports the other folders; no module imports it. */
 @Module({
   imports: [AccountsModule, SnapshotModule, BankModule, AuthModule, HealthModule, SharingModule],
   controllers: [MetricsController, RecentController],

@@ -7,12 +7,14 @@ export interface Instant {
 /** The instant `ms` after `from`. */
 export const later = (from: Instant, ms: number): Instant => ({ wall: from.wall + ms, monotonic: from.monotonic + ms });
 
-/** Time as an injected value, so that rules about time can be tested without waiting. */
-export abstract class Clock {
-  abstract now(): Instant;
+/** The clocks of the machine, injected so that rules about time can be tested without waiting. */
+export class Clock {
+  now(): Instant {
+    return { wall: Date.now(), monotonic: performance.now() };
+  }
 
   /**
-   * Milliseconds since `then`: the greater of what the two clocks say. A wall clock set back or a machine that slept
+   * Milliseconds since `then`: the greater of the two differences. A wall clock set back or a machine that slept
    * (the monotonic clock stands still) can so make a thing look older, never younger (docs/bank.md#token-rules, docs/api.md#freshness).
    */
   since(then: Instant): number {
@@ -23,12 +25,5 @@ export abstract class Clock {
   /** True once either clock has reached `then`. */
   hasReached(then: Instant): boolean {
     return this.since(then) >= 0;
-  }
-}
-
-/** The clocks of the machine. */
-export class SystemClock extends Clock {
-  now(): Instant {
-    return { wall: Date.now(), monotonic: performance.now() };
   }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { SystemClock } from '../../src/time/clock.js';
+import { Clock } from '../../src/time/clock.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { start } from '../support/sandbox.js';
 import { until } from '../support/until.js';
@@ -11,7 +11,7 @@ let bank: Sandbox;
 let gateway: Gateway;
 beforeAll(async () => {
   bank = await start();
-  gateway = await startGateway(bank, {}, new SystemClock(), bank.control);
+  gateway = await startGateway(bank, {}, new Clock(), bank.control);
 });
 
 const filesOf = (html: string) => [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
@@ -90,7 +90,7 @@ describe('the switches of the embedded sandbox', () => {
   });
 
   it('are left in the middle of a body without an error of the gateway', async () => {
-    const logging = await startGateway(bank, { LOG_LEVEL: 'info' }, new SystemClock(), bank.control);
+    const logging = await startGateway(bank, { LOG_LEVEL: 'info' }, new Clock(), bank.control);
     const socket = connect(logging.port, '127.0.0.1');
     const head = ['PATCH /sandbox/control HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
     socket.write([...head, 'Content-Length: 100', '', '{"latency'].join('\r\n'), () => socket.destroy());

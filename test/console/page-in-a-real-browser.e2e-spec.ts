@@ -4,7 +4,7 @@ import AxeBuilder from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { AppModule } from '../../src/app.module.js';
-import { SystemClock } from '../../src/time/clock.js';
+import { Clock } from '../../src/time/clock.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { startBrowser } from '../support/client-pages.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
@@ -30,7 +30,7 @@ describeWithChromium('the console page in a real browser', () => {
     browser = await startBrowser();
     bank = await start();
     const env = { SNAPSHOT_FRESH_MS: String(FRESH_MS) };
-    gateway = await startGateway(bank, env, new SystemClock(), bank.control);
+    gateway = await startGateway(bank, env, new Clock(), bank.control);
     await gateway.get('/api/v1/accounts');
   });
   beforeEach(async () => {

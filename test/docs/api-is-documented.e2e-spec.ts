@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { SystemClock } from '../../src/time/clock.js';
+import { Clock } from '../../src/time/clock.js';
 import { coded, documentPaths, readDocument, rowsUnder } from '../support/documents.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { start } from '../support/sandbox.js';
@@ -16,7 +16,7 @@ let gateway: Gateway;
 let paths: Record<string, { get: { parameters?: Parameter[] } }>;
 beforeAll(async () => {
   const bank = await start();
-  gateway = await startGateway(bank, {}, new SystemClock(), bank.control);
+  gateway = await startGateway(bank, {}, new Clock(), bank.control);
   ({ paths } = (await gateway.get('/openapi.json')).json as { paths: typeof paths });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import type { TlsOptions } from 'node:tls';
 import { join } from 'node:path';
-import { SystemClock } from '../../src/time/clock.js';
+import { Clock } from '../../src/time/clock.js';
 import { createAuthority, expired } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { expectNoSecret } from '../support/common-conditions.js';
@@ -250,7 +250,7 @@ describe('the doctor names what is broken', () => {
   });
 
   it('and an internal error by name and place, without its message, with exit code 1', async () => {
-    const clock = new SystemClock();
+    const clock = new Clock();
     clock.now = () => {
       throw new RangeError('secret-message');
     };

@@ -21,7 +21,7 @@ export class VirtualTime extends Clock {
     this.#startMs = startMs;
   }
 
-  now(): Instant {
+  override now(): Instant {
     return { wall: this.trueMs + this.wallErrorMs, monotonic: this.#monotonic };
   }
 

@@ -9,7 +9,7 @@ import { onClose } from './closing.js';
 import type { PretendBank } from './pretend-bank.js';
 import { until } from './until.js';
 import { Activity } from '../../src/telemetry/activity.js';
-import { SystemClock } from '../../src/time/clock.js';
+import { Clock } from '../../src/time/clock.js';
 
 export interface ClientIdentity {
   readonly key: string;
@@ -42,7 +42,7 @@ export function createEgress(
   } as Settings;
   const { EGRESS_PROXY_CA_FILE: proxyCaFile } = settings;
   const egress = new Egress(settings, tls, proxyCaFile ? readFileSync(proxyCaFile, 'utf8') : null, {
-    clock: new SystemClock(),
+    clock: new Clock(),
     logger: pino({ level: 'trace' }, { write: (line) => void lines.push(line) }),
     activity,
   });

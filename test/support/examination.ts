@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { SystemClock, type Clock } from '../../src/time/clock.js';
+import { Clock } from '../../src/time/clock.js';
 import { examine, failedStep, toExitCode, type DoctorReport } from '../../src/doctor/examine.js';
 import { printStep, printVerdict } from '../../src/doctor/print-report.js';
 import { STEPS, type StepName, type StepReport } from '../../src/doctor/steps.js';
@@ -24,7 +24,7 @@ const PATIENT = { BANK_CONNECT_TIMEOUT_MS: '20000', BANK_REQUEST_TIMEOUT_MS: '20
 /** The doctor on these settings, in this process. */
 export async function examineWith(
   env: Readonly<Record<string, string>>,
-  { offline = false, clock = new SystemClock() }: { offline?: boolean; clock?: Clock } = {},
+  { offline = false, clock = new Clock() }: { offline?: boolean; clock?: Clock } = {},
 ): Promise<Examination> {
   const printed: string[] = [];
   const report = await examine({

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { onClose } from './closing.js';
 import { createApp } from '../../src/app.setup.js';
-import { SystemClock, type Clock } from '../../src/time/clock.js';
+import { Clock } from '../../src/time/clock.js';
 import { Log } from '../../src/logging/logging.js';
 import { readSettings } from '../../src/config/read-settings.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -68,7 +68,7 @@ export function toEnvironment({ url, authUrl, files }: BankAddress): Record<stri
 export async function startGateway(
   bank: BankAddress,
   env: Record<string, string> = {},
-  clock: Clock = new SystemClock(),
+  clock: Clock = new Clock(),
   sandbox?: SandboxControl,
 ): Promise<Gateway> {
   return (await prepareGateway(bank, env, clock, sandbox)).listen();
@@ -78,7 +78,7 @@ export async function startGateway(
 export async function prepareGateway(
   bank: BankAddress,
   env: Record<string, string> = {},
-  clock: Clock = new SystemClock(),
+  clock: Clock = new Clock(),
   sandbox?: SandboxControl,
 ): Promise<{ readonly app: NestFastifyApplication; listen(): Promise<Gateway> }> {
   const read = readSettings(
@@ -93,7 +93,7 @@ export async function prepareGateway(
     pretty: false,
     destination: { write: (line) => void lines.push(line) },
   });
-  const app = await createApp({ settings, clock, log, readAtStart: false, sandbox });
+  const app = await createApp({ settings, clock, log, sandbox });
   return { app, listen };
 
   async function listen(): Promise<Gateway> {

@@ -5,7 +5,7 @@ export class MovedClock extends Clock {
   readonly #offsetMs = { wall: 0, monotonic: 0 };
   #stoppedAt: Instant | null = null;
 
-  now(): Instant {
+  override now(): Instant {
     const { wall, monotonic } = this.#stoppedAt ?? { wall: Date.now(), monotonic: performance.now() };
     return { wall: wall + this.#offsetMs.wall, monotonic: monotonic + this.#offsetMs.monotonic };
   }

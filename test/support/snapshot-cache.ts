@@ -29,7 +29,7 @@ interface Parts {
 
 /** A cache whose refreshes are those of `read`, as SnapshotModule makes one; stopped after the test. */
 export function createSnapshotCache({ read, clock, log, condition, activity = new Activity(), settings }: Parts) {
-  const all = { ...SETTINGS, ...settings };
+  const all = { ...SETTINGS, ...settings } as Settings;
   const cached = new CachedSnapshot(clock, all);
   condition ??= new BankCondition(clock, log);
   const refresher = new Refresher(cached, { read }, null, all, clock, log, activity, condition);
