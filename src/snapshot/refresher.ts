@@ -86,8 +86,10 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     return this.#inFlight;
   }
 
-  onApplicationShutdown(): void {
+  /** Ends the refresh in flight, so that its lock can be released. */
+  async onApplicationShutdown(): Promise<void> {
     this.#stop.abort(new GatewayError('stopping', 'This instance is stopping.'));
+    await this.#inFlight?.result.catch(() => undefined);
   }
 
   async #refresh(id: string, wanted: Freshness): Promise<Snapshot> {

@@ -64,7 +64,8 @@ export class SnapshotCache {
     // read once: it becomes null as time passes
     const { waiting: failure } = backOff;
     if (!inFlight && failure) return this.#staleOr(failure, wanted, 'hit');
-    const outcome = this.#outcome;
+    const { snapshot, isFresh } = this.cached;
+    const outcome = snapshot === null ? 'miss' : isFresh ? 'request' : 'stale';
     try {
       return await this.#wait(wanted, caller, outcome);
     } catch (thrown) {
@@ -130,11 +131,6 @@ export class SnapshotCache {
       error: backOff.lastError,
       failure: backOff.status(),
     };
-  }
-
-  get #outcome(): CacheOutcome {
-    if (!this.cached.snapshot) return 'miss';
-    return this.cached.isFresh ? 'request' : 'stale';
   }
 
   /** Waits for a refresh; past the soft timeout, callers that allow it get the older copy. */

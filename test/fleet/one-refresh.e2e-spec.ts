@@ -70,7 +70,7 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
 });
 
 (hasRedis() ? describe : describe.skip)('the lock', () => {
-  it('of an instance that is stopped during its refresh expires, and another refreshes', async () => {
+  it('of an instance that hangs during its refresh expires, and another refreshes', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = () => undefined;
     const cwd = temporaryDirectory();
@@ -88,6 +88,17 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
     expect(asked(bank).refreshes).toBe(2);
     expect(gateway.events('sharing.unavailable')).toEqual([]);
     holder.child.kill('SIGCONT');
+  });
+
+  it('of an instance that stops during its refresh is released at once', async () => {
+    const [bank, redis] = [await startPretendBank(), await startRedis()];
+    bank.onAccounts = () => undefined;
+    const [gateway] = await startFleet(1, bank, redis, { SHUTDOWN_GRACE_MS: '0' });
+    const left = gateway.get('/api/v1/accounts').catch(() => undefined);
+    await until(() => redis.cli('KEYS', '*').includes(':lock') && asked(bank).refreshes === 1);
+    await gateway.close();
+    expect(redis.cli('KEYS', '*')).not.toContain(':lock');
+    await left;
   });
 
   it('that another program holds and never releases is waited for, and left to its owner; the instance refreshes alone, and stores its copy', async () => {
