@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { AccountsModule } from '../accounts/accounts.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { BankModule } from '../bank/bank.module.js';
 import { HealthModule } from '../health/health.module.js';
@@ -14,7 +13,7 @@ import { Gauges } from './gauges.js';
 
 /** Metrics for Prometheus and the last hour. It imports the other folders; no module imports it. */
 @Module({
-  imports: [AccountsModule, SnapshotModule, BankModule, AuthModule, HealthModule, SharingModule],
+  imports: [SnapshotModule, BankModule, AuthModule, HealthModule, SharingModule],
   controllers: [MetricsController, RecentController],
   providers: [Metrics, Gauges, RecentHistory, RecentEvents],
 })
