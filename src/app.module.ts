@@ -16,7 +16,7 @@ import { HealthModule } from './health/health.module.js';
 import { HttpEdge } from './http/http-edge.js';
 import { ProblemFilter } from './http/problem-filter.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
-import { Log } from './logging/logging.js';
+import { Log } from './logging/log.js';
 import { ProblemsController } from './problems/problems.controller.js';
 import { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { SnapshotCache } from './snapshot/snapshot-cache.js';

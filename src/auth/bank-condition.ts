@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Log } from '../logging/logging.js';
+import { Log } from '../logging/log.js';
 import { Clock } from '../time/clock.js';
 import type { GatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';

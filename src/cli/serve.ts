@@ -8,7 +8,7 @@ import { forgetSecrets, loadSettings } from '../config/load-settings.js';
 import type { Settings } from '../config/settings.js';
 import { COMMIT, VERSION } from '../config/version.js';
 import { describeRoutes } from '../egress/route.js';
-import { Log } from '../logging/logging.js';
+import { Log } from '../logging/log.js';
 import { openStandardOutput } from '../logging/standard-output.js';
 import { sandboxPlaces } from '../sandbox/sandbox-greeting.js';
 import type { Sandbox } from '../sandbox/sandbox.js';

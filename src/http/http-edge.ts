@@ -8,7 +8,7 @@ import { fastify as createFastify, type FastifyInstance, type FastifyReply, type
 import { CALLER_LEFT, type Activity } from '../telemetry/activity.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
-import type { Log } from '../logging/logging.js';
+import type { Log } from '../logging/log.js';
 import type { RequestFields } from '../logging/request-fields.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import { isTracing, startRequestSpan } from '../telemetry/spans.js';

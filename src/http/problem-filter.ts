@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http';
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Log } from '../logging/logging.js';
+import { Log } from '../logging/log.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import type { ProblemCode } from '../problems/problem-table.js';
 import { HttpEdge } from './http-edge.js';

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { LogDestination } from './logging.js';
+import type { LogDestination } from './log.js';
 
 const STDOUT = 1;
 /** Maximum size of the lines that wait for a reader, bytes; further lines are dropped. */

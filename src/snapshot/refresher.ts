@@ -3,7 +3,7 @@ import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } fro
 import { NoToken } from '../auth/authorized-call.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import { Settings } from '../config/settings.js';
-import { Log } from '../logging/logging.js';
+import { Log } from '../logging/log.js';
 import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
 import { PROBLEMS } from '../problems/problem-table.js';
 import type { SharedSnapshots } from '../sharing/shared-snapshots.js';

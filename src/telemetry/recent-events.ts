@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Log } from '../logging/logging.js';
+import { Log } from '../logging/log.js';
 import type { AnyCode, Owner } from '../problems/problem-table.js';
 import { Clock } from '../time/clock.js';
 import type { RecentEvent } from './recent-schema.js';

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 import { keepLines } from '../../test/support/log-lines.js';
 import { Activity } from './activity.js';
-import { Log } from '../logging/logging.js';
+import { Log } from '../logging/log.js';
 import type { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import { RecentEvents } from './recent-events.js';
 import { RecentHistory } from './recent-history.js';

@@ -1,6 +1,6 @@
 import { BankCondition } from '../../src/auth/bank-condition.js';
 import type { Settings } from '../../src/config/settings.js';
-import type { Log } from '../../src/logging/logging.js';
+import type { Log } from '../../src/logging/log.js';
 import { CachedSnapshot } from '../../src/snapshot/cached-snapshot.js';
 import { Refresher } from '../../src/snapshot/refresher.js';
 import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';

@@ -1,7 +1,7 @@
 import { AxiosError, AxiosHeaders } from 'axios';
 import { describe, expect, it } from '@jest/globals';
 import { keepLines } from '../../test/support/log-lines.js';
-import { Log } from './logging.js';
+import { Log } from './log.js';
 import { GatewayError } from '../problems/gateway-error.js';
 
 /** An error as axios throws it: the whole call hangs on it, and its message may quote it. */
