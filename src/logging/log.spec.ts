@@ -70,7 +70,7 @@ describe('an error in a log line', () => {
     logger.error({ err: new TypeError('outer', { cause: loadedError() }) }, 'x');
     expect(lines()[0]?.['err']).toEqual({
       name: 'TypeError',
-      stack: expect.stringMatching(/^ {4}at .*logging\.spec/),
+      stack: expect.stringMatching(/^ {4}at .*log\.spec/),
       cause: { name: 'AxiosError', code: 'ERR_BAD_REQUEST', stack: expect.stringMatching(/^ {4}at /) },
     });
   });
