@@ -1,5 +1,8 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { countTurns } from '../../test/support/count-turns.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
@@ -41,6 +44,25 @@ describe('downloads', () => {
     expect(await refusal).toMatchObject({ code: 'overloaded', status: 503 });
     for (const stream of running) stream.destroy();
     expect(await fill(downloads)).toHaveLength(MOST);
+  });
+
+  it('that were refused are freed, and their snapshots with them, though none has ended', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const downloads = new Downloads();
+    const running = await fill(downloads);
+    const refuse = async () => {
+      const parts = endless();
+      const refusal = refusalOf(() => downloads.open(parts, new AbortController().signal, WAIT_MS));
+      await jest.advanceTimersByTimeAsync(WAIT_MS);
+      await refusal;
+      return new WeakRef(parts);
+    };
+    const refused = [await refuse(), await refuse()];
+    await turn();
+    collect();
+    expect(refused.map((each) => each.deref())).toEqual([undefined, undefined]);
+    expect(running.filter(({ destroyed }) => destroyed)).toEqual([]);
   });
 
   it('of a caller who leaves end at once, running or waiting', async () => {

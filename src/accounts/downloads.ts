@@ -24,10 +24,11 @@ export class Downloads {
    */
   async open(parts: Iterable<Buffer> | AsyncIterable<Buffer>, signal: AbortSignal, waitMs: number): Promise<Readable> {
     const { promise: begun, resolve: begin } = Promise.withResolvers<Readable>();
-    let isWaiting = true;
+    // null for a caller who no longer waits: the queue must not keep its snapshot
+    let wanted: typeof parts | null = parts;
     void this.#slots(async () => {
-      if (!isWaiting || signal.aborted) return;
-      const stream = toStream(parts);
+      if (!wanted || signal.aborted) return;
+      const stream = toStream(wanted);
       const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), MAX_DURATION_MS);
       signal.addEventListener('abort', () => stream.destroy(), { once: true });
       begin(stream);
@@ -35,7 +36,7 @@ export class Downloads {
       clearTimeout(cutOff);
     });
     const stream = await within(orAborted(begun, signal), waitMs).catch(() => null);
-    isWaiting = false;
+    wanted = null;
     if (stream === null) throw new CallerLeft();
     if (stream !== TIMED_OUT) return stream;
     throw new GatewayError('overloaded', `${MAX_DOWNLOADS} downloads are already running.`, {
