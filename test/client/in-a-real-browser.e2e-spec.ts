@@ -123,7 +123,7 @@ suite('in a real browser', () => {
     const url = await startClientPages();
     const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '500', CORS_ORIGINS: url });
     const { page, errors } = await openTab(context, `${url}/client/example/?gateway=${gateway.url}`);
-    const showing = (text: string) => page.getByText(text).first().waitFor({ timeout: 15_000 });
+    const showing = (text: string) => page.getByText(text).first().waitFor();
     await showing(name);
     await showing('10.5');
     has(accountWith(1, 1234.56, { friendlyName: name }));
