@@ -23,6 +23,8 @@ export interface Watch {
 }
 
 const [MIN_POLL_MS, FIRST_RETRY_MS, MAX_RETRY_MS] = [1000, 1000, 30_000];
+/** A timer of more ms ends at once. */
+const MAX_POLL_MS = 2 ** 31 - 1;
 
 type Poll = (signal: AbortSignal) => Promise<Answer<AccountList>>;
 
@@ -44,7 +46,7 @@ async function run(poll: Poll, handlers: WatchHandlers, ended: AbortSignal): Pro
     try {
       const { body, etag, maxAgeMs } = await poll(ended);
       if (ended.aborted) return;
-      waitMs = Math.max(maxAgeMs, MIN_POLL_MS);
+      waitMs = Math.min(Math.max(maxAgeMs, MIN_POLL_MS), MAX_POLL_MS);
       if (previous === null || failures > 0 || etag === null || etag !== previous.etag) {
         const state = toState(body, etag);
         if (failures > 0 || state.text !== previous?.text) call(handlers.onData, body, toChanges(previous, state));

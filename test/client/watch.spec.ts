@@ -55,6 +55,13 @@ describe('watch', () => {
     close();
   });
 
+  it('does not flood the gateway when a proxy sets a max-age of years, which no timer can take', async () => {
+    const { polls, close } = start(answer({ a: '1' }, { maxAgeMs: 31_536_000_000 }));
+    for (let count = 0; count < 4; count += 1) await pass(10_000);
+    expect(polls()).toBe(1);
+    close();
+  });
+
   it('reports the ids that were added, changed and removed; none with the first answer', async () => {
     const { seen, close } = start(answer({ a: '1', b: '2' }), answer({ a: '1.0', c: '3' }));
     await pass(10_000);
