@@ -102,7 +102,7 @@ export async function expectSafe(
 
 /**
  * The conditions that hold after every failure (test/README.md#the-bank): those of `expectSafe`; connections to the bank beyond the
- * pool are closed, and all of them once the gateway has stopped; so are file descriptors, within 10 s. Stops the gateway.
+ * pool are closed, and all of them once the gateway has stopped; so are file descriptors. Stops the gateway.
  */
 export async function expectCommonConditions(
   bank: PretendBank,

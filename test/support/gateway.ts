@@ -64,6 +64,9 @@ export function toEnvironment({ url, authUrl, files }: BankAddress): Record<stri
   };
 }
 
+/** More than a connection takes on a busy machine. */
+const PATIENT = { BANK_CONNECT_TIMEOUT_MS: '20000' };
+
 /** The real app on a free port, made as main makes it, with its log lines caught. */
 export async function startGateway(
   bank: BankAddress,
@@ -82,7 +85,7 @@ export async function prepareGateway(
   sandbox?: SandboxControl,
 ): Promise<{ readonly app: NestFastifyApplication; listen(): Promise<Gateway> }> {
   const read = readSettings(
-    { ...toEnvironment(bank), PORT: '0', LOG_LEVEL: 'trace', SHUTDOWN_GRACE_MS: '2000', ...env },
+    { ...toEnvironment(bank), ...PATIENT, PORT: '0', LOG_LEVEL: 'trace', SHUTDOWN_GRACE_MS: '2000', ...env },
     { sandbox: false },
   );
   const settings: Settings = { ...read.settings, mode: sandbox ? 'sandbox' : 'live' };
