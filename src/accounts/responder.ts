@@ -60,10 +60,9 @@ export class Responder {
     const waitMs = this.#deadlineMs - (waitedFrom - request.logFields.startedAt);
     const stream =
       request.method === 'HEAD' ? NOTHING() : await this.downloads.open(build(snapshot), request.signal, waitMs);
-    const ageMs = served.ageMs + performance.now() - waitedFrom;
     reply
       .headers({
-        ...this.toHeaders({ ...served, ageMs }),
+        ...this.toHeaders(afterWait(served, waitedFrom)),
         etag,
         'content-type': `${MEDIA_TYPES[format]}; charset=utf-8`,
         'content-disposition': `attachment; filename="accounts.${format}"`,
@@ -93,7 +92,9 @@ export class Responder {
   ): Promise<void> {
     const served = cached ?? (await this.#serveRefreshed(request));
     const encoding = toEncoding(request.headers['accept-encoding']);
-    this.#send(request, reply, served, await this.responses.get(served, request.url, encoding, build));
+    const waitedFrom = performance.now();
+    const response = await this.responses.get(served, request.url, encoding, build);
+    this.#send(request, reply, afterWait(served, waitedFrom), response);
   }
 
   #send(
@@ -130,6 +131,12 @@ export class Responder {
 function noteCache({ logFields }: FastifyRequest, { cache, stale }: ServedSnapshot): void {
   logFields.cache = stale ? 'stale' : cache;
 }
+
+/** The snapshot grew older while the response waited or was built. */
+const afterWait = (served: ServedSnapshot, from: number): ServedSnapshot => ({
+  ...served,
+  ageMs: served.ageMs + performance.now() - from,
+});
 
 const NOTHING = (): Readable => Readable.from([]);
 
