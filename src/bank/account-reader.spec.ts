@@ -293,6 +293,18 @@ describe('a page size that the bank refuses', () => {
   });
 });
 
+it('a page size is remembered only if a whole pass was read with it', async () => {
+  let fails = true;
+  const good = answerAs({ size: 230, clamp: 5000 });
+  const failing = ({ pageSize }: PageRequest) => answer(pageSize > 10 ? 413 : 500);
+  const { read, requests } = begin((request) => (fails ? failing(request) : good(request)), { pageSize: 5000 });
+  await refusalOf(read);
+  fails = false;
+  requests.length = 0;
+  await read();
+  expect(requests.map((request) => request.pageSize)).toEqual([5000]);
+});
+
 describe('a call for a page that fails', () => {
   const unreachable = () => {
     throw new GatewayError('bank-unreachable', 'down');

@@ -27,11 +27,10 @@ export interface ListPage {
 interface RefreshOptions {
   readonly call: Pick<AuthorizedCall, 'get'>;
   readonly drift: Pick<BankDrift, 'note'>;
-  readonly pageSize: number;
   readonly maxConcurrentRequests: number;
   /** Facts about the bank that one refresh learns for the next. */
   readonly learned: {
-    /** The page size that the bank was last found to accept. */
+    /** The page size of the last pass that was read as a whole. */
     pageSize: number;
     /** Number of pages of the last list. As many are requested at once, which saves a round trip. */
     expectedPages: number;
@@ -49,7 +48,7 @@ export class AccountReader {
     @Inject(Settings) settings: Pick<Settings, 'BANK_PAGE_SIZE' | 'BANK_MAX_CONCURRENT_REQUESTS'>,
   ) {
     const { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests } = settings;
-    this.#options = { call, drift, pageSize, maxConcurrentRequests, learned: { pageSize, expectedPages: 1 } };
+    this.#options = { call, drift, maxConcurrentRequests, learned: { pageSize, expectedPages: 1 } };
   }
 
   /** A refresh that calls the bank while its pages are iterated; `signal` ends it. */
@@ -96,15 +95,15 @@ class ListRefresh {
 
   async *#pass(): AsyncGenerator<ListPage, void> {
     const { learned } = this.options;
-    while (!(yield* this.#passWith(learned.pageSize))) {
-      if (learned.pageSize === 1) {
-        // no size is at fault: pages of one account would never read a long list
-        learned.pageSize = this.options.pageSize;
+    let { pageSize } = learned;
+    while (!(yield* this.#passWith(pageSize))) {
+      if (pageSize === 1) {
         throw new GatewayError('bank-refused', 'The bank rejects every page size of the account list.');
       }
-      learned.pageSize = Math.floor(learned.pageSize / 2);
+      pageSize = Math.floor(pageSize / 2);
       learned.expectedPages = 1;
     }
+    learned.pageSize = pageSize;
     learned.expectedPages = this.result.pages;
   }
 
