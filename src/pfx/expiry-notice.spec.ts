@@ -39,6 +39,12 @@ describe('notice of the end of a certificate', () => {
     expect(lines.map(({ daysLeft: left }) => left)).toEqual([20, 14]);
   });
 
+  it('is given again in time after the clock of the machine was wrong', () => {
+    const { notice, lines } = startNotice();
+    for (const day of [100, -400, 99, 30]) notice.check(certificate(), END - day * DAY_MS);
+    expect(lines.map(({ daysLeft: left }) => left)).toEqual([-400, 30]);
+  });
+
   it('is not given for one that lasts, and starts afresh with another certificate', () => {
     const { notice, lines } = startNotice();
     notice.check(certificate(), END - 61 * DAY_MS);

@@ -47,9 +47,11 @@ export class ExpiryNotice {
       this.#saidDays = Infinity;
     }
     const left = (certificate.notAfter.getTime() - nowMs) / DAY_MS;
-    const due = NOTICE_DAYS.findLast((days) => left <= days);
-    if (due === undefined || due >= this.#saidDays) return;
+    const due = NOTICE_DAYS.findLast((days) => left <= days) ?? Infinity;
+    const isDue = due < this.#saidDays;
+    // it grows again when a wrong clock is corrected
     this.#saidDays = due;
+    if (!isDue) return;
     const { subject, thumbprint, notAfter } = certificate;
     const { use, what, remedy } = this.#wording;
     const fields = {
