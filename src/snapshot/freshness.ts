@@ -46,7 +46,7 @@ export function maxAgeWithoutRefreshMs({ noCache, maxAge }: Freshness, durationM
 }
 
 /** Maximum time, ms, by which a refresh may have started before the request that waits for it. */
-export const maxLeadMs = ({ maxAge }: Freshness): number => toMs(maxAge);
+export const maxLeadMs = ({ maxAge }: Freshness): number => Math.max(NOW_MS, toMs(maxAge));
 
 /**
  * True if the result of a refresh satisfies a caller who waited for it.
