@@ -23,7 +23,7 @@ export class Responder {
     private readonly downloads: Downloads,
     settings: Settings,
   ) {
-    this.#freshMs = settings.SNAPSHOT_FRESH_MS;
+    this.#freshMs = Math.min(settings.SNAPSHOT_FRESH_MS, settings.SNAPSHOT_MAX_AGE_MS);
     this.#deadlineMs = settings.REQUEST_DEADLINE_MS;
   }
 

@@ -31,6 +31,11 @@ describe('a TLS alert', () => {
   });
 });
 
+it('a host name keeps its letters at the start of a sentence', () => {
+  const { detail } = failure(withCode('EPIPE'), { ...NEVER_ANSWERED, target: 'api.bank.example:443' });
+  expect(detail).toMatch(/^api\.bank\.example:443 closed/);
+});
+
 describe('a failed call', () => {
   it.each<[string, unknown, Change, string, RegExp]>([
     [

@@ -29,8 +29,7 @@ export function toWireError(failure: CallFailed, context: FailureContext): Gatew
   const chain = causesOf(failure.cause);
   const unconnected = chain.find((error) => error instanceof GatewayError);
   if (unconnected) return unconnected;
-  const fail = (code: ProblemCode, detail: string) =>
-    new GatewayError(code, detail.charAt(0).toUpperCase() + detail.slice(1));
+  const fail = (code: ProblemCode, detail: string) => new GatewayError(code, detail.replace(/^the /, 'The '));
 
   const alert = chain.map(({ message }) => /SSL alert number (\d+)/.exec(message)?.[1]).find(Boolean);
   if (alert !== undefined && CERTIFICATE_ALERTS.has(alert)) {
