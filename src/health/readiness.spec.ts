@@ -12,6 +12,7 @@ import { createSnapshotCache } from '../../test/support/snapshot-cache.js';
 import type { ReadSnapshot } from '../snapshot/snapshot-reader.js';
 import type { HttpEdge } from '../http/http-edge.js';
 import { GatewayError } from '../problems/gateway-error.js';
+import { orAborted } from '../time/deadline.js';
 import { Readiness } from './readiness.js';
 
 const ANY = { noCache: false, maxAge: null, onlyIfCached: false };
@@ -42,12 +43,12 @@ class Scene {
       },
     });
     // as AuthorizedCall does: without a token the bank is not asked, and the bank has not failed
-    const read = async () => {
-      await this.tokens.get().catch((error: GatewayError) => {
+    const read = async (_refreshId: string, signal: AbortSignal) => {
+      await orAborted(this.tokens.get(), signal).catch((error: GatewayError) => {
         throw new NoToken(error.code, error.detail, error);
       });
       this.counts.refreshes += 1;
-      return this.onRefresh();
+      return orAborted(this.onRefresh(), signal);
     };
     this.snapshots = createSnapshotCache({ read, clock, log }).snapshots;
     const identities = { current: { tokens: this.tokens }, status: () => ({ unusable: this.unusable }) };
