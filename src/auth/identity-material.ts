@@ -36,10 +36,14 @@ export async function readIdentityMaterial(
     const certificate = await openCertificate({ source, roots: ca && ca.certificates.map(String), now }, signal);
     return { certificate, username, password, ca: ca && String(ca.pem), proxyCa };
   } catch (error) {
-    if (!(error instanceof CertificateUnreadable) || source.kind === 'pem') throw error;
-    const place = settings.BANK_PFX_FILE ? `BANK_PFX_FILE ${settings.BANK_PFX_FILE}` : 'BANK_PFX_BASE64';
-    throw new CertificateUnreadable(error.reason, `${place}: ${error.problem}`, error.remedy);
+    if (!(error instanceof CertificateUnreadable)) throw error;
+    throw new CertificateUnreadable(error.reason, `${describeSource(settings)}: ${error.problem}`, error.remedy);
   }
+}
+
+function describeSource({ BANK_PFX_FILE: pfx, BANK_CERT_FILE: chain, BANK_KEY_FILE: key }: Settings): string {
+  if (chain && key) return `BANK_CERT_FILE ${chain}, BANK_KEY_FILE ${key}`;
+  return pfx ? `BANK_PFX_FILE ${pfx}` : 'BANK_PFX_BASE64';
 }
 
 /** The files to watch: a change means a new identity. */

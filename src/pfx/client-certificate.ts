@@ -92,7 +92,7 @@ function choosePair(keys: readonly KeyObject[], leaves: readonly X509Certificate
   if (leaves.length === 0) {
     throw new CertificateUnreadable(
       'no-certificate',
-      'The PFX has a private key but no certificate, or BANK_CERT_FILE is not a PEM file.',
+      'There is a private key but no certificate.',
       'Put the certificate and its intermediates into the file.',
     );
   }

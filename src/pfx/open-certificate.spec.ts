@@ -238,7 +238,7 @@ function toBags(name: string): Buffer[] {
     expect(taken).toMatchObject({ certificatePem: pem('rsa'), chainPem: [pem('lower'), pem('middle')], warnings: [] });
   });
 
-  it('that do not fit are refused with the variable to correct', async () => {
+  it('that do not fit are refused with the reason', async () => {
     const [chain, key] = [chainFile(), workshop.read('rsa.key')];
     const encrypted = workshop.openssl('pkcs8', '-topk8', '-in', 'rsa.key', '-passout', 'pass:secret');
     const damaged = (file: Buffer) => Buffer.from(file.toString().replace(/\n.{20}/, '\n'));
@@ -246,10 +246,10 @@ function toBags(name: string): Buffer[] {
       [chain, workshop.read('ec.key'), '', /^key-mismatch: /],
       [chain, encrypted, '', /^passcode: .*Check BANK_KEY_PASSPHRASE/],
       [chain, encrypted, 'wrong', /^passcode: .*Check BANK_KEY_PASSPHRASE/],
-      [key, key, '', /^no-certificate: .*BANK_CERT_FILE/],
-      [chain, chain, '', /^no-key: BANK_KEY_FILE/],
-      [chain, damaged(key), '', /^no-key: BANK_KEY_FILE/],
-      [damaged(chain), key, '', /^damaged: .*BANK_CERT_FILE/],
+      [key, key, '', /^no-certificate: /],
+      [chain, chain, '', /^no-key: /],
+      [chain, damaged(key), '', /^no-key: /],
+      [damaged(chain), key, '', /^damaged: /],
     ];
     for (const [a, b, passphrase, refusal] of cases)
       expect(await refusalOf(openPem(a, b, passphrase))).toMatch(refusal);

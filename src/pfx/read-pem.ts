@@ -16,9 +16,7 @@ function readChain(chain: string): X509Certificate[] {
   try {
     return (chain.match(CERTIFICATE) ?? []).map((block) => new X509Certificate(block));
   } catch (cause) {
-    throw new CertificateUnreadable('damaged', 'A certificate in BANK_CERT_FILE is damaged.', 'Copy the file again.', {
-      cause,
-    });
+    throw new CertificateUnreadable('damaged', 'A certificate is damaged.', 'Copy the file again.', { cause });
   }
 }
 
@@ -29,13 +27,13 @@ function readKey(pem: string, passphrase: string): KeyObject {
     throw /ENCRYPTED/.test(pem)
       ? new CertificateUnreadable(
           'passcode',
-          'The passphrase of the private key in BANK_KEY_FILE is missing or wrong, or the file is damaged.',
+          'The passphrase of the private key is missing or wrong, or its file is damaged.',
           'Check BANK_KEY_PASSPHRASE; to try one: openssl pkey -in key.pem -noout.',
           { cause },
         )
       : new CertificateUnreadable(
           'no-key',
-          'BANK_KEY_FILE has no PEM private key, or a damaged one.',
+          'There is no PEM private key, or a damaged one.',
           'Use the PEM file with the private key of the certificate.',
           { cause },
         );

@@ -25,7 +25,8 @@ export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Prom
   if (!endpoint) return null;
   // the exporter would fall back to localhost for an address that it cannot parse
   if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
-    const warning = 'the endpoint of OTEL_EXPORTER_OTLP is not an http or https address; no traces are sent';
+    const warning =
+      'OTEL_EXPORTER_OTLP_ENDPOINT (or _TRACES_ENDPOINT) is not an http or https address; no traces are sent';
     logger.warn({ event: 'config.warning' }, warning);
     return null;
   }
