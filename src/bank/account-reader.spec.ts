@@ -357,7 +357,7 @@ describe('a refresh that fails', () => {
     }
   });
 
-  it('aborts its other requests and starts no more', async () => {
+  it('aborts its other requests and starts no others', async () => {
     const answerTo = answerAs({ size: 1000 });
     const { read, requests } = begin((request) => {
       if (request.pageNumber === 4) throw new GatewayError('bank-timeout', 'page 4');

@@ -105,7 +105,7 @@ describe('the counts of a page', () => {
     expect([page.rowCount, page.echoedSize]).toEqual([count, size]);
   });
 
-  it('may stand beside the rows', () => {
+  it('may be next to the rows', () => {
     expect(read({ accounts: [A], rowCount: 7, pageSize: 5 })).toMatchObject({ rowCount: 7, echoedSize: 5 });
   });
 

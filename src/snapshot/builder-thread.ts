@@ -73,17 +73,12 @@ export class BuilderThread {
 }
 
 function hasEnded(cause?: unknown): GatewayError {
-  return (cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY'
-    ? new GatewayError('bank-response-invalid', 'The account list is too large for the memory of this service.', {
-        cause,
-      })
-    : new GatewayError(
-        'internal-error',
-        'The thread that builds the snapshot ended; the next refresh starts another.',
-        {
-          cause,
-        },
-      );
+  if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+    const detail = 'The account list is too large for the memory of this service.';
+    return new GatewayError('bank-response-invalid', detail, { cause });
+  }
+  const detail = 'The thread that builds the snapshot ended; the next refresh starts another.';
+  return new GatewayError('internal-error', detail, { cause });
 }
 
 /** Copies the bytes to a transferable buffer if they share one with other data, as small buffers do. */

@@ -177,7 +177,7 @@ export class SnapshotCache {
       const refresh = inFlight ?? this.refresher.start(wanted);
       if (logFields) logFields.refreshId = refresh.id;
       refresh.waiting.add(logFields?.span);
-      // a caller who is no longer waiting is freed, though the refresh may take a minute more
+      // frees a caller who no longer waits, though the refresh may take another minute
       const snapshot = await orAborted(refresh.result, left);
       if (satisfies(wanted, leadOf(snapshot.askedAt), snapshot.durationMs, this.settings)) return snapshot;
     }

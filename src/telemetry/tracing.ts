@@ -25,8 +25,9 @@ export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Prom
   if (!endpoint) return null;
   // the exporter would fall back to localhost for an address that it cannot parse
   if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) {
-    const warning =
-      'OTEL_EXPORTER_OTLP_ENDPOINT (or _TRACES_ENDPOINT) is not an http or https address; no traces are sent';
+    const name = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
+    const variable = env[name] ? name : 'OTEL_EXPORTER_OTLP_ENDPOINT';
+    const warning = `${variable} is not an http or https address; no traces are sent`;
     logger.warn({ event: 'config.warning' }, warning);
     return null;
   }

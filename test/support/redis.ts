@@ -66,7 +66,7 @@ export async function startRedis({
   }
   writeFileSync(join(directory, 'redis.conf'), `${lines.join('\n')}\n`);
   const { pid } = await startTool('redis-server', [join(directory, 'redis.conf')], at);
-  // the gateway waits 200 ms for Redis, which must not be late because other tests take the processor
+  // the gateway waits 200 ms for Redis, which must not be late because other tests use the CPU
   prefer(pid);
   const url = `${tls ? 'rediss' : 'redis'}://${credentials}127.0.0.1:${at}`;
   const tlsArgs = tls ? ['--tls', '--cacert', join(directory, 'ca.pem')] : [];
