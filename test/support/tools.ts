@@ -56,11 +56,15 @@ export async function startTool(program: string, args: readonly string[], port: 
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
   child.stdin.on('error', () => undefined);
+  let missing: Error | null = null;
+  child.once('error', (error) => (missing = error));
   onClose(async () => {
     child.kill('SIGKILL');
     await ended;
   });
   await until(() => {
+    // no such program, for one: it never runs
+    if (missing) throw missing;
     if (child.exitCode !== null) throw new Error(`${program} does not start: ${output}`);
     return accepts(port);
   });
