@@ -8,20 +8,20 @@ import { IdentityHolder } from './auth/identity-holder.js';
 import { BankModule } from './bank/bank.module.js';
 import { Clock } from './time/clock.js';
 import { Settings } from './config/settings.js';
-import { ConsoleController } from './console/console.controller.js';
-import { SandboxControlController } from './console/sandbox-control.controller.js';
-import { ClientPackageController } from './guide/client-package.controller.js';
-import { GuideController } from './guide/guide.controller.js';
-import { HealthModule } from './health/health.module.js';
+import { ConsoleController } from './pages/console/console.controller.js';
+import { SandboxControlController } from './pages/console/sandbox-control.controller.js';
+import { ClientPackageController } from './pages/guide/client-package.controller.js';
+import { GuideController } from './pages/guide/guide.controller.js';
+import { HealthModule } from './operations/health/health.module.js';
 import { HttpEdge } from './http/http-edge.js';
 import { ProblemFilter } from './http/problem-filter.js';
-import { OpenApiController } from './openapi/openapi.controller.js';
-import { Log } from './logging/log.js';
-import { ProblemsController } from './problems/problems.controller.js';
+import { OpenApiController } from './pages/openapi/openapi.controller.js';
+import { Log } from './telemetry/log.js';
+import { ProblemsController } from './pages/problems/problems.controller.js';
 import { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { SnapshotCache } from './snapshot/snapshot-cache.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
-import { TelemetryModule } from './telemetry/telemetry.module.js';
+import { TelemetryModule } from './operations/metrics/metrics.module.js';
 
 /** Components built by the command line or a test. */
 export interface AppParts {

@@ -5,7 +5,7 @@ import { Activity } from './telemetry/activity.js';
 import { AppModule, type AppParts } from './app.module.js';
 import { HttpEdge } from './http/http-edge.js';
 import { ValidationPipe } from './http/validation-pipe.js';
-import { OpenApiController } from './openapi/openapi.controller.js';
+import { OpenApiController } from './pages/openapi/openapi.controller.js';
 
 /**
  * The app as it is served; tests make the very same. `listen` (or `init`) starts it, so guards, interceptors and hooks

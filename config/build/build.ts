@@ -25,8 +25,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
 /** Each worker thread is one CommonJS file, which the program reads at its start. */
 const WORKERS = {
-  'snapshot-builder': 'src/snapshot/builder.worker.ts',
-  'open-certificate': 'src/pfx/open-certificate.worker.ts',
+  'snapshot-builder': 'src/list/builder.worker.ts',
+  'open-certificate': 'src/auth/pfx/open-certificate.worker.ts',
 };
 const SOURCES = [
   'src',
@@ -123,14 +123,14 @@ async function buildInto(directory: string): Promise<void> {
     modules.push(...files.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])));
   }
   await buildPage({
-    configFile: join(ROOT, 'src/console/web/vite.config.ts'),
+    configFile: join(ROOT, 'src/pages/console/web/vite.config.ts'),
     logLevel: 'warn',
     build: { outDir: join(directory, 'console') },
   });
   packClient(join(directory, 'client'));
   if (flags.sbom) writeFileSync(join(directory, 'sbom.cdx.json'), createSbom());
   cpSync(join(ROOT, 'docs'), join(directory, 'guide'), { recursive: true });
-  const styles = ['palette', 'documents'].map((name) => join(ROOT, `src/console/web/styles/${name}.css`));
+  const styles = ['palette', 'documents'].map((name) => join(ROOT, `src/pages/console/web/styles/${name}.css`));
   writeFileSync(join(directory, 'guide.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'));
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(modules, ['preact'], ROOT));
   // what is in dist/*.js are ES modules, wherever it is copied

@@ -1,11 +1,11 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { assertAcceptsJson, createStrictTypeChooser } from '../http/negotiation.js';
-import { refTo } from '../openapi/schemas.js';
-import { GatewayError } from '../problems/gateway-error.js';
-import { select } from '../snapshot/select.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import { assertAcceptsJson, createStrictTypeChooser } from '../representation/negotiation.js';
+import { refTo } from '../representation/schemas.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import { select } from '../list/select.js';
+import type { Snapshot } from '../list/snapshot.js';
 import { CSV_COLUMNS, toCsv } from './csv.js';
 import type { JsonBody } from './encoded-responses.js';
 import { FORMATS, listQuerySchema, MEDIA_TYPES, noQuerySchema, type Format, type ListQuery } from './list-query.js';

@@ -1,9 +1,9 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { assertAcceptsJson } from '../http/negotiation.js';
-import { refTo } from '../openapi/schemas.js';
-import { matchAccounts } from '../snapshot/select.js';
+import { assertAcceptsJson } from '../representation/negotiation.js';
+import { refTo } from '../representation/schemas.js';
+import { matchAccounts } from '../list/select.js';
 import { toJsonBody } from './encoded-responses.js';
 import { filtersSchema, MEDIA_TYPES, type FilterQuery } from './list-query.js';
 import { Responder } from './responder.js';

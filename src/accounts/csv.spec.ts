@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import type { Account } from '../snapshot/account.js';
+import type { Account } from '../list/account.js';
 import { account, balance, accountLists } from '../../test/support/sample-snapshots.js';
 import { CSV_COLUMNS, toCsv, type CsvDialect } from './csv.js';
 

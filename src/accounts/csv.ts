@@ -1,4 +1,4 @@
-import type { Account, Balance } from '../snapshot/account.js';
+import type { Account, Balance } from '../list/account.js';
 
 /** Separators of a CSV, which differ between countries. */
 export interface CsvDialect {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import { CallerLeft } from '../snapshot/snapshot-cache.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import { nextTimeSlice, SLICE_MS } from '../time/time-slice.js';

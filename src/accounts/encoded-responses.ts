@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../http/negotiation.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../representation/negotiation.js';
+import type { Snapshot } from '../list/snapshot.js';
 import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
 import { nextTimeSlice } from '../time/time-slice.js';
 

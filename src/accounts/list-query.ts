@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { foldNumber } from '../snapshot/fold-text.js';
-import type { Filters, Sort } from '../snapshot/select.js';
-import { SORT_FIELDS } from '../snapshot/sort-order.js';
+import { foldNumber } from '../list/fold-text.js';
+import type { Filters, Sort } from '../list/select.js';
+import { SORT_FIELDS } from '../list/sort-order.js';
 
 const error = (issue: { readonly input?: unknown }) =>
   Array.isArray(issue.input) ? 'is given more than once' : 'must be a text';

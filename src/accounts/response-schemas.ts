@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { accountSchema } from '../snapshot/account-schema.js';
+import { accountSchema } from '../list/account-schema.js';
 import { totalSchema } from './totals.js';
 
 /** Schema of the snapshot's state in a response. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Balance } from '../snapshot/account.js';
-import { ExactSum } from '../snapshot/decimal.js';
-import { toSortableInstant } from '../snapshot/sortable-instant.js';
-import type { Mask } from '../snapshot/select.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
-import { compareTexts } from '../snapshot/sort-order.js';
+import type { Balance } from '../list/account.js';
+import { ExactSum } from '../list/decimal.js';
+import { toSortableInstant } from '../list/sortable-instant.js';
+import type { Mask } from '../list/select.js';
+import type { Snapshot } from '../list/snapshot.js';
+import { compareTexts } from '../list/sort-order.js';
 import { nextTimeSlice, SLICE_MS } from '../time/time-slice.js';
 
 const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;

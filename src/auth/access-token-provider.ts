@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
 import { BackOff } from '../time/back-off.js';
 import type { Clock, Instant } from '../time/clock.js';
-import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { AccessToken } from './request-token.js';
 import type { BankCondition } from './bank-condition.js';
 

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Activity } from '../telemetry/activity.js';
 import { Clock } from '../time/clock.js';
-import { Log } from '../logging/log.js';
+import { Log } from '../telemetry/log.js';
 import { Settings } from '../config/settings.js';
 import { AuthorizedCall } from './authorized-call.js';
 import { BankCondition } from './bank-condition.js';

@@ -5,7 +5,7 @@ import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { TooLateToSend } from '../egress/egress.js';
 import type { WireRequest } from '../egress/wire-client.js';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import { AccessTokenProvider } from './access-token-provider.js';
 import { AuthorizedCall, NoToken } from './authorized-call.js';
 import { toAccessToken } from './request-token.js';

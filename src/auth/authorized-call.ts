@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { orAborted } from '../time/deadline.js';
 import { TooLateToSend } from '../egress/egress.js';
 import type { WireAnswer, WireRequest } from '../egress/wire-client.js';
-import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { Clock } from '../time/clock.js';
 import { Settings } from '../config/settings.js';
 import type { AccessToken } from './request-token.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Log } from '../logging/log.js';
+import { Log } from '../telemetry/log.js';
 import { Clock } from '../time/clock.js';
-import type { GatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import type { GatewayError } from '../errors/gateway-error.js';
+import type { ProblemCode } from '../errors/problem-table.js';
 
 type BankWork = 'token' | 'refresh';
 

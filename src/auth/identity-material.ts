@@ -1,10 +1,10 @@
 import type { Settings } from '../config/settings.js';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import { readCertificates } from '../config/pem-file.js';
 import { FileUnusable, readSmallFile } from '../config/small-file.js';
-import type { ClientCertificate } from '../pfx/client-certificate.js';
-import { openCertificate, type CertificateRequest } from '../pfx/open-certificate.js';
-import { CertificateUnreadable } from '../pfx/certificate-unreadable.js';
+import type { ClientCertificate } from './pfx/client-certificate.js';
+import { openCertificate, type CertificateRequest } from './pfx/open-certificate.js';
+import { CertificateUnreadable } from './pfx/certificate-unreadable.js';
 
 /** Everything that identifies us to the bank, read and checked together. */
 export interface IdentityMaterial {

@@ -4,7 +4,7 @@ import { later, type Clock, type Instant } from '../time/clock.js';
 import { toAnswerError } from '../egress/answer-error.js';
 import type { Egress } from '../egress/egress.js';
 import type { WireAnswer } from '../egress/wire-client.js';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import type { IdentityMaterial } from './identity-material.js';
 
 /** Path of the token endpoint below {auth_url} (docs/bank.md#token-endpoint). */

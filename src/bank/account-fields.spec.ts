@@ -37,7 +37,7 @@ const EMPTY = {
   ...Object.fromEntries(LISTS.map((name) => [name, []])),
 };
 
-// how each field is kept is tested in src/snapshot/account.spec.ts
+// how each field is kept is tested in src/list/account.spec.ts
 describe('an account of the bank', () => {
   it('that has but an id has null and [] for all else', () => {
     expect(read({})).toEqual(EMPTY);

@@ -1,4 +1,4 @@
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 
 /** Reads one of the bank's fields. @throws FieldInvalid */
 type Field<T> = (value: unknown) => T;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { NoToken } from '../auth/authorized-call.js';
 import type { WireAnswer } from '../egress/wire-client.js';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import { AccountReader } from './account-reader.js';
 import type { BankAccount } from './account-fields.js';
 import { PageReader } from './page-reader.js';

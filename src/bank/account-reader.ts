@@ -5,7 +5,7 @@ import { Settings } from '../config/settings.js';
 import { toAnswerError } from '../egress/answer-error.js';
 import { ProxyTimedOut } from '../egress/open-tunnel.js';
 import type { WireAnswer } from '../egress/wire-client.js';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import { BankDrift } from './bank-drift.js';
 import type { PageFacts } from './page-reader.js';
 import { Paging, type AccountList } from './paging.js';

@@ -1,4 +1,4 @@
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import { readBankAccount, type BankAccount } from './account-fields.js';
 import { findDrift, type Drift } from './find-drift.js';
 import { quoteNumbers, TooManyValues } from './quote-numbers.js';

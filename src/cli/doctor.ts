@@ -1,6 +1,6 @@
 import { Clock } from '../time/clock.js';
-import { examine, toExitCode } from '../doctor/examine.js';
-import { printStep, printVerdict } from '../doctor/print-report.js';
+import { examine, toExitCode } from '../operations/doctor/examine.js';
+import { printStep, printVerdict } from '../operations/doctor/print-report.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import { loadSettings } from '../config/load-settings.js';
 import { VERSION } from '../config/version.js';

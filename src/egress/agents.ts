@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import type { Settings } from '../config/settings.js';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import { openTunnel, toNoTls, type Proxy } from './open-tunnel.js';
 
 /**

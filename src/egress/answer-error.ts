@@ -1,5 +1,5 @@
-import { GatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import type { ProblemCode } from '../errors/problem-table.js';
 import type { WireAnswer } from './wire-client.js';
 
 /** The two endpoints of the bank. */

@@ -1,7 +1,7 @@
 import { request as requestOverTcp } from 'node:http';
 import { request as requestOverTls } from 'node:https';
 import { isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import { toUnboundReason } from './wire-failure.js';
 
 /** Maximum size of a proxy's response to CONNECT. */

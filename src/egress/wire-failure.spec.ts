@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import { CallFailed } from './wire-client.js';
 import { toWireError, type FailureContext } from './wire-failure.js';
 

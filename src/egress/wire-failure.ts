@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
-import { GatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import type { ProblemCode } from '../errors/problem-table.js';
 import type { Settings } from '../config/settings.js';
 import { AnswerTooLarge, type CallFailed } from './wire-client.js';
 

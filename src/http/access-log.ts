@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Level, Logger } from 'pino';
 import type { Activity } from '../telemetry/activity.js';
-import '../logging/request-fields.js';
-import type { GatewayError } from '../problems/gateway-error.js';
+import '../telemetry/request-fields.js';
+import type { GatewayError } from '../errors/gateway-error.js';
 import { endRequestSpan } from '../telemetry/spans.js';
 import { isProbe } from './guard.js';
 

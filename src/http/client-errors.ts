@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import type { AccessLog } from './access-log.js';
 import type { Connections } from './connections.js';
 import { MAX_HEADER_BYTES } from './create-server.js';
 import { toProblemAnswer } from './problem-answer.js';
-import { SECURITY_HEADERS } from './security-headers.js';
+import { SECURITY_HEADERS } from '../representation/security-headers.js';
 
 export type ClientError = Error & { readonly code?: string | undefined; readonly rawPacket?: unknown };
 

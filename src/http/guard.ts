@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import type { Settings } from '../config/settings.js';
 import { createClientList } from './client-list.js';
 import { createOriginCheck } from './cors.js';

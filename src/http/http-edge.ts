@@ -8,9 +8,9 @@ import { fastify as createFastify, type FastifyInstance, type FastifyReply, type
 import { CALLER_LEFT, type Activity } from '../telemetry/activity.js';
 import type { Clock } from '../time/clock.js';
 import type { Settings } from '../config/settings.js';
-import type { Log } from '../logging/log.js';
-import type { RequestFields } from '../logging/request-fields.js';
-import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
+import type { Log } from '../telemetry/log.js';
+import type { RequestFields } from '../telemetry/request-fields.js';
+import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { isTracing, startRequestSpan } from '../telemetry/spans.js';
 import { AccessLog } from './access-log.js';
 import { ClientErrors, type ClientError } from './client-errors.js';
@@ -19,10 +19,10 @@ import { Cors } from './cors.js';
 import { createServer } from './create-server.js';
 import { createGuard, isProbe, toPath } from './guard.js';
 import { ListenerCertificate } from './listener-certificate.js';
-import { compressResponse } from './negotiation.js';
+import { compressResponse } from '../representation/negotiation.js';
 import { sendProblem } from './problem-answer.js';
 import { RouteMethods } from './route-methods.js';
-import { SECURITY_HEADERS } from './security-headers.js';
+import { SECURITY_HEADERS } from '../representation/security-headers.js';
 
 /** Request headers that a response may depend on. All responses have the same list, so that no route can forget one. */
 const VARY = 'Accept, Accept-Encoding, Origin';

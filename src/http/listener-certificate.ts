@@ -5,7 +5,7 @@ import type { Clock } from '../time/clock.js';
 import { FileWatch } from '../config/file-watch.js';
 import { readListenerPair } from '../config/pem-file.js';
 import { FileUnusable } from '../config/small-file.js';
-import { daysLeft, ExpiryNotice } from '../pfx/expiry-notice.js';
+import { daysLeft, ExpiryNotice } from '../config/expiry-notice.js';
 
 /** TLS_CERT_FILE and TLS_KEY_FILE. */
 interface CertificateFiles {

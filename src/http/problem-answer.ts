@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import '../logging/request-fields.js';
-import type { GatewayError } from '../problems/gateway-error.js';
+import '../telemetry/request-fields.js';
+import type { GatewayError } from '../errors/gateway-error.js';
 import { toPath } from './guard.js';
-import { createTypeChooser } from './negotiation.js';
-import { toProblemDocument, toProblemHeaders } from '../problems/problem-document.js';
-import { toFailurePage } from '../problems/problem-pages.js';
-import { PAGE_HEADERS } from './security-headers.js';
+import { createTypeChooser } from '../representation/negotiation.js';
+import { toProblemDocument, toProblemHeaders } from '../errors/problem-document.js';
+import { toFailurePage } from '../pages/problems/problem-pages.js';
+import { PAGE_HEADERS } from '../representation/security-headers.js';
 
 /** The only place that serializes errors. `instance` is the path of the request, without its query. */
 export function toProblemAnswer(error: GatewayError, instance: string, requestId: string) {

@@ -1,9 +1,9 @@
 import { ServerResponse } from 'node:http';
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Log } from '../logging/log.js';
-import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import { Log } from '../telemetry/log.js';
+import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
+import type { ProblemCode } from '../errors/problem-table.js';
 import { HttpEdge } from './http-edge.js';
 import { sendProblem } from './problem-answer.js';
 

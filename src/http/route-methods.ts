@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 
 /** Methods that Node parses; CONNECT never becomes a request. */
 const ALL = METHODS.filter((method) => method !== 'CONNECT');

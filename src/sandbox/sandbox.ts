@@ -3,19 +3,19 @@ import type { Server } from 'node:http';
 import type { ServerOptions } from 'node:https';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { AccessTokens } from './access-tokens.js';
+import { AccessTokens } from './state/access-tokens.js';
 import { AccountBook } from './accounts/account-book.js';
-import type { Endpoint } from './faults.js';
+import type { Endpoint } from './state/faults.js';
 import { createControlServer } from './control/control-server.js';
 import { SandboxControl } from './control/sandbox-control.js';
 import { createServerCertificate, loadIdentity } from './identity/identity.js';
 import { toSandboxFiles, type IdentityContent, type SandboxFiles } from './identity/identity-files.js';
 import { checkFree, listen, SandboxNotStarted, type Place } from './listen.js';
-import { RequestLog, type SeenRequest } from './request-log.js';
+import { RequestLog, type SeenRequest } from './state/request-log.js';
 import { createBankServer } from './service/bank-server.js';
-import type { BankState } from './service/bank-state.js';
+import type { BankState } from './state/bank-state.js';
 import type { Script } from './service/serve-request.js';
-import { Switches } from './switches.js';
+import { Switches } from './state/switches.js';
 
 /** Settings of the sandbox (docs/settings.md#the-sandbox-bank). Port 0 picks a free one. */
 export interface SandboxSettings {

@@ -5,7 +5,7 @@ import { keepLines } from '../../test/support/log-lines.js';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import { ANY } from '../snapshot/freshness.js';
 import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
-import { Snapshot } from '../snapshot/snapshot.js';
+import { Snapshot } from '../list/snapshot.js';
 import { Fleet } from './fleet.js';
 import type { Command, RedisConnection } from './redis-connection.js';
 import { RedisStore } from './redis-store.js';

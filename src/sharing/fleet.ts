@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { GatewayError } from '../problems/gateway-error.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import { maxCachedAgeMs, maxLeadMs, type Freshness, type FreshnessLimits } from '../snapshot/freshness.js';
-import type { ReadSnapshot, SnapshotReader } from '../snapshot/snapshot-reader.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import type { ReadSnapshot, SnapshotReader } from '../list/snapshot-reader.js';
+import type { Snapshot } from '../list/snapshot.js';
 import type { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import { RedisFailure, REQUEST_WAIT_MS, type RedisConnection } from './redis-connection.js';

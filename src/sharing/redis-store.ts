@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import type { Snapshot } from '../list/snapshot.js';
 import { later, type Clock, type Instant } from '../time/clock.js';
 import { EXPIRE_IF_EQUAL, type Command, type RedisConnection } from './redis-connection.js';
 import { TimeBudget } from './time-budget.js';

@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, hkdfSync, webcrypto } from 'node:crypto';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { Settings } from '../config/settings.js';
-import { FORM_VERSION } from '../snapshot/sections.js';
-import { Snapshot } from '../snapshot/snapshot.js';
+import { FORM_VERSION } from '../list/sections.js';
+import { Snapshot } from '../list/snapshot.js';
 
 /** Bytes: magic and version 4, key id 8, asOf 8, duration 8, hash of the addresses 32. All of it is authenticated. */
 const FACTS_BYTES = 60;

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { Settings } from '../config/settings.js';
-import { Log } from '../logging/log.js';
+import { Log } from '../telemetry/log.js';
 import { Clock } from '../time/clock.js';
 import type { SharedSnapshots } from './shared-snapshots.js';
 

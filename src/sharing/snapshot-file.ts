@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { readSmallFile } from '../config/small-file.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import type { Snapshot } from '../list/snapshot.js';
 import { later, type Clock } from '../time/clock.js';
 import { open, readHeader, Refused, seal, type Group } from './sealing.js';
 

@@ -3,9 +3,9 @@ import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } fro
 import { NoToken } from '../auth/authorized-call.js';
 import { BankCondition } from '../auth/bank-condition.js';
 import { Settings } from '../config/settings.js';
-import { Log } from '../logging/log.js';
-import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import { PROBLEMS } from '../problems/problem-table.js';
+import { Log } from '../telemetry/log.js';
+import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
+import { PROBLEMS } from '../errors/problem-table.js';
 import type { SharedSnapshots } from '../sharing/shared-snapshots.js';
 import { SHARED_SNAPSHOTS } from '../sharing/sharing.module.js';
 import { Activity } from '../telemetry/activity.js';
@@ -14,8 +14,8 @@ import { BackOff } from '../time/back-off.js';
 import { Clock, type Instant } from '../time/clock.js';
 import { CachedSnapshot } from './cached-snapshot.js';
 import type { Freshness } from './freshness.js';
-import type { Snapshot } from './snapshot.js';
-import { SnapshotReader, type ReadSnapshot } from './snapshot-reader.js';
+import type { Snapshot } from '../list/snapshot.js';
+import { SnapshotReader, type ReadSnapshot } from '../list/snapshot-reader.js';
 
 export interface Refresh {
   readonly id: string;

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestFields } from '../logging/request-fields.js';
+import type { RequestFields } from '../telemetry/request-fields.js';
 import { Settings } from '../config/settings.js';
-import { GatewayError, toGatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
+import type { ProblemCode } from '../errors/problem-table.js';
 import { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import { CachedSnapshot } from './cached-snapshot.js';
 import { allowsStale, ANY, maxAgeWithoutRefreshMs, maxLeadMs, satisfies, type Freshness } from './freshness.js';
 import { Refresher } from './refresher.js';
-import type { Snapshot } from './snapshot.js';
+import type { Snapshot } from '../list/snapshot.js';
 
 /** A snapshot as it is served to one caller. */
 export interface ServedSnapshot {

@@ -5,7 +5,7 @@ import { SharingModule } from '../sharing/sharing.module.js';
 import { CachedSnapshot } from './cached-snapshot.js';
 import { Refresher } from './refresher.js';
 import { SnapshotCache } from './snapshot-cache.js';
-import { SnapshotReader } from './snapshot-reader.js';
+import { SnapshotReader } from '../list/snapshot-reader.js';
 
 /** The cached snapshot and its refreshes. */
 @Module({

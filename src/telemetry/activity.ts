@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
-import type { RequestFields } from '../logging/request-fields.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import type { RequestFields } from './request-fields.js';
+import type { ProblemCode } from '../errors/problem-table.js';
 
 /** The status of a request whose caller left before the response was sent. */
 export const CALLER_LEFT = 499;

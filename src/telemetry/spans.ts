@@ -10,7 +10,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { CALLER_LEFT, type RequestEnded } from './activity.js';
-import { toKnownMethod } from './metrics.js';
+import { toKnownMethod } from './known-method.js';
 
 /** Maximum number of links, which is also the SDK's limit. */
 const MAX_LINKS = 128;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
-import { GatewayError } from '../problems/gateway-error.js';
-import { PROBLEM_CODES, type ProblemCode } from '../problems/problem-table.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import { PROBLEM_CODES, type ProblemCode } from '../errors/problem-table.js';
 import { BackOff } from './back-off.js';
 
 const REFUSALS = new Set<ProblemCode>(['credentials-rejected', 'certificate-rejected', 'address-not-allowed']);

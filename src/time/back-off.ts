@@ -1,6 +1,6 @@
 import type { Clock, Instant } from './clock.js';
-import type { GatewayError } from '../problems/gateway-error.js';
-import type { ProblemCode } from '../problems/problem-table.js';
+import type { GatewayError } from '../errors/gateway-error.js';
+import type { ProblemCode } from '../errors/problem-table.js';
 
 /** Refusals that retries make worse: a wrong password may lock the user (docs/bank.md#token-rules). */
 const REFUSALS: ReadonlySet<ProblemCode> = new Set([

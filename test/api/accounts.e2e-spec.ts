@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import type { Account } from '../../src/snapshot/account.js';
+import type { Account } from '../../src/list/account.js';
 import { askInTime } from '../support/common-conditions.js';
 import { type Gateway, startGateway } from '../support/gateway.js';
 import { json, startPretendBank } from '../support/pretend-bank.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { ALL_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
-import { RecentHistory } from '../../src/telemetry/recent-history.js';
+import { ALL_CODES, PROBLEMS } from '../../src/errors/problem-table.js';
+import { RecentHistory } from '../../src/operations/metrics/recent-history.js';
 import { type Gateway, startGateway } from '../support/gateway.js';
 import { json, startPretendBank } from '../support/pretend-bank.js';
 import { start } from '../support/sandbox.js';

@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeF
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { IdentityHolder } from '../../src/auth/identity-holder.js';
-import { readPfx } from '../../src/pfx/read-pfx.js';
+import { readPfx } from '../../src/auth/pfx/read-pfx.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
 import { type Gateway, startGateway } from '../support/gateway.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { healthSchema } from '../../src/health/health-schemas.js';
+import { healthSchema } from '../../src/operations/health/health-schemas.js';
 import { bankForFile, repair } from '../support/bank-for-file.js';
 import { askInTime, expectCommonConditions, expectNoSecret } from '../support/common-conditions.js';
 import { LONGEST_WAIT_MS } from '../support/fault-case.js';

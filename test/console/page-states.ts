@@ -1,5 +1,5 @@
 import { createAccount } from '../../src/sandbox/accounts/create-account.js';
-import { RecentHistory } from '../../src/telemetry/recent-history.js';
+import { RecentHistory } from '../../src/operations/metrics/recent-history.js';
 import { startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { issueToken, listAccounts, startPretendBank, type PretendBankOptions } from '../support/pretend-bank.js';

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
-import type { ProblemEntry } from '../../src/console/web/gateway.js';
-import type { Health } from '../../src/console/web/health.js';
-import { toIncident } from '../../src/console/web/incident.js';
-import { toPath } from '../../src/console/web/path.js';
+import type { ProblemEntry } from '../../src/pages/console/web/gateway.js';
+import type { Health } from '../../src/pages/console/web/health.js';
+import { toIncident } from '../../src/pages/console/web/incident.js';
+import { toPath } from '../../src/pages/console/web/path.js';
 import { PAGE_STATES, type PageState } from './page-states.js';
 
 it.each(Object.entries<PageState>(PAGE_STATES))(

@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { EXIT } from '../../src/cli/exit.js';
 import { KNOWN_NAMES } from '../../src/config/settings-schema.js';
-import { STEPS } from '../../src/doctor/steps.js';
+import { STEPS } from '../../src/operations/doctor/steps.js';
 import { settingErrors } from '../deployment/setting-errors.js';
 import {
   brokenReferences,

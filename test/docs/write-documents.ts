@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import { ALL_CODES, PROBLEMS } from '../../src/problems/problem-table.js';
+import { ALL_CODES, PROBLEMS } from '../../src/errors/problem-table.js';
 import prepare from '../support/build-sources.js';
 import { read, ROOT } from '../support/documents.js';
 import { settingsDocuments } from './settings-documents.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DoctorReport } from '../../src/doctor/examine.js';
+import type { DoctorReport } from '../../src/operations/doctor/examine.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { expectWellFormed } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';

@@ -24,7 +24,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AppModule } from '../../src/app.module.js';
 import { Responder } from '../../src/accounts/responder.js';
-import { problemSchema } from '../../src/problems/problem-document.js';
+import { problemSchema } from '../../src/errors/problem-document.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { get, prepareGateway, startGateway, type Answer, type Gateway } from '../support/gateway.js';
 import { until } from '../support/until.js';

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { PROBLEMS } from '../../src/problems/problem-table.js';
+import { PROBLEMS } from '../../src/errors/problem-table.js';
 import { AppModule } from '../../src/app.module.js';
 import { VERSION } from '../../src/config/version.js';
 import { start } from '../support/sandbox.js';

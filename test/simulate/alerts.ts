@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { Owner } from '../../src/problems/problem-table.js';
+import type { Owner } from '../../src/errors/problem-table.js';
 
 /** One scrape of Prometheus: gauges and counters by name, and who must act on the last problem. */
 export interface Sample {

@@ -1,4 +1,4 @@
-import type { Account } from '../../src/snapshot/account.js';
+import type { Account } from '../../src/list/account.js';
 import { faultOf } from '../support/common-conditions.js';
 import type { Answer } from '../support/gateway.js';
 import { PLANTED, sampleId } from '../support/sample-accounts.js';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import type { Settings } from '../../src/config/settings.js';
 import { Egress } from '../../src/egress/egress.js';
 import type { WireRequest } from '../../src/egress/wire-client.js';
-import { GatewayError } from '../../src/problems/gateway-error.js';
+import { GatewayError } from '../../src/errors/gateway-error.js';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { onClose } from './closing.js';
 import type { PretendBank } from './pretend-bank.js';

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import { Clock } from '../../src/time/clock.js';
-import { examine, failedStep, toExitCode, type DoctorReport } from '../../src/doctor/examine.js';
-import { printStep, printVerdict } from '../../src/doctor/print-report.js';
-import { STEPS, type StepName, type StepReport } from '../../src/doctor/steps.js';
+import { examine, failedStep, toExitCode, type DoctorReport } from '../../src/operations/doctor/examine.js';
+import { printStep, printVerdict } from '../../src/operations/doctor/print-report.js';
+import { STEPS, type StepName, type StepReport } from '../../src/operations/doctor/steps.js';
 import { readSettings } from '../../src/config/read-settings.js';
 
 export interface Examination {

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { ProblemCode } from '../../src/problems/problem-table.js';
+import type { ProblemCode } from '../../src/errors/problem-table.js';
 import { repair } from './bank-for-file.js';
 import { askInTime, expectCommonConditions, expectSafe } from './common-conditions.js';
 import { startGateway, type Answer, type Gateway } from './gateway.js';

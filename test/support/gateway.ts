@@ -7,7 +7,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { onClose } from './closing.js';
 import { createApp } from '../../src/app.setup.js';
 import { Clock } from '../../src/time/clock.js';
-import { Log } from '../../src/logging/log.js';
+import { Log } from '../../src/telemetry/log.js';
 import { readSettings } from '../../src/config/read-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { SandboxControl } from '../../src/sandbox/control/sandbox-control.js';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { Log } from '../../src/logging/log.js';
+import { Log } from '../../src/telemetry/log.js';
 
 type LoggedLine = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../src/problems/gateway-error.js';
+import { GatewayError } from '../../src/errors/gateway-error.js';
 
 /** The GatewayError that `work` ends with; fails the test when it ends otherwise. */
 export async function refusalOf(work: () => unknown): Promise<GatewayError> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { Account, Balance } from '../../src/snapshot/account.js';
-import { SnapshotBuilder } from '../../src/snapshot/snapshot-builder.js';
-import { Snapshot } from '../../src/snapshot/snapshot.js';
+import type { Account, Balance } from '../../src/list/account.js';
+import { SnapshotBuilder } from '../../src/list/snapshot-builder.js';
+import { Snapshot } from '../../src/list/snapshot.js';
 import type { Instant } from '../../src/time/clock.js';
 
 export const balance = (change: Partial<Balance> = {}): Balance => ({

@@ -1,10 +1,10 @@
 import { BankCondition } from '../../src/auth/bank-condition.js';
 import type { Settings } from '../../src/config/settings.js';
-import type { Log } from '../../src/logging/log.js';
+import type { Log } from '../../src/telemetry/log.js';
 import { CachedSnapshot } from '../../src/snapshot/cached-snapshot.js';
 import { Refresher } from '../../src/snapshot/refresher.js';
 import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
-import type { SnapshotReader } from '../../src/snapshot/snapshot-reader.js';
+import type { SnapshotReader } from '../../src/list/snapshot-reader.js';
 import { Activity } from '../../src/telemetry/activity.js';
 import type { Clock } from '../../src/time/clock.js';
 import { onClose } from './closing.js';

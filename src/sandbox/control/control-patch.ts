@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Allowlist } from '../allowlist.js';
-import { ENDPOINTS, FAULTS } from '../faults.js';
+import { Allowlist } from '../state/allowlist.js';
+import { ENDPOINTS, FAULTS } from '../state/faults.js';
 
 const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`);
 

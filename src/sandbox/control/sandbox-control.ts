@@ -1,4 +1,4 @@
-import type { BankState } from '../service/bank-state.js';
+import type { BankState } from '../state/bank-state.js';
 import { checkPatch, type PatchResult } from './control-patch.js';
 
 const SHOWN_REQUESTS = 100;

@@ -1,7 +1,7 @@
 import { errorList, ok, problem, type Answer } from './answer.js';
 import type { BankCall } from './bank-call.js';
-import type { BankState } from './bank-state.js';
-import { parseBasic } from './basic-credentials.js';
+import type { BankState } from '../state/bank-state.js';
+import { parseBasic } from '../state/basic-credentials.js';
 
 /** The token endpoint (docs/bank.md#token-endpoint), strict: it refuses what the document does not ask for. */
 export async function authorize(call: BankCall, bank: BankState): Promise<Answer> {

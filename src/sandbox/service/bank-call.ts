@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { toPlainAddress } from '../allowlist.js';
+import { toPlainAddress } from '../state/allowlist.js';
 
 /** A request, taken apart as far as the endpoints need it. */
 export interface BankCall {

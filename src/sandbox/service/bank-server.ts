@@ -1,8 +1,8 @@
 import { createServer, type Server, type ServerOptions } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Endpoint } from '../faults.js';
-import type { BankState } from './bank-state.js';
+import type { Endpoint } from '../state/faults.js';
+import type { BankState } from '../state/bank-state.js';
 import { serveRequest, type Script } from './serve-request.js';
 
 interface BankServerOptions {

@@ -1,6 +1,6 @@
 import { ok, problem, validationProblem, type Answer } from './answer.js';
 import type { BankCall } from './bank-call.js';
-import type { BankState } from './bank-state.js';
+import type { BankState } from '../state/bank-state.js';
 import { parsePaging } from './paging.js';
 
 /** The account list (docs/bank.md#account-list, #envelope-and-paging), strict about headers and paging. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Fault } from '../faults.js';
+import type { Fault } from '../state/faults.js';
 import { ok, problem, type Answer } from './answer.js';
 
 const FIREWALL_PAGE =

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Endpoint } from '../faults.js';
-import type { SeenRequest } from '../request-log.js';
+import type { Endpoint } from '../state/faults.js';
+import type { SeenRequest } from '../state/request-log.js';
 import { problem, type Answer } from './answer.js';
 import { authorize } from './authorize.js';
 import { toBankCall, type BankCall } from './bank-call.js';
-import type { BankState } from './bank-state.js';
+import type { BankState } from '../state/bank-state.js';
 import { listAccounts } from './list-accounts.js';
 import { resetConnection, sendTruncated, toFaultAnswer } from './misbehave.js';
 import { parsePaging } from './paging.js';

@@ -1,0 +1,288 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { bag, certificateBag, pbmac1Pfx, toBer } from '../../../test/support/der.js';
+import { Workshop } from '../../../test/support/pfx-workshop.js';
+import { hasKeytool, hasOpenssl } from '../../../test/support/tools.js';
+import { CertificateUnreadable } from './certificate-unreadable.js';
+import type { ClientCertificate } from './client-certificate.js';
+import { openCertificate, type CertificateRequest } from './open-certificate.js';
+import { EXPORT_AGAIN } from './passcode-based-encryption.js';
+
+// a little later, since certificates are made on the spot and begin to be valid then
+const NOW = new Date(Date.now() + 60_000);
+const IN_A_YEAR = new Date(NOW.getTime() + 365 * 86_400_000);
+const PASSCODE = 'correct horse';
+const legacy = (name: string): string[] => ['-keypbe', name, '-certpbe', name, '-macalg', 'SHA1'];
+const INCOMPLETE = expect.stringContaining('The chain is incomplete');
+
+let workshop: Workshop;
+beforeAll(() => {
+  workshop = new Workshop();
+  if (!hasOpenssl()) return;
+  workshop.makeRoot('root');
+  workshop.makeIntermediate('middle', 'root');
+  workshop.makeIntermediate('lower', 'middle');
+  workshop.makeIntermediate('weak', 'root', 'RSA -pkeyopt rsa_keygen_bits:1024');
+  workshop.makeLeaf('ec', { days: 20 });
+  workshop.makeLeaf('rsa', { issuer: 'lower', key: 'RSA -pkeyopt rsa_keygen_bits:2048' });
+  workshop.makeLeaf('server', { eku: 'serverAuth' });
+  workshop.makeLeaf('any', { eku: '', days: 100 });
+  workshop.makeLeaf('small', { key: 'RSA -pkeyopt rsa_keygen_bits:1024' });
+});
+
+const pem = (name: string): string => new X509Certificate(workshop.read(`${name}.pem`)).toString();
+
+function open(bytes: Uint8Array, passcode = PASSCODE, change: Partial<CertificateRequest> = {}) {
+  return openCertificate({ source: { kind: 'pfx', bytes, passcode }, roots: [pem('root')], now: NOW, ...change });
+}
+
+const openPem = (chain: Uint8Array, key: Uint8Array, passphrase = '') =>
+  openCertificate({ source: { kind: 'pem', chain, key, passphrase }, roots: [pem('root')], now: NOW });
+
+/** Reason and message of the error; fails the test if the file is opened. */
+async function refusalOf(opening: Promise<ClientCertificate>): Promise<string> {
+  const error = await opening.then(
+    () => new Error('the file was opened'),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof CertificateUnreadable)) throw error;
+  expect(error.message).toMatch(/^[\x20-\x7e]{20,900}$/);
+  expect(error.message).not.toContain(PASSCODE);
+  return `${error.reason}: ${error.message}`;
+}
+
+/** The PFX of these keys and certificates, as no tool makes it. */
+const pfxOf = (...names: string[]): Buffer => pbmac1Pfx(names.flatMap(toBags), PASSCODE);
+function toBags(name: string): Buffer[] {
+  const key = createPrivateKey(workshop.read(`${name}.key`)).export({ format: 'der', type: 'pkcs8' });
+  return [certificateBag(new X509Certificate(workshop.read(`${name}.pem`)).raw), bag('1', key)];
+}
+
+(hasOpenssl() ? describe : describe.skip)('a PFX that openssl wrote', () => {
+  it.each<[string, string[]]>([
+    ['OpenSSL 3, Go', []],
+    ['Windows since 2016', ['-macalg', 'SHA1']],
+    ['AES-128, SHA-512', ['-keypbe', 'AES-128-CBC', '-certpbe', 'AES-128-CBC', '-macalg', 'SHA512']],
+    ['AES-192, SHA-384', ['-keypbe', 'AES-192-CBC', '-certpbe', 'AES-192-CBC', '-macalg', 'SHA384']],
+    ['3DES in PBES2', ['-keypbe', 'DES-EDE3-CBC', '-certpbe', 'AES-256-CBC']],
+    ['3DES', legacy('PBE-SHA1-3DES')],
+    ['3DES with two keys', legacy('PBE-SHA1-2DES')],
+    ['RC2-128', legacy('PBE-SHA1-RC2-128')],
+    [
+      'OpenSSL 1, macOS, Java 8, older Windows',
+      ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-RC2-40', '-macalg', 'SHA1'],
+    ],
+    ['10 000 rounds', [...legacy('PBE-SHA1-3DES'), '-iter', '10000']],
+    ['one round', ['-noiter', '-nomaciter']],
+    ['no MAC', ['-nomac']],
+    ['not encrypted', ['-keypbe', 'NONE', '-certpbe', 'NONE']],
+  ])('is opened: %s', async (_, args) => {
+    const taken = await open(workshop.makePfx('ec', PASSCODE, ...args));
+    expect(taken).toMatchObject({ certificatePem: pem('ec'), warnings: [] });
+  });
+
+  it.each([[[]], [['-nomac']], [legacy('PBE-SHA1-RC2-40')]])(
+    'is not opened with another passcode: %p',
+    async (args) => {
+      const bytes = workshop.makePfx('ec', 'пароль', ...args);
+      expect(await refusalOf(open(bytes, 'пароль2'))).toMatch(/^passcode: .*passcode of the PFX is wrong/);
+    },
+  );
+
+  it.each(['', 'ąčęėįšųūž', 'pässwörd', 'Пароль', '密码 🔑', ' padded '])('is opened with "%s"', async (passcode) => {
+    for (const args of [[], legacy('PBE-SHA1-RC2-40')]) {
+      const bytes = workshop.makePfx('ec', passcode, ...args);
+      expect(await open(bytes, passcode)).toMatchObject({ certificatePem: pem('ec') });
+    }
+  });
+
+  it('is opened with a passcode that OpenSSL before 1.1.0 took byte by byte', async () => {
+    const bytewise = Buffer.from('pässwörd').toString('latin1');
+    const bytes = workshop.makePfx('ec', bytewise, ...legacy('PBE-SHA1-3DES'));
+    expect(await open(bytes, 'pässwörd')).toMatchObject({ certificatePem: pem('ec') });
+  });
+
+  it.each([
+    ['', /wrong or missing, or the file is damaged\. Check BANK_PFX_PASSCODE/],
+    [`${PASSCODE}\r\n`, /starts or ends with/],
+    [`"${PASSCODE}"`, /starts or ends with/],
+    [`\ufeff${PASSCODE}`, /starts or ends with/],
+  ])('is refused, and the message points out the slip in the passcode (%#)', async (passcode, message) => {
+    expect(await refusalOf(open(workshop.makePfx('ec', PASSCODE), passcode))).toMatch(message);
+  });
+
+  it('is refused under RC4, with a command that leads to a PFX that is opened', async () => {
+    workshop.makePfx('ec', PASSCODE, ...legacy('PBE-SHA1-RC4-128'), '-out', 'old.pfx');
+    const refusal = await refusalOf(open(workshop.read('old.pfx')));
+    expect(refusal).toMatch(/^unknown-algorithm: .*BANK_CERT_FILE/);
+    expect(refusal).toContain(EXPORT_AGAIN);
+    const command = EXPORT_AGAIN.replace('-nodes', '-nodes -passin env:P').replace('-export', '-export -passout env:P');
+    workshop.run('sh', ['-c', command], { P: PASSCODE });
+    expect(await open(workshop.read('new.pfx'))).toMatchObject({ certificatePem: pem('ec') });
+  });
+
+  it('is refused without key, or without certificate', async () => {
+    const args = ['pkcs12', '-export', '-passout', `pass:${PASSCODE}`, '-out', 'x.pfx'];
+    workshop.openssl(...args, '-nokeys', '-in', 'ec.pem');
+    expect(await refusalOf(open(workshop.read('x.pfx')))).toMatch(/^no-key: /);
+    workshop.openssl(...args, '-nocerts', '-inkey', 'ec.key', '-in', 'ec.pem');
+    expect(await refusalOf(open(workshop.read('x.pfx')))).toMatch(/^no-certificate: /);
+  });
+});
+
+(hasOpenssl() ? describe : describe.skip)('a PFX as other programs write it', () => {
+  it('is opened in BER with bytes after it (Windows, NSS, Bouncy Castle), as OpenSSL does it too', async () => {
+    const bytes = toBer(workshop.makePfx('ec', PASSCODE));
+    expect(await open(Buffer.concat([bytes, Buffer.alloc(3)]))).toMatchObject({ certificatePem: pem('ec') });
+    expect(() => createSecureContext({ pfx: bytes, passphrase: PASSCODE })).not.toThrow();
+  });
+
+  it('is opened with PBMAC1 (RFC 9579), as OpenSSL does it too', async () => {
+    const bytes = pfxOf('ec');
+    expect(await open(bytes)).toMatchObject({ certificatePem: pem('ec') });
+    expect(() => createSecureContext({ pfx: bytes, passphrase: PASSCODE })).not.toThrow();
+    expect(await refusalOf(open(bytes, 'wrong'))).toMatch(/^passcode: /);
+  });
+
+  it('is refused with a weak MAC, too many rounds, or two passcodes', async () => {
+    workshop.openssl('pkcs8', '-topk8', '-in', 'ec.key', '-outform', 'DER', '-out', 'ec.p8', '-passout', 'pass:inner');
+    expect(await refusalOf(open(pbmac1Pfx([], PASSCODE, { keyLength: 19 })))).toMatch(/^damaged: /);
+    expect(await refusalOf(open(pbmac1Pfx([], PASSCODE, { rounds: 2 ** 46 })))).toMatch(/^damaged: /);
+    expect(await refusalOf(open(pbmac1Pfx([bag('2', workshop.read('ec.p8'))], PASSCODE)))).toMatch(/^passcode: /);
+  });
+
+  (hasKeytool() ? it : it.skip).each([
+    ['present', []],
+    ['Java 8', ['-J-Dkeystore.pkcs12.legacy']],
+  ])('is opened from keytool: %s', async (_, flags) => {
+    const file = `${flags.length}.p12`;
+    const identity = ['-alias', 'client', '-keyalg', 'EC', '-dname', 'CN=client', '-storepass', PASSCODE];
+    workshop.run('keytool', ['-genkeypair', ...identity, '-storetype', 'PKCS12', '-keystore', file, ...flags]);
+    const { subject, warnings } = await open(workshop.read(file));
+    expect([subject, warnings]).toEqual(['CN=client', []]);
+  });
+});
+
+(hasOpenssl() ? describe : describe.skip)('the client certificate', () => {
+  const withAuthorities = (name: string, ...authorities: string[]): Buffer => {
+    workshop.write('chain.pem', authorities.map(pem).join(''));
+    return workshop.makePfx(name, PASSCODE, '-certfile', 'chain.pem');
+  };
+
+  it('has its names, thumbprints and dates, and TLS takes it', async () => {
+    const taken = await open(withAuthorities('ec', 'root'));
+    const real = new X509Certificate(workshop.read('ec.pem'));
+    const shown = workshop.openssl('x509', '-in', 'ec.pem', '-noout', '-fingerprint').toString();
+    expect(taken).toMatchObject({
+      subject: 'CN=ec, O=Company, C=LT',
+      issuer: 'CN=root, O=Test',
+      thumbprint: shown.replace(/.*=|:|\s/g, ''),
+      thumbprintSha256: real.fingerprint256.replaceAll(':', ''),
+      notBefore: new Date(real.validFrom),
+      notAfter: new Date(real.validTo),
+      chainPem: [],
+      warnings: [],
+    });
+    expect(() => createSecureContext({ key: taken.keyPem, cert: taken.certificatePem })).not.toThrow();
+  });
+
+  it('has its chain in order whatever the order in the file, without the root', async () => {
+    const { chainPem, warnings } = await open(withAuthorities('rsa', 'root', 'middle', 'weak', 'lower'));
+    expect([chainPem, warnings]).toEqual([[pem('lower'), pem('middle')], []]);
+  });
+
+  it('comes with a warning when the intermediate is missing, even if that one is trusted', async () => {
+    const { chainPem, warnings } = await open(withAuthorities('rsa', 'root', 'middle'));
+    expect([chainPem, warnings]).toEqual([[], [expect.stringMatching(/^The chain is incomplete: .*CN=lower, O=Test/)]]);
+    const roots = [pem('lower'), pem('root')];
+    expect((await open(workshop.makePfx('rsa', PASSCODE), PASSCODE, { roots })).warnings).toEqual([INCOMPLETE]);
+    // the root of this chain is not one of the runtime's roots
+    expect((await open(workshop.makePfx('ec', PASSCODE), PASSCODE, { roots: null })).warnings).toEqual([INCOMPLETE]);
+  });
+
+  it('is given even when it is expired or not yet valid', async () => {
+    const bytes = workshop.makePfx('ec', PASSCODE);
+    const { notAfter } = await open(bytes, PASSCODE, { now: IN_A_YEAR });
+    expect(notAfter.getTime()).toBeLessThan(IN_A_YEAR.getTime());
+    expect((await open(bytes, PASSCODE, { now: new Date(0) })).warnings).toEqual([]);
+  });
+
+  it('is the one of several for client authentication, not expired, that ends last', async () => {
+    expect((await open(pfxOf('server', 'ec'))).subject).toContain('CN=ec');
+    expect((await open(pfxOf('server', 'ec'), PASSCODE, { now: IN_A_YEAR })).subject).toContain('CN=ec');
+    expect((await open(pfxOf('ec', 'any', 'server'))).subject).toContain('CN=any');
+  });
+
+  it('comes with a warning when it does not allow client authentication', async () => {
+    const { warnings } = await open(workshop.makePfx('server', PASSCODE));
+    expect(warnings).toEqual([expect.stringContaining('does not allow client authentication')]);
+    expect((await open(workshop.makePfx('any', PASSCODE))).warnings).toEqual([]);
+  });
+
+  it('is refused if OpenSSL does not accept it for TLS', async () => {
+    expect(await refusalOf(open(workshop.makePfx('small', PASSCODE)))).toMatch(/^refused-by-tls: .*ee key too small/);
+  });
+});
+
+(hasOpenssl() ? describe : describe.skip)('PEM files', () => {
+  const chainFile = () => Buffer.concat(['rsa', 'lower', 'middle'].map((name) => workshop.read(`${name}.pem`)));
+
+  it.each<[string, string[], string]>([
+    ['PKCS#8', ['pkey'], ''],
+    ['PKCS#1', ['rsa', '-traditional'], ''],
+    ['encrypted PKCS#8', ['pkcs8', '-topk8', '-passout', 'pass:secret'], 'secret'],
+    ['encrypted PKCS#1', ['rsa', '-traditional', '-aes256', '-passout', 'pass:secret'], 'secret'],
+  ])('with a key as %s become the client certificate', async (_, command, passphrase) => {
+    const taken = await openPem(chainFile(), workshop.openssl(...command, '-in', 'rsa.key'), passphrase);
+    expect(taken).toMatchObject({ certificatePem: pem('rsa'), chainPem: [pem('lower'), pem('middle')], warnings: [] });
+  });
+
+  it('that do not fit are refused with the reason', async () => {
+    const [chain, key] = [chainFile(), workshop.read('rsa.key')];
+    const encrypted = workshop.openssl('pkcs8', '-topk8', '-in', 'rsa.key', '-passout', 'pass:secret');
+    const damaged = (file: Buffer) => Buffer.from(file.toString().replace(/\n.{20}/, '\n'));
+    const cases: [Buffer, Buffer, string, RegExp][] = [
+      [chain, workshop.read('ec.key'), '', /^key-mismatch: /],
+      [chain, encrypted, '', /^passcode: .*Check BANK_KEY_PASSPHRASE/],
+      [chain, encrypted, 'wrong', /^passcode: .*Check BANK_KEY_PASSPHRASE/],
+      [key, key, '', /^no-certificate: /],
+      [chain, chain, '', /^no-key: /],
+      [chain, damaged(key), '', /^no-key: /],
+      [damaged(chain), key, '', /^damaged: /],
+    ];
+    for (const [a, b, passphrase, refusal] of cases)
+      expect(await refusalOf(openPem(a, b, passphrase))).toMatch(refusal);
+  });
+});
+
+(hasOpenssl() ? describe : describe.skip)('the thread that opens a certificate', () => {
+  const slow = () => workshop.makePfx('ec', PASSCODE, ...legacy('PBE-SHA1-3DES'), '-iter', '100000');
+
+  it('is left when it is not wanted any more', async () => {
+    const stop = new AbortController();
+    const request = { source: { kind: 'pfx' as const, bytes: slow(), passcode: 'wrong' }, roots: [], now: NOW };
+    const opening = openCertificate(request, stop.signal);
+    stop.abort(new Error('stopped'));
+    await expect(opening).rejects.toThrow('stopped');
+    await expect(openCertificate(request, stop.signal)).rejects.toThrow('stopped');
+  });
+
+  it('may fail in the moment it is left', async () => {
+    const stop = new AbortController();
+    const source = { kind: 'pfx' as const, bytes: Buffer.from('noise'), passcode: '' };
+    const opening = openCertificate({ source, roots: [], now: NOW }, stop.signal);
+    // its error arrives while this thread is busy
+    for (const began = performance.now(); performance.now() - began < 500;);
+    stop.abort(new Error('stopped'));
+    await expect(opening).rejects.toThrow('stopped');
+    // by then the first thread has ended; an error that nobody takes fails this test
+    expect(await refusalOf(open(source.bytes))).toMatch(/^damaged: /);
+  });
+
+  it.each(['3000', '0500', '3080'])('refuses a megabyte of structure (%s)', async (filling) => {
+    const content = Buffer.alloc(1_000_000, filling, 'hex');
+    const bytes = Buffer.concat([Buffer.from('30830f4243020103', 'hex'), content]);
+    expect(await refusalOf(open(bytes))).toMatch(/^damaged: /);
+  });
+});

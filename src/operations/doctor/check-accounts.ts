@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import type { AuthorizedCall } from '../../auth/authorized-call.js';
+import { AccountReader } from '../../bank/account-reader.js';
+import { BankDrift } from '../../bank/bank-drift.js';
+import type { Drift } from '../../bank/find-drift.js';
+import { PageReader } from '../../bank/page-reader.js';
+import type { Settings } from '../../config/settings.js';
+import { GatewayError } from '../../errors/gateway-error.js';
+import type { Findings } from './steps.js';
+
+/** The drift found in the list, and the error if it could not be read. */
+interface Listed {
+  readonly drift: readonly Drift[];
+  readonly failure?: unknown;
+}
+
+/** Reads the whole list as the gateway does; an answer that cannot be read is left to the step after. */
+export async function checkAccounts(call: AuthorizedCall, settings: Settings, findings: Findings): Promise<Listed> {
+  const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = settings;
+  const deadline = new AbortController();
+  const late = `The account list was not complete within ${timeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`;
+  const timer = setTimeout(() => deadline.abort(new GatewayError('bank-timeout', late)), timeoutMs);
+  const requestId = randomUUID();
+  findings.facts['requestId'] = requestId;
+  const drift = new BankDrift({ logger: pino({ level: 'silent' }) });
+  const list = new AccountReader(call, drift, settings).begin(requestId, deadline.signal);
+  let reader = new PageReader();
+  try {
+    for await (const { number, body } of list.pages()) {
+      if (number === 1) reader = new PageReader();
+      try {
+        list.took(reader.read(number, body, () => undefined));
+      } catch (failure) {
+        return { drift: drift.found, failure };
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  const { accounts, pages, complete } = list.result;
+  Object.assign(findings.facts, { accounts, pages, complete });
+  if (complete === false || accounts === 0) {
+    findings.warning = {
+      owner: 'bank',
+      problem:
+        accounts === 0 ? 'The list is empty.' : 'The list disagrees with its own count, or has an account twice.',
+      remedy: 'Run the doctor again. If it stays so, ask the bank which accounts are granted to this M2M user.',
+    };
+  }
+  return { drift: drift.found };
+}
+
+/** Compares the accounts with the fields and values that the gateway knows. @throws GatewayError bank-response-invalid */
+export async function checkShape({ drift, failure }: Listed, findings: Findings): Promise<void> {
+  findings.facts['drift'] = drift;
+  if (failure !== undefined) throw failure;
+  if (drift.length > 0) {
+    findings.warning = {
+      problem: 'The bank sends fields or values that the gateway does not know.',
+      remedy: 'Nothing is broken: new fields are left out, new values passed on. Report them to the maintainers.',
+    };
+  }
+}

@@ -1,0 +1,68 @@
+import { lookup } from 'node:dns/promises';
+import type { Settings } from '../../config/settings.js';
+import type { Egress } from '../../egress/egress.js';
+import { describeRoute, goesDirect } from '../../egress/route.js';
+import { TIMED_OUT, within } from '../../time/deadline.js';
+import { probeConnection, type Probe } from './probe-connection.js';
+import { StepFailed, type Findings } from './steps.js';
+
+type Named<T> = readonly (readonly [name: string, value: T])[];
+
+/** The hosts of the bank by the name of their facts: one, or two if another one issues the tokens. */
+function urlsOf({ BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl }: Settings): Named<string> {
+  if (new URL(baseUrl).host === new URL(authUrl).host) return [['bank', baseUrl]];
+  return [
+    ['tokens', authUrl],
+    ['accounts', baseUrl],
+  ];
+}
+
+/**
+ * Resolves the names that this machine must resolve: the bank's hosts, or only the proxy's, because a proxy resolves the
+ * bank's.
+ */
+export async function checkDns(settings: Settings, { facts }: Findings): Promise<void> {
+  for (const [name, url] of urlsOf(settings)) {
+    const proxy = goesDirect(settings, url) ? null : settings.EGRESS_PROXY_URL;
+    const host = (proxy ?? new URL(url)).hostname.replace(/^\[|\]$/g, '');
+    facts[name] = { host, addresses: await resolve(host, settings.BANK_CONNECT_TIMEOUT_MS) };
+  }
+}
+
+/** All addresses of a name, as the runtime's own connections find them. @throws StepFailed dns-failed */
+async function resolve(host: string, timeoutMs: number): Promise<string[]> {
+  const found = await within(lookup(host, { all: true }), timeoutMs).catch((error: NodeJS.ErrnoException) => error);
+  if (Array.isArray(found)) return found.map(({ address }) => address);
+  const reason = found === TIMED_OUT ? `no answer within ${timeoutMs} ms` : found.code;
+  throw new StepFailed(
+    'dns-failed',
+    'network',
+    `The name ${host} could not be resolved (${reason}).`,
+    `Check the names in BANK_BASE_URL, BANK_AUTH_URL and EGRESS_PROXY_URL. If they are right, ask the network team about the resolver of this machine: nslookup ${host}`,
+  );
+}
+
+/**
+ * Opens one connection to each host as every call does, and reports the route: TCP, or the tunnel through the proxy.
+ * Returns the connections, whose handshake is for `checkTls`.
+ */
+export async function checkRoute(egress: Egress, settings: Settings, { facts }: Findings): Promise<Named<Probe>> {
+  const probes = urlsOf(settings).map(([name, url]) => {
+    const probe = probeConnection(egress, url);
+    facts[name] = Object.assign(probe.route, { route: describeRoute(settings, url) });
+    return [name, probe] as const;
+  });
+  failWithFirst(await Promise.all(probes.map(([, { opened }]) => opened)));
+  return probes;
+}
+
+/** Reports the handshake and the server's certificate, and whether ours was accepted. */
+export async function checkTls(probes: Named<Probe>, { facts }: Findings): Promise<void> {
+  for (const [name, { tls }] of probes) facts[name] = tls;
+  failWithFirst(await Promise.all(probes.map(([, { secured }]) => secured)));
+}
+
+function failWithFirst(failures: readonly (Error | null)[]): void {
+  const failure = failures.find((each) => each !== null);
+  if (failure) throw failure;
+}

@@ -1,0 +1,71 @@
+import { readIdentityMaterial, validityError, type IdentityMaterial } from '../../auth/identity-material.js';
+import { SettingsInvalid } from '../../config/settings-error.js';
+import type { Settings } from '../../config/settings.js';
+import { describeRoute } from '../../egress/route.js';
+import { CertificateUnreadable } from '../../auth/pfx/certificate-unreadable.js';
+import { daysLeft, EXPIRING_UNDER_DAYS } from '../../config/expiry-notice.js';
+import { PROBLEMS } from '../../errors/problem-table.js';
+import type { Clock } from '../../time/clock.js';
+import { StepFailed, type Findings } from './steps.js';
+
+/** Reads the settings and reports which bank they lead to. @throws SettingsInvalid */
+export type SettingsSource = () => Promise<{ readonly settings: Settings; readonly warnings: readonly string[] }>;
+
+/** The first step: all settings, read as the gateway reads them. An example is given as it would be in .env. */
+export async function checkSettings(source: SettingsSource, findings: Findings): Promise<Settings> {
+  try {
+    const { settings, warnings } = await source();
+    const { BANK_BASE_URL: baseUrl, BANK_AUTH_URL: authUrl } = settings;
+    Object.assign(findings.facts, { baseUrl, authUrl, route: describeRoute(settings, baseUrl) });
+    if (warnings.length > 0) {
+      findings.warning = { problem: `${warnings.join('; ')}.`, remedy: 'Correct these settings, or leave them out.' };
+    }
+    return settings;
+  } catch (error) {
+    if (!(error instanceof SettingsInvalid)) throw error;
+    const { errors, warnings } = error;
+    const problems = [...errors.map(({ variable, problem }) => `${variable} ${problem}`), ...warnings];
+    const examples = errors.map(({ example }) => example).join('; ');
+    throw new StepFailed(
+      'config-invalid',
+      'operator',
+      `${problems.join('; ')}.`,
+      `Correct the environment or .env, for example ${examples}. docs/settings.md lists all settings.`,
+    );
+  }
+}
+
+/** Opens the client certificate: its thumbprint for the bank, and how long it is valid. */
+export async function checkCertificate(
+  settings: Settings,
+  clock: Clock,
+  findings: Findings,
+): Promise<IdentityMaterial> {
+  const nowMs = clock.now().wall;
+  const material = await readIdentityMaterial(settings, new Date(nowMs)).catch((error: unknown) => {
+    if (!(error instanceof CertificateUnreadable)) throw error;
+    throw new StepFailed('pfx-unreadable', 'operator', error.problem, error.remedy);
+  });
+  const { certificate } = material;
+  const { subject, issuer, thumbprint, thumbprintSha256, notBefore, notAfter, chainPem, warnings } = certificate;
+  const left = daysLeft(certificate, nowMs);
+  Object.assign(findings.facts, {
+    subject,
+    issuer,
+    thumbprint,
+    thumbprintSha256,
+    notBefore: notBefore.toISOString(),
+    notAfter: notAfter.toISOString(),
+    daysLeft: left,
+    intermediates: chainPem.length,
+  });
+  const invalid = validityError(certificate, nowMs);
+  if (invalid) throw invalid;
+  if (left < EXPIRING_UNDER_DAYS) {
+    const code = 'certificate-expiring';
+    findings.warning = { code, problem: `The certificate expires in ${left} days.`, remedy: PROBLEMS[code].remedy };
+  } else if (warnings.length > 0) {
+    findings.warning = { problem: warnings.join(' '), remedy: 'Correct it before the bank refuses the certificate.' };
+  }
+  return material;
+}

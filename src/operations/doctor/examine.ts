@@ -1,0 +1,101 @@
+import { pino } from 'pino';
+import { AuthorizedCall } from '../../auth/authorized-call.js';
+import { BankIdentity } from '../../auth/bank-identity.js';
+import type { IdentityMaterial } from '../../auth/identity-material.js';
+import type { SecretSource } from '../../config/kinds.js';
+import type { Settings } from '../../config/settings.js';
+import { PROBLEMS } from '../../errors/problem-table.js';
+import { Activity } from '../../telemetry/activity.js';
+import type { Clock } from '../../time/clock.js';
+import { checkAccounts, checkShape } from './check-accounts.js';
+import { checkDns, checkRoute, checkTls } from './check-connection.js';
+import { checkCertificate, checkSettings, type SettingsSource } from './check-files.js';
+import { StepFailed, Steps, STEPS, type Findings, type StepReport } from './steps.js';
+
+interface ExamineOptions {
+  readonly mode: Settings['mode'];
+  /** Stop after the local steps. */
+  readonly offline: boolean;
+  readonly settings: SettingsSource;
+  readonly clock: Clock;
+  /** Called when a step ends. */
+  readonly onStep: (report: StepReport) => void;
+}
+
+/** Output of `--json` (docs/troubleshooting.md). */
+export interface DoctorReport {
+  readonly ok: boolean;
+  readonly mode: Settings['mode'];
+  readonly steps: readonly StepReport[];
+}
+
+/** The step at which the doctor stopped; null when none failed. */
+export const failedStep = ({ steps }: DoctorReport): StepReport | null =>
+  steps.find(({ status }) => status === 'failed') ?? null;
+
+/** 0 if no step failed, 1 for an internal error, else the code of the failed step: 2 for settings … 10 for sharing. */
+export function toExitCode(report: DoctorReport): number {
+  const failed = failedStep(report);
+  if (!failed) return 0;
+  return failed.code === 'internal-error' ? 1 : STEPS.indexOf(failed.name) + 2;
+}
+
+/**
+ * Checks the path to the bank hop by hop with the gateway's own code, and stops at the first failure
+ * (docs/troubleshooting.md#steps-and-exit-codes). Facts contain names, addresses, dates, counts and thumbprints, never a secret or an amount.
+ */
+export async function examine(options: ExamineOptions): Promise<DoctorReport> {
+  const { mode, offline, settings: source, clock } = options;
+  const steps = new Steps(options.onStep);
+  let redis: SecretSource | undefined;
+  try {
+    const settings = await steps.run('settings', (findings) => checkSettings(source, findings));
+    redis = settings.REDIS_URL;
+    const material = await steps.run('certificate', (findings) => checkCertificate(settings, clock, findings));
+    if (!offline) await examineBank(steps, settings, material, clock);
+    const url = redis;
+    if (url && !offline) await steps.run('sharing', (findings) => checkSharing(url, settings, findings));
+  } catch (error) {
+    // the error of a failed step is already in its report
+    if (steps.reports.every(({ status }) => status !== 'failed')) throw error;
+  }
+  const reports = steps.reports.filter(({ name }) => name !== 'sharing' || redis);
+  return { ok: reports.every(({ status }) => status !== 'failed'), mode, steps: reports };
+}
+
+/** The steps that leave this machine. */
+async function examineBank(steps: Steps, settings: Settings, material: IdentityMaterial, clock: Clock): Promise<void> {
+  const logger = pino({ level: 'silent' });
+  const activity = new Activity();
+  const identity = new BankIdentity(material, { settings, clock, activity, logger });
+  const call = new AuthorizedCall({ current: identity }, settings, clock);
+  try {
+    await steps.run('dns', (findings) => checkDns(settings, findings));
+    const probes = await steps.run('route', (findings) => checkRoute(identity.egress, settings, findings));
+    await steps.run('tls', (findings) => checkTls(probes, findings));
+    await steps.run('token', (findings) => checkToken(identity, findings));
+    const listed = await steps.run('accounts', (findings) => checkAccounts(call, settings, findings));
+    await steps.run('shape', (findings) => checkShape(listed, findings));
+  } finally {
+    identity.egress.retire();
+  }
+}
+
+async function checkToken({ tokens }: BankIdentity, { facts }: Findings): Promise<void> {
+  const { lifetimeMs } = await tokens.get();
+  facts['lifetimeSeconds'] = lifetimeMs / 1000;
+}
+
+/** Connects to Redis and sends each kind of command that sharing uses. @throws StepFailed sharing-unavailable */
+async function checkSharing(redisUrl: SecretSource, settings: Settings, { facts }: Findings): Promise<void> {
+  const { protocol, host } = new URL(redisUrl.read().trim());
+  Object.assign(facts, { server: `${protocol}//${host}`, keyPrefix: settings.REDIS_KEY_PREFIX });
+  // the client is loaded only if REDIS_URL is set
+  const { RedisConnection } = await import('../../sharing/redis-connection.js');
+  const connection = new RedisConnection({ ...settings, REDIS_URL: redisUrl }, pino({ level: 'silent' }));
+  await connection.connect();
+  connection.close();
+  if (connection.trouble === null) return;
+  const { owner, remedy } = PROBLEMS['sharing-unavailable'];
+  throw new StepFailed('sharing-unavailable', owner, `Redis cannot be used (${connection.trouble}).`, remedy);
+}

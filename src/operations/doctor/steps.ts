@@ -1,0 +1,122 @@
+import { GatewayError } from '../../errors/gateway-error.js';
+import { PROBLEMS, type AnyCode, type Owner } from '../../errors/problem-table.js';
+
+/** The steps in their order, which also gives the exit codes (docs/troubleshooting.md#steps-and-exit-codes). */
+export const STEPS = [
+  'settings',
+  'certificate',
+  'dns',
+  'route',
+  'tls',
+  'token',
+  'accounts',
+  'shape',
+  'sharing',
+] as const;
+
+export type StepName = (typeof STEPS)[number];
+
+/** A code from docs/errors.md, or one that only the doctor uses. */
+type DoctorCode = AnyCode | 'config-invalid' | 'pfx-unreadable' | 'dns-failed';
+
+/** The result of one step; `code`, `owner`, `problem` and `remedy` are null if nothing is wrong. */
+export interface StepReport {
+  readonly name: StepName;
+  readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
+  readonly ms: number;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly code: DoctorCode | null;
+  readonly owner: Owner | null;
+  readonly problem: string | null;
+  readonly remedy: string | null;
+}
+
+/** Findings of a step so far; they are reported when it fails, too. */
+export interface Findings {
+  readonly facts: Record<string, unknown>;
+  /** A problem that does not fail the step. */
+  warning?: Pick<StepReport, 'problem' | 'remedy'> & Partial<Pick<StepReport, 'code' | 'owner'>>;
+}
+
+/** A step failed for a reason other than a GatewayError. */
+export class StepFailed extends Error {
+  constructor(
+    readonly code: DoctorCode,
+    readonly owner: Owner,
+    readonly problem: string,
+    readonly remedy: string,
+  ) {
+    super(problem);
+  }
+}
+
+/** The steps whose failure may show later: under TLS 1.3, a refusal of our certificate arrives after the handshake. */
+const STEP_OF: Readonly<Partial<Record<DoctorCode, StepName>>> = {
+  'proxy-refused': 'route',
+  'proxy-unavailable': 'route',
+  'certificate-rejected': 'tls',
+};
+
+const NO_PROBLEM = { code: null, owner: null, problem: null, remedy: null };
+
+/** Runs the steps one after the other and keeps their results. */
+export class Steps {
+  readonly #reports = new Map<StepName, StepReport>();
+  readonly #onStep: (report: StepReport) => void;
+
+  constructor(onStep: (report: StepReport) => void) {
+    this.#onStep = onStep;
+  }
+
+  /** All steps in their order. Steps that did not run are marked as skipped. */
+  get reports(): StepReport[] {
+    return STEPS.map((name) => this.#reports.get(name) ?? { name, status: 'skipped', ms: 0, facts: {}, ...NO_PROBLEM });
+  }
+
+  /** Runs a step, notes how it went, and returns its result. @throws what the step throws */
+  async run<T>(name: StepName, work: (findings: Findings) => Promise<T>): Promise<T> {
+    const findings: Findings = { facts: {} };
+    const started = performance.now();
+    const toReport = (status: StepReport['status']): StepReport => {
+      const ms = Math.round(performance.now() - started);
+      return { name, status, ms, facts: findings.facts, ...NO_PROBLEM };
+    };
+    try {
+      const result = await work(findings);
+      const { warning } = findings;
+      this.#note(warning ? { ...toReport('warning'), owner: 'operator', ...warning } : toReport('ok'));
+      return result;
+    } catch (thrown) {
+      const problem = toProblem(thrown);
+      const earlier = this.#reports.get(STEP_OF[problem.code] ?? name);
+      this.#note({ ...(earlier ?? toReport('failed')), status: 'failed', ...problem });
+      throw thrown;
+    }
+  }
+
+  #note(report: StepReport): void {
+    this.#reports.set(report.name, report);
+    this.#onStep(report);
+  }
+}
+
+/** An unexpected error is reported without its message, which may quote data. */
+function toProblem(thrown: unknown) {
+  if (thrown instanceof StepFailed) {
+    const { code, owner, problem, remedy } = thrown;
+    return { code, owner, problem, remedy };
+  }
+  if (thrown instanceof GatewayError && thrown.code !== 'internal-error') {
+    const { code, owner, detail } = thrown;
+    return { code, owner, problem: detail, remedy: PROBLEMS[code].remedy };
+  }
+  const cause = thrown instanceof GatewayError ? thrown.cause : thrown;
+  const error = cause instanceof Error ? cause : new Error();
+  const place = error.stack?.split('\n').find((line) => /^\s+at /.test(line)) ?? '';
+  return {
+    code: 'internal-error' as const,
+    owner: 'operator' as const,
+    problem: `An internal error of the gateway: ${error.name}${place.replace(/\s+/, ' ')}.`,
+    remedy: 'Report this text and the version to the maintainers of the gateway.',
+  };
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { troubleShape } from '../../errors/problem-document.js';
+
+const status = z.enum(['up', 'degraded', 'down', 'unknown']).meta({ example: 'up' }).describe('unknown: not tried yet');
+const { code, owner, detail } = troubleShape;
+const instant = z.iso.datetime().nullable().meta({ example: '2026-11-21T08:00:00.000Z' });
+const lastError = z
+  .object({ code, at: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }) })
+  .nullable()
+  .describe('the last failure; null without one');
+
+/** One component. An unhealthy one has who must act and what to do, before its data. */
+const partOf = <T extends z.ZodRawShape>(name: string, data: T) =>
+  z
+    .object({
+      status,
+      code: code.optional(),
+      owner: owner.optional(),
+      detail: detail.optional(),
+      remedy: z.string().optional().describe('what to do about it'),
+      ...data,
+    })
+    .meta({ id: `${name}Health` });
+
+const parts = {
+  instance: partOf('Instance', {}).optional().describe('while it is stopping'),
+  certificate: partOf('Certificate', {
+    subject: z.string().meta({ example: 'O=Example, CN=m2m' }),
+    thumbprint: z.string().meta({ example: '4F7A86156DF1FE6FFB82BF2FF75F399656BE83BD' }).describe('SHA-1'),
+    notAfter: z.iso.datetime().meta({ example: '2027-11-21T08:00:00.000Z' }),
+    daysLeft: z.int().meta({ example: 364 }),
+    refused: z
+      .object({ code: z.string(), detail: z.string(), at: z.iso.datetime() })
+      .nullable()
+      .describe('why newer files were refused; null if none were'),
+  }),
+  egress: partOf('Egress', { route: z.string().meta({ example: 'direct' }) }),
+  token: partOf('Token', {
+    state: z.string().meta({ example: 'usable' }),
+    expiresInSeconds: z.int().nullable().meta({ example: 240 }),
+    lastError,
+  }),
+  bank: partOf('Bank', {
+    mode: z.enum(['live', 'sandbox']),
+    host: z.string().meta({ example: 'bank.example' }).describe('of BANK_BASE_URL'),
+    lastSuccessAt: instant,
+    lastError,
+    circuit: z.enum(['closed', 'open', 'half-open']).describe('state of the back-off'),
+    failingSince: instant.describe('start of the current series of failures, of list or token; null without one'),
+    attempts: z.int().min(1).nullable().meta({ example: 3 }).describe('failed attempts since then'),
+    nextAttemptAt: instant,
+    drift: z
+      .array(
+        z
+          .object({
+            path: z.string().meta({ example: 'balances[].availableAmount' }).describe('from the account on'),
+            value: z
+              .string()
+              .optional()
+              .meta({ example: 'Frozen' })
+              .describe('an unknown word of status, type or protectionType'),
+          })
+          .meta({ id: 'DriftPath' }),
+      )
+      .max(50)
+      .describe('unknown keys and words from the bank since the start; never an error'),
+  }),
+  snapshot: partOf('Snapshot', {
+    asOf: instant,
+    expiresAt: instant.describe('when it stops being served'),
+    ageSeconds: z.int().min(0).nullable().meta({ example: 3 }),
+    accounts: z.int().min(0).nullable().meta({ example: 120 }),
+    stale: z.boolean(),
+  }),
+  listener: partOf('Listener', {
+    subject: z.string().meta({ example: 'CN=accounts.internal.example' }),
+    notAfter: z.iso.datetime().meta({ example: '2027-11-21T08:00:00.000Z' }),
+    daysLeft: z.int().meta({ example: 364 }),
+  })
+    .optional()
+    .describe('the certificate of this API, where it speaks HTTPS'),
+  sharing: partOf('Sharing', {
+    state: z.enum(['fleet', 'unavailable']).describe('unavailable: Redis cannot be used'),
+    lastStoredAt: instant.describe('when this instance last stored a snapshot in Redis'),
+    lastTakenAt: instant.describe('when it last took a snapshot from Redis'),
+  })
+    .optional()
+    .describe('only with REDIS_URL'),
+};
+
+const details = z.object(parts).meta({ id: 'HealthDetails' });
+/** Grouped by terminus: each component is in one of the two. */
+const some = z.object(parts).partial().meta({ id: 'HealthParts' });
+
+/** The body of /health. */
+export const healthSchema = z
+  .object({
+    status: z.enum(['ok', 'degraded', 'error']).meta({ example: 'ok' }),
+    error: some.describe('the components that are down'),
+    details: details.describe('every component, the worst first'),
+    info: some.describe('the components that are not down'),
+    version: z.string().meta({ example: '1.0.0' }),
+    commit: z.string().nullable().meta({ example: '0123456789ab' }),
+    environment: z.string().nullable().meta({ example: 'production' }).describe('ENVIRONMENT'),
+    instance: z.string().meta({ example: 'gateway-1' }).describe('host name'),
+  })
+  .meta({ id: 'Health' });
+
+/** The body of /health/live and /health/ready. */
+export const healthStatusSchema = z
+  .object({ status: z.enum(['ok', 'error']).meta({ example: 'ok' }) })
+  .meta({ id: 'HealthStatus' });

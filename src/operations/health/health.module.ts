@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
+import { SnapshotModule } from '../../snapshot/snapshot.module.js';
+import { AuthModule } from '../../auth/auth.module.js';
+import { SharingModule } from '../../sharing/sharing.module.js';
+import { BankModule } from '../../bank/bank.module.js';
+import { HealthController } from './health.controller.js';
+import { HealthReport } from './health-report.js';
+import { Readiness } from './readiness.js';
+
+@Module({
+  // a failed check is an answer, not an event: what failed was logged when it did
+  imports: [TerminusModule.forRoot({ logger: false }), SnapshotModule, BankModule, AuthModule, SharingModule],
+  controllers: [HealthController],
+  providers: [Readiness, HealthReport],
+  exports: [Readiness, HealthReport],
+})
+export class HealthModule {}

@@ -1,0 +1,178 @@
+import { Activity } from '../../telemetry/activity.js';
+import { describe, expect, it } from '@jest/globals';
+import { FakeClock } from '../../../test/support/fake-clock.js';
+import { keepLines } from '../../../test/support/log-lines.js';
+import type { SnapshotCache } from '../../snapshot/snapshot-cache.js';
+import { toAccessToken, type AccessToken } from '../../auth/request-token.js';
+import { AccessTokenProvider } from '../../auth/access-token-provider.js';
+import { NoToken } from '../../auth/authorized-call.js';
+import type { IdentityHolder } from '../../auth/identity-holder.js';
+import { snapshotOf } from '../../../test/support/sample-snapshots.js';
+import { createSnapshotCache } from '../../../test/support/snapshot-cache.js';
+import type { ReadSnapshot } from '../../list/snapshot-reader.js';
+import type { HttpEdge } from '../../http/http-edge.js';
+import { GatewayError } from '../../errors/gateway-error.js';
+import { orAborted } from '../../time/deadline.js';
+import { Readiness } from './readiness.js';
+
+const ANY = { noCache: false, maxAge: null, onlyIfCached: false };
+const DOWN = new GatewayError('bank-unreachable', 'down', { retryAfterMs: 1000 });
+
+/** Readiness over the real token and snapshot rules, with a bank that does what it is asked. */
+class Scene {
+  readonly clock = new FakeClock();
+  readonly edge = { stopping: false };
+  readonly counts = { tokens: 0, refreshes: 0 };
+  unusable: string | null = null;
+  onToken: () => Promise<AccessToken> = () => Promise.resolve(this.token());
+  onRefresh: () => Promise<ReadSnapshot> = () => Promise.resolve(this.empty());
+  readonly tokens: AccessTokenProvider;
+  readonly snapshots: SnapshotCache;
+  readonly readiness: Readiness;
+
+  constructor() {
+    const { clock } = this;
+    const { log, logger } = keepLines();
+    this.tokens = new AccessTokenProvider({
+      activity: new Activity(),
+      clock,
+      logger,
+      request: () => {
+        this.counts.tokens += 1;
+        return this.onToken();
+      },
+    });
+    // as AuthorizedCall does: without a token the bank is not asked, and the bank has not failed
+    const read = async (_refreshId: string, signal: AbortSignal) => {
+      await orAborted(this.tokens.get(), signal).catch((error: GatewayError) => {
+        throw new NoToken(error.code, error.detail, error);
+      });
+      this.counts.refreshes += 1;
+      return orAborted(this.onRefresh(), signal);
+    };
+    this.snapshots = createSnapshotCache({ read, clock, log }).snapshots;
+    const identities = { current: { tokens: this.tokens }, status: () => ({ unusable: this.unusable }) };
+    this.readiness = new Readiness(identities as unknown as IdentityHolder, this.snapshots, this.edge as HttpEdge);
+  }
+
+  empty(): ReadSnapshot {
+    return { snapshot: snapshotOf([], true, this.clock.now()), pages: 1 };
+  }
+
+  token(): AccessToken {
+    return toAccessToken('x', 300_000, this.clock.now());
+  }
+}
+
+describe('ready is', () => {
+  it('a process with nothing yet, once the probe has read the accounts', async () => {
+    const scene = new Scene();
+    expect(scene.readiness.ready).toBe(false);
+    expect(await scene.readiness.check()).toBe(true);
+    expect(scene.counts).toEqual({ tokens: 1, refreshes: 1 });
+  });
+
+  it('a process whose snapshot is too old, while nothing has failed', async () => {
+    const scene = new Scene();
+    await scene.readiness.check();
+    scene.clock.advance(400_000);
+    expect(await scene.readiness.check()).toBe(true);
+    expect(scene.counts).toEqual({ tokens: 2, refreshes: 1 });
+  });
+
+  it('a process with a snapshot that is young enough, whatever the bank does', async () => {
+    const scene = new Scene();
+    await scene.snapshots.get(ANY);
+    scene.onToken = () => Promise.reject(DOWN);
+    scene.clock.advance(300_000);
+    expect(await scene.readiness.check()).toBe(true);
+  });
+
+  it('a process whose certificate has ended, as long as its cached snapshot may be served', async () => {
+    const scene = new Scene();
+    await scene.snapshots.get(ANY);
+    scene.unusable = 'expired';
+    expect(await scene.readiness.check()).toBe(true);
+  });
+});
+
+describe('not ready is', () => {
+  it('a process with a token that has never read the accounts', async () => {
+    const scene = new Scene();
+    scene.onRefresh = () => new Promise(() => undefined);
+    expect(await scene.readiness.check()).toBe(false);
+    expect(scene.tokens.usable).not.toBeNull();
+  });
+
+  it('a process that gets no token', async () => {
+    const scene = new Scene();
+    scene.onToken = () => Promise.reject(DOWN);
+    expect(await scene.readiness.check()).toBe(false);
+  });
+
+  it('a process whose token does not come: the probe waits 500 ms at most', async () => {
+    const scene = new Scene();
+    scene.onToken = () => new Promise(() => undefined);
+    const started = performance.now();
+    expect(await scene.readiness.check()).toBe(false);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(490);
+  });
+
+  it('a process whose snapshot is too old and whose token has ended', async () => {
+    const scene = new Scene();
+    await scene.readiness.check();
+    await scene.snapshots.get(ANY);
+    scene.clock.advance(300_001);
+    scene.onToken = () => Promise.reject(DOWN);
+    expect(await scene.readiness.check()).toBe(false);
+  });
+
+  it('a process with a token whose last refresh failed, until one succeeds', async () => {
+    const scene = new Scene();
+    scene.onRefresh = () => Promise.reject(DOWN);
+    await expect(scene.snapshots.get(ANY)).rejects.toThrow('down');
+    expect(scene.tokens.usable).not.toBeNull();
+    expect(await scene.readiness.check()).toBe(false);
+    scene.onRefresh = () => Promise.resolve(scene.empty());
+    scene.clock.advance(1000);
+    expect(await scene.readiness.check()).toBe(true);
+  });
+
+  it('a process whose certificate cannot be used; nobody is asked then', async () => {
+    const scene = new Scene();
+    scene.unusable = 'expired';
+    expect(await scene.readiness.check()).toBe(false);
+    expect(scene.counts.tokens).toBe(0);
+  });
+
+  it('a process that stops, whatever is cached; nobody is asked then', async () => {
+    const scene = new Scene();
+    await scene.snapshots.get(ANY);
+    scene.edge.stopping = true;
+    const before = { ...scene.counts };
+    scene.clock.advance(400_000);
+    expect(await scene.readiness.check()).toBe(false);
+    expect(scene.counts).toEqual(before);
+  });
+});
+
+describe('asking for health', () => {
+  it('costs one token a life', async () => {
+    const scene = new Scene();
+    for (let second = 0; second < 890; second += 10) {
+      expect(await scene.readiness.check()).toBe(true);
+      scene.clock.advance(10_000);
+    }
+    expect(scene.counts).toEqual({ tokens: 3, refreshes: 1 });
+  });
+
+  it('follows the back-off while the bank fails', async () => {
+    const scene = new Scene();
+    scene.onToken = () => Promise.reject(new GatewayError('credentials-rejected', 'no'));
+    for (let second = 0; second < 29; second += 1) {
+      await scene.readiness.check();
+      scene.clock.advance(1000);
+    }
+    expect(scene.counts.tokens).toBe(1);
+  });
+});

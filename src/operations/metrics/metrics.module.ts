@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../../auth/auth.module.js';
+import { BankModule } from '../../bank/bank.module.js';
+import { HealthModule } from '../health/health.module.js';
+import { SharingModule } from '../../sharing/sharing.module.js';
+import { SnapshotModule } from '../../snapshot/snapshot.module.js';
+import { Metrics } from './metrics.js';
+import { MetricsController } from './metrics.controller.js';
+import { RecentController } from './recent.controller.js';
+import { RecentEvents } from './recent-events.js';
+import { RecentHistory } from './recent-history.js';
+import { Gauges } from './gauges.js';
+
+/** Metrics for Prometheus and the last hour. It imports the other folders; no module imports it. */
+@Module({
+  imports: [SnapshotModule, BankModule, AuthModule, HealthModule, SharingModule],
+  controllers: [MetricsController, RecentController],
+  providers: [Metrics, Gauges, RecentHistory, RecentEvents],
+})
+export class TelemetryModule {}

@@ -1,0 +1,172 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { collectDefaultMetrics, Counter, Histogram, Registry, type Metric } from '@prometheus-io/client';
+import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
+import { Activity, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
+import { toKnownMethod } from '../../telemetry/known-method.js';
+
+/** Seconds, from a response out of memory to the longest REQUEST_DEADLINE_MS. */
+const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
+const BANK_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const REFRESH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
+
+const MAX_CLIENT_NAMES = 50;
+const CLIENT_NAME = /^[A-Za-z0-9._-]{1,40}$/;
+const MAX_DIGITS = 4;
+
+interface RenderedMetrics {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** Counts what happens in one app (docs/health-and-metrics.md#metrics). */
+@Injectable()
+export class Metrics {
+  /** One registry per app, because the library's default registry is shared by the whole process. */
+  readonly registry = new Registry();
+  readonly #clientNames = new ClientNames();
+  /** Renderings due in the next turn of the event loop, by `openMetrics`. */
+  readonly #next = new Map<boolean, Promise<RenderedMetrics>>();
+
+  readonly #requests = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Duration of requests, refused ones included.',
+    labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
+    buckets: REQUEST_BUCKETS,
+    registers: [this.registry],
+  });
+  readonly #bankCalls = new Histogram({
+    name: 'http_client_request_duration_seconds',
+    help: 'Duration of calls to the bank; error_type is the problem code, empty on success.',
+    labelNames: [
+      'http_request_method',
+      'server_address',
+      'server_port',
+      'http_response_status_code',
+      'target',
+      'error_type',
+    ],
+    buckets: BANK_BUCKETS,
+    registers: [this.registry],
+  });
+  readonly #refreshes = this.#counter('refreshes', 'Refreshes by their outcome.', ['outcome']);
+  readonly #refreshDuration = new Histogram({
+    name: 'accounts_gateway_refresh_duration_seconds',
+    help: 'Duration of refreshes, with all pages and retries.',
+    buckets: REFRESH_BUCKETS,
+    registers: [this.registry],
+  });
+  readonly #tokenRequests = this.#counter('token_requests', 'Token requests by their outcome.', ['outcome']);
+  readonly #responses = this.#counter('responses', 'Successful responses of /api/v1.', ['cache', 'representation']);
+  readonly #problems = this.#counter('problems', 'Responses that are problem documents.', ['code', 'owner']);
+  readonly #clientRequests = this.#counter('client_requests', 'Requests by X-Client-Name.', ['client_name']);
+
+  constructor(activity: Activity) {
+    this.#startAtZero();
+    activity.on('requestEnded', (request) => this.#onRequest(request));
+    activity.on('bankCallEnded', (call) => this.#onBankCall(call));
+    activity.on('tokenRequestEnded', ({ code }) => this.#tokenRequests.inc({ outcome: code ?? 'ok' }));
+    activity.on('refreshEnded', ({ ms, code }) => {
+      this.#refreshes.inc({ outcome: code ?? 'ok' });
+      this.#refreshDuration.observe(ms / 1000);
+    });
+  }
+
+  /**
+   * All metrics, those of the process included, as OpenMetrics or in the text format of Prometheus. Rendering takes milliseconds,
+   * so callers in the same turn of the event loop share one.
+   */
+  render(openMetrics: boolean): Promise<RenderedMetrics> {
+    let next = this.#next.get(openMetrics);
+    if (!next) {
+      next = setImmediate().then(() => {
+        this.#next.delete(openMetrics);
+        return this.#render(openMetrics);
+      });
+      this.#next.set(openMetrics, next);
+    }
+    return next;
+  }
+
+  async #render(openMetrics: boolean): Promise<RenderedMetrics> {
+    const whole = new Registry(openMetrics ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE);
+    for (const registry of [this.registry, processMetrics()]) {
+      // for OpenMetrics the library renames the counters it is given, and would leave them so
+      for (const metric of registry.getMetricsAsArray()) whole.registerMetric(Object.create(metric) as Metric);
+    }
+    return { contentType: whole.contentType, text: await whole.metrics() };
+  }
+
+  #counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
+    return new Counter({ name: `accounts_gateway_${name}_total`, help, labelNames, registers: [this.registry] });
+  }
+
+  /** For Prometheus, a counter that is missing before its first increment never rises. */
+  #startAtZero(): void {
+    for (const outcome of ['ok', ...PROBLEM_CODES.filter((code) => PROBLEMS[code].owner !== 'caller')]) {
+      this.#refreshes.inc({ outcome }, 0);
+      this.#tokenRequests.inc({ outcome }, 0);
+    }
+    for (const code of PROBLEM_CODES) this.#problems.inc({ code, owner: PROBLEMS[code].owner }, 0);
+    for (const cache of ['hit', 'miss', 'stale', 'request']) {
+      for (const representation of ['full', 'not-modified']) this.#responses.inc({ cache, representation }, 0);
+    }
+  }
+
+  #onRequest({ method, route, status, ms, cache, problem, clientName }: RequestEnded): void {
+    const labels = {
+      http_request_method: toKnownMethod(method),
+      http_route: route ?? 'unmatched',
+      http_response_status_code: status,
+    };
+    this.#requests.observe(labels, ms / 1000);
+    this.#clientRequests.inc({ client_name: this.#clientNames.toLabel(clientName) });
+    if (problem) this.#problems.inc({ code: problem.code, owner: problem.owner });
+    else if (cache !== undefined && (status === 200 || status === 304)) {
+      this.#responses.inc({ cache, representation: status === 304 ? 'not-modified' : 'full' });
+    }
+  }
+
+  #onBankCall({ serverAddress, serverPort, status, target, code, ms }: BankCallEnded): void {
+    const labels = {
+      http_request_method: 'GET',
+      server_address: serverAddress,
+      server_port: serverPort,
+      http_response_status_code: status ?? '',
+      target,
+      error_type: code ?? '',
+    };
+    this.#bankCalls.observe(labels, ms / 1000);
+  }
+}
+
+let processRegistry: Registry | null = null;
+
+/** The default metrics, once per process and from the first scrape on: they observe Node and cannot be stopped. */
+function processMetrics(): Registry {
+  if (!processRegistry) {
+    processRegistry = new Registry();
+    collectDefaultMetrics({ register: processRegistry });
+  }
+  return processRegistry;
+}
+
+/**
+ * The label for a caller's X-Client-Name (docs/health-and-metrics.md#labels): the first 50 that look like names of programs;
+ * `other` for the rest, which may hold anything, and `none` without one.
+ */
+export class ClientNames {
+  readonly #known = new Set<string>();
+
+  toLabel(header: string | undefined): string {
+    if (header === undefined || header === '') return 'none';
+    if (this.#known.has(header)) return header;
+    if (this.#known.size >= MAX_CLIENT_NAMES || !CLIENT_NAME.test(header) || countDigits(header) > MAX_DIGITS)
+      return 'other';
+    this.#known.add(header);
+    return header;
+  }
+}
+
+/** Counts digits: a name with many of them may contain an identifier or an amount. */
+const countDigits = (text: string): number => text.replace(/\D/g, '').length;

@@ -1,0 +1,86 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Activity, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
+import { Clock } from '../../time/clock.js';
+import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
+import type { RecentPoint } from './recent-schema.js';
+
+export const EVERY_SECONDS = 10;
+/** The last hour. */
+const MAX_POINTS = 360;
+
+/** The last hour in points of 10 s (docs/health-and-metrics.md#the-last-hour). */
+@Injectable()
+export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
+  readonly #points: RecentPoint[] = [];
+  #present = startInterval();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    activity: Activity,
+    private readonly snapshots: SnapshotCache,
+    private readonly clock: Clock,
+  ) {
+    activity.on('requestEnded', (request) => this.#onRequest(request));
+    activity.on('bankCallEnded', (call) => this.#onBankCall(call));
+  }
+
+  /** Oldest first; excludes the activity since the last point. */
+  get points(): readonly RecentPoint[] {
+    return this.#points;
+  }
+
+  onApplicationBootstrap(): void {
+    this.#timer = setInterval(() => this.endPoint(), EVERY_SECONDS * 1000).unref();
+  }
+
+  onModuleDestroy(): void {
+    if (this.#timer) clearInterval(this.#timer);
+  }
+
+  /** Adds a point for the activity since the last one; called every 10 s. */
+  endPoint(): void {
+    const { ageMs, stale } = this.snapshots.status();
+    const { latencies, errors, bankLatencies, bankFailures } = this.#present;
+    this.#points.push({
+      at: new Date(this.clock.now().wall).toISOString(),
+      requests: latencies.count,
+      errors,
+      p50Ms: toMs(latencies, 50),
+      p99Ms: toMs(latencies, 99),
+      bankCalls: bankLatencies.count,
+      bankFailures,
+      bankP50Ms: toMs(bankLatencies, 50),
+      snapshotAgeSeconds: ageMs === null ? null : Math.max(0, Math.floor(ageMs / 1000)),
+      stale,
+    });
+    if (this.#points.length > MAX_POINTS) this.#points.shift();
+    this.#present = startInterval();
+  }
+
+  #onRequest({ route, status, ms }: RequestEnded): void {
+    if (!route?.startsWith('/api/v1/')) return;
+    if (status >= 500) this.#present.errors += 1;
+    this.#present.latencies.record(toMicros(ms));
+  }
+
+  #onBankCall({ ms, code }: BankCallEnded): void {
+    if (code !== null) this.#present.bankFailures += 1;
+    this.#present.bankLatencies.record(toMicros(ms));
+  }
+}
+
+/** The activity since the last point. Histograms are of microseconds, within 1 %. */
+const startInterval = () => ({
+  latencies: createHistogram({ figures: 2 }),
+  errors: 0,
+  bankLatencies: createHistogram({ figures: 2 }),
+  bankFailures: 0,
+});
+
+/** The histogram accepts whole numbers from 1. */
+const toMicros = (ms: number): number => Math.max(1, Math.round(ms * 1000));
+
+/** Percentile of durations, ms; null without any. */
+const toMs = (latencies: RecordableHistogram, percent: number): number | null =>
+  latencies.count === 0 ? null : Math.round(latencies.percentile(percent) / 10) / 100;

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { troubleShape } from '../../errors/problem-document.js';
+
+const at = z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' });
+const count = z.int().min(0);
+const ms = z.number().min(0).nullable().meta({ example: 1.25 });
+const { code, owner } = troubleShape;
+
+const pointSchema = z
+  .object({
+    at: at.describe('the end of the interval'),
+    requests: count.meta({ example: 40 }).describe('of /api/v1'),
+    errors: count.meta({ example: 0 }).describe('those answered with a 5xx status'),
+    p50Ms: ms.describe('median duration; null without requests'),
+    p99Ms: ms,
+    bankCalls: count.meta({ example: 2 }).describe('for tokens and accounts'),
+    bankFailures: count.meta({ example: 0 }),
+    bankP50Ms: ms,
+    snapshotAgeSeconds: count.nullable().meta({ example: 3 }).describe('at the end; null while nothing is cached'),
+    stale: z.boolean().describe('at the end'),
+  })
+  .meta({ id: 'RecentPoint' });
+
+const eventSchema = z
+  .object({
+    at,
+    level: z.enum(['debug', 'info', 'warn', 'error', 'fatal']).meta({ example: 'warn' }),
+    event: z.string().meta({ example: 'bank.unavailable' }).describe('as in the log'),
+    code: code.optional(),
+    owner: owner.optional(),
+    msg: z.string().meta({ example: 'the bank is unavailable' }),
+  })
+  .meta({ id: 'RecentEvent' });
+
+/** The body of /health/recent. */
+export const recentSchema = z
+  .object({
+    everySeconds: z.int().meta({ example: 10 }),
+    points: z.array(pointSchema).max(360).describe('the last hour, the oldest first'),
+    events: z.array(eventSchema).max(200).describe('the last notable ones, the oldest first'),
+  })
+  .meta({ id: 'Recent' });
+
+export type RecentPoint = z.infer<typeof pointSchema>;
+export type RecentEvent = z.infer<typeof eventSchema>;

@@ -1,0 +1,33 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { refTo } from '../../representation/schemas.js';
+import { RecentEvents } from './recent-events.js';
+import { EVERY_SECONDS, RecentHistory } from './recent-history.js';
+import { recentSchema } from './recent-schema.js';
+
+/** The last hour, for people and for pages that draw it (docs/health-and-metrics.md#the-last-hour). */
+@ApiTags('health')
+@Controller('health')
+export class RecentController {
+  constructor(
+    private readonly history: RecentHistory,
+    private readonly events: RecentEvents,
+  ) {}
+
+  @Get('recent')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    operationId: 'getRecent',
+    summary: 'The last hour',
+    description:
+      'Kept in memory since the start of the process. Counts and durations in points of 10 s, and notable events.',
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'the last hour',
+    content: { 'application/json': { schema: refTo(recentSchema) } },
+  })
+  get() {
+    return { everySeconds: EVERY_SECONDS, points: this.history.points, events: this.events.events };
+  }
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { FakeClock } from '../../../test/support/fake-clock.js';
+import { keepLines } from '../../../test/support/log-lines.js';
+import { Activity } from '../../telemetry/activity.js';
+import { Log } from '../../telemetry/log.js';
+import type { SnapshotCache } from '../../snapshot/snapshot-cache.js';
+import { RecentEvents } from './recent-events.js';
+import { RecentHistory } from './recent-history.js';
+
+function createHistory() {
+  const activity = new Activity();
+  const clock = new FakeClock();
+  const status: { ageMs: number | null; stale: boolean } = { ageMs: null, stale: false };
+  const history = new RecentHistory(activity, { status: () => status } as unknown as SnapshotCache, clock);
+  const request = (ms: number, change: object = {}) =>
+    activity.emit('requestEnded', {
+      method: 'GET',
+      route: '/api/v1/accounts',
+      status: 200,
+      ms,
+      cache: undefined,
+      problem: undefined,
+      clientName: undefined,
+      ...change,
+    });
+  return { activity, clock, status, history, request };
+}
+
+/** As docs/health-and-metrics.md#the-last-hour promises. */
+function expectWithin1Percent(reported: number | null | undefined, ms: number): void {
+  expect(Math.abs((reported ?? NaN) - ms)).toBeLessThanOrEqual(ms * 0.01);
+}
+
+describe('the last hour', () => {
+  it('has what happened in each interval, and nothing of the one before', () => {
+    const { activity, clock, status, history, request } = createHistory();
+    for (let ms = 1; ms <= 100; ms += 1) request(ms);
+    request(5, { status: 503 });
+    request(5, { status: 404 });
+    request(5000, { route: '/health' });
+    request(5000, { route: null });
+    const call = { serverAddress: 'bank.example', serverPort: 443 };
+    activity.emit('bankCallEnded', { ...call, target: 'accounts', status: 200, ms: 200, code: null });
+    activity.emit('bankCallEnded', { ...call, target: 'token', status: null, ms: 250, code: 'bank-timeout' });
+    status.ageMs = 12_900;
+    status.stale = true;
+    clock.advance(10_000);
+    history.endPoint();
+    clock.advance(10_000);
+    status.ageMs = null;
+    status.stale = false;
+    history.endPoint();
+    const [first, second] = history.points;
+    expect(first).toMatchObject({ requests: 102, errors: 1, bankCalls: 2, bankFailures: 1 });
+    expect(first).toMatchObject({ snapshotAgeSeconds: 12, stale: true });
+    expectWithin1Percent(first?.p50Ms, 49);
+    expectWithin1Percent(first?.p99Ms, 99);
+    expectWithin1Percent(first?.bankP50Ms, 200);
+    expect(second).toEqual({
+      at: new Date(clock.now().wall).toISOString(),
+      requests: 0,
+      errors: 0,
+      p50Ms: null,
+      p99Ms: null,
+      bankCalls: 0,
+      bankFailures: 0,
+      bankP50Ms: null,
+      snapshotAgeSeconds: null,
+      stale: false,
+    });
+  });
+
+  it('has a point each 10 s, from when the app is started until it ends', () => {
+    jest.useFakeTimers();
+    const { history } = createHistory();
+    history.onApplicationBootstrap();
+    jest.advanceTimersByTime(60_000);
+    expect(history.points).toHaveLength(6);
+    history.onModuleDestroy();
+    jest.advanceTimersByTime(60_000);
+    expect(history.points).toHaveLength(6);
+    jest.useRealTimers();
+  });
+
+  it('keeps 360 points, the oldest first', () => {
+    const { clock, history } = createHistory();
+    const times: string[] = [];
+    for (let count = 0; count < 400; count += 1) {
+      clock.advance(10_000);
+      history.endPoint();
+      times.push(new Date(clock.now().wall).toISOString());
+    }
+    expect(history.points.map(({ at }) => at)).toEqual(times.slice(40));
+  });
+});
+
+describe('the last events', () => {
+  function createEvents() {
+    const { log, logger } = keepLines();
+    const clock = new FakeClock();
+    return { logger, clock, events: new RecentEvents(log, clock) };
+  }
+
+  it('are the events beyond normal operation, with code and owner, and no other field', () => {
+    const { logger, clock, events } = createEvents();
+    logger.info({ event: 'request', code: 'bank-timeout' }, 'request');
+    logger.warn({ event: 'bank.unavailable', code: 'bank-unreachable', owner: 'bank', work: 'x' }, 'it is away');
+    logger.error({ event: 'certificate.refused', file: '/file' }, 'refused');
+    logger.warn('no event');
+    logger.error(new Error('none'));
+    const at = new Date(clock.now().wall).toISOString();
+    expect(events.events).toEqual([
+      { at, level: 'warn', event: 'bank.unavailable', code: 'bank-unreachable', owner: 'bank', msg: 'it is away' },
+      { at, level: 'error', event: 'certificate.refused', msg: 'refused' },
+    ]);
+  });
+
+  it.each(['error', 'fatal', 'silent'])('are kept even if they are not logged, here with LOG_LEVEL=%s', (level) => {
+    const written: string[] = [];
+    const log = new Log({ level, pretty: false, destination: { write: (line) => void written.push(line) } });
+    const events = new RecentEvents(log, new FakeClock());
+    const { logger } = log;
+    logger.warn({ event: 'bank.unavailable' }, 'the bank cannot be used');
+    logger.info({ event: 'bank.recovered' }, 'the bank can be used again');
+    expect(events.events.map(({ event }) => event)).toEqual(['bank.unavailable', 'bank.recovered']);
+    expect(written).toEqual([]);
+  });
+
+  it('are 200 at most, the oldest first', () => {
+    const { logger, events } = createEvents();
+    for (let count = 0; count < 250; count += 1) logger.warn({ event: 'snapshot.failed' }, `failure ${count}`);
+    expect(events.events).toHaveLength(200);
+    expect(events.events.at(-1)).toMatchObject({ msg: 'failure 249' });
+  });
+});

@@ -1,0 +1,52 @@
+import { Body, Controller, Delete, Get, Header, Patch, UseGuards } from '@nestjs/common';
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { GatewayError } from '../../errors/gateway-error.js';
+import { controlPatch } from '../../sandbox/control/control-patch.js';
+import { SandboxControl } from '../../sandbox/control/sandbox-control.js';
+
+/**
+ * Rejects calls from pages of other origins. Browsers send `Sec-Fetch-Site` on connections that they trust, and `Origin`
+ * with everything but a plain GET. `none` is an address that a person typed.
+ */
+class OwnPageGuard implements CanActivate {
+  /** @throws GatewayError client-not-allowed */
+  canActivate(context: ExecutionContext): true {
+    const { headers, protocol } = context.switchToHttp().getRequest<FastifyRequest>();
+    const { origin, host, 'sec-fetch-site': site } = headers;
+    const foreign = origin !== undefined && origin !== `${protocol}://${host}`;
+    if (foreign || (site !== undefined && site !== 'same-origin' && site !== 'none')) {
+      throw new GatewayError('client-not-allowed', 'A page of another origin made this call.');
+    }
+    return true;
+  }
+}
+
+/** The switches of the embedded sandbox bank, for the console page (docs/sandbox.md#its-switches). */
+@ApiExcludeController()
+@UseGuards(OwnPageGuard)
+@Controller('sandbox/control')
+export class SandboxControlController {
+  constructor(private readonly control: SandboxControl) {}
+
+  @Get()
+  @Header('cache-control', 'no-store')
+  state() {
+    return { ...this.control.state, requests: this.control.lastRequests };
+  }
+
+  @Patch()
+  @Header('cache-control', 'no-store')
+  patch(@Body({ schema: controlPatch }) change: unknown) {
+    this.control.patch(change);
+    return this.control.state;
+  }
+
+  @Delete()
+  @Header('cache-control', 'no-store')
+  reset() {
+    this.control.reset();
+    return this.control.state;
+  }
+}

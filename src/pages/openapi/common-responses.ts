@@ -1,0 +1,87 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { problemSchema } from '../../errors/problem-document.js';
+import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
+import { refTo } from '../../representation/schemas.js';
+
+type PathItem = OpenAPIObject['paths'][string];
+type Responses = NonNullable<PathItem['get']>['responses'];
+
+const header = (description: string, example: string | number) => ({
+  description,
+  schema: { type: typeof example === 'number' ? 'integer' : 'string', example },
+});
+
+/** The gateway's response headers (docs/api.md#headers). */
+export const RESPONSE_HEADERS = {
+  Age: header('The age of the data, in seconds.', 3),
+  'Cache-Control': header('How long the answer stays fresh.', 'private, max-age=7'),
+  'Cache-Status': header('How the cache handled the request (RFC 9211).', 'accounts-gateway; hit; ttl=7'),
+  ETag: header('Identifies the data, whatever its age. For `If-None-Match`.', 'W/"bcWj5eK93YVZHCfq4huO6BfHDN6"'),
+  'Retry-After': header('Seconds to wait before a retry; on every 503.', 2),
+  'Snapshot-As-Of': header(
+    'When the bank was asked. After a 304 it overrides the body that the caller holds.',
+    '2026-11-21T08:00:00.000Z',
+  ),
+  'Snapshot-Complete': header(
+    "`true` if the number of accounts agrees with the bank's own count, else `false`; `null` if the bank gives none.",
+    'true',
+  ),
+  'Snapshot-Stale': header(
+    '`true` if the data is older than it should be, because the bank is slow or failing, else `false`.',
+    'false',
+  ),
+  'X-Request-Id': header(
+    'The id that the caller sent, or a new one. Finds the log line.',
+    '8ec19755-b535-4e79-b06c-11d12898fbe0',
+  ),
+};
+
+const FROM_SNAPSHOT = [
+  'Age',
+  'Cache-Control',
+  'Cache-Status',
+  'ETag',
+  'Snapshot-As-Of',
+  'Snapshot-Complete',
+  'Snapshot-Stale',
+];
+
+const isApi = (path: string): boolean => path.startsWith('/api/v1/');
+
+/** Adds the parts that are the same for all controllers: problems, 304 and response headers. */
+export function addCommonResponses(paths: OpenAPIObject['paths']): void {
+  for (const [path, { get }] of Object.entries(paths)) {
+    if (!get) continue;
+    get.responses = { ...commonOf(path), ...get.responses };
+    for (const [status, response] of Object.entries(get.responses)) {
+      const names = [...headersOf(path, status), 'X-Request-Id'];
+      const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+      Object.assign(response as object, { headers });
+    }
+  }
+}
+
+function commonOf(path: string): Responses {
+  const statuses = [
+    ...(isApi(path) ? [400, 403, 406, 421, 500, 502, 503, 504] : []),
+    ...(path.includes('{') ? [404] : []),
+  ];
+  const content = { 'application/problem+json': { schema: refTo(problemSchema) } };
+  return {
+    ...(isApi(path) && { 304: { description: 'the caller already has this data; Snapshot-As-Of has its new time' } }),
+    ...Object.fromEntries(statuses.map((status) => [status, { description: codesOf(status), content }])),
+    '4XX': { description: 'an error of the caller', content },
+    '5XX': { description: 'the bank, the network to it, or this service; `owner` is who must act', content },
+  };
+}
+
+const codesOf = (status: number): string =>
+  PROBLEM_CODES.filter((code) => PROBLEMS[code].status === status)
+    .map((code) => `\`${code}\``)
+    .join(', ');
+
+function headersOf(path: string, status: string): readonly string[] {
+  if (status === '503' || status === '5XX') return ['Retry-After'];
+  if (status !== '200' && status !== '304') return [];
+  return isApi(path) ? FROM_SNAPSHOT : ['Cache-Control'];
+}

@@ -1,0 +1,83 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { toHtmlPage } from '../html/html-page.js';
+import { renderMarkdown } from '../html/markdown.js';
+import type { OpenApiSchema } from '../../representation/schemas.js';
+
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
+
+/** The API as a page for people: each route with a link that calls it, then each schema. */
+export function toReferencePage({ info, paths, components }: OpenAPIObject): string {
+  const routes = Object.entries(paths).map(([path, { get }]) => (get ? toRoute(path, get) : ''));
+  const schemas = Object.entries(components?.schemas ?? {}).map(([name, schema]) =>
+    toSchema(name, schema as OpenApiSchema),
+  );
+  const markdown = `# API reference
+
+${info.description ?? ''}
+
+Version ${info.version} · [OpenAPI document](/openapi.json) · [how to use it](/docs/guide/api)
+
+${routes.join('')}
+## Schemas
+
+${schemas.join('')}`;
+  return toHtmlPage('API reference', renderMarkdown(markdown));
+}
+
+function toRoute(path: string, { parameters = [], responses, summary = '', description = '' }: Operation): string {
+  // a link can only call a route whose address is complete
+  const call = path.includes('{') ? '' : ` · [call it](${path})`;
+  const answers = Object.entries(responses).map(([status, response]) => {
+    const { description: answer = '', content = {} } = response as { description?: string; content?: object };
+    return [code(status), answer, Object.keys(content).map(code).join(' ')];
+  });
+  const given = parameters
+    .filter((each): each is Parameter => 'name' in each)
+    .map(({ name, description: text, schema }) => [
+      code(name),
+      toType(schema as OpenApiSchema),
+      text ?? (schema as OpenApiSchema).description ?? '',
+    ]);
+  return `## GET ${path}
+
+${summary}${call}
+
+${description}
+
+${given.length === 0 ? '' : toTable(['parameter', 'value', 'meaning'], given)}
+${toTable(['status', 'answer', 'content type'], answers)}
+`;
+}
+
+function toSchema(name: string, schema: OpenApiSchema): string {
+  const fields = (schema.properties ?? {}) as Record<string, OpenApiSchema>;
+  const rows = Object.entries(fields).map(([field, each]) => [
+    code(field),
+    toType(each),
+    [each.description, each.example === undefined ? undefined : code(JSON.stringify(each.example))]
+      .filter((text) => text !== undefined)
+      .join(' · '),
+  ]);
+  return `### ${name}\n\n${rows.length === 0 ? toType(schema) : toTable(['field', 'type', 'meaning'], rows)}\n\n`;
+}
+
+function toType(schema: OpenApiSchema): string {
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.replace(/^.*\//, '');
+    return `[${name}](#${name.toLowerCase()})`;
+  }
+  if (schema.anyOf) return schema.anyOf.map(toType).join(' or ');
+  if (schema.enum) return schema.enum.map((value) => code(String(value))).join(' ');
+  if (schema.items) return `list of ${toType(schema.items)}`;
+  const type = [schema.type ?? 'any'].flat().join(' or ');
+  const standard = schema.default === undefined ? '' : `, default ${code(String(schema.default))}`;
+  return `${schema.format ? `${type} (${schema.format})` : type}${standard}`;
+}
+
+function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const toRow = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+  return `${toRow(head)}${toRow(head.map(() => '---'))}${rows.map(toRow).join('')}`;
+}
+
+const code = (text: string): string => `\`${text}\``;

@@ -1,0 +1,25 @@
+import type { Span } from '@opentelemetry/api';
+import type { GatewayError } from '../errors/gateway-error.js';
+
+/** Fields of a request for its log line and metrics (docs/logs.md#events). */
+export interface RequestFields {
+  /** Time of arrival, by `performance.now()`. */
+  readonly startedAt: number;
+  /** True once its log line has been written. */
+  logged?: boolean;
+  /** The server span of the request, while traces are sent. */
+  readonly span: Span | undefined;
+  /** The state of the cache. `request`: the caller asked for a refresh. */
+  cache?: 'hit' | 'miss' | 'stale' | 'request';
+  /** The refresh that the request waited for. */
+  refreshId?: string;
+  /** The code of the problem response, and the party that must act. */
+  problem?: Pick<GatewayError, 'code' | 'owner'>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Created by the HTTP edge for every request; each component adds the fields that it knows. */
+    logFields: RequestFields;
+  }
+}
