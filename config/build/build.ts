@@ -25,7 +25,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
 /** Each worker thread is one CommonJS file, which the program reads at its start. */
 const WORKERS = {
-  'snapshot-builder': 'src/list/builder.worker.ts',
+  list: 'src/list/list.worker.ts',
   'open-certificate': 'src/auth/pfx/open-certificate.worker.ts',
 };
 const SOURCES = [

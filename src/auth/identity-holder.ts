@@ -176,7 +176,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     // it may have a request in flight, or one that waited for the proof
     old.tokens.reportTo(null);
     candidate.tokens.reportTo(condition);
-    condition.identityReplaced();
+    this.options.activity.emit('identityReplaced');
     if (proved) condition.succeeded('token');
     this.#log.replaced(candidate.certificate, old.certificate, proved);
   }

@@ -39,6 +39,8 @@ interface ActivityEvents {
   tokenRequestEnded: [{ readonly code: ProblemCode | null }];
   /** `ms` includes all pages and retries. */
   refreshEnded: [{ readonly ms: number; readonly code: ProblemCode | null }];
+  /** Another certificate or other credentials are in use now. */
+  identityReplaced: [];
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Account, Balance } from '../list/account.js';
+import type { Account, Balance } from './account.js';
 
 /** Separators of a CSV, which differ between countries. */
 export interface CsvDialect {
@@ -41,24 +41,23 @@ const BALANCE_COLUMNS: Readonly<Record<string, (balance: Balance, toAmount: ToAm
 export const CSV_COLUMNS = [...Object.keys(ACCOUNT_COLUMNS), ...Object.keys(BALANCE_COLUMNS), 'asOf'];
 
 /**
- * CSV with its header line, in small pieces: a row for each balance of each account, one for an account without. The cells of an
- * account are escaped once, however many rows have them (docs/api.md#csv-and-ndjson).
+ * CSV with its header line, row by row: one for each balance of each account, one for an account without. The cells of an account
+ * are escaped once, however many rows have them (docs/api.md#csv-and-ndjson).
  */
-export function* toCsv(accounts: Iterable<Account>, asOf: string, dialect: CsvDialect): Generator<Buffer> {
+export function* toCsv(accounts: Iterable<Account>, asOf: string, dialect: CsvDialect): Generator<string> {
   const separator = SEPARATORS[dialect.separator];
   const toAmount = createAmountFormat(dialect);
   const ofAccount = Object.values(ACCOUNT_COLUMNS);
   const ofBalance = Object.values(BALANCE_COLUMNS);
   const end = `${separator}${asOf}\r\n`;
-  const withoutBalance = Buffer.from(`${separator.repeat(ofBalance.length - 1)}${end}`);
+  const withoutBalance = `${separator.repeat(ofBalance.length - 1)}${end}`;
   // with the byte order mark, Excel reads UTF-8
-  yield Buffer.from(`\uFEFF${CSV_COLUMNS.join(separator)}\r\n`);
+  yield `\uFEFF${CSV_COLUMNS.join(separator)}\r\n`;
   for (const account of accounts) {
-    const start = Buffer.from(ofAccount.map((cell) => toCell(cell(account)) + separator).join(''));
-    if (account.balances.length === 0) yield* [start, withoutBalance];
+    const start = ofAccount.map((cell) => toCell(cell(account)) + separator).join('');
+    if (account.balances.length === 0) yield start + withoutBalance;
     for (const balance of account.balances) {
-      yield start;
-      yield Buffer.from(ofBalance.map((cell) => cell(balance, toAmount)).join(separator) + end);
+      yield start + ofBalance.map((cell) => cell(balance, toAmount)).join(separator) + end;
     }
   }
 }

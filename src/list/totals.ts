@@ -1,63 +1,36 @@
-import { z } from 'zod';
-import type { Balance } from '../list/account.js';
-import { ExactSum } from '../list/decimal.js';
-import { toSortableInstant } from '../list/sortable-instant.js';
-import type { Mask } from '../list/select.js';
-import type { Snapshot } from '../list/snapshot.js';
-import { compareTexts } from '../list/sort-order.js';
-import { nextTimeSlice, SLICE_MS } from '../time/time-slice.js';
+import type { Account, Balance } from './account.js';
+import { ExactSum } from './decimal.js';
+import { compareTexts } from './sort.js';
+import { toSortableInstant } from './sortable-instant.js';
 
 const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
 
-const sum = z
-  .string()
-  .nullable()
-  .meta({ format: 'decimal', example: '70432.10' })
-  .describe('the exact sum as a decimal; null when an entry lacks the amount');
-const date = z
-  .string()
-  .nullable()
-  .meta({ example: '2026-11-20T00:00:00+00:00' })
-  .describe("the bank's text, unchanged");
+/** The sums of one currency, as /api/v1/balances gives them (docs/api.md#balances). Dates are the bank's text. */
+export interface Total {
+  /** The entries' own; sums are never across currencies. */
+  readonly currency: string | null;
+  /** Accounts with an entry in this currency. */
+  readonly accounts: number;
+  /** Entries that lack an amount. */
+  readonly missing: number;
+  /** Exact sums; null when an entry lacks the amount. */
+  readonly beginOfDay: string | null;
+  readonly intraDay: string | null;
+  readonly current: string | null;
+  readonly earliestFinancialDate: string | null;
+  readonly latestFinancialDate: string | null;
+}
 
-/** The sums of one currency, as /api/v1/balances gives them (docs/api.md#balances). */
-export const totalSchema = z
-  .object({
-    currency: z
-      .string()
-      .nullable()
-      .meta({ example: 'EUR' })
-      .describe("the entries' own; never added across currencies"),
-    accounts: z.int().min(0).meta({ example: 7 }).describe('accounts with an entry in this currency'),
-    missing: z.int().min(0).meta({ example: 0 }).describe('entries that lack an amount'),
-    beginOfDay: sum,
-    intraDay: sum,
-    current: sum,
-    earliestFinancialDate: date,
-    latestFinancialDate: date,
-  })
-  .meta({ id: 'Total' });
-
-type Total = z.infer<typeof totalSchema>;
-
-/**
- * The CurrentBalance entries of the accounts that match, summed by their own currency and ordered by it, null last. Yields
- * to other requests every 10 ms.
- */
-export async function toTotals(snapshot: Snapshot, mask: Mask): Promise<Total[]> {
+/** The CurrentBalance entries of the accounts, summed by their own currency and ordered by it, null last. */
+export function toTotals(accounts: Iterable<Account>): Total[] {
   const totals = new Map<string | null, RunningTotal>();
-  let since = performance.now();
-  for (let position = 0; position < snapshot.size; position++) {
-    if (mask !== null && mask[position] === 0) continue;
-    for (const entry of snapshot.balances(position)) {
+  for (const account of accounts) {
+    for (const entry of account.balances) {
       if (entry.type !== 'CurrentBalance') continue;
       const total = totals.get(entry.currency) ?? new RunningTotal();
       totals.set(entry.currency, total);
-      total.add(entry, position);
+      total.add(entry, account);
     }
-    if (performance.now() - since < SLICE_MS) continue;
-    await nextTimeSlice();
-    since = performance.now();
   }
   return [...totals]
     .sort(([a], [b]) => (a === null || b === null ? Number(a === null) - Number(b === null) : compareTexts(a, b)))
@@ -67,7 +40,7 @@ export async function toTotals(snapshot: Snapshot, mask: Mask): Promise<Total[]>
 /** Running totals of one currency. */
 class RunningTotal {
   #accounts = 0;
-  #lastPosition = -1;
+  #lastAccount: Account | null = null;
   #missing = 0;
   /** The first one found, if instants are equal. */
   #earliest: { readonly text: string; readonly instant: string } | null = null;
@@ -79,10 +52,10 @@ class RunningTotal {
     current: new ExactSum(),
   };
 
-  /** @param position of the account; all entries of an account are added one after the other */
-  add(entry: Balance, position: number): void {
-    if (position !== this.#lastPosition) this.#accounts += 1;
-    this.#lastPosition = position;
+  /** Adds an entry of an account; all of one account are added one after the other. */
+  add(entry: Balance, account: Account): void {
+    if (account !== this.#lastAccount) this.#accounts += 1;
+    this.#lastAccount = account;
     if (AMOUNT_FIELDS.some((field) => entry[field] === null)) this.#missing += 1;
     for (const field of AMOUNT_FIELDS) {
       const amount = entry[field];

@@ -1,15 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import type { Account } from '../list/account.js';
+import type { Account } from './account.js';
 import { account, balance, accountLists } from '../../test/support/sample-snapshots.js';
 import { CSV_COLUMNS, toCsv, type CsvDialect } from './csv.js';
 
 const AS_OF = '2026-11-21T08:00:00.000Z';
 const PLAIN: CsvDialect = { separator: 'comma', decimal: 'point' };
 const DELIMITERS = { comma: ',', semicolon: ';', tab: '\t' };
-const write = (accounts: readonly Account[], dialect = PLAIN) =>
-  Buffer.concat([...toCsv(accounts, AS_OF, dialect)]).toString();
+const write = (accounts: readonly Account[], dialect = PLAIN) => [...toCsv(accounts, AS_OF, dialect)].join('');
 const read = (accounts: readonly Account[], dialect = PLAIN) =>
   parse(write(accounts, dialect), {
     bom: true,
