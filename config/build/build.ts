@@ -32,6 +32,12 @@ if (!flags['if-needed'] || isOutdated()) await build();
 async function build(): Promise<void> {
   const aside = join(ROOT, `dist.${process.pid}`);
   const startedAt = new Date();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      rmSync(aside, { recursive: true, force: true });
+      process.exit(1);
+    });
+  }
   try {
     makeDirectory(aside);
     await buildInto(aside);
