@@ -4,11 +4,11 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Month } from './play-month.js';
 
-const ROOT = new URL('../../', import.meta.url);
+const ROOT = new URL('../../../', import.meta.url);
 const { scripts } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
   scripts: { simulate: string };
 };
-const COMMAND = scripts.simulate.split('exec node ').at(-1)?.split(' ') ?? [];
+const COMMAND = scripts.simulate.split('&& node ').at(-1)?.split(' ') ?? [];
 
 /** The rest of the month is compared with docs/month.md by `npm run simulate -- --check`. */
 describe('the first six days of the simulated month', () => {

@@ -1,6 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
-import { Clock, type Instant } from '../../src/time/clock.js';
+import { Clock, type Instant } from '../../../src/time/clock.js';
 
 interface Timer {
   readonly at: number;

@@ -1,5 +1,5 @@
-import { issueToken, json, startPretendBank, type Handler, type PretendBank } from '../support/pretend-bank.js';
-import { sampleAccount } from '../support/sample-accounts.js';
+import { issueToken, json, startPretendBank, type Handler, type PretendBank } from '../../support/pretend-bank.js';
+import { sampleAccount } from '../../support/sample-accounts.js';
 
 export const ACCOUNTS = 120;
 const TOKEN_LIFETIME_MS = 6000;

@@ -1,7 +1,7 @@
-import type { Account } from '../../src/list/account.js';
-import { faultOf } from '../support/common-conditions.js';
-import type { Answer } from '../support/gateway.js';
-import { PLANTED, sampleId } from '../support/sample-accounts.js';
+import type { Account } from '../../../src/list/account.js';
+import { faultOf } from '../../support/common-conditions.js';
+import type { Answer } from '../../support/gateway.js';
+import { PLANTED, sampleId } from '../../support/sample-accounts.js';
 import { ACCOUNTS, nameOf, type Version } from './soak-bank.js';
 
 export const LIMITS = { freshMs: 300, maxAgeMs: 3000, deadlineMs: 2500 };

@@ -20,7 +20,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     starts: { type: 'string' },
-    build: { type: 'string', default: fileURLToPath(new URL('../..', import.meta.url)) },
+    build: { type: 'string', default: fileURLToPath(new URL('../../..', import.meta.url)) },
     json: { type: 'string' },
   },
 });

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { body, raw, status } from '../support/fault-answers.js';
-import type { Handler } from '../support/pretend-bank.js';
-import { PLANTED } from '../support/sample-accounts.js';
+import { body, raw, status } from '../../support/fault-answers.js';
+import type { Handler } from '../../support/pretend-bank.js';
+import { PLANTED } from '../../support/sample-accounts.js';
 import type { SoakBank } from './soak-bank.js';
 
 /** One thing that goes wrong, for a while; the bank is healthy again when it resolves. */

@@ -21,7 +21,7 @@ process.stdout.write(json ? JSON.stringify(month) : tables);
 if (check) {
   // without the spaces and dashes that prettier adds
   const toRows = (markdown: string) => markdown.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-').split('\n');
-  const documented = toRows(readFileSync(new URL('../../docs/month.md', import.meta.url), 'utf8'));
+  const documented = toRows(readFileSync(new URL('../../../docs/month.md', import.meta.url), 'utf8'));
   const missing = toRows(tables).filter((row) => !documented.includes(row));
   if (missing.length > 0) {
     process.stderr.write(`docs/month.md lacks\n${missing.join('\n')}\n`);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { Owner } from '../../src/errors/problem-table.js';
+import type { Owner } from '../../../src/errors/problem-table.js';
 
 /** One scrape of Prometheus: gauges and counters by name, and who must act on the last problem. */
 export interface Sample {
@@ -103,7 +103,7 @@ export class Alerts {
 }
 
 function readRules() {
-  const file = new URL('../../config/prometheus/alerts.yml', import.meta.url);
+  const file = new URL('../../../config/prometheus/alerts.yml', import.meta.url);
   const { groups } = parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] };
   const rules = groups.flatMap((group) => group.rules).filter(({ alert }) => alert && !NOT_SIMULATED.test(alert));
   return rules.map(({ alert: name, expr, for: wait = '0m', labels: { severity } }) => {

@@ -1,4 +1,4 @@
-import type { WireRequest } from '../../src/egress/wire-client.js';
+import type { WireRequest } from '../../../src/egress/wire-client.js';
 import type { Draw, Plan } from './odd-days.js';
 
 const TOKEN_LIFETIME_MS = 300_000;
