@@ -1,4 +1,3 @@
-import type { X509Certificate } from 'node:crypto';
 import type { ClientRequest } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
@@ -6,6 +5,7 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
+import { BankUntrusted } from './failures.js';
 import { openTunnel, toNoTls, type Proxy } from './open-tunnel.js';
 
 /**
@@ -24,22 +24,6 @@ export interface ClientTls {
 export interface CallOptions extends RequestOptions {
   /** Ends the opening of a connection for this call. Not Node's `signal`, which would stay with a socket others use later. */
   readonly callSignal?: AbortSignal | undefined;
-}
-
-/** The bank's server certificate is not trusted. */
-export class BankUntrusted extends GatewayError {
-  /** Private, so that no log line shows it. */
-  readonly #server: X509Certificate | undefined;
-
-  constructor(address: string, code: string | undefined, server: X509Certificate | undefined) {
-    super('bank-untrusted', `The certificate of ${address} is not trusted${code ? ` (${code})` : ''}.`);
-    this.#server = server;
-  }
-
-  /** The certificate that is not trusted; its socket is gone when the error arrives. */
-  get server(): X509Certificate | undefined {
-    return this.#server;
-  }
 }
 
 /**

@@ -10,13 +10,12 @@ import type { Clock } from '../time/clock.js';
 import { orAborted } from '../time/deadline.js';
 import type { Settings } from '../config/settings.js';
 import { DirectAgent, TunnelAgent, type ClientTls } from './agents.js';
-import { NAMES, toAnswerError } from './answer-error.js';
+import { toAnswerError } from './answer-error.js';
+import { NAMES } from './bank-target.js';
+import { CallFailed, TooLateToSend } from './failures.js';
 import { goesDirect } from './route.js';
-import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
+import { WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError } from './wire-failure.js';
-
-/** A request was not sent, because its `sendBefore` had passed. */
-export class TooLateToSend extends Error {}
 
 /** Excludes a body that is empty, HTML or noise. Only parsing shows whether the rest is valid. */
 const STARTS_LIKE_JSON = /^(\xef\xbb\xbf)?\s*[[{]/;

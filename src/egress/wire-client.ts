@@ -3,12 +3,12 @@ import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
-import { isNativeError } from 'node:util/types';
 import { unzip } from 'node:zlib';
 import axios, { type AxiosInstance } from 'axios';
 import type { CallOptions } from './agents.js';
 import type { Instant } from '../time/clock.js';
-import type { BankTarget } from './answer-error.js';
+import type { BankTarget } from './bank-target.js';
+import { AnswerTooLarge, CallFailed } from './failures.js';
 
 export interface WireRequest {
   readonly target: BankTarget;
@@ -32,34 +32,6 @@ export interface WireAnswer {
   /** The Retry-After header as sent. */
   readonly retryAfter: string | null;
   readonly body: Buffer;
-}
-
-/** The response has, or declares, more bytes than BANK_MAX_RESPONSE_BYTES. */
-export class AnswerTooLarge extends Error {}
-
-/**
- * A call that failed below HTTP, and how far it got. Must not leave egress: its cause may be an AxiosError, which contains
- * secrets.
- */
-export class CallFailed extends Error {
-  override readonly name = 'CallFailed';
-
-  constructor(
-    cause: unknown,
-    /** The status, if the status line had arrived; else null. */
-    readonly status: number | null = null,
-    /** True if the connection had served a call before. */
-    readonly reusedSocket = false,
-  ) {
-    super('the call failed', { cause });
-  }
-
-  /** The bank, or someone on the way, had closed the kept connection just as it was used again. */
-  get diedIdle(): boolean {
-    if (!this.reusedSocket || this.status !== null || !isNativeError(this.cause)) return false;
-    const { code } = this.cause as NodeJS.ErrnoException;
-    return code === 'ECONNRESET' || code === 'EPIPE';
-  }
 }
 
 /**

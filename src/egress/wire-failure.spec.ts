@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../errors/gateway-error.js';
-import { CallFailed } from './wire-client.js';
+import { CallFailed } from './failures.js';
 import { toWireError, type FailureContext } from './wire-failure.js';
 
 const SETTINGS = { BANK_REQUEST_TIMEOUT_MS: 10_000, BANK_MAX_RESPONSE_BYTES: 1000 };

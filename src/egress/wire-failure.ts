@@ -2,7 +2,7 @@ import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 import type { Settings } from '../config/settings.js';
-import { AnswerTooLarge, type CallFailed } from './wire-client.js';
+import { AnswerTooLarge, type CallFailed } from './failures.js';
 
 /** The circumstances of a call that failed below HTTP. */
 export interface FailureContext {

@@ -1,9 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
-import { BankUntrusted } from '../../egress/agents.js';
+import { BankUntrusted, CallFailed } from '../../egress/failures.js';
 import type { Egress } from '../../egress/egress.js';
-import { CallFailed } from '../../egress/wire-client.js';
 import type { GatewayError } from '../../errors/gateway-error.js';
 
 /** One connection to a host of the bank. Collects facts until the handshake is done. */
