@@ -47,8 +47,6 @@ export class Egress {
   /** Null without a proxy. */
   readonly #tunnel: TunnelAgent | null;
   readonly #closing = new AbortController();
-  /** True once the bank has answered with this certificate. */
-  #everAnswered = false;
 
   /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's own */
   constructor(
@@ -103,7 +101,7 @@ export class Egress {
    * @param target the other side, for messages: in words, or host and port
    */
   toError(failure: CallFailed, target: string, timedOut = false): GatewayError {
-    return toWireError(failure, { target, timedOut, everAnswered: this.#everAnswered, settings: this.settings });
+    return toWireError(failure, { target, timedOut, settings: this.settings });
   }
 
   /** The agent that opens, keeps and reuses the connections to `baseUrl`. */
@@ -117,7 +115,6 @@ export class Egress {
     const deadline = AbortSignal.timeout(this.settings.BANK_REQUEST_TIMEOUT_MS);
     try {
       const answer = await this.#getOverLiveSocket(request, AbortSignal.any([deadline, givenUp]));
-      this.#everAnswered = true;
       this.#report(call, answer.status, this.#codeOf(answer, request));
       return answer;
     } catch (error) {
@@ -126,24 +123,26 @@ export class Egress {
         throw error;
       }
       const failure = this.toError(error, NAMES[request.target], deadline.aborted);
-      if (error.status !== null) this.#everAnswered = true;
       this.#report(call, error.status, failure.code);
       throw failure;
     }
   }
 
   /**
-   * Retries on another connection if a kept one turns out to be dead. Each retry discards one kept connection, so the loop
-   * ends.
+   * Retries at once on another connection if a kept one turns out to be dead, and once if a fresh one is closed without an
+   * answer. Each of the former discards one kept connection, so the loop ends.
    */
   async #getOverLiveSocket(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
     const agent = this.agentFor(request.baseUrl);
+    let freshOnesClosed = 0;
     for (;;) {
       if (request.sendBefore && this.parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
       try {
         return await this.#client.get(request, agent, signal);
       } catch (error) {
-        if (!(error instanceof CallFailed && error.diedIdle) || signal.aborted) throw error;
+        if (!(error instanceof CallFailed && error.closedUnanswered) || signal.aborted) throw error;
+        if (!error.reusedSocket) freshOnesClosed += 1;
+        if (freshOnesClosed === 2) throw error;
         closeIdle(agent);
       }
     }

@@ -9,6 +9,7 @@ import type { CallOptions } from './agents.js';
 import type { Instant } from '../time/clock.js';
 import type { BankTarget } from './bank-target.js';
 import { AnswerTooLarge, CallFailed } from './failures.js';
+import { stageOf } from './stage.js';
 
 export interface WireRequest {
   readonly target: BankTarget;
@@ -101,7 +102,8 @@ export class WireClient {
       return { status, retryAfter, body: await readBody(data, encoding, this.#maxBytes) };
     } catch (error) {
       const status = incoming?.statusCode ?? null;
-      throw new CallFailed(status === null ? error : (lost ?? error), status, outgoing?.reusedSocket);
+      const { reusedSocket, socket } = outgoing ?? {};
+      throw new CallFailed(status === null ? error : (lost ?? error), { status, reusedSocket, stage: stageOf(socket) });
     }
   }
 
