@@ -47,6 +47,7 @@ export class Egress {
   /** Null without a proxy. */
   readonly #tunnel: TunnelAgent | null;
   readonly #closing = new AbortController();
+  #clockSkewMs: number | null = null;
 
   /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's own */
   constructor(
@@ -59,7 +60,7 @@ export class Egress {
     this.#direct = new DirectAgent(tls, settings);
     this.#tunnel = url && new TunnelAgent({ url, ca: proxyCa }, tls, settings);
     this.#limit = pLimit(settings.BANK_MAX_CONCURRENT_REQUESTS);
-    this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES);
+    this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES, parts.clock);
   }
 
   /**
@@ -79,6 +80,11 @@ export class Egress {
   /** Earliest expiry of the bank's server certificates, ms since 1970; null before the first answer. */
   get serverCertificateEnds(): number | null {
     return this.#client.serverCertificateEnds;
+  }
+
+  /** How far our wall clock was behind the bank's at its latest answer, ms; negative if ahead; null before one with a Date. */
+  get clockSkewMs(): number | null {
+    return this.#clockSkewMs;
   }
 
   /** Closes idle connections now, and the others as soon as their call is done. */
@@ -115,6 +121,7 @@ export class Egress {
     const deadline = AbortSignal.timeout(this.settings.BANK_REQUEST_TIMEOUT_MS);
     try {
       const answer = await this.#getOverLiveSocket(request, AbortSignal.any([deadline, givenUp]));
+      this.#clockSkewMs = answer.clockSkewMs ?? this.#clockSkewMs;
       this.#report(call, answer.status, this.#codeOf(answer, request));
       return answer;
     } catch (error) {

@@ -86,11 +86,14 @@ function toLate({ proxy: { url }, target }: TunnelRequest): ConnectTimedOut {
 }
 
 function toRefused({ proxy: { url }, target }: TunnelRequest, status?: number): GatewayError {
+  const refused = `The egress proxy ${url.host} did not open a tunnel to ${target}`;
+  if (status === 407) {
+    const detail = `${refused}: user or password in EGRESS_PROXY_URL are missing or wrong (it answered 407).`;
+    return new GatewayError('proxy-refused', detail, { owner: 'operator' });
+  }
+  const why = status === 403 ? ': its rules do not allow it' : '';
   const answered = status === undefined ? '' : ` (it answered ${status})`;
-  return new GatewayError(
-    'proxy-refused',
-    `The egress proxy ${url.host} did not open a tunnel to ${target}${answered}.`,
-  );
+  return new GatewayError('proxy-refused', `${refused}${why}${answered}.`);
 }
 
 /** The bytes in the tunnel are not TLS. */

@@ -6,8 +6,9 @@ import { promisify } from 'node:util';
 import { unzip } from 'node:zlib';
 import axios, { type AxiosInstance } from 'axios';
 import type { CallOptions } from './agents.js';
-import type { Instant } from '../time/clock.js';
+import type { Clock, Instant } from '../time/clock.js';
 import type { BankTarget } from './bank-target.js';
+import { toClockSkewMs } from './clock-skew.js';
 import { AnswerTooLarge, CallFailed } from './failures.js';
 import { stageOf } from './stage.js';
 
@@ -32,6 +33,8 @@ export interface WireAnswer {
   readonly status: number;
   /** The Retry-After header as sent. */
   readonly retryAfter: string | null;
+  /** How far our wall clock was behind the bank's when the header arrived, ms; null without a Date. */
+  readonly clockSkewMs?: number | null;
   readonly body: Buffer;
 }
 
@@ -45,7 +48,10 @@ export class WireClient {
   /** Expiry of each server's certificate, as seen on its last new connection, ms since 1970. */
   readonly #serversEnd = new Map<string, number>();
 
-  constructor(maxResponseBytes: number) {
+  constructor(
+    maxResponseBytes: number,
+    private readonly clock: Clock,
+  ) {
     this.#maxBytes = maxResponseBytes;
     this.#axios = axios.create({
       adapter: 'http',
@@ -72,9 +78,11 @@ export class WireClient {
     let outgoing: ClientRequest | undefined;
     let incoming: IncomingMessage | undefined;
     let lost: Error | undefined;
+    let clockSkewMs: number | null = null;
     const open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
       const opened = openRequest({ ...options, callSignal: signal } as CallOptions, (response) => {
         incoming = response;
+        clockSkewMs = toClockSkewMs(response.headers.date, this.clock.now().wall);
         if (!opened.reusedSocket) this.#noteServer(response.socket as TLSSocket);
         if (Number(response.headers['content-length']) > this.#maxBytes) opened.destroy(new AnswerTooLarge());
         else onResponse(response);
@@ -99,7 +107,7 @@ export class WireClient {
         signal,
       });
       const { 'retry-after': retryAfter = null, 'content-encoding': encoding = '' } = incoming?.headers ?? {};
-      return { status, retryAfter, body: await readBody(data, encoding, this.#maxBytes) };
+      return { status, retryAfter, clockSkewMs, body: await readBody(data, encoding, this.#maxBytes) };
     } catch (error) {
       const status = incoming?.statusCode ?? null;
       const { reusedSocket, socket } = outgoing ?? {};

@@ -122,6 +122,12 @@ const CASES: readonly Case[] = [
     /No TCP connection .* BANK_CONNECT_TIMEOUT_MS/,
   ],
   [
+    'a proxy that does not know us',
+    () => proxyAnswering('407 Proxy Authentication Required'),
+    'route: proxy-refused, operator',
+    /EGRESS_PROXY_URL .*it answered 407/,
+  ],
+  [
     'a proxy that forbids it',
     () => proxyAnswering('403 Forbidden'),
     'route: proxy-refused, network',
