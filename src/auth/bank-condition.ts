@@ -28,7 +28,7 @@ export class BankCondition {
     if (first) {
       this.log.logger[error.needsSomeone ? 'error' : 'warn'](
         { event: 'bank.unavailable', code: error.code, owner: error.owner, detail: error.detail, work },
-        'the bank is unavailable',
+        'calls to the bank fail',
       );
     }
   }
@@ -36,7 +36,7 @@ export class BankCondition {
   succeeded(work: BankWork): void {
     this.#lastSuccessAt = this.#now();
     if (this.#failing.delete(work) && this.#failing.size === 0) {
-      this.log.logger.info({ event: 'bank.recovered', work }, 'the bank is available again');
+      this.log.logger.info({ event: 'bank.recovered', work }, 'calls to the bank succeed again');
     }
   }
 
