@@ -46,6 +46,8 @@ export class RedisSource extends SnapshotSource {
   #vainWaits = 0;
   /** Background work after a refresh: storing or deleting, then releasing the lock. */
   #afterwards: Promise<void> = Promise.resolve();
+  /** True if a refresh waited for that work in vain: the next ones do not, until it has ended. */
+  #isHeldUp = false;
 
   constructor(
     private readonly source: SnapshotSource,
@@ -98,10 +100,13 @@ export class RedisSource extends SnapshotSource {
    */
   async #findCopy(group: Group, request: RefreshRequest): Promise<ReadSnapshot | Look | null> {
     const { connection, store, clock } = this.#parts;
-    if (connection.trouble !== null) return null;
+    if (connection.trouble !== null || this.#isHeldUp) return null;
     const budget = new TimeBudget(REQUEST_WAIT_MS);
     // the lock of the last refresh is released first
-    if ((await budget.within(this.#afterwards)) === TIMED_OUT) return null;
+    if ((await budget.within(this.#afterwards)) === TIMED_OUT) {
+      this.#isHeldUp = true;
+      return null;
+    }
     const began = clock.now();
     try {
       let look = await store.lockAndLook(group, budget);
@@ -192,7 +197,10 @@ export class RedisSource extends SnapshotSource {
 
   /** Runs work in the background. Ignores its errors: they have been logged, and the lock expires by itself. */
   #inBackground(work: () => Promise<void>): void {
-    this.#afterwards = this.#afterwards.then(work).catch(() => undefined);
+    const finished = this.#afterwards.then(work).catch(() => undefined);
+    this.#afterwards = finished.then(() => {
+      this.#isHeldUp = false;
+    });
   }
 
   #now(): string {
