@@ -62,7 +62,7 @@ export class Egress {
     this.#direct = new DirectAgent(tls, settings);
     this.#tunnel = url && new TunnelAgent({ url, ca: proxyCa }, tls, settings);
     this.#limit = pLimit(settings.BANK_MAX_CONCURRENT_REQUESTS);
-    this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES);
+    this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES, parts.clock);
   }
 
   /**
@@ -82,6 +82,11 @@ export class Egress {
   /** Earliest expiry of the bank's server certificates, ms since 1970; null before the first answer. */
   get serverCertificateEnds(): number | null {
     return this.#client.serverCertificateEnds;
+  }
+
+  /** The bank's clock minus ours at its last answer, ms, within a second; null before one. */
+  get clockSkewMs(): number | null {
+    return this.#client.clockSkewMs;
   }
 
   /** Closes idle connections now, and the others as soon as their call is done. */

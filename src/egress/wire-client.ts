@@ -7,7 +7,7 @@ import { isNativeError } from 'node:util/types';
 import { unzip } from 'node:zlib';
 import axios, { type AxiosInstance } from 'axios';
 import type { CallOptions } from './agents.js';
-import type { Instant } from '../time/clock.js';
+import type { Clock, Instant } from '../time/clock.js';
 import type { BankTarget } from './answer-error.js';
 
 export interface WireRequest {
@@ -72,7 +72,13 @@ export class WireClient {
   /** Expiry of each server's certificate, as seen on its last new connection, ms since 1970. */
   readonly #serversEnd = new Map<string, number>();
 
-  constructor(maxResponseBytes: number) {
+  /** The bank's clock minus ours at its last answer, ms. */
+  #clockSkewMs: number | null = null;
+
+  constructor(
+    maxResponseBytes: number,
+    private readonly clock: Clock,
+  ) {
     this.#maxBytes = maxResponseBytes;
     this.#axios = axios.create({
       adapter: 'http',
@@ -94,6 +100,11 @@ export class WireClient {
     return ends.length > 0 ? Math.min(...ends) : null;
   }
 
+  /** The bank's clock minus ours at its last answer, ms, within a second; null before one. */
+  get clockSkewMs(): number | null {
+    return this.#clockSkewMs;
+  }
+
   /** Returns any status. @throws CallFailed */
   async get(request: WireRequest, agent: Agent, signal: AbortSignal): Promise<WireAnswer> {
     let outgoing: ClientRequest | undefined;
@@ -102,6 +113,7 @@ export class WireClient {
     const open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
       const opened = openRequest({ ...options, callSignal: signal } as CallOptions, (response) => {
         incoming = response;
+        this.#noteDate(response.headers.date);
         if (!opened.reusedSocket) this.#noteServer(response.socket as TLSSocket);
         if (Number(response.headers['content-length']) > this.#maxBytes) opened.destroy(new AnswerTooLarge());
         else onResponse(response);
@@ -131,6 +143,11 @@ export class WireClient {
       const status = incoming?.statusCode ?? null;
       throw new CallFailed(status === null ? error : (lost ?? error), status, outgoing?.reusedSocket);
     }
+  }
+
+  #noteDate(date: string | undefined): void {
+    const bankMs = Date.parse(date ?? '');
+    if (!Number.isNaN(bankMs)) this.#clockSkewMs = bankMs - this.clock.now().wall;
   }
 
   #noteServer(socket: TLSSocket): void {
