@@ -240,9 +240,24 @@ export const PROBLEMS = {
     status: null,
     owner: 'bank',
     title: 'The bank lists no accounts',
-    when: 'The last refresh returned no accounts, although an earlier one did.',
+    when: 'The last refresh listed no accounts. `detail` says whether an earlier one had some.',
     remedy:
       'Ask the bank whether the M2M user still has access to the accounts. If an empty list is right, send SIGHUP to the gateway.',
+  },
+  'clock-skewed': {
+    status: null,
+    owner: 'operator',
+    title: "Our clock differs from the bank's",
+    when: "The clock of this machine and the `Date` of the bank's answers differ by more than 30 s.",
+    remedy: 'Set the clock of this machine with NTP, and check that its time service runs.',
+  },
+  'snapshot-not-stored': {
+    status: null,
+    owner: 'operator',
+    title: 'The snapshot file cannot be written',
+    when: 'SNAPSHOT_FILE cannot be written. Apps notice nothing until a restart, which then has no copy to serve.',
+    remedy:
+      'Check that the disk of SNAPSHOT_FILE has free space, and that the gateway may write its folder. The gateway tries again after the next refresh.',
   },
   'sharing-unavailable': {
     status: null,

@@ -71,6 +71,11 @@ export class SharedSnapshots implements OnApplicationShutdown {
     return this.fleet?.status() ?? null;
   }
 
+  /** The reason why SNAPSHOT_FILE cannot be written, in a word; null if it can, or without one. */
+  get fileFailing(): string | null {
+    return this.file?.failing ?? null;
+  }
+
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([this.fleet?.close(), this.file?.close()]);
   }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { readSmallFile } from '../config/small-file.js';
+import { PROBLEMS } from '../errors/problem-table.js';
 import type { Snapshot } from '../list/snapshot.js';
 import { later, type Clock } from '../time/clock.js';
 import { open, readHeader, Refused, seal, type Group } from './sealing.js';
@@ -20,7 +21,7 @@ export class SnapshotFile {
   #writtenAt = -Infinity;
   /** Work on the file, one after the other. */
   #work: Promise<void> = Promise.resolve();
-  #failing = false;
+  #failing: string | null = null;
 
   /** @param maxAgeMs copies older than this are not served */
   constructor(
@@ -58,6 +59,11 @@ export class SnapshotFile {
     this.#timer ??= setTimeout(() => this.#writePending(), inMs).unref();
   }
 
+  /** The reason why the file cannot be written, in a word; null if it can. */
+  get failing(): string | null {
+    return this.#failing;
+  }
+
   /** Deletes the file, and discards any pending write. */
   remove(): void {
     this.#pending = null;
@@ -85,15 +91,23 @@ export class SnapshotFile {
 
   #do(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).then(
-      () => {
-        this.#failing = false;
-      },
-      ({ code: reason = 'unknown' }: NodeJS.ErrnoException) => {
-        const fields = { event: 'sharing.unavailable', what: 'file', reason };
-        if (!this.#failing) this.logger.warn(fields, `SNAPSHOT_FILE cannot be written (${reason})`);
-        this.#failing = true;
-      },
+      () => this.#noteFailing(null),
+      ({ code = 'unknown' }: NodeJS.ErrnoException) => this.#noteFailing(code),
     );
+  }
+
+  /** Logs each change. */
+  #noteFailing(reason: string | null): void {
+    const before = this.#failing;
+    this.#failing = reason;
+    if (reason !== null && before === null) {
+      const code = 'snapshot-not-stored';
+      const fields = { event: 'sharing.unavailable', what: 'file', code, owner: PROBLEMS[code].owner, reason };
+      this.logger.error(fields, `SNAPSHOT_FILE cannot be written (${reason})`);
+    }
+    if (reason === null && before !== null) {
+      this.logger.info({ event: 'sharing.recovered', what: 'file' }, 'SNAPSHOT_FILE can be written again');
+    }
   }
 }
 
