@@ -1,3 +1,4 @@
+import { isReady } from '../../src/operations/health/judge-health.js';
 import { toGatewayError } from '../../src/errors/gateway-error.js';
 import { PROBLEMS, type Owner, type ProblemCode } from '../../src/errors/problem-table.js';
 import { ANY, type Freshness } from '../../src/snapshot/freshness.js';
@@ -89,9 +90,10 @@ export async function playMonth(seed: number, days: number) {
   };
   const alerts = new Alerts();
   const scrape = () => {
+    const facts = gateway.status.read();
     const gauges = {
-      ready: Number(gateway.readiness.ready),
-      'snapshot stale': Number(gateway.snapshots.status().stale),
+      ready: Number(isReady(facts)),
+      'snapshot stale': Number(facts.snapshot.stale),
       'certificate ends in ms': gateway.certificateEndsInMs,
       'certificate refused': Number(gateway.refused),
     };

@@ -11,6 +11,8 @@ import type { ListPage } from '../../src/bank/account-reader.js';
 import type { PageFacts } from '../../src/bank/page-reader.js';
 import { readSettings } from '../../src/config/read-settings.js';
 import type { WireAnswer, WireRequest } from '../../src/egress/wire-client.js';
+import type { BankDrift } from '../../src/bank/bank-drift.js';
+import { GatewayStatus } from '../../src/operations/health/gateway-status.js';
 import { Readiness } from '../../src/operations/health/readiness.js';
 import type { HttpEdge } from '../../src/http/http-edge.js';
 import { GatewayError } from '../../src/errors/gateway-error.js';
@@ -43,6 +45,7 @@ type Identity = ReturnType<SimulatedGateway['toIdentity']>;
 export class SimulatedGateway {
   readonly activity = new Activity();
   readonly snapshots: SnapshotCache;
+  readonly status: GatewayStatus;
   readonly readiness: Readiness;
   /** New files were refused and are not in use. */
   refused = false;
@@ -76,7 +79,10 @@ export class SimulatedGateway {
     const { activity } = this;
     const refresher = new Refresher(cached, reader, null, settings, time, { logger }, activity, this.#condition);
     this.snapshots = new SnapshotCache(cached, refresher, time, settings);
-    this.readiness = new Readiness(identities, this.snapshots, { stopping: false } as HttpEdge);
+    const edge = { stopping: false, certificate: null } as HttpEdge;
+    const drift = { found: [] } as unknown as BankDrift;
+    this.status = new GatewayStatus(time, edge, identities, this.#condition, drift, this.snapshots, null);
+    this.readiness = new Readiness(this.status, identities, this.snapshots);
   }
 
   get certificateEndsInMs(): number {
