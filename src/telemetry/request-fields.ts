@@ -10,8 +10,8 @@ export interface RequestFields {
   /** The server span of the request, while traces are sent. */
   readonly span: Span | undefined;
   /**
-   * The state of the cache. `miss`: nothing was cached; `refreshed`: the caller waited for a refresh and got it; `request`: the
-   * caller asked for one.
+   * The snapshot of the answer: cached; from a refresh, because nothing was cached, the cached one was too old, or the caller asked
+   * for it; or an older one, marked stale.
    */
   cache?: 'hit' | 'miss' | 'refreshed' | 'request' | 'stale';
   /** The refresh that the request waited for. */

@@ -202,7 +202,7 @@ describe('health', () => {
     await gateway.get('/api/v1/accounts');
     // what is pending is written at the stop
     await gateway.close();
-    const line = { what: 'file', code: 'snapshot-not-stored', owner: 'operator', reason: 'ENOENT', level: 'error' };
+    const line = { what: 'file', code: 'snapshot-not-stored', owner: 'operator', reason: 'ENOENT' };
     expect(gateway.events('sharing.unavailable')).toMatchObject([line]);
     expect(gateway.events('sharing.recovered')).toMatchObject([{ what: 'file' }]);
   });

@@ -48,8 +48,7 @@ export const healthyFacts: GatewayFacts = {
     failure: noFailure,
   },
   listener: null,
-  sharing: null,
-  fileFailing: null,
+  sharing: { redis: null, file: null },
 };
 
 export type FactsChange = { readonly [Name in keyof GatewayFacts]?: Partial<GatewayFacts[Name]> | GatewayFacts[Name] };

@@ -1,12 +1,11 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { AccessTokenProvider } from '../../auth/access-token-provider.js';
 import { BankCondition } from '../../auth/bank-condition.js';
 import { IdentityHolder } from '../../auth/identity-holder.js';
 import { BankDrift } from '../../bank/bank-drift.js';
 import { HttpEdge } from '../../http/http-edge.js';
 import type { ListenerCertificate } from '../../http/listener-certificate.js';
-import type { SharedSnapshots } from '../../sharing/shared-snapshots.js';
-import { SHARED_SNAPSHOTS } from '../../sharing/sharing.module.js';
+import { Sharing } from '../../sharing/sharing.js';
 import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
 import { Clock } from '../../time/clock.js';
 
@@ -31,10 +30,7 @@ export interface GatewayFacts {
   readonly snapshot: ReturnType<SnapshotCache['status']>;
   /** The certificate of the internal API; null if it speaks plain HTTP. */
   readonly listener: ReturnType<ListenerCertificate['status']> | null;
-  /** Null without REDIS_URL. */
-  readonly sharing: ReturnType<SharedSnapshots['status']>;
-  /** The reason why SNAPSHOT_FILE cannot be written, in a word; null if it can, or without one. */
-  readonly fileFailing: string | null;
+  readonly sharing: ReturnType<Sharing['status']>;
 }
 
 /** Reads the state of every component. Health, metrics and the last hour know no other source. */
@@ -47,7 +43,7 @@ export class GatewayStatus {
     private readonly condition: BankCondition,
     private readonly drift: BankDrift,
     private readonly snapshots: SnapshotCache,
-    @Inject(SHARED_SNAPSHOTS) private readonly shared: SharedSnapshots | null,
+    private readonly sharing: Sharing,
   ) {}
 
   /** Asks each component once, and none of them waits. */
@@ -66,8 +62,7 @@ export class GatewayStatus {
       },
       snapshot: this.snapshots.status(),
       listener: this.edge.certificate?.status() ?? null,
-      sharing: this.shared?.status() ?? null,
-      fileFailing: this.shared?.fileFailing ?? null,
+      sharing: this.sharing.status(),
     };
   }
 }

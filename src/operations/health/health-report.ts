@@ -51,7 +51,8 @@ export class HealthReport {
 
   /** What each component shows, healthy or not. */
   #dataOf(facts: GatewayFacts) {
-    const { token, bank, snapshot, listener, sharing } = facts;
+    const { token, bank, snapshot, listener } = facts;
+    const { redis } = facts.sharing;
     const { subject, thumbprint, notAfter, daysLeft, refused } = facts.certificate;
     const { asOf, expiresAt, ageMs, accounts, stale } = snapshot;
     return {
@@ -80,8 +81,8 @@ export class HealthReport {
       ...(listener && {
         listener: { subject: listener.subject, notAfter: listener.notAfter, daysLeft: listener.daysLeft },
       }),
-      ...(sharing && {
-        sharing: { state: sharing.state, lastStoredAt: sharing.lastStoredAt, lastTakenAt: sharing.lastTakenAt },
+      ...(redis && {
+        sharing: { state: redis.state, lastStoredAt: redis.lastStoredAt, lastTakenAt: redis.lastTakenAt },
       }),
     };
   }

@@ -7,7 +7,7 @@ import { isReady, judgeHealth } from './judge-health.js';
 const error = new GatewayError('bank-error', 'It failed.');
 const expired = { servable: false };
 const noToken = { state: 'none', expiresAt: null, expiresInSeconds: null } as const;
-const sharing = { state: 'fleet', lastStoredAt: null, lastTakenAt: null, reason: null } as const;
+const redis = { state: 'fleet', lastStoredAt: null, lastTakenAt: null, reason: null } as const;
 
 const judge = (change: FactsChange) => {
   const facts = factsWith(change);
@@ -20,8 +20,13 @@ describe('the status', () => {
     ['of one that nobody has called for hours', { token: noToken, snapshot: expired }, 'ok', true],
     ['while a copy is served', { token: { ...noToken, error }, snapshot: { stale: true } }, 'degraded', true],
     ['of an empty list', { snapshot: { accounts: 0 } }, 'degraded', true],
-    ['with Redis away', { sharing: { ...sharing, state: 'unavailable', reason: 'refused' } }, 'degraded', true],
-    ['with Redis', { sharing }, 'ok', true],
+    [
+      'with Redis away',
+      { sharing: { redis: { ...redis, state: 'unavailable', reason: 'refused' } } },
+      'degraded',
+      true,
+    ],
+    ['with Redis', { sharing: { redis } }, 'ok', true],
     ['while the old token lives', { token: { error }, snapshot: expired }, 'degraded', true],
     ['without a token, after a failure', { token: { ...noToken, error }, snapshot: expired }, 'error', false],
     ['after a failed refresh', { snapshot: { ...expired, error } }, 'error', false],
@@ -38,7 +43,12 @@ describe('the status', () => {
     const path = ['certificate', 'egress', 'token', 'bank', 'snapshot'];
     expect(partsOf({})).toEqual(path);
     const listener = { subject: 'CN=api', notAfter: '2027-09-17T00:00:00.000Z', daysLeft: 300, refused: null };
-    expect(partsOf({ stopping: true, listener, sharing })).toEqual(['instance', ...path, 'listener', 'sharing']);
+    expect(partsOf({ stopping: true, listener, sharing: { redis } })).toEqual([
+      'instance',
+      ...path,
+      'listener',
+      'sharing',
+    ]);
   });
 });
 

@@ -7,12 +7,13 @@ export const isReady = (facts: GatewayFacts): boolean => !facts.stopping && canA
 
 /** The health of the gateway, and of each component that it has (docs/health-and-metrics.md#health). */
 export function judgeHealth(facts: GatewayFacts) {
-  const { stopping, listener, sharing } = facts;
+  const { stopping, listener } = facts;
+  const { redis } = facts.sharing;
   const parts = {
     ...(stopping && { instance: judgeStopping() }),
     ...judgePath(facts),
     ...(listener && { listener: judgeListener(listener) }),
-    ...(sharing && { sharing: judgeSharing(sharing.reason) }),
+    ...(redis && { sharing: judgeSharing(redis.reason) }),
   };
   return { status: toStatus(isReady(facts), Object.values(parts)), parts };
 }

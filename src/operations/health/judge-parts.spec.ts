@@ -71,10 +71,10 @@ describe('the path to the bank', () => {
     ],
     ['clocks 31 s apart', { bank: { clockSkewMs: -31_000 } }, 'up up up degraded:clock-skewed up'],
     ['clocks 30 s apart', { bank: { clockSkewMs: 30_000 } }, 'up up up up up'],
-    ['snapshot file full', { fileFailing: 'ENOSPC' }, 'up up up up degraded:snapshot-not-stored'],
+    ['snapshot file full', { sharing: { file: { failing: 'ENOSPC' } } }, 'up up up up degraded:snapshot-not-stored'],
     [
       'snapshot file full while a stale copy is served',
-      { fileFailing: 'ENOSPC', snapshot: { stale: true, error: failed('bank-error') } },
+      { sharing: { file: { failing: 'ENOSPC' } }, snapshot: { stale: true, error: failed('bank-error') } },
       'up up up degraded:bank-error degraded:bank-error',
     ],
     ['idle past the maximum age', { snapshot: { servable: false } }, 'up up up up up'],

@@ -84,8 +84,9 @@ function judgeSnapshot(facts: GatewayFacts): Part {
     const slow = toProblem('bank-slow', 'Apps get the cached snapshot, marked stale, while the refresh runs.');
     return { status: 'degraded', ...(findCause(facts)?.problem ?? slow) };
   }
-  if (facts.fileFailing === null) return UP;
-  const detail = `SNAPSHOT_FILE cannot be written (${facts.fileFailing}). After a restart, apps wait for the bank.`;
+  const fileFailing = facts.sharing.file?.failing ?? null;
+  if (fileFailing === null) return UP;
+  const detail = `SNAPSHOT_FILE cannot be written (${fileFailing}). After a restart, apps wait for the bank.`;
   return degraded('snapshot-not-stored', detail);
 }
 
@@ -143,7 +144,7 @@ export function judgeSharing(reason: string | null): Part {
 
 const isProxyFailure = ({ code }: GatewayError): boolean => code.startsWith('proxy-');
 
-const fromError = (error: GatewayError): Problem => toProblem(error.code, error.detail);
+const fromError = ({ code, detail, owner }: GatewayError): Problem => ({ ...toProblem(code, detail), owner });
 
 /** `works`: the gateway still answers without this hop. */
 const failing = (error: GatewayError, works: boolean): Part => ({

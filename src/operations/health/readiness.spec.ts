@@ -9,19 +9,21 @@ import { NoToken } from '../../auth/authorized-call.js';
 import type { IdentityHolder } from '../../auth/identity-holder.js';
 import { snapshotOf } from '../../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../../test/support/snapshot-cache.js';
-import type { ReadSnapshot } from '../../list/snapshot-reader.js';
+import type { ReadSnapshot, RefreshRequest } from '../../list/snapshot-source.js';
 import type { HttpEdge } from '../../http/http-edge.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { orAborted } from '../../time/deadline.js';
 import { healthyFacts } from '../../../test/support/sample-facts.js';
 import { BankCondition } from '../../auth/bank-condition.js';
 import type { BankDrift } from '../../bank/bank-drift.js';
+import type { Sharing } from '../../sharing/sharing.js';
 import { GatewayStatus } from './gateway-status.js';
 import { isReady, judgeHealth } from './judge-health.js';
 import { Readiness } from './readiness.js';
 
 const ANY = { noCache: false, maxAge: null, onlyIfCached: false };
 const NO_DRIFT = { found: [] } as unknown as BankDrift;
+const NOT_SHARED = { status: () => ({ redis: null, file: null }) } as Sharing;
 const DOWN = new GatewayError('bank-unreachable', 'down', { retryAfterMs: 1000 });
 
 /** Readiness over the real token and snapshot rules, with a bank that does what it is asked. */
@@ -50,7 +52,7 @@ class Scene {
       },
     });
     // as AuthorizedCall does: without a token the bank is not asked, and the bank has not failed
-    const read = async (_refreshId: string, signal: AbortSignal) => {
+    const read = async ({ signal }: RefreshRequest) => {
       await orAborted(this.tokens.get(), signal).catch((error: GatewayError) => {
         throw new NoToken(error.code, error.detail, error);
       });
@@ -65,7 +67,7 @@ class Scene {
     } as unknown as IdentityHolder;
     const edge = this.edge as HttpEdge;
     const condition = new BankCondition(clock, log);
-    this.status = new GatewayStatus(clock, edge, identities, condition, NO_DRIFT, this.snapshots, null);
+    this.status = new GatewayStatus(clock, edge, identities, condition, NO_DRIFT, this.snapshots, NOT_SHARED);
     this.readiness = new Readiness(this.status, identities, this.snapshots);
   }
 
@@ -75,7 +77,7 @@ class Scene {
   }
 
   empty(): ReadSnapshot {
-    return { snapshot: snapshotOf([], true, this.clock.now()), pages: 1 };
+    return { snapshot: snapshotOf([], true, this.clock.now()), pages: 1, source: 'bank' };
   }
 
   token(): AccessToken {

@@ -1,12 +1,11 @@
 import { promisify } from 'node:util';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from '@prometheus-io/client';
 import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes } from '../../egress/route.js';
 import { HttpEdge } from '../../http/http-edge.js';
-import type { SharedSnapshots } from '../../sharing/shared-snapshots.js';
-import { SHARED_SNAPSHOTS } from '../../sharing/sharing.module.js';
+import { Sharing } from '../../sharing/sharing.js';
 import { countLostLines } from '../../telemetry/standard-output.js';
 import { toFailureSeries } from '../health/failure-series.js';
 import { GatewayStatus, type GatewayFacts } from '../health/gateway-status.js';
@@ -33,7 +32,7 @@ export class Gauges {
     private readonly status: GatewayStatus,
     edge: HttpEdge,
     settings: Settings,
-    @Inject(SHARED_SNAPSHOTS) shared: SharedSnapshots | null,
+    shared: Sharing,
   ) {
     const { server } = edge.fastify;
     this.#countConnections = promisify(server.getConnections.bind(server));
@@ -52,11 +51,11 @@ export class Gauges {
       countLostLines(),
     );
     // only with REDIS_URL or SNAPSHOT_FILE
-    if (!shared) return;
+    if (!shared.isConfigured) return;
     const sources = () => Object.entries(shared.counts).map(([source, count]): Labelled => [{ source }, count]);
     this.#add('shared_snapshots_total', 'Cached snapshots by their source.', sources, 'source');
-    if (!shared.status()) return;
-    this.#add('sharing_up', 'Whether Redis can be used.', ({ sharing }) => sharing?.state === 'fleet');
+    if (!shared.status().redis) return;
+    this.#add('sharing_up', 'Whether Redis can be used.', ({ sharing }) => sharing.redis?.state === 'fleet');
   }
 
   /** Sets all gauges by one reading of the status. */
