@@ -2,7 +2,7 @@ import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { createTypeChooser } from '../../representation/negotiation.js';
-import { Metrics } from './metrics.js';
+import { Exposition } from './exposition.js';
 
 const OPEN_METRICS = 'application/openmetrics-text';
 /** Text where neither is accepted: never a 406, as scrapers expect. */
@@ -12,7 +12,7 @@ const text = { schema: { type: 'string' } } as const;
 @ApiTags('health')
 @Controller('metrics')
 export class MetricsController {
-  constructor(private readonly metrics: Metrics) {}
+  constructor(private readonly exposition: Exposition) {}
 
   @Get()
   @ApiOperation({
@@ -27,7 +27,7 @@ export class MetricsController {
     content: { 'text/plain': text, [OPEN_METRICS]: text },
   })
   async get(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply) {
-    const { contentType, text } = await this.metrics.render(chooseMetricsType(accept) === OPEN_METRICS);
+    const { contentType, text } = await this.exposition.render(chooseMetricsType(accept) === OPEN_METRICS);
     return reply.header('content-type', contentType).header('cache-control', 'no-store').send(Buffer.from(text));
   }
 }
