@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Settings } from '../config/settings.js';
-import { toEncoding } from '../representation/negotiation.js';
+import { compressStream, toEncoding } from '../representation/negotiation.js';
 import '../telemetry/request-fields.js';
 import { readCacheDirectives } from '../snapshot/freshness.js';
 import { SnapshotCache, type ServedSnapshot } from '../snapshot/snapshot-cache.js';
@@ -60,14 +60,16 @@ export class Responder {
     const waitMs = this.#deadlineMs - (waitedFrom - request.logFields.startedAt);
     const stream =
       request.method === 'HEAD' ? NOTHING() : await this.downloads.open(build(snapshot), request.signal, waitMs);
+    const encoding = toEncoding(request.headers['accept-encoding']);
     reply
       .headers({
         ...this.toHeaders(afterWait(served, waitedFrom)),
         etag,
         'content-type': `${MEDIA_TYPES[format]}; charset=utf-8`,
         'content-disposition': `attachment; filename="accounts.${format}"`,
+        ...(encoding !== 'identity' && { 'content-encoding': encoding }),
       })
-      .send(stream);
+      .send(encoding === 'identity' ? stream : compressStream(stream, encoding));
   }
 
   /** The headers that describe the age of a response (docs/api.md#headers). `Age` is in whole seconds. */
@@ -110,8 +112,15 @@ export class Responder {
       return;
     }
     headers['content-type'] = 'application/json; charset=utf-8';
-    if (encoding !== 'identity') headers['content-encoding'] = encoding;
-    reply.headers(headers).send(Buffer.isBuffer(body) ? body : toStream(body));
+    if (Buffer.isBuffer(body)) {
+      if (encoding !== 'identity') headers['content-encoding'] = encoding;
+      reply.headers(headers).send(body);
+      return;
+    }
+    const streamEncoding = toEncoding(request.headers['accept-encoding']);
+    const stream = toStream(body);
+    if (streamEncoding !== 'identity') headers['content-encoding'] = streamEncoding;
+    reply.headers(headers).send(streamEncoding === 'identity' ? stream : compressStream(stream, streamEncoding));
   }
 
   /** @throws GatewayError not-cached */

@@ -12,7 +12,7 @@ import type { PageFacts } from '../../src/bank/page-reader.js';
 import { readSettings } from '../../src/config/read-settings.js';
 import type { WireAnswer, WireRequest } from '../../src/egress/wire-client.js';
 import { Readiness } from '../../src/operations/health/readiness.js';
-import type { HttpEdge } from '../../src/http/http-edge.js';
+import type { Shutdown } from '../../src/http/shutdown.js';
 import { GatewayError } from '../../src/errors/gateway-error.js';
 import { snapshotOf } from '../support/sample-snapshots.js';
 import { CachedSnapshot } from '../../src/snapshot/cached-snapshot.js';
@@ -76,7 +76,7 @@ export class SimulatedGateway {
     const { activity } = this;
     const refresher = new Refresher(cached, reader, null, settings, time, { logger }, activity, this.#condition);
     this.snapshots = new SnapshotCache(cached, refresher, time, settings);
-    this.readiness = new Readiness(identities, this.snapshots, { stopping: false } as HttpEdge);
+    this.readiness = new Readiness(identities, this.snapshots, { stopping: false } as Shutdown);
   }
 
   get certificateEndsInMs(): number {

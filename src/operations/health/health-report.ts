@@ -7,7 +7,8 @@ import { BankDrift } from '../../bank/bank-drift.js';
 import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes } from '../../egress/route.js';
-import { HttpEdge } from '../../http/http-edge.js';
+import { ListenerCertificate } from '../../http/listener-certificate.js';
+import { Shutdown } from '../../http/shutdown.js';
 import type { SharedSnapshots } from '../../sharing/shared-snapshots.js';
 import { SHARED_SNAPSHOTS } from '../../sharing/sharing.module.js';
 import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
@@ -27,7 +28,8 @@ export class HealthReport {
     private readonly condition: BankCondition,
     private readonly snapshots: SnapshotCache,
     private readonly settings: Settings,
-    private readonly edge: HttpEdge,
+    private readonly shutdown: Shutdown,
+    @Inject(ListenerCertificate) private readonly certificate: ListenerCertificate | null,
     private readonly drift: BankDrift,
     @Inject(SHARED_SNAPSHOTS) private readonly shared: SharedSnapshots | null,
   ) {}
@@ -35,7 +37,7 @@ export class HealthReport {
   async read() {
     const { ready } = this.readiness;
     const parts = {
-      ...(this.edge.stopping && { instance: judgeStopping() }),
+      ...(this.shutdown.stopping && { instance: judgeStopping() }),
       ...this.#path(ready),
       ...this.#listener(),
       ...this.#sharing(),
@@ -120,7 +122,7 @@ export class HealthReport {
 
   /** Absent if the API speaks plain HTTP. */
   #listener() {
-    const listener = this.edge.certificate?.status();
+    const listener = this.certificate?.status();
     if (!listener) return null;
     const { subject, notAfter, daysLeft } = listener;
     return { listener: { ...judgeListener(listener), subject, notAfter, daysLeft } };

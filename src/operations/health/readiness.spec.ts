@@ -10,7 +10,7 @@ import type { IdentityHolder } from '../../auth/identity-holder.js';
 import { snapshotOf } from '../../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../../test/support/snapshot-cache.js';
 import type { ReadSnapshot } from '../../list/snapshot-reader.js';
-import type { HttpEdge } from '../../http/http-edge.js';
+import type { Shutdown } from '../../http/shutdown.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { orAborted } from '../../time/deadline.js';
 import { Readiness } from './readiness.js';
@@ -21,7 +21,7 @@ const DOWN = new GatewayError('bank-unreachable', 'down', { retryAfterMs: 1000 }
 /** Readiness over the real token and snapshot rules, with a bank that does what it is asked. */
 class Scene {
   readonly clock = new FakeClock();
-  readonly edge = { stopping: false };
+  readonly shutdown = { stopping: false };
   readonly counts = { tokens: 0, refreshes: 0 };
   unusable: string | null = null;
   onToken: () => Promise<AccessToken> = () => Promise.resolve(this.token());
@@ -52,7 +52,7 @@ class Scene {
     };
     this.snapshots = createSnapshotCache({ read, clock, log }).snapshots;
     const identities = { current: { tokens: this.tokens }, status: () => ({ unusable: this.unusable }) };
-    this.readiness = new Readiness(identities as unknown as IdentityHolder, this.snapshots, this.edge as HttpEdge);
+    this.readiness = new Readiness(identities as unknown as IdentityHolder, this.snapshots, this.shutdown as Shutdown);
   }
 
   empty(): ReadSnapshot {
@@ -148,7 +148,7 @@ describe('not ready is', () => {
   it('a process that stops, whatever is cached; nobody is asked then', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
-    scene.edge.stopping = true;
+    scene.shutdown.stopping = true;
     const before = { ...scene.counts };
     scene.clock.advance(400_000);
     expect(await scene.readiness.check()).toBe(false);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { IdentityHolder } from '../../auth/identity-holder.js';
 import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
 import { within } from '../../time/deadline.js';
-import { HttpEdge } from '../../http/http-edge.js';
+import { Shutdown } from '../../http/shutdown.js';
 
 const PROBE_WAITS_MS = 500;
 
@@ -15,7 +15,7 @@ export class Readiness {
   constructor(
     private readonly identities: IdentityHolder,
     private readonly snapshots: SnapshotCache,
-    private readonly edge: HttpEdge,
+    private readonly shutdown: Shutdown,
   ) {}
 
   /** Checks now. Without a snapshot to serve, it asks the bank in the background and waits at most 500 ms. */
@@ -28,7 +28,7 @@ export class Readiness {
 
   get ready(): boolean {
     // even with a cached snapshot
-    if (this.edge.stopping) return false;
+    if (this.shutdown.stopping) return false;
     const { servable, error, asOf } = this.snapshots.status();
     if (servable) return true;
     const { unusable } = this.identities.status();
@@ -40,7 +40,7 @@ export class Readiness {
    * usable.
    */
   #askInBackground(): Promise<unknown> | null {
-    if (this.edge.stopping || this.identities.status().unusable !== null) return null;
+    if (this.shutdown.stopping || this.identities.status().unusable !== null) return null;
     const { tokens } = this.identities.current;
     return this.snapshots.probe() ?? (tokens.usable ? null : tokens.get());
   }

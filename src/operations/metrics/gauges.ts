@@ -1,5 +1,7 @@
+import type { Server } from 'node:http';
 import { promisify } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { Counter, Gauge } from '@prometheus-io/client';
 import { BankCondition } from '../../auth/bank-condition.js';
 import { IdentityHolder } from '../../auth/identity-holder.js';
@@ -9,7 +11,7 @@ import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes } from '../../egress/route.js';
 import { HealthReport } from '../health/health-report.js';
 import { Readiness } from '../health/readiness.js';
-import { HttpEdge } from '../../http/http-edge.js';
+import { ListenerCertificate } from '../../http/listener-certificate.js';
 import { countLostLines } from '../../telemetry/standard-output.js';
 import type { SharedSnapshots } from '../../sharing/shared-snapshots.js';
 import { SHARED_SNAPSHOTS } from '../../sharing/sharing.module.js';
@@ -34,12 +36,13 @@ export class Gauges {
     snapshots: SnapshotCache,
     private readonly identities: IdentityHolder,
     private readonly condition: BankCondition,
-    private readonly edge: HttpEdge,
+    @Inject(ListenerCertificate) private readonly certificate: ListenerCertificate | null,
+    adapterHost: HttpAdapterHost,
     drift: BankDrift,
     settings: Settings,
     @Inject(SHARED_SNAPSHOTS) shared: SharedSnapshots | null,
   ) {
-    const { server } = edge.fastify;
+    const server = adapterHost.httpAdapter.getHttpServer() as Server;
     const build = { version: VERSION, commit: COMMIT ?? 'unknown' };
     const mode = { mode: settings.mode, route: describeRoutes(settings) };
     this.#add('build_info', 'The build that runs.', () => [[build, 1]], 'version', 'commit');
@@ -85,7 +88,7 @@ export class Gauges {
 
   get #certificates() {
     const client = this.identities.status();
-    const listener = this.edge.certificate?.status();
+    const listener = this.certificate?.status();
     const untrusted = this.condition.status().errors.some(({ code }) => code === 'bank-untrusted');
     const toUse = (use: string, { notAfter, refused }: { notAfter: string; refused: unknown }) => ({
       use,
