@@ -9,8 +9,7 @@ import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes } from '../../egress/route.js';
 import { ListenerCertificate } from '../../http/listener-certificate.js';
 import { Shutdown } from '../../http/shutdown.js';
-import type { SharedSnapshots } from '../../sharing/shared-snapshots.js';
-import { SHARED_SNAPSHOTS } from '../../sharing/sharing.module.js';
+import { Sharing } from '../../sharing/sharing.js';
 import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
 import type { BackOff } from '../../time/back-off.js';
 import { judgeListener, judgePath, judgeSharing, judgeStopping, type Part, type PartStatus } from './judge-parts.js';
@@ -31,7 +30,7 @@ export class HealthReport {
     private readonly shutdown: Shutdown,
     @Inject(ListenerCertificate) private readonly certificate: ListenerCertificate | null,
     private readonly drift: BankDrift,
-    @Inject(SHARED_SNAPSHOTS) private readonly shared: SharedSnapshots | null,
+    private readonly shared: Sharing,
   ) {}
 
   async read() {
@@ -130,7 +129,7 @@ export class HealthReport {
 
   /** Absent without REDIS_URL. */
   #sharing() {
-    const status = this.shared?.status();
+    const status = this.shared.status().redis;
     if (!status) return null;
     const { reason, ...data } = status;
     return { sharing: { ...judgeSharing(reason), ...data } };

@@ -13,8 +13,7 @@ import { HealthReport } from '../health/health-report.js';
 import { Readiness } from '../health/readiness.js';
 import { ListenerCertificate } from '../../http/listener-certificate.js';
 import { countLostLines } from '../../telemetry/standard-output.js';
-import type { SharedSnapshots } from '../../sharing/shared-snapshots.js';
-import { SHARED_SNAPSHOTS } from '../../sharing/sharing.module.js';
+import { Sharing } from '../../sharing/sharing.js';
 import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
 import { Metrics } from './metrics.js';
 
@@ -40,7 +39,7 @@ export class Gauges {
     adapterHost: HttpAdapterHost,
     drift: BankDrift,
     settings: Settings,
-    @Inject(SHARED_SNAPSHOTS) shared: SharedSnapshots | null,
+    shared: Sharing,
   ) {
     const server = adapterHost.httpAdapter.getHttpServer() as Server;
     const build = { version: VERSION, commit: COMMIT ?? 'unknown' };
@@ -78,11 +77,11 @@ export class Gauges {
     this.#add('log_lines_dropped_total', droppedHelp, countLostLines);
 
     // only with REDIS_URL or SNAPSHOT_FILE
-    if (!shared) return;
+    if (!shared.isConfigured) return;
     const sources = () => Object.entries(shared.counts).map(([source, count]): Labelled => [{ source }, count]);
     this.#add('shared_snapshots_total', 'Cached snapshots by their source.', sources, 'source');
-    if (shared.status()) {
-      this.#add('sharing_up', 'Whether Redis can be used.', () => shared.status()?.state === 'fleet');
+    if (shared.status().redis) {
+      this.#add('sharing_up', 'Whether Redis can be used.', () => shared.status().redis?.state === 'fleet');
     }
   }
 
