@@ -1,10 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { AccessTokenProvider } from '../../auth/access-token-provider.js';
 import { BankCondition } from '../../auth/bank-condition.js';
 import { IdentityHolder } from '../../auth/identity-holder.js';
 import { BankDrift } from '../../bank/bank-drift.js';
-import { HttpEdge } from '../../http/http-edge.js';
-import type { ListenerCertificate } from '../../http/listener-certificate.js';
+import { Shutdown } from '../../http/shutdown.js';
+import { ListenerCertificate } from '../../http/listener-certificate.js';
 import { Sharing } from '../../sharing/sharing.js';
 import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
 import { Clock } from '../../time/clock.js';
@@ -38,7 +38,8 @@ export interface GatewayFacts {
 export class GatewayStatus {
   constructor(
     private readonly clock: Clock,
-    private readonly edge: HttpEdge,
+    private readonly shutdown: Shutdown,
+    @Inject(ListenerCertificate) private readonly listener: Pick<ListenerCertificate, 'status'> | null,
     private readonly identities: IdentityHolder,
     private readonly condition: BankCondition,
     private readonly drift: BankDrift,
@@ -51,7 +52,7 @@ export class GatewayStatus {
     const { tokens, egress } = this.identities.current;
     return {
       at: this.clock.now().wall,
-      stopping: this.edge.stopping,
+      stopping: this.shutdown.stopping,
       certificate: this.identities.status(),
       token: tokens.status(),
       bank: {
@@ -61,7 +62,7 @@ export class GatewayStatus {
         drift: this.drift.found,
       },
       snapshot: this.snapshots.status(),
-      listener: this.edge.certificate?.status() ?? null,
+      listener: this.listener?.status() ?? null,
       sharing: this.sharing.status(),
     };
   }

@@ -10,7 +10,7 @@ import type { IdentityHolder } from '../../auth/identity-holder.js';
 import { snapshotOf } from '../../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../../test/support/snapshot-cache.js';
 import type { ReadSnapshot, RefreshRequest } from '../../list/snapshot-source.js';
-import type { HttpEdge } from '../../http/http-edge.js';
+import type { Shutdown } from '../../http/shutdown.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { orAborted } from '../../time/deadline.js';
 import { healthyFacts } from '../../../test/support/sample-facts.js';
@@ -29,7 +29,7 @@ const DOWN = new GatewayError('bank-unreachable', 'down', { retryAfterMs: 1000 }
 /** Readiness over the real token and snapshot rules, with a bank that does what it is asked. */
 class Scene {
   readonly clock = new FakeClock();
-  readonly edge = { stopping: false, certificate: null };
+  readonly shutdown = { stopping: false };
   readonly counts = { tokens: 0, refreshes: 0 };
   unusable: string | null = null;
   onToken: () => Promise<AccessToken> = () => Promise.resolve(this.token());
@@ -65,9 +65,17 @@ class Scene {
       current: { tokens: this.tokens, egress: { clockSkewMs: null, serverCertificateEnds: null } },
       status: () => ({ ...certificate, unusable: this.unusable }),
     } as unknown as IdentityHolder;
-    const edge = this.edge as HttpEdge;
     const condition = new BankCondition(clock, log);
-    this.status = new GatewayStatus(clock, edge, identities, condition, NO_DRIFT, this.snapshots, NOT_SHARED);
+    this.status = new GatewayStatus(
+      clock,
+      this.shutdown as Shutdown,
+      null,
+      identities,
+      condition,
+      NO_DRIFT,
+      this.snapshots,
+      NOT_SHARED,
+    );
     this.readiness = new Readiness(this.status, identities, this.snapshots);
   }
 
@@ -184,7 +192,7 @@ describe('not ready is', () => {
   it('a process that stops, whatever is cached; nobody is asked then', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
-    scene.edge.stopping = true;
+    scene.shutdown.stopping = true;
     const before = { ...scene.counts };
     scene.clock.advance(400_000);
     expect(await scene.readiness.check()).toBe(false);

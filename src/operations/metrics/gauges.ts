@@ -1,10 +1,11 @@
+import type { Server } from 'node:http';
 import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { Counter, Gauge, Registry } from '@prometheus-io/client';
 import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes } from '../../egress/route.js';
-import { HttpEdge } from '../../http/http-edge.js';
 import { Sharing } from '../../sharing/sharing.js';
 import { countLostLines } from '../../telemetry/standard-output.js';
 import { toFailureSeries } from '../health/failure-series.js';
@@ -30,11 +31,11 @@ export class Gauges {
 
   constructor(
     private readonly status: GatewayStatus,
-    edge: HttpEdge,
+    adapterHost: HttpAdapterHost,
     settings: Settings,
     shared: Sharing,
   ) {
-    const { server } = edge.fastify;
+    const server = adapterHost.httpAdapter.getHttpServer() as Server;
     this.#countConnections = promisify(server.getConnections.bind(server));
     const build = { version: VERSION, commit: COMMIT ?? 'unknown' };
     const mode = { mode: settings.mode, route: describeRoutes(settings) };

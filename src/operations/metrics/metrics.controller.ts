@@ -1,4 +1,4 @@
-import { Controller, Get, Headers, Res } from '@nestjs/common';
+import { Controller, Get, Header, Headers, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { createTypeChooser } from '../../representation/negotiation.js';
@@ -15,6 +15,7 @@ export class MetricsController {
   constructor(private readonly exposition: Exposition) {}
 
   @Get()
+  @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'getMetrics',
     summary: 'Get metrics for Prometheus',
@@ -26,8 +27,9 @@ export class MetricsController {
     description: 'the metrics at this moment',
     content: { 'text/plain': text, [OPEN_METRICS]: text },
   })
-  async get(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply) {
+  async get(@Headers('accept') accept: string | undefined, @Res({ passthrough: true }) reply: FastifyReply) {
     const { contentType, text } = await this.exposition.render(chooseMetricsType(accept) === OPEN_METRICS);
-    return reply.header('content-type', contentType).header('cache-control', 'no-store').send(Buffer.from(text));
+    reply.type(contentType);
+    return text;
   }
 }

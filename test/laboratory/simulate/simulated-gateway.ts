@@ -15,7 +15,7 @@ import type { BankDrift } from '../../../src/bank/bank-drift.js';
 import type { Sharing } from '../../../src/sharing/sharing.js';
 import { GatewayStatus } from '../../../src/operations/health/gateway-status.js';
 import { Readiness } from '../../../src/operations/health/readiness.js';
-import type { HttpEdge } from '../../../src/http/http-edge.js';
+import type { Shutdown } from '../../../src/http/shutdown.js';
 import { GatewayError } from '../../../src/errors/gateway-error.js';
 import { snapshotOf } from '../../support/sample-snapshots.js';
 import { CachedSnapshot } from '../../../src/snapshot/cached-snapshot.js';
@@ -88,9 +88,17 @@ export class SimulatedGateway {
       this.#condition,
     );
     this.snapshots = new SnapshotCache(cached, refresher, time, settings);
-    const edge = { stopping: false, certificate: null } as HttpEdge;
     const drift = { found: [] } as unknown as BankDrift;
-    this.status = new GatewayStatus(time, edge, identities, this.#condition, drift, this.snapshots, NOT_SHARED);
+    this.status = new GatewayStatus(
+      time,
+      { stopping: false } as Shutdown,
+      null,
+      identities,
+      this.#condition,
+      drift,
+      this.snapshots,
+      NOT_SHARED,
+    );
     this.readiness = new Readiness(this.status, identities, this.snapshots);
   }
 
