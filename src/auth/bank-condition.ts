@@ -15,7 +15,6 @@ export class BankCondition {
   readonly #failing = new Map<BankWork, GatewayError>();
   #lastSuccessAt: string | null = null;
   #lastError: { readonly code: ProblemCode; readonly at: string } | null = null;
-  #identity = 1;
 
   constructor(
     private readonly clock: Clock,
@@ -39,15 +38,6 @@ export class BankCondition {
     if (this.#failing.delete(work) && this.#failing.size === 0) {
       this.log.logger.info({ event: 'bank.recovered', work }, 'calls to the bank succeed again');
     }
-  }
-
-  /** Counts identities, because the bank may accept a new one after it refused the old one. */
-  get identity(): number {
-    return this.#identity;
-  }
-
-  identityReplaced(): void {
-    this.#identity += 1;
   }
 
   /** Times are ISO 8601. */

@@ -188,7 +188,6 @@ export class IdentityHolder implements OnApplicationShutdown {
     // it may have a request in flight, or one that waited for the proof
     old.tokens.reportTo(null);
     candidate.tokens.reportTo(condition);
-    condition.identityReplaced();
     activity.emit('identityReplaced');
     if (isProved) condition.succeeded('token');
     this.#log.replaced(candidate.certificate, old.certificate, isProved);

@@ -56,7 +56,7 @@ export async function examine(options: ExamineOptions): Promise<DoctorReport> {
     const material = await steps.run('certificate', (findings) => checkCertificate(settings, clock, findings));
     if (!offline) await examineBank(steps, settings, material, clock);
     const url = redis;
-    if (url && !offline) await steps.run('sharing', (findings) => checkSharing(url, settings, findings));
+    if (url && !offline) await steps.run('sharing', (findings) => checkSharing(url, settings, clock, findings));
   } catch (error) {
     // the error of a failed step is already in its report
     if (steps.reports.every(({ status }) => status !== 'failed')) throw error;
@@ -97,12 +97,17 @@ async function checkToken({ tokens, egress }: BankIdentity, findings: Findings):
 }
 
 /** Connects to Redis and sends each kind of command that sharing uses. @throws StepFailed sharing-unavailable */
-async function checkSharing(redisUrl: SecretSource, settings: Settings, { facts }: Findings): Promise<void> {
+async function checkSharing(
+  redisUrl: SecretSource,
+  settings: Settings,
+  clock: Clock,
+  { facts }: Findings,
+): Promise<void> {
   const { protocol, host } = new URL(redisUrl.read().trim());
   Object.assign(facts, { server: `${protocol}//${host}`, keyPrefix: settings.REDIS_KEY_PREFIX });
   // the client is loaded only if REDIS_URL is set
   const { RedisConnection } = await import('../../sharing/redis-connection.js');
-  const connection = new RedisConnection({ ...settings, REDIS_URL: redisUrl }, pino({ level: 'silent' }));
+  const connection = new RedisConnection({ ...settings, REDIS_URL: redisUrl }, pino({ level: 'silent' }), clock);
   await connection.connect();
   connection.close();
   if (connection.trouble === null) return;
