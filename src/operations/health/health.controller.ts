@@ -2,6 +2,7 @@ import { Controller, Get, Header, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { refTo } from '../../representation/schemas.js';
+import { GatewayStatus } from './gateway-status.js';
 import { HealthReport } from './health-report.js';
 import { healthSchema, healthStatusSchema } from './health-schemas.js';
 import { Readiness } from './readiness.js';
@@ -18,6 +19,7 @@ const statusOnly = { 'application/json': { schema: refTo(healthStatusSchema) } }
 export class HealthController {
   constructor(
     private readonly readiness: Readiness,
+    private readonly status: GatewayStatus,
     private readonly report: HealthReport,
   ) {}
 
@@ -60,7 +62,7 @@ export class HealthController {
   @Header('cache-control', 'no-store')
   async all(@Res({ passthrough: true }) reply: FastifyReply) {
     await this.readiness.check();
-    const report = await this.report.read();
+    const report = await this.report.of(this.status.read());
     if (report.status === 'error') setNotReady(reply);
     return report;
   }
