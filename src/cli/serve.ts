@@ -71,7 +71,8 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     await Promise.race([start(), stopped]);
   } catch (error) {
     await opened.disposeAsync().catch(() => undefined);
-    return end(process, logger, reportFailedStart(process.stderr, logger, error));
+    const onTerminal = pretty && process.stderr.isTTY === true;
+    return end(process, logger, reportFailedStart({ stderr: process.stderr, logger, onTerminal }, error));
   }
   await stopped;
   logger.info({ event: 'gateway.stopping', signal: stop.reason }, `stopping on ${stop.reason}`);

@@ -3,8 +3,8 @@ import type { AccessTokenProvider } from '../../auth/access-token-provider.js';
 import { BankCondition } from '../../auth/bank-condition.js';
 import { IdentityHolder } from '../../auth/identity-holder.js';
 import { BankDrift } from '../../bank/bank-drift.js';
-import { ListenerCertificate } from '../../http/listener-certificate.js';
 import { Shutdown } from '../../http/shutdown.js';
+import { ListenerCertificate } from '../../http/listener-certificate.js';
 import { Sharing } from '../../sharing/sharing.js';
 import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
 import { Clock } from '../../time/clock.js';
@@ -39,7 +39,7 @@ export class GatewayStatus {
   constructor(
     private readonly clock: Clock,
     private readonly shutdown: Shutdown,
-    @Inject(ListenerCertificate) private readonly listener: ListenerCertificate | null,
+    @Inject(ListenerCertificate) private readonly listener: Pick<ListenerCertificate, 'status'> | null,
     private readonly identities: IdentityHolder,
     private readonly condition: BankCondition,
     private readonly drift: BankDrift,

@@ -65,9 +65,17 @@ class Scene {
       current: { tokens: this.tokens, egress: { clockSkewMs: null, serverCertificateEnds: null } },
       status: () => ({ ...certificate, unusable: this.unusable }),
     } as unknown as IdentityHolder;
-    const shutdown = this.shutdown as Shutdown;
     const condition = new BankCondition(clock, log);
-    this.status = new GatewayStatus(clock, shutdown, null, identities, condition, NO_DRIFT, this.snapshots, NOT_SHARED);
+    this.status = new GatewayStatus(
+      clock,
+      this.shutdown as Shutdown,
+      null,
+      identities,
+      condition,
+      NO_DRIFT,
+      this.snapshots,
+      NOT_SHARED,
+    );
     this.readiness = new Readiness(this.status, identities, this.snapshots);
   }
 

@@ -88,11 +88,10 @@ export class SimulatedGateway {
       this.#condition,
     );
     this.snapshots = new SnapshotCache(cached, refresher, time, settings);
-    const shutdown = { stopping: false } as Shutdown;
     const drift = { found: [] } as unknown as BankDrift;
     this.status = new GatewayStatus(
       time,
-      shutdown,
+      { stopping: false } as Shutdown,
       null,
       identities,
       this.#condition,
