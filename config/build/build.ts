@@ -12,7 +12,7 @@ import { DIST, isOutdated, ROOT } from './sources.ts';
 
 /** Each worker thread is one CommonJS file, which the program reads at its start. */
 const WORKERS = {
-  'snapshot-builder': 'src/list/builder.worker.ts',
+  list: 'src/list/list.worker.ts',
   'open-certificate': 'src/auth/pfx/open-certificate.worker.ts',
 };
 

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AuthorizedCall, NoToken } from '../auth/authorized-call.js';
 import { Settings } from '../config/settings.js';
 import { toAnswerError } from '../egress/answer-error.js';
-import { ProxyTimedOut } from '../egress/open-tunnel.js';
+import { ConnectTimedOut } from '../egress/failures.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { BankDrift } from './bank-drift.js';
@@ -183,6 +183,6 @@ function isTooLarge({ status, body }: WireAnswer): boolean {
 }
 
 function isConnectionFailure(error: unknown): boolean {
-  if (!(error instanceof GatewayError) || error instanceof NoToken || error instanceof ProxyTimedOut) return false;
+  if (!(error instanceof GatewayError) || error instanceof NoToken || error instanceof ConnectTimedOut) return false;
   return error.code === 'bank-unreachable' || error.code === 'proxy-unavailable';
 }

@@ -102,7 +102,7 @@ describe('wrong settings', () => {
     ],
     [
       { SNAPSHOT_STALE_MS: '1000' },
-      ['SNAPSHOT_STALE_MS was renamed to SNAPSHOT_MAX_AGE_MS: SNAPSHOT_MAX_AGE_MS=300000'],
+      ['SNAPSHOT_STALE_MS no longer exists: use SNAPSHOT_MAX_AGE_MS: SNAPSHOT_MAX_AGE_MS=300000'],
     ],
     [
       { BANK_PFX_BASE64: 'x', ...both },
@@ -157,6 +157,12 @@ describe('wrong settings', () => {
   });
 });
 
+it('the example for a missing file is not the path that was given', () => {
+  const env = { BANK_CA_FILE: '/etc/accounts-gateway/bank-ca.pem', BANK_PFX_FILE: '/run/secrets/client.pfx' };
+  const examples = errorsOf(env).map(({ example }) => example);
+  expect(examples).toEqual(['BANK_CA_FILE=/path/to/bank-ca.pem', 'BANK_PFX_FILE=/path/to/client.pfx']);
+});
+
 describe('a secret in a file', () => {
   it.each(SECRET_NAMES)('%s is refused when given both ways', (name) => {
     expect(errorsOf({ [name]: 'http://x', [`${name}_FILE`]: file('both', 'http://y') })).toContainEqual({
@@ -168,7 +174,8 @@ describe('a secret in a file', () => {
 
   it('is read when it is needed, by the rule of its variable', () => {
     const path = file('password', 'first\n');
-    const source = read({ BANK_PASSWORD: '', BANK_PASSWORD_FILE: path }).BANK_PASSWORD;
+    const { settings } = readSettings({ ...BANK, BANK_PASSWORD: '', BANK_PASSWORD_FILE: path }, { sandbox: false });
+    const source = settings.BANK_PASSWORD;
     expect([source.file, source.read()]).toEqual([path, 'first']);
     writeFileSync(path, 'second\n');
     expect(source.read()).toBe('second');

@@ -13,9 +13,6 @@ interface CertificateFiles {
   readonly keyFile: string;
 }
 
-/** A changed file is in use within 5 s (docs/certificates.md#renew-the-certificate). */
-const LOOK_EVERY_MS = 1000;
-
 /**
  * The certificate by which the internal API speaks HTTPS (TLS_CERT_FILE, TLS_KEY_FILE). Changed files are read, checked and
  * swapped while running; bad ones change nothing and are reported once.
@@ -24,14 +21,18 @@ export class ListenerCertificate {
   readonly #files: CertificateFiles;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #lookMs: number;
   readonly #watch: FileWatch;
   readonly #notice: ExpiryNotice;
   #pair: ReturnType<typeof readListenerPair>;
   #server: Server | null = null;
+  /** True once the refusal of the files as they are now is in the log. */
+  #isRefusalLogged = false;
   #refused: string | null = null;
 
   /** @throws FileUnusable; the settings were checked before (cross-checks.ts) */
-  constructor(files: CertificateFiles, clock: Clock, logger: Logger) {
+  constructor(files: CertificateFiles, clock: Clock, logger: Logger, lookMs: number) {
+    this.#lookMs = lookMs;
     this.#files = files;
     this.#clock = clock;
     this.#logger = logger;
@@ -55,7 +56,7 @@ export class ListenerCertificate {
     this.#server = server;
     server.once('listening', () => {
       this.#noteDays();
-      const looks = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+      const looks = setInterval(() => this.#look(), this.#lookMs).unref();
       server.once('close', () => clearInterval(looks));
     });
   }
@@ -89,8 +90,10 @@ export class ListenerCertificate {
   }
 
   #look(): void {
+    const hasChanged = this.#watch.takeChange();
+    if (hasChanged) this.#isRefusalLogged = false;
     // one that is refused may be readable, or valid, at the next look
-    if (this.#watch.changed() || this.#refused) this.reload();
+    if (hasChanged || this.#refused) this.reload();
     this.#noteDays();
   }
 
@@ -112,9 +115,10 @@ export class ListenerCertificate {
   }
 
   #refuse(reason: string): void {
-    const again = this.#refused === reason;
+    const isSame = this.#refused === reason;
     this.#refused = reason;
-    if (again) return;
+    if (isSame && this.#isRefusalLogged) return;
+    this.#isRefusalLogged = true;
     this.#logger.error(
       { event: 'certificate.refused', use: 'listener', code: 'certificate-unusable', owner: 'operator' },
       `the new certificate of the internal API (TLS_CERT_FILE) is refused, the old one stays in use: ${reason}`,

@@ -88,6 +88,25 @@ export type Account = {
     overdraft: Overdraft;
 };
 
+export type Snapshot = {
+    /**
+     * when the bank was asked
+     */
+    asOf: string;
+    /**
+     * when this data stops being served; do not show figures after it
+     */
+    expiresAt: string;
+    /**
+     * older than it should be, because the bank is slow or failing
+     */
+    stale: boolean;
+    /**
+     * whether the bank's own count agrees; null when it gives none
+     */
+    complete: boolean | null;
+};
+
 export type Total = {
     /**
      * the entries' own; never added across currencies
@@ -123,21 +142,6 @@ export type Total = {
     latestFinancialDate: string | null;
 };
 
-export type Snapshot = {
-    /**
-     * when the bank was asked
-     */
-    asOf: string;
-    /**
-     * older than it should be, because the bank is slow or failing
-     */
-    stale: boolean;
-    /**
-     * whether the bank's own count agrees; null when it gives none
-     */
-    complete: boolean | null;
-};
-
 export type Page = {
     number: number;
     size: number;
@@ -170,7 +174,7 @@ export type BalancesAnswer = {
 /**
  * what went wrong; decide by this
  */
-export type ProblemCode = 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unreachable' | 'bank-error' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error' | 'certificate-expiring' | 'bank-slow' | 'accounts-emptied' | 'sharing-unavailable';
+export type ProblemCode = 'invalid-request' | 'malformed-request' | 'request-timeout' | 'request-too-large' | 'client-not-allowed' | 'not-found' | 'account-not-found' | 'method-not-allowed' | 'not-acceptable' | 'host-not-allowed' | 'credentials-rejected' | 'certificate-rejected' | 'certificate-unusable' | 'address-not-allowed' | 'access-not-granted' | 'bank-untrusted' | 'bank-refused' | 'bank-response-invalid' | 'bank-unreachable' | 'bank-error' | 'bank-rate-limited' | 'bank-timeout' | 'proxy-refused' | 'proxy-unavailable' | 'not-cached' | 'overloaded' | 'stopping' | 'internal-error' | 'certificate-expiring' | 'bank-slow' | 'accounts-emptied' | 'clock-skewed' | 'snapshot-not-stored' | 'sharing-unavailable';
 
 /**
  * who must act
@@ -310,6 +314,10 @@ export type DriftPath = {
      * an unknown word of status, type or protectionType
      */
     value?: string;
+    /**
+     * a known key that no account has any more
+     */
+    missing?: true;
 };
 
 export type BankHealth = {
@@ -351,7 +359,7 @@ export type BankHealth = {
     attempts: number | null;
     nextAttemptAt: string | null;
     /**
-     * unknown keys and words from the bank since the start; never an error
+     * unknown or missing keys, and unknown words, from the bank since the start; never an error
      */
     drift: Array<DriftPath>;
 };

@@ -9,12 +9,13 @@ import { MetricsController } from './metrics.controller.js';
 import { RecentController } from './recent.controller.js';
 import { RecentEvents } from './recent-events.js';
 import { RecentHistory } from './recent-history.js';
+import { Exposition } from './exposition.js';
 import { Gauges } from './gauges.js';
 
 /** Metrics for Prometheus and the last hour. It imports the other folders; no module imports it. */
 @Module({
   imports: [SnapshotModule, BankModule, AuthModule, HealthModule, SharingModule],
   controllers: [MetricsController, RecentController],
-  providers: [Metrics, Gauges, RecentHistory, RecentEvents],
+  providers: [Metrics, Gauges, Exposition, RecentHistory, RecentEvents],
 })
 export class TelemetryModule {}

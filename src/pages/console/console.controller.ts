@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { Controller, Get, Param, Res } from '@nestjs/common';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { builtFile, readBuiltFiles } from '../../config/built-file.js';
 import { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
+import { FixedDocument } from '../../representation/fixed-document.js';
 
 /** Allows only the page's own files and calls to this origin, and nothing that turns text into markup or script. */
 const CONTENT_SECURITY_POLICY =
@@ -15,37 +16,47 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
 };
 
+const PAGE_HEADERS = {
+  'cache-control': 'no-cache',
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+};
+
 /** The console page, as Vite built it (src/pages/console/web). The files are read at the start: a later build may replace them. */
 @ApiExcludeController()
 @Controller()
 export class ConsoleController {
-  readonly #html: string;
+  readonly #page: FixedDocument;
   /** The files below /assets/ by their names, which contain a hash of their content. */
-  readonly #assets = readBuiltFiles('console/assets');
+  readonly #assets = new Map([...readBuiltFiles('console/assets')].map(([name, file]) => [name, toAsset(name, file)]));
 
   constructor(settings: Settings) {
     const html = readFileSync(builtFile('console/index.html'), 'utf8');
     // so that the page shows the sandbox before it has asked anything
-    this.#html = html.replace('<html', `<html data-mode="${settings.mode}"`);
+    this.#page = new FixedDocument(html.replace('<html', `<html data-mode="${settings.mode}"`), PAGE_HEADERS);
   }
 
   /** The query is the page's own: it holds the view that is shown. */
   @Get()
-  page(@Res() reply: FastifyReply): void {
-    reply
-      .headers({
-        'cache-control': 'no-cache',
-        'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': CONTENT_SECURITY_POLICY,
-      })
-      .send(this.#html);
+  page(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+    return this.#page.answer(request, reply);
   }
 
+  /** @throws GatewayError not-found */
   @Get('assets/:name')
-  asset(@Param('name') name: string, @Res() reply: FastifyReply): void {
-    const file = this.#assets.get(name);
-    const type = MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1)];
-    if (!file || !type) throw new GatewayError('not-found', 'No route has this path.');
-    reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', 'content-type': type }).send(file);
+  asset(
+    @Param('name') name: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Buffer {
+    const asset = this.#assets.get(name);
+    if (!asset) throw new GatewayError('not-found', 'No route has this path.');
+    return asset.answer(request, reply);
   }
+}
+
+function toAsset(name: string, file: Buffer): FixedDocument {
+  const type = MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1)];
+  if (type === undefined) throw new Error(`MEDIA_TYPES has no type for ${name}`);
+  return new FixedDocument(file, { 'cache-control': 'public, max-age=31536000, immutable', 'content-type': type });
 }

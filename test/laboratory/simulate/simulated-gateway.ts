@@ -11,14 +11,17 @@ import type { ListPage } from '../../../src/bank/account-reader.js';
 import type { PageFacts } from '../../../src/bank/page-reader.js';
 import { readSettings } from '../../../src/config/read-settings.js';
 import type { WireAnswer, WireRequest } from '../../../src/egress/wire-client.js';
+import type { BankDrift } from '../../../src/bank/bank-drift.js';
+import type { Sharing } from '../../../src/sharing/sharing.js';
+import { GatewayStatus } from '../../../src/operations/health/gateway-status.js';
 import { Readiness } from '../../../src/operations/health/readiness.js';
-import type { HttpEdge } from '../../../src/http/http-edge.js';
+import type { Shutdown } from '../../../src/http/shutdown.js';
 import { GatewayError } from '../../../src/errors/gateway-error.js';
 import { snapshotOf } from '../../support/sample-snapshots.js';
 import { CachedSnapshot } from '../../../src/snapshot/cached-snapshot.js';
 import { Refresher } from '../../../src/snapshot/refresher.js';
 import { SnapshotCache } from '../../../src/snapshot/snapshot-cache.js';
-import { SnapshotReader } from '../../../src/list/snapshot-reader.js';
+import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../../../src/list/snapshot-source.js';
 import { Activity } from '../../../src/telemetry/activity.js';
 import { answerOf, filesAt, type Files, type ModelPage } from './bank-model.js';
 import { toTime, type Draw, type Plan } from './odd-days.js';
@@ -32,6 +35,7 @@ const ENVIRONMENT = {
   BANK_PFX_BASE64: 'AA==',
 };
 const { settings } = readSettings(ENVIRONMENT, { sandbox: false });
+const NOT_SHARED = { status: () => ({ redis: null, file: null }) } as Sharing;
 const logger = pino({ level: 'silent' });
 
 type Identity = ReturnType<SimulatedGateway['toIdentity']>;
@@ -43,6 +47,7 @@ type Identity = ReturnType<SimulatedGateway['toIdentity']>;
 export class SimulatedGateway {
   readonly activity = new Activity();
   readonly snapshots: SnapshotCache;
+  readonly status: GatewayStatus;
   readonly readiness: Readiness;
   /** New files were refused and are not in use. */
   refused = false;
@@ -70,13 +75,31 @@ export class SimulatedGateway {
       status: () => ({ unusable: validityError(current().certificate, time.now().wall) }),
     } as unknown as IdentityHolder;
     const call = new AuthorizedCall(identities, settings, time);
-    const accounts = new AccountReader(call, { note: () => undefined }, settings);
-    const reader = new SnapshotReader(accounts, time, () => BUILDER);
+    const accounts = new AccountReader(call, { note: () => undefined, noteKnown: () => undefined }, settings);
     const cached = new CachedSnapshot(time, settings);
     const { activity } = this;
-    const refresher = new Refresher(cached, reader, null, settings, time, { logger }, activity, this.#condition);
+    const refresher = new Refresher(
+      cached,
+      new SimulatedSource(accounts, time),
+      settings,
+      time,
+      { logger },
+      activity,
+      this.#condition,
+    );
     this.snapshots = new SnapshotCache(cached, refresher, time, settings);
-    this.readiness = new Readiness(identities, this.snapshots, { stopping: false } as HttpEdge);
+    const drift = { found: [] } as unknown as BankDrift;
+    this.status = new GatewayStatus(
+      time,
+      { stopping: false } as Shutdown,
+      null,
+      identities,
+      this.#condition,
+      drift,
+      this.snapshots,
+      NOT_SHARED,
+    );
+    this.readiness = new Readiness(this.status, identities, this.snapshots);
   }
 
   get certificateEndsInMs(): number {
@@ -101,7 +124,7 @@ export class SimulatedGateway {
     if (candidate !== this.#candidate) return;
     [this.#current, this.#candidate, this.refused] = [candidate, null, false];
     candidate.tokens.reportTo(this.#condition);
-    this.#condition.identityReplaced();
+    this.activity.emit('identityReplaced');
     this.#condition.succeeded('token');
   }
 
@@ -137,14 +160,31 @@ export class SimulatedGateway {
   }
 }
 
-const { buffer } = snapshotOf([]);
+/** In place of `BankSource`: takes the counts of the model's pages, without a thread. */
+class SimulatedSource extends SnapshotSource {
+  constructor(
+    private readonly accounts: AccountReader,
+    private readonly time: VirtualTime,
+  ) {
+    super();
+  }
 
-/** In place of the worker: takes the counts of the model's pages. */
-const BUILDER = {
-  takePage: async ({ body }: ListPage): Promise<PageFacts> => {
-    const { rows, rowCount, pageSize } = JSON.parse(body.toString()) as ModelPage;
-    return { accounts: rows, added: rows, rowCount, echoedSize: pageSize, drift: [] };
-  },
-  finish: async () => buffer,
-  end: async () => undefined,
-};
+  override async read({ refreshId, signal }: RefreshRequest): Promise<ReadSnapshot> {
+    const askedAt = this.time.now();
+    const timeout = AbortSignal.timeout(settings.SNAPSHOT_READ_TIMEOUT_MS);
+    const { complete, pages } = await this.accounts.read(refreshId, AbortSignal.any([signal, timeout]), parsePage);
+    const snapshot = snapshotOf([], complete, askedAt, this.time.since(askedAt));
+    return { snapshot, pages, source: 'bank' };
+  }
+
+  override async restore() {
+    return null;
+  }
+
+  override async close() {}
+}
+
+async function parsePage({ body }: ListPage): Promise<PageFacts> {
+  const { rows, rowCount, pageSize } = JSON.parse(body.toString()) as ModelPage;
+  return { accounts: rows, added: rows, rowCount, echoedSize: pageSize, fields: { drift: [], known: [] } };
+}
