@@ -90,7 +90,11 @@ export class HealthReport {
     const { asOf, expiresAt, ageMs, accounts, stale } = snapshot;
     return {
       certificate: { ...path.certificate, ...certificate },
-      egress: { ...path.egress, route: describeRoutes(this.settings) },
+      egress: {
+        ...path.egress,
+        route: describeRoutes(this.settings),
+        publicAddress: this.settings.EGRESS_PUBLIC_ADDRESS ?? null,
+      },
       token: {
         ...path.token,
         state: token.state,
@@ -101,6 +105,7 @@ export class HealthReport {
         ...path.bank,
         mode: this.settings.mode,
         host: new URL(this.settings.BANK_BASE_URL).host,
+        support: this.settings.BANK_SUPPORT ?? null,
         lastSuccessAt,
         lastError,
         circuit: this.circuit,

@@ -21,7 +21,7 @@ export function toMinutes({ points }: Pick<Recent, 'points'>, now: number): Minu
     const own = points.filter(({ at }) => Math.floor((Date.parse(at) - 1) / MINUTE_MS) === minute);
     const requests = own.reduce((sum, point) => sum + point.requests, 0);
     const errors = own.reduce((sum, point) => sum + point.errors, 0);
-    const stale = own.some((point) => point.stale && point.requests > 0);
+    const stale = own.some((point) => point.stale > 0);
     const state = errors > 0 ? 'failed' : stale ? 'stale' : requests > 0 ? 'fresh' : 'none';
     return { at: minute * MINUTE_MS, state, requests, errors };
   });
@@ -34,7 +34,7 @@ export function toSummary({ points }: Pick<Recent, 'points'>): string {
   const requests = sum((point) => point.requests);
   if (requests === 0) return 'No calls in the last hour';
   const errors = sum((point) => point.errors);
-  const fresh = sum((point) => (point.stale ? 0 : Math.max(0, point.requests - point.errors)));
+  const fresh = sum((point) => point.current);
   const share = Math.floor((fresh / requests) * 1000) / 10;
   return `${share} % answered fresh · ${errors} failed ${errors === 1 ? 'call' : 'calls'}`;
 }

@@ -5,16 +5,23 @@ import { toMinutes, toSummary } from './minutes.js';
 
 const NOW = Date.parse('2026-11-21T10:13:02Z');
 const point = (at: string, requests: number, change: object = {}) =>
-  ({ at: `2026-11-21T${at}Z`, requests, errors: 0, stale: false, ...change }) as Recent['points'][number];
+  ({
+    at: `2026-11-21T${at}Z`,
+    requests,
+    current: requests,
+    errors: 0,
+    stale: 0,
+    ...change,
+  }) as Recent['points'][number];
 
 describe('the last hour by the minute', () => {
   it('has the worst of each minute; a point is of the seconds before it', () => {
     const points = [
       point('10:10:10', 5),
-      point('10:11:00', 1, { stale: true }),
-      point('10:11:10', 5, { stale: true }),
-      point('10:12:20', 5, { errors: 1, stale: true }),
-      point('10:12:30', 0, { stale: true }),
+      point('10:11:00', 1, { stale: 1 }),
+      point('10:11:10', 5, { current: 0, stale: 5 }),
+      point('10:12:20', 5, { errors: 1, stale: 4 }),
+      point('10:12:30', 0),
     ];
     const minutes = toMinutes({ points }, NOW);
     expect(minutes).toHaveLength(60);
@@ -29,7 +36,7 @@ describe('the last hour by the minute', () => {
 
   it('is rounded down in words: only what is perfect is 100 %', () => {
     expect(toSummary({ points: [point('10:10:10', 3)] })).toBe('100 % answered fresh · 0 failed calls');
-    const nearly = [point('10:10:10', 9999), point('10:10:20', 1, { errors: 1 })];
+    const nearly = [point('10:10:10', 9999), point('10:10:20', 1, { current: 0, errors: 1 })];
     expect(toSummary({ points: nearly })).toBe('99.9 % answered fresh · 1 failed call');
     expect(toSummary({ points: [] })).toBe('No calls in the last hour');
   });
