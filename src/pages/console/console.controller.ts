@@ -5,40 +5,38 @@ import type { FastifyReply } from 'fastify';
 import { builtFile, readBuiltFiles } from '../../config/built-file.js';
 import { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
+import { PAGE_HEADERS } from '../../representation/security-headers.js';
 
-/** Allows only the page's own files and calls to this origin, and nothing that turns text into markup or script. */
-const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const LIVE_PAGE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' };
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
 };
 
-/** The console page, as Vite built it (src/pages/console/web). The files are read at the start: a later build may replace them. */
+/** The live pages, as Vite built them (src/pages/console/web). The files are read at the start: a later build may replace them. */
 @ApiExcludeController()
 @Controller()
 export class ConsoleController {
-  readonly #html: string;
+  readonly #status: string;
+  readonly #accounts: string;
   /** The files below /assets/ by their names, which contain a hash of their content. */
   readonly #assets = readBuiltFiles('console/assets');
 
-  constructor(settings: Settings) {
-    const html = readFileSync(builtFile('console/index.html'), 'utf8');
-    // so that the page shows the sandbox before it has asked anything
-    this.#html = html.replace('<html', `<html data-mode="${settings.mode}"`);
+  constructor({ mode }: Settings) {
+    this.#status = readPage('index.html', mode);
+    this.#accounts = readPage('accounts.html', mode);
+  }
+
+  @Get()
+  status(@Res() reply: FastifyReply): void {
+    reply.headers(LIVE_PAGE_HEADERS).send(this.#status);
   }
 
   /** The query is the page's own: it holds the view that is shown. */
-  @Get()
-  page(@Res() reply: FastifyReply): void {
-    reply
-      .headers({
-        'cache-control': 'no-cache',
-        'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': CONTENT_SECURITY_POLICY,
-      })
-      .send(this.#html);
+  @Get('accounts')
+  accounts(@Res() reply: FastifyReply): void {
+    reply.headers(LIVE_PAGE_HEADERS).send(this.#accounts);
   }
 
   @Get('assets/:name')
@@ -49,3 +47,7 @@ export class ConsoleController {
     reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', 'content-type': type }).send(file);
   }
 }
+
+/** A page that says that it shows the sandbox before it has asked anything. */
+const readPage = (name: string, mode: Settings['mode']): string =>
+  readFileSync(builtFile(`console/${name}`), 'utf8').replace('<html', `<html data-mode="${mode}"`);

@@ -13,12 +13,13 @@ import { renderMarkdown } from '../html/markdown.js';
 const FRONT = 'README';
 
 /**
- * The project's own documents at /docs/guide, and the style of all pages for people but the console.
+ * The project's own documents at /docs/guide, and the style and script of all pages that the server renders.
  */
 @ApiExcludeController()
 @Controller('docs')
 export class GuideController {
   readonly #css = readFileSync(builtFile('guide.css'));
+  readonly #script = readFileSync(builtFile('guide.js'));
   /** The documents and pictures of docs/. */
   readonly #files = readBuiltFiles('guide');
   /** The documents as HTML: rendering one takes milliseconds, and many calls at once must not hold up the others. */
@@ -27,6 +28,11 @@ export class GuideController {
   @Get('guide.css')
   css(@Res() reply: FastifyReply): void {
     send(reply, { 'content-type': 'text/css; charset=utf-8' }, this.#css);
+  }
+
+  @Get('page.js')
+  script(@Res() reply: FastifyReply): void {
+    send(reply, { 'content-type': 'text/javascript; charset=utf-8' }, this.#script);
   }
 
   @Get('guide')
@@ -48,7 +54,7 @@ export class GuideController {
     const markdown = this.#files.get(`${name}.md`)?.toString('utf8');
     if (markdown === undefined) return undefined;
     const title = /^# (.*)$/m.exec(markdown)?.[1] ?? name;
-    const page = toHtmlPage(title, renderMarkdown(markdown, posix.dirname(name)));
+    const page = toHtmlPage(title, renderMarkdown(markdown, posix.dirname(name)), '/docs/guide');
     this.#pages.set(name, page);
     return page;
   }

@@ -22,7 +22,7 @@ ${routes.join('')}
 ## Schemas
 
 ${schemas.join('')}`;
-  return toHtmlPage('API reference', renderMarkdown(markdown));
+  return toHtmlPage('API reference', renderMarkdown(markdown), '/docs');
 }
 
 function toRoute(path: string, { parameters = [], responses, summary = '', description = '' }: Operation): string {

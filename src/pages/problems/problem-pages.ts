@@ -13,13 +13,14 @@ export function toListPage(): string {
   return toHtmlPage(
     'Errors',
     `<h1>Errors</h1><div class="scroll" tabindex="0"><table>${head}${rows.join('')}</table></div>`,
+    '/problems',
   );
 }
 
 /** /problems/{code}: the explanation of one code. */
 export function toCodePage(code: AnyCode): string {
   const { title, owner } = PROBLEMS[code];
-  return toHtmlPage(title, `<h1>${escapeHtml(title)}</h1>${explain(code, owner)}`);
+  return toHtmlPage(title, `<h1>${escapeHtml(title)}</h1>${explain(code, owner)}`, '/problems');
 }
 
 /** The page of a browser navigation that failed, with what its problem document has. */
@@ -34,7 +35,7 @@ function explain(code: AnyCode, owner: Owner): string {
   return `<p><code>${code}</code> · ${status === null ? 'only in /health' : `status ${status}`} · who must act: <b>${owner}</b></p>
 <h2>When</h2><p>${mark(when)}</p>
 <h2>What to do</h2><p>${mark(remedy)}</p>
-<p><a href="/problems">All errors</a> · <a href="/docs/guide/troubleshooting">Troubleshooting</a> · <a href="/">Console</a></p>`;
+<p><a href="/problems">All errors</a> · <a href="/docs/guide/troubleshooting">Troubleshooting</a> · <a href="/">Status</a></p>`;
 }
 
 /** Renders text between backticks as code. */
