@@ -1,43 +1,20 @@
 // npm run build: bundles the program, its worker threads and the console page into dist/. The files are built aside and then
 // renamed, so that a failed build changes nothing and a running gateway keeps what it has loaded.
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { watch } from 'node:fs/promises';
+import { execFileSync, type ExecFileSyncOptionsWithStringEncoding } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { rolldown, type InputOptions } from 'rolldown';
 import { build as buildPage } from 'vite';
+import { readCommit } from './commit.ts';
 import { collectLicenses } from './licenses.ts';
+import { DIST, isOutdated, ROOT } from './sources.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const DIST = join(ROOT, 'dist');
 /** Each worker thread is one CommonJS file, which the program reads at its start. */
 const WORKERS = {
-  'snapshot-builder': 'src/list/builder.worker.ts',
+  list: 'src/list/list.worker.ts',
   'open-certificate': 'src/auth/pfx/open-certificate.worker.ts',
 };
-const SOURCES = [
-  'src',
-  'client/package.json',
-  'client/README.md',
-  'client/src',
-  'docs',
-  'config/build',
-  'package.json',
-  'package-lock.json',
-];
 
 /** Packages that Nest and terminus only load if an app has installed them; none of them is installed here. */
 const OPTIONAL =
@@ -46,46 +23,43 @@ const OPTIONAL =
 const { values: flags } = parseArgs({
   options: {
     'if-needed': { type: 'boolean', default: false },
-    watch: { type: 'boolean', default: false },
-    debug: { type: 'boolean', default: false },
     sbom: { type: 'boolean', default: false },
   },
 });
 
-if (flags.watch) await serveAndWatch();
-else if (!flags['if-needed'] || isOutdated()) await build();
+if (!flags['if-needed'] || isOutdated()) await build();
 
 async function build(): Promise<void> {
   const aside = join(ROOT, `dist.${process.pid}`);
+  const startedAt = new Date();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      rmSync(aside, { recursive: true, force: true });
+      process.exit(1);
+    });
+  }
   try {
+    makeDirectory(aside);
     await buildInto(aside);
+    // a source that changes meanwhile is newer than this build
+    utimesSync(join(aside, 'main.js'), startedAt, startedAt);
     swap(aside);
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
 }
 
-/** npm run start:dev and start:debug: serves against the sandbox, and builds and starts again after each change. */
-async function serveAndWatch(): Promise<void> {
-  const inspect = flags.debug ? ['--inspect'] : [];
-  const args = [...inspect, '--disable-sigusr1', '--enable-source-maps', join(DIST, 'main.js'), 'serve', '--sandbox'];
-  // Vite sets NODE_ENV while it builds
-  // eslint-disable-next-line node/no-process-env -- handed on
-  const env = { ...process.env };
-  const start = () => spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', env });
-  await build();
-  let gateway = start();
-  for await (const _change of watch(join(ROOT, 'src'), { recursive: true })) {
-    if (!isOutdated()) continue;
-    try {
-      await build();
-    } catch (error) {
-      console.error(error instanceof Error ? error.message : error);
-      continue;
-    }
-    const ended = once(gateway, 'exit');
-    if (gateway.kill()) await ended;
-    gateway = start();
+/** Ends the process with a sentence where the checkout cannot be written. */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const copy = 'cp -r . ~/accounts-gateway && cd ~/accounts-gateway';
+    process.stderr.write(
+      `accounts-gateway: dist/ cannot be built here (${code}): make ${ROOT} writable, or run "${copy}".\n`,
+    );
+    process.exit(1);
   }
 }
 
@@ -157,16 +131,15 @@ async function buildDocumentFiles(directory: string): Promise<void> {
 /** The typed client as a package, which the gateway serves so that web apps can install it by its address. */
 function packClient(directory: string): void {
   mkdirSync(directory);
-  const run = (file: string, ...args: string[]) =>
-    execFileSync(file, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
-  run(process.execPath, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'client');
-  run('npm', 'pack', './client', '--pack-destination', directory, '--ignore-scripts', '--silent');
+  const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'client'];
+  execFileSync(process.execPath, tsc, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  runNpm('pack', './client', '--pack-destination', directory, '--ignore-scripts', '--silent');
 }
 
 /** The packages that dist/ is built from, as CycloneDX; without time and serial number, so that equal builds are equal. */
 function createSbom(): string {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'];
-  const sbom = JSON.parse(execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })) as {
+  const sbom = JSON.parse(runNpm(...args)) as {
     serialNumber?: string;
     metadata: { timestamp?: string; component: { name: string } };
   };
@@ -176,46 +149,23 @@ function createSbom(): string {
   return `${JSON.stringify(sbom, null, 2)}\n`;
 }
 
+/** npm, by the file of the npm that runs this script: on Windows, its command is no program. Gives what it prints. */
+function runNpm(...args: string[]): string {
+  // eslint-disable-next-line node/no-process-env -- set by npm
+  const file = process.env['npm_execpath'] ?? '';
+  const options: ExecFileSyncOptionsWithStringEncoding = {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 64 * 1024 * 1024,
+  };
+  if (file.endsWith('npm-cli.js')) return execFileSync(process.execPath, [file, ...args], options);
+  return execFileSync('npm', args, options);
+}
+
 function swap(aside: string): void {
   const old = `${aside}.old`;
   if (existsSync(DIST)) renameSync(DIST, old);
   renameSync(aside, DIST);
   rmSync(old, { recursive: true, force: true });
-}
-
-/** True without a build, and when any source is newer than it. */
-function isOutdated(): boolean {
-  const built = statSync(join(DIST, 'main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return SOURCES.some((source) => newest(join(ROOT, source)) > built);
-}
-
-function newest(path: string): number {
-  const entry = statSync(path);
-  if (!entry.isDirectory()) return entry.mtimeMs;
-  return Math.max(entry.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
-}
-
-/** The commit, 12 characters: GIT_COMMIT where it is set, else that of the checkout; null without one. */
-function readCommit(): string | null {
-  // eslint-disable-next-line node/no-process-env -- an argument of the image build
-  const { GIT_COMMIT } = process.env;
-  if (GIT_COMMIT) return GIT_COMMIT;
-  try {
-    const git = ['-C', ROOT, 'rev-parse', '--short=12', 'HEAD'];
-    return execFileSync('git', git, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-  } catch {
-    return readHead(join(ROOT, '.git'));
-  }
-}
-
-/** The same for the image build, which has no git: from HEAD, its branch and the packed branches. */
-function readHead(git: string): string | null {
-  const read = (name: string) => {
-    const file = join(git, name);
-    return statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, 'utf8').trim() : '';
-  };
-  const branch = read('HEAD').replace(/^ref: /, '');
-  const packed = read('packed-refs').split('\n');
-  const commit = [branch, read(branch), ...packed.filter((line) => line.endsWith(` ${branch}`))];
-  return commit.find((text) => /^[\da-f]{40}/.test(text))?.slice(0, 12) ?? null;
 }

@@ -15,7 +15,7 @@ interface Package {
 export function collectLicenses(modules: readonly string[], more: readonly string[], root: string): string {
   const folders = new Set(more.map((name) => join(root, 'node_modules', name)));
   for (const module of modules) {
-    const folder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module.replace(/^\0/, ''))?.[0];
+    const folder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module.replace(/^\0/, '').replaceAll('\\', '/'))?.[0];
     if (folder !== undefined && existsSync(join(folder, 'package.json'))) folders.add(folder);
   }
   const entries = [...folders].map((folder) => ({ folder, text: toEntry(folder) }));

@@ -3,12 +3,9 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { assertAcceptsJson } from '../representation/negotiation.js';
 import { refTo } from '../representation/schemas.js';
-import { matchAccounts } from '../list/select.js';
-import { toJsonBody } from './encoded-responses.js';
 import { filtersSchema, MEDIA_TYPES, type FilterQuery } from './list-query.js';
 import { Responder } from './responder.js';
 import { balancesAnswerSchema } from './response-schemas.js';
-import { toTotals } from './totals.js';
 
 /** Totals by currency of the accounts that match. */
 @ApiTags('accounts')
@@ -33,8 +30,6 @@ export class BalancesController {
     @Res() reply: FastifyReply,
   ): Promise<void> | undefined {
     assertAcceptsJson(request.headers.accept);
-    return this.responder.sendJson(request, reply, async ({ snapshot }) =>
-      toJsonBody({ totals: await toTotals(snapshot, await matchAccounts(snapshot, filters)) }),
-    );
+    return this.responder.sendJson(request, reply, { kind: 'totals', filters });
   }
 }

@@ -1,70 +1,108 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
-import pLimit from 'p-limit';
 import { GatewayError } from '../errors/gateway-error.js';
-import { CallerLeft } from '../snapshot/snapshot-cache.js';
+import type { Snapshot } from '../list/snapshot.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import { nextTimeSlice, SLICE_MS } from '../time/time-slice.js';
 
-const MAX_DOWNLOADS = 8;
-const MAX_DURATION_MS = 120_000;
+const LIMITS = {
+  downloads: 8,
+  /** Snapshots that downloads keep alive at once: each has the memory of a whole list. */
+  snapshots: 3,
+  durationMs: 120_000,
+};
 const RETRY_AFTER_MS = 5000;
-const CHUNK_BYTES = 65_536;
 
-/** Downloads of many accounts: at most 8 at once, each of at most 120 s. */
+/** Long documents, sent in pieces: at most 8 at once, of at most 3 different snapshots, each for at most 120 s. */
 @Injectable()
 export class Downloads {
-  readonly #slots = pLimit(MAX_DOWNLOADS);
+  /** Running downloads of each snapshot. */
+  readonly #running = new Map<Snapshot, number>();
+  /** Callers who wait, in order. Each is called when a download has ended, and returns true if it begins. */
+  readonly #waiting = new Set<() => boolean>();
 
   /**
    * Waits for a slot, which is taken until the stream is closed. Aborting `signal`, as a caller who leaves does, destroys the
    * stream.
-   * @throws GatewayError overloaded after `waitMs`; CallerLeft
+   * @param open begins the download; not called for a caller who no longer waits
+   * @throws GatewayError overloaded after `waitMs`; what the first piece throws; the reason of `signal`
    */
-  async open(parts: Iterable<Buffer> | AsyncIterable<Buffer>, signal: AbortSignal, waitMs: number): Promise<Readable> {
-    const { promise: begun, resolve: begin } = Promise.withResolvers<Readable>();
-    // null for a caller who no longer waits: the queue must not keep its snapshot
-    let wanted: typeof parts | null = parts;
-    void this.#slots(async () => {
-      if (!wanted || signal.aborted) return;
-      const stream = toStream(wanted);
-      const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), MAX_DURATION_MS);
-      signal.addEventListener('abort', () => stream.destroy(), { once: true });
-      begin(stream);
-      await finished(stream).catch(() => undefined);
-      clearTimeout(cutOff);
-    });
-    const stream = await within(orAborted(begun, signal), waitMs).catch(() => null);
-    wanted = null;
-    if (stream === null) throw new CallerLeft();
-    if (stream !== TIMED_OUT) return stream;
-    throw new GatewayError('overloaded', `${MAX_DOWNLOADS} downloads are already running.`, {
+  async open(
+    snapshot: Snapshot,
+    open: () => AsyncIterator<Uint8Array>,
+    signal: AbortSignal,
+    waitMs: number,
+  ): Promise<Readable> {
+    await this.#takeSlot(snapshot, signal, waitMs);
+    try {
+      const pieces = open();
+      // a list that has ended meanwhile is known before the header is sent
+      const first = await pieces.next();
+      const stream = Readable.from(withFirst(first, pieces), { objectMode: false });
+      void this.#watch(stream, snapshot, signal);
+      return stream;
+    } catch (error) {
+      this.#releaseSlot(snapshot);
+      throw error;
+    }
+  }
+
+  async #takeSlot(snapshot: Snapshot, signal: AbortSignal, waitMs: number): Promise<void> {
+    signal.throwIfAborted();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const begin = () => {
+      if (!this.#hasSlot(snapshot)) return false;
+      this.#running.set(snapshot, (this.#running.get(snapshot) ?? 0) + 1);
+      resolve();
+      return true;
+    };
+    if (begin()) return;
+    this.#waiting.add(begin);
+    try {
+      if ((await within(orAborted(promise, signal), waitMs)) !== TIMED_OUT) return;
+    } finally {
+      this.#waiting.delete(begin);
+    }
+    throw new GatewayError('overloaded', `${LIMITS.downloads} downloads are already running.`, {
       retryAfterMs: RETRY_AFTER_MS,
     });
   }
-}
 
-/** A long body, built only as fast as it is read, in chunks. Yields between them. */
-export function toStream(parts: Iterable<Buffer> | AsyncIterable<Buffer>): Readable {
-  return Readable.from(toChunks(parts), { objectMode: false, highWaterMark: CHUNK_BYTES });
-}
-
-async function* toChunks(parts: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let gathered: Buffer[] = [];
-  let bytes = 0;
-  let since = performance.now();
-  for await (const part of parts) {
-    gathered.push(part);
-    bytes += part.length;
-    if (bytes >= CHUNK_BYTES) {
-      yield Buffer.concat(gathered, bytes);
-      gathered = [];
-      bytes = 0;
-      // one account may take milliseconds and produce few bytes
-    } else if (performance.now() - since < SLICE_MS) continue;
-    await nextTimeSlice();
-    since = performance.now();
+  #hasSlot(snapshot: Snapshot): boolean {
+    const running = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
+    if (running >= LIMITS.downloads) return false;
+    return this.#running.has(snapshot) || this.#running.size < LIMITS.snapshots;
   }
-  if (bytes > 0) yield Buffer.concat(gathered, bytes);
+
+  #releaseSlot(snapshot: Snapshot): void {
+    const left = (this.#running.get(snapshot) ?? 1) - 1;
+    if (left === 0) this.#running.delete(snapshot);
+    else this.#running.set(snapshot, left);
+    for (const begin of this.#waiting) {
+      if (begin()) this.#waiting.delete(begin);
+    }
+  }
+
+  /** Keeps the slot until the stream is closed. Nothing holds the stream after that. */
+  async #watch(stream: Readable, snapshot: Snapshot, signal: AbortSignal): Promise<void> {
+    const onAbort = () => stream.destroy();
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), LIMITS.durationMs);
+    await finished(stream).catch(() => undefined);
+    clearTimeout(cutOff);
+    signal.removeEventListener('abort', onAbort);
+    this.#releaseSlot(snapshot);
+  }
+}
+
+async function* withFirst(
+  first: IteratorResult<Uint8Array>,
+  others: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for (let next = first; !next.done; next = await others.next()) yield next.value;
+  } finally {
+    await others.return?.();
+  }
 }

@@ -3,128 +3,131 @@ import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../representation/negotiation.js';
+import type { Question, SnapshotFacts } from '../list/questions.js';
 import type { Snapshot } from '../list/snapshot.js';
+import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../representation/negotiation.js';
 import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
-import { nextTimeSlice } from '../time/time-slice.js';
+import { SharedWork } from './shared-work.js';
 
 const compressed = promisify(compress);
 
 /** Memory for the encoded responses of one snapshot. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Larger bodies are neither joined nor cached. */
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** Responses built concurrently: enough that a slow one does not block the others, few enough to block the thread only briefly. */
-const MAX_BUILDING = 8;
 /** Memory overhead of an entry, in addition to its bytes. */
 const OVERHEAD_BYTES = 500;
-
-/** A body in JSON up to, but without, its last property `snapshot` and the closing brace. */
-export interface JsonBody {
-  readonly parts: readonly Buffer[];
-  readonly bytes: number;
-}
-
-/** The body with these properties; at least one. */
-export function toJsonBody(properties: object): JsonBody {
-  const json = Buffer.from(JSON.stringify(properties).slice(0, -1));
-  return { parts: [json], bytes: json.length };
-}
-
-/** Builds the body of a response from the snapshot that is served. */
-export type BuildJson = (served: ServedSnapshot) => Promise<JsonBody>;
+/** Questions to the list at once. It answers them one after the other; the second is there when the first is done. */
+const MAX_ASKING = 2;
+/** At most 2 at once, so that they never take every thread of Node's pool. */
+const MAX_COMPRESSING = 2;
+/** Where more wait, further responses are sent uncompressed. */
+const MAX_WAITING_TO_COMPRESS = 16;
 
 export interface EncodedResponse {
   readonly etag: string;
   readonly encoding: Encoding;
-  /** A Buffer, or the parts of a body that is too large for one. */
-  readonly body: Buffer | readonly Buffer[];
+  /** Null for a document that is too large to be kept, and is sent in pieces. */
+  readonly body: Buffer | null;
 }
 
-/** Encoded responses of one snapshot; freed together with it. */
-interface ResponseCache {
+/** The responses of one snapshot; freed together with it. */
+interface ResponsesOfSnapshot {
   readonly ready: LRUCache<string, EncodedResponse>;
-  readonly pending: Map<string, Promise<EncodedResponse>>;
+  readonly underWay: SharedWork<EncodedResponse | null>;
 }
 
-/** Encoded responses, each built once per snapshot. */
+/** JSON responses as they are sent, each built once for a snapshot, whatever address asked for it. */
 @Injectable()
 export class EncodedResponses {
-  readonly #caches = new WeakMap<Snapshot, ResponseCache>();
-  readonly #building = pLimit(MAX_BUILDING);
-  /** At most 2 at once, so that they never take every thread of Node's pool. */
-  readonly #compressing = pLimit(2);
+  readonly #bySnapshot = new WeakMap<Snapshot, ResponsesOfSnapshot>();
+  readonly #asking = pLimit(MAX_ASKING);
+  readonly #compressing = pLimit(MAX_COMPRESSING);
 
-  /** The cached response for a URL, if it has been built. */
-  find({ snapshot, stale }: ServedSnapshot, url: string, encoding: Encoding): EncodedResponse | undefined {
-    return this.#caches.get(snapshot)?.ready.get(`${encoding} ${stale} ${url}`);
+  /** The response, if it has been built. */
+  find(served: ServedSnapshot, question: Question, encoding: Encoding): EncodedResponse | undefined {
+    return this.#bySnapshot.get(served.snapshot)?.ready.get(toKey(served, question, encoding));
   }
 
-  /** The response for a URL, from the cache or built once for all callers that ask for it meanwhile. */
-  async get(served: ServedSnapshot, url: string, encoding: Encoding, build: BuildJson): Promise<EncodedResponse> {
-    const found = this.find(served, url, encoding);
+  /**
+   * The response, from memory or built once for all callers who wait for it. Null for an account that is not in the list.
+   * @throws as `ListThread.answer`; the reason of `caller` when it aborts. What nobody waits for any longer is not begun.
+   */
+  async get(
+    served: ServedSnapshot,
+    question: Question,
+    encoding: Encoding,
+    caller: AbortSignal,
+  ): Promise<EncodedResponse | null> {
+    const { ready, underWay } = this.#responsesOf(served.snapshot);
+    const key = toKey(served, question, encoding);
+    const found = ready.get(key);
     if (found) return found;
-    const { ready, pending } = this.#cacheOf(served.snapshot);
-    const key = `${encoding} ${served.stale} ${url}`;
-    let encoded = pending.get(key);
-    if (!encoded) {
-      encoded = (
-        encoding === 'identity' ? this.#encode(served, url, build) : this.#compress(served, url, encoding, build)
-      )
-        .then((response) => {
-          if (Buffer.isBuffer(response.body)) ready.set(key, response);
-          return response;
-        })
-        .finally(() => pending.delete(key));
-      pending.set(key, encoded);
-    }
-    return encoded;
+    return underWay.join(key, caller, async (signal) => {
+      const response = await (encoding === 'identity'
+        ? this.#ask(served, question, signal)
+        : this.#compress(served, question, encoding, signal));
+      // one that was not compressed because too many waited is not kept as the compressed one
+      if (response && (response.encoding === encoding || isSmall(response))) ready.set(key, response);
+      return response;
+    });
   }
 
-  #encode(served: ServedSnapshot, url: string, build: BuildJson): Promise<EncodedResponse> {
-    return this.#building(async () => {
-      // many different ones may be asked for at the same moment: other work runs between them
-      await nextTimeSlice();
-      return toResponse(served, url, await build(served));
+  async #ask(served: ServedSnapshot, question: Question, signal: AbortSignal): Promise<EncodedResponse | null> {
+    const answer = await this.#asking(() => {
+      signal.throwIfAborted();
+      return served.snapshot.list.answer(question, toFacts(served));
     });
+    if (answer === null) return null;
+    const { digest, body } = answer;
+    return { etag: `W/"${digest}"`, encoding: 'identity', body: body && Buffer.from(body.buffer) };
   }
 
   async #compress(
     served: ServedSnapshot,
-    url: string,
+    question: Question,
     encoding: Compression,
-    build: BuildJson,
-  ): Promise<EncodedResponse> {
-    const plain = await this.get(served, url, 'identity', build);
+    signal: AbortSignal,
+  ): Promise<EncodedResponse | null> {
+    const plain = await this.get(served, question, 'identity', signal);
+    if (plain === null || plain.body === null || isSmall(plain)) return plain;
+    if (this.#compressing.pendingCount >= MAX_WAITING_TO_COMPRESS) return plain;
     const { etag, body } = plain;
-    if (!Buffer.isBuffer(body) || body.length <= MIN_COMPRESSED_BYTES) return plain;
-    return { etag, encoding, body: await this.#compressing(() => compressed(body, encoding)) };
+    return this.#compressing(async () => {
+      signal.throwIfAborted();
+      return { etag, encoding, body: await compressed(body, encoding) };
+    });
   }
 
-  #cacheOf(snapshot: Snapshot): ResponseCache {
-    let cache = this.#caches.get(snapshot);
-    if (!cache) {
-      const sizeCalculation = ({ body }: EncodedResponse, key: string) => body.length + 2 * key.length + OVERHEAD_BYTES;
-      cache = { ready: new LRUCache({ maxSize: MAX_BYTES, sizeCalculation }), pending: new Map() };
-      this.#caches.set(snapshot, cache);
-    }
-    return cache;
+  #responsesOf(snapshot: Snapshot): ResponsesOfSnapshot {
+    const known = this.#bySnapshot.get(snapshot);
+    if (known) return known;
+    const sizeCalculation = ({ body }: EncodedResponse, key: string) =>
+      (body?.length ?? 0) + 2 * key.length + OVERHEAD_BYTES;
+    const created = {
+      ready: new LRUCache<string, EncodedResponse>({ maxSize: MAX_BYTES, sizeCalculation }),
+      underWay: new SharedWork<EncodedResponse | null>(),
+    };
+    this.#bySnapshot.set(snapshot, created);
+    return created;
   }
 }
 
-function toResponse({ snapshot, stale }: ServedSnapshot, url: string, { parts, bytes }: JsonBody): EncodedResponse {
-  const { asOf, complete, digest } = snapshot;
-  const all = [...parts, Buffer.from(`,"snapshot":${JSON.stringify({ asOf, stale, complete })}}`)];
-  // not over `asOf`, which changes while the data does not
-  const state = JSON.stringify({ stale, complete });
-  return bytes > MAX_BODY_BYTES
-    ? { etag: toEntityTag([url, digest, state]), encoding: 'identity', body: all }
-    : { etag: toEntityTag([...parts, state]), encoding: 'identity', body: Buffer.concat(all) };
-}
+const isSmall = ({ body }: EncodedResponse): boolean => body !== null && body.length <= MIN_COMPRESSED_BYTES;
 
-/** A weak entity tag (RFC 9110 §8.8.3): the same for the same data, whichever instance has it. */
-export function toEntityTag(parts: Iterable<string | Uint8Array>): string {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return `W/"${hash.digest('base64url').slice(0, 27)}"`;
+const toKey = ({ stale }: ServedSnapshot, question: Question, encoding: Encoding): string =>
+  `${encoding} ${stale} ${JSON.stringify(question)}`;
+
+/** The property `snapshot` of a response. */
+export const toFacts = ({ snapshot: { asOf, complete }, expiresAt, stale }: ServedSnapshot): SnapshotFacts => ({
+  asOf,
+  expiresAt,
+  stale,
+  complete,
+});
+
+/** A weak entity tag (RFC 9110 §8.8.3) of an export: one for each snapshot, since each of its rows has the time. */
+export function toExportTag(served: ServedSnapshot, key: string): string {
+  const { snapshot, stale } = served;
+  const parts = [key, snapshot.asOf, snapshot.durationMs, stale, snapshot.complete];
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+  return `W/"${digest.slice(0, 27)}"`;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { foldNumber } from '../list/fold-text.js';
-import type { Filters, Sort } from '../list/select.js';
-import { SORT_FIELDS } from '../list/sort-order.js';
+import type { Filters } from '../list/match.js';
+import { SORT_FIELDS, type Sort } from '../list/sort.js';
 
 const error = (issue: { readonly input?: unknown }) =>
   Array.isArray(issue.input) ? 'is given more than once' : 'must be a text';

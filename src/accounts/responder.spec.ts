@@ -1,25 +1,55 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { snapshotOf } from '../../test/support/sample-snapshots.js';
+import { account, LocalList, snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { Settings } from '../config/settings.js';
+import { ListEnded } from '../list/list-thread.js';
+import type { Snapshot } from '../list/snapshot.js';
 import type { SnapshotCache } from '../snapshot/snapshot-cache.js';
 import { Downloads } from './downloads.js';
-import { EncodedResponses, toJsonBody } from './encoded-responses.js';
+import { EncodedResponses } from './encoded-responses.js';
 import { Responder } from './responder.js';
 
-it('Age includes the time in which a response was built; max-age ends with the maximum age of the snapshot', async () => {
-  const served = { snapshot: snapshotOf([]), ageMs: 0, stale: false, cache: 'hit', failure: null };
-  const snapshots = { getCached: () => served } as unknown as SnapshotCache;
+type Sent = { readonly headers: Record<string, string>; readonly body: Buffer };
+
+/** A responder that gets these snapshots, one after the other, and what it sends. */
+function begin(...snapshots: Snapshot[]) {
+  const getCached = () => {
+    const snapshot = snapshots.length > 1 ? snapshots.shift() : snapshots[0];
+    return { snapshot, ageMs: 0, stale: false, expiresAt: '', cache: 'hit', failure: null };
+  };
   const settings = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 5000, REQUEST_DEADLINE_MS: 15_000 } as Settings;
-  const responder = new Responder(snapshots, new EncodedResponses(), new Downloads(), settings);
-  const sent: Record<string, string>[] = [];
-  const reply = { headers: (headers: Record<string, string>) => (sent.push(headers), { send: () => undefined }) };
-  const request = { url: '/api/v1/balances', headers: {}, logFields: {} };
-  await responder.sendJson(request as FastifyRequest, reply as unknown as FastifyReply, async () => {
-    await delay(1100);
-    return toJsonBody({ totals: [] });
+  const cache = { getCached } as unknown as SnapshotCache;
+  const responder = new Responder(cache, new EncodedResponses(), new Downloads(), settings);
+  const sent: Sent[] = [];
+  const reply = {
+    headers: (headers: Record<string, string>) => ({ send: (body: Buffer) => sent.push({ headers, body }) }),
+  };
+  const request = { headers: {}, logFields: {}, signal: new AbortController().signal };
+  const send = () =>
+    responder.sendJson(request as FastifyRequest, reply as unknown as FastifyReply, { kind: 'totals', filters: {} });
+  return { send, sent };
+}
+
+describe('a response', () => {
+  it('has an Age that includes the time in which it was built; max-age ends with the maximum age of the snapshot', async () => {
+    const list = new LocalList([]);
+    const slow = async (...args: Parameters<LocalList['answer']>) => {
+      await delay(1100);
+      return new LocalList([]).answer(...args);
+    };
+    const { send, sent } = begin({ ...snapshotOf([]), list: Object.assign(list, { answer: slow }) });
+    await send();
+    expect(Number(sent[0]?.headers['age'])).toBeGreaterThanOrEqual(1);
+    expect(sent[0]?.headers['cache-control']).toMatch(/^private, max-age=[0-3]$/);
   });
-  expect(Number(sent[0]?.['age'])).toBeGreaterThanOrEqual(1);
-  expect(sent[0]?.['cache-control']).toMatch(/^private, max-age=[0-3]$/);
+
+  it('is of the list that is cached now when the one before was replaced and ended meanwhile', async () => {
+    const ended = Object.assign(new LocalList([]), { answer: () => Promise.reject(new ListEnded()) });
+    const old = { ...snapshotOf([]), list: ended };
+    const { send, sent } = begin(old, old, snapshotOf([account()]));
+    await send();
+    expect(sent).toHaveLength(1);
+    await expect(begin(old).send()).rejects.toBeInstanceOf(ListEnded);
+  });
 });

@@ -2,13 +2,15 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Settings } from '../config/settings.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import { ListEnded } from '../list/list-thread.js';
+import type { Export, Question } from '../list/questions.js';
 import { toEncoding } from '../representation/negotiation.js';
-import '../telemetry/request-fields.js';
 import { readCacheDirectives } from '../snapshot/freshness.js';
-import { SnapshotCache, type ServedSnapshot } from '../snapshot/snapshot-cache.js';
-import type { Snapshot } from '../list/snapshot.js';
-import { Downloads, toStream } from './downloads.js';
-import { EncodedResponses, toEntityTag, type BuildJson, type EncodedResponse } from './encoded-responses.js';
+import { CallerLeft, SnapshotCache, type ServedSnapshot } from '../snapshot/snapshot-cache.js';
+import '../telemetry/request-fields.js';
+import { Downloads } from './downloads.js';
+import { EncodedResponses, toExportTag, toFacts, type EncodedResponse } from './encoded-responses.js';
 import { MEDIA_TYPES } from './list-query.js';
 
 /** Gets the snapshot that a request asks for, and sends responses built from one, with the headers that show its age. */
@@ -28,14 +30,16 @@ export class Responder {
   }
 
   /**
-   * Sends JSON; from memory, and without awaiting anything, if this URL was answered before from the same snapshot.
-   * @throws GatewayError as `SnapshotCache.get`, and what `build` throws
+   * Sends the answer as JSON; from memory, and without awaiting anything, if the question was answered before from the same
+   * snapshot.
+   * @throws GatewayError as `SnapshotCache.get`; account-not-found; overloaded
    */
-  sendJson(request: FastifyRequest, reply: FastifyReply, build: BuildJson): Promise<void> | undefined {
+  sendJson(request: FastifyRequest, reply: FastifyReply, question: Question): Promise<void> | undefined {
     const served = this.#serveCached(request);
-    const response = served && this.responses.find(served, request.url, toEncoding(request.headers['accept-encoding']));
-    if (!response) return this.#buildAndSend(request, reply, build, served);
-    this.#send(request, reply, served, response);
+    if (!served) return this.#buildAndSend(request, reply, question);
+    const response = this.responses.find(served, question, toEncoding(request.headers['accept-encoding']));
+    if (!response?.body) return this.#buildAndSend(request, reply, question);
+    this.#send(request, reply, served, response, response.body);
     return undefined;
   }
 
@@ -43,35 +47,84 @@ export class Responder {
    * Sends every match as a file.
    * @throws GatewayError as `SnapshotCache.get`; overloaded
    */
-  async sendDownload(
+  async sendExport(request: FastifyRequest, reply: FastifyReply, asked: Export): Promise<void> {
+    await this.#withList(request, async (served) => {
+      const etag = toExportTag(served, JSON.stringify(asked));
+      if (matchesTag(request.headers['if-none-match'], etag)) {
+        sendNotModified(request, reply, { ...this.#toHeaders(served), etag });
+        return;
+      }
+      const waitedFrom = performance.now();
+      const stream = await this.#open(request, served, asked);
+      reply
+        .headers({
+          ...this.#toHeaders(afterWait(served, waitedFrom)),
+          etag,
+          'content-type': `${MEDIA_TYPES[asked.kind]}; charset=utf-8`,
+          'content-disposition': `attachment; filename="accounts.${asked.kind}"`,
+        })
+        .send(stream);
+    });
+  }
+
+  async #buildAndSend(request: FastifyRequest, reply: FastifyReply, question: Question): Promise<void> {
+    const encoding = toEncoding(request.headers['accept-encoding']);
+    await this.#withList(request, async (served) => {
+      const waitedFrom = performance.now();
+      const response = await this.responses.get(served, question, encoding, request.signal);
+      if (response === null) throw this.#accountNotFound(served);
+      const body = response.body ?? (await this.#open(request, served, question));
+      this.#send(request, reply, afterWait(served, waitedFrom), response, body);
+    });
+  }
+
+  /** Uses the snapshot for this request; once more with the one cached then, if its list was replaced and ended meanwhile. */
+  async #withList(request: FastifyRequest, use: (served: ServedSnapshot) => Promise<void>): Promise<void> {
+    const useOnce = async () => use(this.#serveCached(request) ?? (await this.#serveRefreshed(request)));
+    try {
+      await useOnce().catch((error: unknown) => {
+        if (!(error instanceof ListEnded)) throw error;
+        return useOnce();
+      });
+    } catch (error) {
+      throw request.signal.aborted ? new CallerLeft() : error;
+    }
+  }
+
+  /** A long document in pieces, within the request's deadline; nothing for HEAD. */
+  #open(request: FastifyRequest, { snapshot, ...served }: ServedSnapshot, asked: Question | Export): Promise<Readable> {
+    if (request.method === 'HEAD') return Promise.resolve(NOTHING());
+    const facts = toFacts({ snapshot, ...served });
+    const waitMs = this.#deadlineMs - (performance.now() - request.logFields.startedAt);
+    return this.downloads.open(snapshot, () => snapshot.list.pieces(asked, facts), request.signal, waitMs);
+  }
+
+  #send(
     request: FastifyRequest,
     reply: FastifyReply,
-    format: 'csv' | 'ndjson',
-    build: (snapshot: Snapshot) => AsyncIterable<Buffer>,
-  ): Promise<void> {
-    const served = this.#serveCached(request) ?? (await this.#serveRefreshed(request));
-    const { snapshot, stale } = served;
-    const etag = toEntityTag([format, request.url, snapshot.digest, JSON.stringify([stale, snapshot.complete])]);
+    served: ServedSnapshot,
+    { etag, encoding }: EncodedResponse,
+    body: Buffer | Readable,
+  ): void {
+    const headers = this.#toHeaders(served);
+    headers['etag'] = etag;
     if (matchesTag(request.headers['if-none-match'], etag)) {
-      sendNotModified(request, reply, { ...this.toHeaders(served), etag });
+      sendNotModified(request, reply, headers);
       return;
     }
-    const waitedFrom = performance.now();
-    const waitMs = this.#deadlineMs - (waitedFrom - request.logFields.startedAt);
-    const stream =
-      request.method === 'HEAD' ? NOTHING() : await this.downloads.open(build(snapshot), request.signal, waitMs);
-    reply
-      .headers({
-        ...this.toHeaders(afterWait(served, waitedFrom)),
-        etag,
-        'content-type': `${MEDIA_TYPES[format]}; charset=utf-8`,
-        'content-disposition': `attachment; filename="accounts.${format}"`,
-      })
-      .send(stream);
+    headers['content-type'] = 'application/json; charset=utf-8';
+    if (encoding !== 'identity') headers['content-encoding'] = encoding;
+    reply.headers(headers).send(body);
+  }
+
+  #accountNotFound(served: ServedSnapshot): GatewayError {
+    return new GatewayError('account-not-found', 'The current snapshot has no account with this id.', {
+      headers: { ...this.#toHeaders(served), 'cache-control': 'no-store' },
+    });
   }
 
   /** The headers that describe the age of a response (docs/api.md#headers). `Age` is in whole seconds. */
-  toHeaders(served: ServedSnapshot): Record<string, string> {
+  #toHeaders(served: ServedSnapshot): Record<string, string> {
     const { snapshot, ageMs, stale } = served;
     const leftSeconds = Math.floor((this.#freshMs - ageMs) / 1000);
     return {
@@ -82,36 +135,6 @@ export class Responder {
       'snapshot-stale': String(stale),
       'snapshot-complete': String(snapshot.complete),
     };
-  }
-
-  async #buildAndSend(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    build: BuildJson,
-    cached: ServedSnapshot | null,
-  ): Promise<void> {
-    const served = cached ?? (await this.#serveRefreshed(request));
-    const encoding = toEncoding(request.headers['accept-encoding']);
-    const waitedFrom = performance.now();
-    const response = await this.responses.get(served, request.url, encoding, build);
-    this.#send(request, reply, afterWait(served, waitedFrom), response);
-  }
-
-  #send(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    served: ServedSnapshot,
-    { etag, encoding, body }: EncodedResponse,
-  ): void {
-    const headers = this.toHeaders(served);
-    headers['etag'] = etag;
-    if (matchesTag(request.headers['if-none-match'], etag)) {
-      sendNotModified(request, reply, headers);
-      return;
-    }
-    headers['content-type'] = 'application/json; charset=utf-8';
-    if (encoding !== 'identity') headers['content-encoding'] = encoding;
-    reply.headers(headers).send(Buffer.isBuffer(body) ? body : toStream(body));
   }
 
   /** @throws GatewayError not-cached */
@@ -148,9 +171,12 @@ function sendNotModified(request: FastifyRequest, reply: FastifyReply, headers: 
     .send(request.method === 'HEAD' ? NOTHING() : undefined);
 }
 
+/** Words of RFC 9211: `stale` where the cached snapshot was too old for this request. */
+const FORWARDED = { miss: 'miss', refreshed: 'stale', request: 'request' } as const;
+
 /** The handling of the request by this cache (RFC 9211): `detail` is the code of the failure that a stale answer hides. */
 function toCacheStatus({ cache, failure }: ServedSnapshot, ttlSeconds: number): string {
-  const outcome = cache === 'hit' ? 'hit' : `fwd=${cache}`;
+  const outcome = cache === 'hit' ? 'hit' : `fwd=${FORWARDED[cache]}`;
   return `accounts-gateway; ${outcome}; ttl=${ttlSeconds}${failure === null ? '' : `; detail=${failure}`}`;
 }
 

@@ -1,15 +1,48 @@
 import { z } from 'zod';
 import { accountSchema } from '../list/account-schema.js';
-import { totalSchema } from './totals.js';
+import type { Total } from '../list/totals.js';
 
 /** Schema of the snapshot's state in a response. */
 const snapshotSchema = z
   .object({
     asOf: z.iso.datetime().meta({ example: '2026-11-21T08:00:00.000Z' }).describe('when the bank was asked'),
+    expiresAt: z.iso
+      .datetime()
+      .meta({ example: '2026-11-21T08:05:00.000Z' })
+      .describe('when this data stops being served; do not show figures after it'),
     stale: z.boolean().describe('older than it should be, because the bank is slow or failing'),
     complete: z.boolean().nullable().describe("whether the bank's own count agrees; null when it gives none"),
   })
   .meta({ id: 'Snapshot' });
+
+const sum = z
+  .string()
+  .nullable()
+  .meta({ format: 'decimal', example: '70432.10' })
+  .describe('the exact sum as a decimal; null when an entry lacks the amount');
+const date = z
+  .string()
+  .nullable()
+  .meta({ example: '2026-11-20T00:00:00+00:00' })
+  .describe("the bank's text, unchanged");
+
+/** The sums of one currency, as /api/v1/balances gives them (docs/api.md#balances). */
+const totalSchema: z.ZodType<Total> = z
+  .object({
+    currency: z
+      .string()
+      .nullable()
+      .meta({ example: 'EUR' })
+      .describe("the entries' own; never added across currencies"),
+    accounts: z.int().min(0).meta({ example: 7 }).describe('accounts with an entry in this currency'),
+    missing: z.int().min(0).meta({ example: 0 }).describe('entries that lack an amount'),
+    beginOfDay: sum,
+    intraDay: sum,
+    current: sum,
+    earliestFinancialDate: date,
+    latestFinancialDate: date,
+  })
+  .meta({ id: 'Total' });
 
 export const accountListSchema = z
   .object({

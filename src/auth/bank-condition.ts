@@ -15,7 +15,6 @@ export class BankCondition {
   readonly #failing = new Map<BankWork, GatewayError>();
   #lastSuccessAt: string | null = null;
   #lastError: { readonly code: ProblemCode; readonly at: string } | null = null;
-  #identity = 1;
 
   constructor(
     private readonly clock: Clock,
@@ -29,7 +28,7 @@ export class BankCondition {
     if (first) {
       this.log.logger[error.needsSomeone ? 'error' : 'warn'](
         { event: 'bank.unavailable', code: error.code, owner: error.owner, detail: error.detail, work },
-        'the bank is unavailable',
+        'calls to the bank fail',
       );
     }
   }
@@ -37,17 +36,8 @@ export class BankCondition {
   succeeded(work: BankWork): void {
     this.#lastSuccessAt = this.#now();
     if (this.#failing.delete(work) && this.#failing.size === 0) {
-      this.log.logger.info({ event: 'bank.recovered', work }, 'the bank is available again');
+      this.log.logger.info({ event: 'bank.recovered', work }, 'calls to the bank succeed again');
     }
-  }
-
-  /** Counts identities, because the bank may accept a new one after it refused the old one. */
-  get identity(): number {
-    return this.#identity;
-  }
-
-  identityReplaced(): void {
-    this.#identity += 1;
   }
 
   /** Times are ISO 8601. */

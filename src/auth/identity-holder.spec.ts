@@ -37,15 +37,16 @@ async function startHolder() {
   };
   const clock = new MovedClock();
   const log = keepLines();
+  const activity = new Activity();
   const holder = await IdentityHolder.start({
-    activity: new Activity(),
+    activity,
     settings: { ...settings, BANK_PASSWORD: unsteady },
     clock,
     logger: log.logger,
     condition: new BankCondition(clock, log),
   });
   holders.add(holder);
-  return { bank, clock, holder, log, fault };
+  return { bank, clock, holder, log, fault, activity };
 }
 
 it('EMFILE in the second of a change is not final, and reported once', async () => {
@@ -63,6 +64,26 @@ it('EMFILE in the second of a change is not final, and reported once', async () 
   clock.advance(60_000);
   await until(() => log.lines('certificate.replaced').length === 1);
   expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, refused: null });
+});
+
+it('each broken file in a row is logged once, and the activity reports the good one that follows', async () => {
+  const { bank, clock, holder, log, activity } = await startHolder();
+  let replaced = 0;
+  activity.on('identityReplaced', () => (replaced += 1));
+  writeFileSync(bank.files.pfx, 'broken');
+  await until(() => log.lines('certificate.refused').length === 1);
+  writeFileSync(bank.files.pfx, 'broken once more');
+  await until(() => log.lines('certificate.refused').length === 2);
+  const { at } = holder.status().refused ?? {};
+  clock.advance(60_000);
+  await until(() => holder.status().refused?.at !== at);
+  expect(log.lines('certificate.refused')).toHaveLength(2);
+  expect(replaced).toBe(0);
+  const next = await bank.issueClient('renewed');
+  writeFileSync(bank.files.passcode, next.passcode);
+  writeFileSync(bank.files.pfx, next.pfx);
+  await until(() => log.lines('certificate.replaced').length === 1);
+  expect(replaced).toBe(1);
 });
 
 it('once closed it reads nothing more, and may be closed again', async () => {

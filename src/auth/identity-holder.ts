@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import pLimit from 'p-limit';
-import type { Instant } from '../time/clock.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { PROBLEMS, type ProblemCode } from '../errors/problem-table.js';
 import type { BankCondition } from './bank-condition.js';
@@ -9,14 +8,12 @@ import { BankIdentity, type IdentityParts } from './bank-identity.js';
 import { daysLeft, ExpiryNotice } from '../config/expiry-notice.js';
 import { FileUnusable } from '../config/small-file.js';
 import { CertificateUnreadable } from './pfx/certificate-unreadable.js';
-import { FileWatch } from '../config/file-watch.js';
+import { IdentityFiles } from './identity-files.js';
 import { IdentityLog } from './identity-log.js';
-import { readIdentityMaterial, validityError, watchedFiles, type IdentityMaterial } from './identity-material.js';
+import { validityError, type IdentityMaterial } from './identity-material.js';
 
 /** Changes take effect within 5 s (docs/certificates.md#renew-the-certificate). */
 const LOOK_EVERY_MS = 1000;
-/** Files that cannot be used are read again after this time: the reason may pass without a change of the files (EMFILE). */
-const READ_AGAIN_AFTER_MS = 60_000;
 
 interface IdentityHolderOptions extends IdentityParts {
   readonly condition: BankCondition;
@@ -38,20 +35,19 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** A new identity that no token request has proved yet. */
   #candidate: BankIdentity | null = null;
   #refusal: { readonly code: ProblemCode; readonly detail: string; readonly at: string } | null = null;
-  /** When the files were last found unusable; null once they have been read. */
-  #unusableAt: Instant | null = null;
+  /** True once the refusal of the files as they are now is in the log. */
+  #isRefusalLogged = false;
 
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
   static async start(options: IdentityHolderOptions): Promise<IdentityHolder> {
-    const { settings, clock } = options;
-    const watch = new FileWatch(watchedFiles(settings));
-    return new IdentityHolder(options, watch, await readIdentityMaterial(settings, new Date(clock.now().wall)));
+    const files = new IdentityFiles(options.settings, options.clock);
+    return new IdentityHolder(options, files, await files.read());
   }
 
   /** For `start`. */
   constructor(
     private readonly options: IdentityHolderOptions,
-    private readonly watch: FileWatch,
+    private readonly files: IdentityFiles,
     material: IdentityMaterial,
   ) {
     this.#log = new IdentityLog(options.logger);
@@ -77,6 +73,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   reload(): Promise<void> {
     this.#current.tokens.resetBackOff();
     this.#candidate?.tokens.resetBackOff();
+    this.#isRefusalLogged = false;
     return this.#oneReload(() => this.#reload());
   }
 
@@ -110,64 +107,79 @@ export class IdentityHolder implements OnApplicationShutdown {
 
   #look(): void {
     this.#expiry.check(this.#current.certificate, this.#nowMs);
-    const changed = this.watch.changed();
     if (this.#oneReload.activeCount > 0) return;
-    const { clock } = this.options;
-    const readAgain = this.#unusableAt !== null && clock.since(this.#unusableAt) >= READ_AGAIN_AFTER_MS;
-    if (changed || readAgain) void this.#oneReload(() => this.#reload());
-    else if (this.#candidate) void this.#oneReload(() => this.#prove());
+    if (this.files.takeChange()) {
+      this.#isRefusalLogged = false;
+      void this.#oneReload(() => this.#reload());
+    } else if (this.files.mustReadAgain) {
+      void this.#oneReload(() => this.#reload());
+    } else if (this.#candidate) {
+      void this.#oneReload(() => this.#prove());
+    }
   }
 
   async #reload(): Promise<void> {
-    this.watch.acknowledge();
-    const { settings, clock } = this.options;
+    const { signal } = this.#closing;
     let material: IdentityMaterial;
     try {
-      material = await readIdentityMaterial(settings, new Date(this.#nowMs), this.#closing.signal);
-      this.#unusableAt = null;
+      material = await this.files.read(signal);
     } catch (error) {
-      if (this.#closing.signal.aborted) return;
-      this.#unusableAt = clock.now();
-      this.#drop();
+      if (signal.aborted) return;
+      this.#dropCandidate();
       this.#refuse(toUnusable(error));
       return;
     }
-    if (this.#closing.signal.aborted) return;
+    if (signal.aborted) return;
     if (isDeepStrictEqual(material, this.#current.material)) {
-      this.#drop();
+      this.#dropCandidate();
       this.#refusal = null;
       this.#log.unchanged(this.#current.certificate);
       return;
     }
-    if (!this.#candidate || !isDeepStrictEqual(material, this.#candidate.material)) {
-      this.#drop();
+    const isKnown = this.#candidate !== null && isDeepStrictEqual(material, this.#candidate.material);
+    if (!isKnown) {
+      this.#dropCandidate();
       this.#candidate = this.#create(material);
     }
     await this.#prove();
   }
 
-  /** Requests a token as the candidate, at most as often as its back-off allows. */
+  /** Requests a token as the candidate, at most as often as its back-off allows, and then decides about it. */
   async #prove(): Promise<void> {
     const candidate = this.#candidate;
     if (!candidate || candidate.tokens.waiting) return;
     const invalid = validityError(candidate.certificate, this.#nowMs);
-    // kept: one that is not valid yet will be
-    if (invalid) return this.#refuse(invalid);
+    if (invalid) {
+      // it stays the candidate: one that is not valid yet will be
+      this.#refuse(invalid);
+      return;
+    }
     try {
       await candidate.tokens.get();
-      this.#take(candidate, true);
     } catch (thrown) {
-      if (this.#closing.signal.aborted) return;
-      const error = toGatewayError(thrown);
-      // it says nothing about the new identity when the network or the bank must act
-      if (PROBLEMS[error.code].owner === 'operator') return this.#refuse(error);
-      if (validityError(this.#current.certificate, this.#nowMs)) return this.#take(candidate, false);
-      this.#refuse(error, ' The new certificate could not be tested at the bank; the gateway retries.');
+      if (!this.#closing.signal.aborted) this.#decideUnproved(candidate, toGatewayError(thrown));
+      return;
+    }
+    this.#take(candidate, true);
+  }
+
+  /** Decides about a candidate whose token request failed. Unless it is taken, the next look proves it again. */
+  #decideUnproved(candidate: BankIdentity, error: GatewayError): void {
+    const isForOperator = PROBLEMS[error.code].owner === 'operator';
+    const isOldUsable = validityError(this.#current.certificate, this.#nowMs) === null;
+    if (isForOperator) {
+      this.#refuse(error);
+    } else if (isOldUsable) {
+      const untested = 'The new certificate could not be tested at the bank; the gateway retries.';
+      this.#refuse(new GatewayError(error.code, `${error.detail} ${untested}`, error));
+    } else {
+      this.#take(candidate, false);
     }
   }
 
-  #take(candidate: BankIdentity, proved: boolean): void {
-    const { condition } = this.options;
+  /** Puts the candidate in the place of the current identity, whose calls in flight end as they would have. */
+  #take(candidate: BankIdentity, isProved: boolean): void {
+    const { condition, activity } = this.options;
     const old = this.#current;
     this.#current = candidate;
     this.#candidate = null;
@@ -176,20 +188,22 @@ export class IdentityHolder implements OnApplicationShutdown {
     // it may have a request in flight, or one that waited for the proof
     old.tokens.reportTo(null);
     candidate.tokens.reportTo(condition);
-    condition.identityReplaced();
-    if (proved) condition.succeeded('token');
-    this.#log.replaced(candidate.certificate, old.certificate, proved);
+    activity.emit('identityReplaced');
+    if (isProved) condition.succeeded('token');
+    this.#log.replaced(candidate.certificate, old.certificate, isProved);
   }
 
-  #refuse(error: GatewayError, next = ''): void {
-    const refusal = new GatewayError(error.code, error.detail + next, error);
-    const { code, detail } = refusal;
-    const again = this.#refusal?.code === code && this.#refusal.detail === detail;
+  /** Keeps the current identity. Each change of the files is logged once, however often they are read and proved again. */
+  #refuse(error: GatewayError): void {
+    const { code, detail } = error;
+    const isSame = this.#refusal?.code === code && this.#refusal.detail === detail;
     this.#refusal = { code, detail, at: new Date(this.#nowMs).toISOString() };
-    if (!again) this.#log.refused(refusal, this.#candidate?.certificate ?? null, this.#current.certificate);
+    if (isSame && this.#isRefusalLogged) return;
+    this.#isRefusalLogged = true;
+    this.#log.refused(error, this.#candidate?.certificate ?? null, this.#current.certificate);
   }
 
-  #drop(): void {
+  #dropCandidate(): void {
     this.#candidate?.egress.retire();
     this.#candidate = null;
   }

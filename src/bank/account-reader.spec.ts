@@ -7,7 +7,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { AccountReader } from './account-reader.js';
 import type { BankAccount } from './account-fields.js';
 import { PageReader } from './page-reader.js';
-import type { AccountList } from './paging.js';
+import type { ListOutcome } from './paging.js';
 
 interface Row {
   readonly accountId: string;
@@ -16,7 +16,7 @@ interface Row {
 const account = (id: number | string, name = `name ${id}`): Row => ({ accountId: `a-${id}`, friendlyName: name });
 const accounts = (count: number, from = 0) => Array.from({ length: count }, (_, index) => account(from + index));
 
-type Read = AccountList & { readonly list: readonly BankAccount[] };
+type Read = ListOutcome & { readonly list: readonly BankAccount[] };
 const ids = ({ list }: Read) => list.map(({ accountId }) => accountId);
 
 type Change = { readonly rowCount?: number | null; readonly echoedSize?: number | null };
@@ -79,23 +79,22 @@ function begin(
         }
       },
     },
-    { note: () => undefined },
+    { note: () => undefined, noteKnown: () => undefined },
     { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests },
   );
   const read = async (signal = new AbortController().signal): Promise<Read> => {
     let pages: [number, readonly BankAccount[]][] = [];
     let pageReader = new PageReader();
-    const reading = reader.begin('reading-1', signal);
-    for await (const { number, body } of reading.pages()) {
+    const outcome = await reader.read('refresh-1', signal, async ({ number, body }) => {
       if (number === 1) [pageReader, pages] = [new PageReader(), []];
       const onPage: BankAccount[] = [];
       pages.push([number, onPage]);
-      reading.took(pageReader.read(number, body, (account) => onPage.push(account)));
-    }
+      return pageReader.read(number, body, (account) => onPage.push(account));
+    });
     // as the snapshot has them: the later page's version of an account wins
     const inOrder = pages.flatMap(([, onPage]) => onPage);
     const list = [...new Map(inOrder.map((each) => [each.accountId, each])).values()];
-    return { ...reading.result, list };
+    return { ...outcome, list };
   };
   return { read, requests, most, numbers: () => requests.map(({ pageNumber }) => pageNumber) };
 }
@@ -221,6 +220,17 @@ describe('a list that never ends', () => {
     const { read, requests } = begin(() => page(accounts(10), { rowCount: 999_999_999 }), { maxConcurrentRequests: 6 });
     expect((await read()).complete).toBe(false);
     expect(requests.length).toBeLessThanOrEqual(2 * (1 + 2 * 6));
+  });
+
+  it('because the bank sends one account a page under a great count is refused after 2000 pages', async () => {
+    const onePerPage = ({ pageNumber }: PageRequest) => page(accounts(1, pageNumber), { rowCount: 999_999_999 });
+    const { read, requests } = begin(onePerPage, { maxConcurrentRequests: 6 });
+    const error = await refusalOf(read);
+    expect([error.code, error.detail]).toEqual([
+      'bank-response-invalid',
+      'The account list needs more than 2000 pages in one refresh.',
+    ]);
+    expect(requests).toHaveLength(2000);
   });
 
   it('because there are always new accounts is refused', async () => {

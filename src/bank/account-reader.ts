@@ -3,17 +3,19 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AuthorizedCall, NoToken } from '../auth/authorized-call.js';
 import { Settings } from '../config/settings.js';
 import { toAnswerError } from '../egress/answer-error.js';
-import { ProxyTimedOut } from '../egress/open-tunnel.js';
+import { ConnectTimedOut } from '../egress/failures.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { BankDrift } from './bank-drift.js';
 import type { PageFacts } from './page-reader.js';
-import { Paging, type AccountList } from './paging.js';
+import { Paging, type ListOutcome } from './paging.js';
 
 /** Path of the account list below {base_url} (docs/bank.md#account-list). */
 const ACCOUNTS_PATH = '/api/v1/accounts';
 const RETRY_AFTER_MS = { min: 100, spread: 200 };
 const RETRIED = new Set([502, 503, 504]);
+/** Pages that one refresh may ask for, over all passes: a bank that sends an account a page must not be asked for ever. */
+const MAX_PAGES = 2000;
 /** Maximum number of bytes of an error body that are searched for the page size. */
 const MAX_LOOKED_AT = 65_536;
 
@@ -24,121 +26,92 @@ export interface ListPage {
   readonly body: Buffer;
 }
 
-interface RefreshOptions {
-  readonly call: Pick<AuthorizedCall, 'get'>;
-  readonly drift: Pick<BankDrift, 'note'>;
-  readonly maxConcurrentRequests: number;
-  /** Facts about the bank that one refresh learns for the next. */
-  readonly learned: {
-    /** The page size of the last pass that was read as a whole. */
-    pageSize: number;
-    /** Number of pages of the last list. As many are requested at once, which saves a round trip. */
-    expectedPages: number;
-  };
-}
+/** Reads the accounts of one page, in order: the next page is parsed after this one. */
+export type ParsePage = (page: ListPage) => Promise<PageFacts>;
 
-/** Begins refreshes of the account list. Each uses what the one before learned about the bank's paging. */
-@Injectable()
-export class AccountReader {
-  readonly #options: RefreshOptions;
-
-  constructor(
-    @Inject(AuthorizedCall) call: RefreshOptions['call'],
-    @Inject(BankDrift) drift: RefreshOptions['drift'],
-    @Inject(Settings) settings: Pick<Settings, 'BANK_PAGE_SIZE' | 'BANK_MAX_CONCURRENT_REQUESTS'>,
-  ) {
-    const { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests } = settings;
-    this.#options = { call, drift, maxConcurrentRequests, learned: { pageSize, expectedPages: 1 } };
-  }
-
-  /** A refresh that calls the bank while its pages are iterated; `signal` ends it. */
-  begin(refreshId: string, signal: AbortSignal): ListRefresh {
-    return new ListRefresh(this.#options, refreshId, signal);
-  }
+/** One refresh: its id at the bank, the signal that ends it, and how its pages are parsed. */
+interface Refresh {
+  readonly id: string;
+  readonly signal: AbortSignal;
+  readonly parsePage: ParsePage;
+  /** Pages asked for so far, of all passes. */
+  pagesAsked: number;
 }
 
 /**
- * One refresh of the whole account list. The bank promises no order, so the list may change while it is read: one that
- * disagrees with its own count or has an account twice is read once more. If one page fails, the refresh fails.
+ * Reads the whole account list. The bank promises no order, so the list may change while it is read: one that disagrees with
+ * its own count or has an account twice is read once more. If one page fails, the refresh fails.
  */
-class ListRefresh {
-  #paging: Paging;
+@Injectable()
+export class AccountReader {
+  readonly #maxConcurrentRequests: number;
+  /** The page size of the last pass that was read as a whole. */
+  #pageSize: number;
+  /** Number of pages of the last list. As many are requested at once, which saves a round trip. */
+  #expectedPages = 1;
 
   constructor(
-    private readonly options: RefreshOptions,
-    private readonly refreshId: string,
-    private readonly signal: AbortSignal,
+    @Inject(AuthorizedCall) private readonly call: Pick<AuthorizedCall, 'get'>,
+    @Inject(BankDrift) private readonly drift: Pick<BankDrift, 'note' | 'noteKnown'>,
+    @Inject(Settings) settings: Pick<Settings, 'BANK_PAGE_SIZE' | 'BANK_MAX_CONCURRENT_REQUESTS'>,
   ) {
-    this.#paging = new Paging(options.learned.pageSize);
-  }
-
-  /** The outcome, once all pages have been iterated. */
-  get result(): AccountList {
-    return this.#paging.list;
+    this.#pageSize = settings.BANK_PAGE_SIZE;
+    this.#maxConcurrentRequests = settings.BANK_MAX_CONCURRENT_REQUESTS;
   }
 
   /**
-   * The pages in order; the caller passes the facts of each to `took` before it takes the next. The next ones are requested
-   * meanwhile, up to BANK_MAX_CONCURRENT_REQUESTS at a time.
-   * @throws GatewayError as `AuthorizedCall.get` and `toAnswerError`
+   * Reads every page, and resolves once the list is whole. The next pages are requested while `parsePage` works, up to
+   * BANK_MAX_CONCURRENT_REQUESTS at a time.
+   * @throws GatewayError as `AuthorizedCall.get` and `toAnswerError`, bank-response-invalid; the reason of `signal`; what
+   *   `parsePage` throws
    */
-  async *pages(): AsyncGenerator<ListPage, void> {
-    yield* this.#pass();
-    if (this.result.complete === false) yield* this.#pass();
+  async read(id: string, signal: AbortSignal, parsePage: ParsePage): Promise<ListOutcome> {
+    const refresh: Refresh = { id, signal, parsePage, pagesAsked: 0 };
+    const first = await this.#readOnce(refresh);
+    return first.complete === false ? this.#readOnce(refresh) : first;
   }
 
-  /** Facts of the last page received. */
-  took(facts: PageFacts): void {
-    this.#paging.took(facts);
-    this.options.drift.note(facts.drift);
-  }
-
-  async *#pass(): AsyncGenerator<ListPage, void> {
-    const { learned } = this.options;
-    let { pageSize } = learned;
-    while (!(yield* this.#passWith(pageSize))) {
-      if (pageSize === 1) {
-        throw new GatewayError('bank-refused', 'The bank rejects every page size of the account list.');
+  /** One pass over all pages, with smaller ones where the bank refuses their size. */
+  async #readOnce(refresh: Refresh): Promise<ListOutcome> {
+    for (let pageSize = this.#pageSize; pageSize >= 1; pageSize = Math.floor(pageSize / 2)) {
+      const outcome = await this.#readPages(refresh, pageSize);
+      if (outcome) {
+        this.#pageSize = pageSize;
+        this.#expectedPages = outcome.pages;
+        return outcome;
       }
-      pageSize = Math.floor(pageSize / 2);
-      learned.expectedPages = 1;
+      this.#expectedPages = 1;
     }
-    learned.pageSize = pageSize;
-    learned.expectedPages = this.result.pages;
+    throw new GatewayError('bank-refused', 'The bank rejects every page size of the account list.');
   }
 
-  /** Returns false if the bank refuses pages of this size. */
-  async *#passWith(pageSize: number): AsyncGenerator<ListPage, boolean> {
-    const { learned, maxConcurrentRequests } = this.options;
+  /** Returns null if the bank refuses pages of this size. */
+  async #readPages(refresh: Refresh, pageSize: number): Promise<ListOutcome | null> {
     const end = new AbortController();
-    const signal = AbortSignal.any([this.signal, end.signal]);
-    const asked = new Map<number, Promise<WireAnswer>>();
-    let lastAsked = 0;
-    const askUpTo = (number: number) => {
-      while (lastAsked < number) {
-        const answer = this.#get(++lastAsked, pageSize, signal);
-        // it may never be awaited
-        answer.catch(() => undefined);
-        asked.set(lastAsked, answer);
-      }
-    };
-    const paging = (this.#paging = new Paging(pageSize));
+    const signal = AbortSignal.any([refresh.signal, end.signal]);
+    const pass = new PageRequests((number) => {
+      refresh.pagesAsked += 1;
+      if (refresh.pagesAsked > MAX_PAGES) throw tooManyPages();
+      return this.#get(refresh.id, number, pageSize, signal);
+    });
+    const paging = new Paging(pageSize);
+    const known = new Set<string>();
     try {
-      askUpTo(Math.min(learned.expectedPages, maxConcurrentRequests));
+      pass.askUpTo(Math.min(this.#expectedPages, this.#maxConcurrentRequests));
       for (let number = 1; number <= paging.last; number++) {
-        askUpTo(number);
-        const answer = await (asked.get(number) as Promise<WireAnswer>);
-        asked.delete(number);
-        if (isTooLarge(answer)) return false;
-        // past the end
-        if (answer.status === 404 && number > 1) break;
-        const error = toAnswerError(answer, 'accounts');
-        if (error) throw error;
-        askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
-        yield { number, body: answer.body };
-        askUpTo(Math.min(paging.last, number + maxConcurrentRequests));
+        pass.askUpTo(number);
+        const page = judge(await pass.take(number), number);
+        if (page === 'too-large') return null;
+        if (page === 'past-the-end') break;
+        pass.askUpTo(Math.min(paging.last, number + this.#maxConcurrentRequests));
+        const facts = await refresh.parsePage({ number, body: page.body });
+        paging.add(facts);
+        this.drift.note(facts.fields.drift);
+        for (const path of facts.fields.known) known.add(path);
+        pass.askUpTo(Math.min(paging.last, number + this.#maxConcurrentRequests));
       }
-      return true;
+      if (paging.outcome.accounts > 0) this.drift.noteKnown(known);
+      return paging.outcome;
     } finally {
       // one failed page ends the others
       end.abort(new Error('the pass has ended'));
@@ -146,17 +119,16 @@ class ListRefresh {
   }
 
   /** One page, with any status. Retried once after a transient failure (docs/architecture.md#every-retry). */
-  async #get(pageNumber: number, pageSize: number, signal: AbortSignal): Promise<WireAnswer> {
+  async #get(refreshId: string, pageNumber: number, pageSize: number, signal: AbortSignal): Promise<WireAnswer> {
     const request = {
       path: ACCOUNTS_PATH,
       query: { PageNumber: String(pageNumber), PageSize: String(pageSize) },
       ...(pageNumber > 1 && { expected: [404] }),
-      refreshId: this.refreshId,
+      refreshId,
       signal,
     };
-    const { call } = this.options;
     try {
-      const answer = await call.get(request);
+      const answer = await this.call.get(request);
       // a Retry-After rules out an early retry
       if (!RETRIED.has(answer.status) || answer.retryAfter !== null) return answer;
     } catch (error) {
@@ -165,9 +137,45 @@ class ListRefresh {
     await delay(RETRY_AFTER_MS.min + Math.random() * RETRY_AFTER_MS.spread, undefined, { signal }).catch(() => {
       throw signal.reason;
     });
-    return call.get(request);
+    return this.call.get(request);
   }
 }
+
+/** The requests of one pass: each page is asked for once, in order, and possibly ahead of its turn. */
+class PageRequests {
+  readonly #answers = new Map<number, Promise<WireAnswer>>();
+  #last = 0;
+
+  constructor(private readonly ask: (number: number) => Promise<WireAnswer>) {}
+
+  askUpTo(number: number): void {
+    while (this.#last < number) {
+      this.#last += 1;
+      const answer = this.ask(this.#last);
+      // it may never be awaited
+      answer.catch(() => undefined);
+      this.#answers.set(this.#last, answer);
+    }
+  }
+
+  async take(number: number): Promise<WireAnswer> {
+    const answer = this.#answers.get(number) as Promise<WireAnswer>;
+    this.#answers.delete(number);
+    return answer;
+  }
+}
+
+/** What an answer means for the pass. @throws GatewayError as `toAnswerError` */
+function judge(answer: WireAnswer, number: number): WireAnswer | 'too-large' | 'past-the-end' {
+  if (isTooLarge(answer)) return 'too-large';
+  if (answer.status === 404 && number > 1) return 'past-the-end';
+  const error = toAnswerError(answer, 'accounts');
+  if (error) throw error;
+  return answer;
+}
+
+const tooManyPages = () =>
+  new GatewayError('bank-response-invalid', `The account list needs more than ${MAX_PAGES} pages in one refresh.`);
 
 /** True if the bank refuses pages of this size: a 413, or a 400 that names the page size. */
 function isTooLarge({ status, body }: WireAnswer): boolean {
@@ -175,6 +183,6 @@ function isTooLarge({ status, body }: WireAnswer): boolean {
 }
 
 function isConnectionFailure(error: unknown): boolean {
-  if (!(error instanceof GatewayError) || error instanceof NoToken || error instanceof ProxyTimedOut) return false;
+  if (!(error instanceof GatewayError) || error instanceof NoToken || error instanceof ConnectTimedOut) return false;
   return error.code === 'bank-unreachable' || error.code === 'proxy-unavailable';
 }

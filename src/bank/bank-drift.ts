@@ -6,23 +6,40 @@ import { keyOf, MAX_DRIFT, type Drift } from './find-drift.js';
 @Injectable()
 export class BankDrift {
   readonly #found = new Map<string, Drift>();
+  /** Paths of the known fields that any list had. */
+  readonly #known = new Set<string>();
 
   constructor(@Inject(Log) private readonly log: Pick<Log, 'logger'>) {}
 
-  /** Records drift, once for each path and value. */
+  /** Records unknown fields and words, each path and value once. */
   note(found: readonly Drift[]): void {
-    for (const drift of found) {
-      if (this.#found.size >= MAX_DRIFT || this.#found.has(keyOf(drift))) continue;
-      this.#found.set(keyOf(drift), drift);
-      this.log.logger.warn(
-        { event: 'bank.drift', ...drift },
-        'the bank sends a field or value that the gateway does not know',
-      );
+    for (const drift of found) this.#add(drift, 'the bank sends a field or value that the gateway does not know');
+  }
+
+  /** Records the known fields of a whole list with accounts. A field that an earlier list had, and this one lacks, is drift. */
+  noteKnown(paths: ReadonlySet<string>): void {
+    const objects = new Set([...paths].map(toObject));
+    for (const path of this.#known) {
+      const missing: Drift = { path, missing: true };
+      if (paths.has(path)) this.#found.delete(keyOf(missing));
+      // a list without balances says nothing about their fields
+      else if (objects.has(toObject(path))) this.#add(missing, 'no account of the bank has this field any longer');
     }
+    for (const path of paths) this.#known.add(path);
   }
 
   /** Oldest first. */
   get found(): readonly Drift[] {
     return [...this.#found.values()];
   }
+
+  #add(drift: Drift, message: string): void {
+    const key = keyOf(drift);
+    if (this.#found.size >= MAX_DRIFT || this.#found.has(key)) return;
+    this.#found.set(key, drift);
+    this.log.logger.warn({ event: 'bank.drift', ...drift }, message);
+  }
 }
+
+/** The object that a field belongs to: `balances[].currency` to `balances[]`, `status` to the account. */
+const toObject = (path: string): string => path.slice(0, path.lastIndexOf('.') + 1);

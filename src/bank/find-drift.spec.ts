@@ -8,7 +8,7 @@ const KNOWN = {
   ibans: ['x'],
 };
 
-const find = (...accounts: object[]) => findDrift(accounts as Record<string, unknown>[]);
+const find = (...accounts: object[]) => findDrift(accounts as Record<string, unknown>[]).drift;
 
 describe('drift', () => {
   it('is none in what is known, empty or null', () => {

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.js';
 import { readBankAccount, type BankAccount } from './account-fields.js';
-import { findDrift, type Drift } from './find-drift.js';
+import { findDrift, type PageFields } from './find-drift.js';
 import { quoteNumbers, TooManyValues } from './quote-numbers.js';
 
 /** The facts of one page that paging needs. */
@@ -12,8 +12,7 @@ export interface PageFacts {
   readonly rowCount: number | null;
   /** The page size that the bank reports to have used; null if it reports none. */
   readonly echoedSize: number | null;
-  /** Found on this page, at most 50. */
-  readonly drift: readonly Drift[];
+  readonly fields: PageFields;
 }
 
 /** Maximum number of accounts in one list. */
@@ -39,7 +38,7 @@ export class PageReader {
       }
       take(account);
     }
-    return { accounts: rows.length, added: this.#seen.size - before, rowCount, echoedSize, drift: findDrift(rows) };
+    return { accounts: rows.length, added: this.#seen.size - before, rowCount, echoedSize, fields: findDrift(rows) };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { PageFacts } from './page-reader.js';
 
 /** The outcome of one pass over all pages, or of the whole refresh. */
-export interface AccountList {
+export interface ListOutcome {
   readonly accounts: number;
   readonly pages: number;
   /**
@@ -29,15 +29,15 @@ export class Paging {
     return this.#last;
   }
 
-  get list(): AccountList {
+  get outcome(): ListOutcome {
     const counts = [...this.#counts];
     const changed = this.#duplicates > 0 || counts.some((count) => count !== this.#accounts);
     const complete = changed ? false : counts.length > 0 ? true : null;
     return { accounts: this.#accounts, pages: this.#pages, complete };
   }
 
-  /** Records the next page. */
-  took(facts: PageFacts): void {
+  /** Adds the next page. */
+  add(facts: PageFacts): void {
     this.#number += 1;
     this.#last = this.#number;
     // past the end

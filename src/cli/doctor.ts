@@ -28,7 +28,7 @@ export async function doctor(process: NodeJS.Process, options: DoctorOptions): P
       clock: new Clock(),
       settings: async () => {
         const { settings, warnings } = await loadSettings({ sandbox: options.sandbox });
-        if (!options.sandbox) return { settings, warnings };
+        if (settings.BANK_BASE_URL !== undefined) return { settings, warnings };
         // beside a sandbox that may be running: with the same identity, on other ports
         const ports = { SANDBOX_PORT: 0, SANDBOX_AUTH_PORT: undefined, SANDBOX_CONTROL_PORT: 0 };
         const embedded = await startEmbeddedSandbox({ ...settings, ...ports });

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { listenForStop } from './listen-for-stop.js';
 
-function start() {
+function start(sameKeyMs?: number) {
   const exits: number[] = [];
   const process = Object.assign(new EventEmitter(), { exit: (code: number) => exits.push(code) });
-  return { process, exits, stop: listenForStop(process as unknown as NodeJS.Process) };
+  return { process, exits, stop: listenForStop(process as unknown as NodeJS.Process, sameKeyMs) };
 }
 
 describe('a second signal', () => {
@@ -19,11 +19,11 @@ describe('a second signal', () => {
   });
 
   it('^C that npm passes on is the first one; a later one ends the process', async () => {
-    const { process, exits } = start();
+    const { process, exits } = start(20);
     process.emit('SIGINT');
     process.emit('SIGINT');
     expect(exits).toEqual([]);
-    await delay(210);
+    await delay(30);
     process.emit('SIGINT');
     expect(exits).toEqual([1]);
   });

@@ -1,11 +1,11 @@
-/** npm passes ^C on to its program, which has it from the terminal already: within this time, the two are one. */
-const SAME_KEY_MS = 200;
+/** Under npm, ^C arrives from the terminal, and again from npm or for the end of its shell: within this time, the two are one. */
+const SAME_KEY_MS = 500;
 
 /**
  * Listens for SIGTERM and SIGINT, instead of main.ts. The first one aborts, with its name as the reason. A second one ends
  * the process at once, as people who press ^C twice expect.
  */
-export function listenForStop(process: NodeJS.Process): AbortSignal {
+export function listenForStop(process: NodeJS.Process, sameKeyMs = SAME_KEY_MS): AbortSignal {
   const stop = new AbortController();
   let stoppedAt = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -14,7 +14,7 @@ export function listenForStop(process: NodeJS.Process): AbortSignal {
       if (!stop.signal.aborted) {
         stoppedAt = performance.now();
         stop.abort(signal);
-      } else if (signal === 'SIGTERM' || performance.now() - stoppedAt > SAME_KEY_MS) {
+      } else if (signal === 'SIGTERM' || performance.now() - stoppedAt > sameKeyMs) {
         process.exit(1);
       }
     });

@@ -55,9 +55,11 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     for (const warning of warnings) logger.warn({ event: 'config.warning' }, warning);
     // ends a back-off that the switches caused
     const onReset = () => reload('the switches of the sandbox are reset');
-    const embedded = options.sandbox ? await startEmbeddedSandbox(read, { fresh: options.fresh, onReset }) : null;
-    opened.defer(async () => embedded?.sandbox.close());
-    const { settings, sandbox = null } = embedded ?? { settings: read };
+    const { settings, sandbox } =
+      read.BANK_BASE_URL === undefined
+        ? await startEmbeddedSandbox(read, { fresh: options.fresh, onReset })
+        : { settings: read, sandbox: null };
+    opened.defer(async () => sandbox?.close());
     const created = await createApp({ settings, clock: new Clock(), log, sandbox: sandbox?.control });
     opened.defer(() => created.close());
     app = created;

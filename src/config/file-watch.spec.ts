@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const look = () => watch.changed();
+const look = () => watch.takeChange();
 
 it('nothing has changed', () => {
   expect([look(), look()]).toEqual([false, false]);
@@ -39,11 +39,16 @@ it.each<[string, () => void]>([
       symlinkSync(`${file}.other`, file);
     },
   ],
-])('a file %s settles at the second look, until it is acknowledged', (_name, change) => {
+])('a file %s is reported once, at the second look', (_name, change) => {
   change();
-  expect([look(), look(), look()]).toEqual([false, true, true]);
-  watch.acknowledge();
+  expect([look(), look(), look()]).toEqual([false, true, false]);
+});
+
+it('a change that is acknowledged is not reported', () => {
+  writeFileSync(file, 'other');
   expect(look()).toBe(false);
+  watch.acknowledge();
+  expect([look(), look()]).toEqual([false, false]);
 });
 
 it('a file that is still being written is left alone, but not forever', () => {
@@ -51,7 +56,7 @@ it('a file that is still being written is left alone, but not forever', () => {
     writeFileSync(file, 'x'.repeat(length + 10));
     return look();
   });
-  expect(looks).toEqual([false, false, false, true, true]);
+  expect(looks).toEqual([false, false, false, true, false]);
   watch.acknowledge();
   expect(look()).toBe(false);
   writeFileSync(file, 'again');

@@ -19,13 +19,23 @@ export class FileWatch {
     this.#known = this.#last = toSignature(paths);
   }
 
-  /** Checks once. True if the files changed since `acknowledge` and then stayed the same for two checks. */
-  changed(): boolean {
+  /**
+   * Looks at the files. Returns true once for each change: when two looks in a row found the same new files, or MAX_LOOKS in
+   * a row found others. They are then the known ones.
+   */
+  takeChange(): boolean {
     const signature = toSignature(this.#paths);
-    const still = signature === this.#last;
+    const isStill = signature === this.#last;
     this.#last = signature;
-    this.#looks = signature === this.#known ? 0 : this.#looks + 1;
-    return this.#looks >= (still ? 1 : MAX_LOOKS);
+    if (signature === this.#known) {
+      this.#looks = 0;
+      return false;
+    }
+    this.#looks += 1;
+    if (!isStill && this.#looks < MAX_LOOKS) return false;
+    this.#known = signature;
+    this.#looks = 0;
+    return true;
   }
 
   /** Takes the files as they are now for known. Call it before they are read: a change meanwhile is then seen. */

@@ -47,8 +47,8 @@ export const certificatesFile = usableFile(readCertificates).describe('path of a
 const oneLine = z
   .string()
   .min(1, 'is empty')
-  // eslint-disable-next-line no-control-regex -- and the byte order mark that Windows editors write
-  .refine((text) => !/[\u0000-\u001f\u007f\ufeff]/.test(text), 'must not contain control characters or line ends')
+  // and the byte order mark that Windows editors write
+  .refine((text) => !/[\p{Cc}\ufeff]/u.test(text), 'must not contain control characters or line ends')
   // reading bytes that are not UTF-8 leaves a replacement character; a wrong password may lock the account
   .refine((text) => !text.includes('\ufffd'), 'is not UTF-8');
 

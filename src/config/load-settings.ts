@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import inspector from 'node:inspector';
-import { ConfigModule } from '@nestjs/config';
+import { ConfigModule, ConfigService } from '@nestjs/config';
+import { NestFactory } from '@nestjs/core';
 import { readSettings, type ReadOptions, type SettingsRead } from './read-settings.js';
 import { SettingsInvalid } from './settings-error.js';
+import type { Settings } from './settings.js';
 import { SECRET_NAMES } from './settings-schema.js';
 import { whyUnreadable } from './small-file.js';
 import { duplicateNames, fewFiles } from './warnings.js';
@@ -10,29 +12,43 @@ import { duplicateNames, fewFiles } from './warnings.js';
 /** Read from the working directory, for what the environment does not set. */
 const ENV_FILE = '.env';
 
-/** Settings from the environment and, where it does not set a variable, from `.env`. @throws SettingsInvalid */
+/**
+ * Settings from the environment and, where it does not set a variable, from `.env`. Nest's ConfigModule reads them in a
+ * context of its own, because log, listener and sandbox need them before the app exists.
+ * @throws SettingsInvalid
+ */
+export async function loadSettings(options: ReadOptions & { readonly sandbox: false }): Promise<SettingsRead<Settings>>;
+export async function loadSettings(options: ReadOptions): Promise<SettingsRead>;
 export async function loadSettings(options: ReadOptions): Promise<SettingsRead> {
-  const env = await readEnvironment();
   const runtime = { nodeFlags: process.execArgv, inspectorUrl: inspector.url() };
-  const { settings, warnings } = readSettings(env, { ...runtime, ...options });
+  const validate = (env: NodeJS.ProcessEnv) => ({
+    ...toExport(env),
+    read: readSettings(env, { ...runtime, ...options }),
+  });
+  const { settings, warnings } = await readWithNest<SettingsRead>(validate, 'read');
   const envText = existsSync(ENV_FILE) ? readFileSync(ENV_FILE, 'utf8') : '';
   return { settings, warnings: [...warnings, ...duplicateNames(envText), ...fewFiles(openFilesLimit())] };
 }
 
 /**
- * Nest copies what `validate` returns into `process.env`: only the variables of OpenTelemetry, whose SDK reads them there. No
- * other value of the file (a secret, perhaps) is copied.
+ * Nest copies texts that `validate` returns into `process.env`: only the variables of OpenTelemetry, whose SDK reads them
+ * there. No other value of the file (a secret, perhaps) is copied.
  */
-async function readEnvironment(): Promise<NodeJS.ProcessEnv> {
-  let env: NodeJS.ProcessEnv = {};
-  const validate = (merged: NodeJS.ProcessEnv) => {
-    env = merged;
-    return Object.fromEntries(Object.entries(merged).filter(([name]) => name.startsWith('OTEL_')));
-  };
+const toExport = (env: NodeJS.ProcessEnv) =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('OTEL_')));
+
+/** The property `name` of what `validate` makes of the environment. */
+async function readWithNest<T>(
+  validate: (env: NodeJS.ProcessEnv) => Record<string, unknown>,
+  name: string,
+): Promise<T> {
   try {
-    await ConfigModule.forRoot({ envFilePath: ENV_FILE, validate });
-    return env;
+    const config = await ConfigModule.forRoot({ envFilePath: ENV_FILE, validate });
+    const context = await NestFactory.createApplicationContext(config, { logger: false, abortOnError: false });
+    return context.get(ConfigService).getOrThrow<T>(name);
   } catch (error) {
+    // anything else than the file that cannot be read
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     const problem = `in ${process.cwd()} ${whyUnreadable(error)}`;
     throw new SettingsInvalid([{ variable: ENV_FILE, problem, example: `chmod 600 ${ENV_FILE}` }]);
   }

@@ -168,7 +168,8 @@ describe('a secret in a file', () => {
 
   it('is read when it is needed, by the rule of its variable', () => {
     const path = file('password', 'first\n');
-    const source = read({ BANK_PASSWORD: '', BANK_PASSWORD_FILE: path }).BANK_PASSWORD;
+    const { settings } = readSettings({ ...BANK, BANK_PASSWORD: '', BANK_PASSWORD_FILE: path }, { sandbox: false });
+    const source = settings.BANK_PASSWORD;
     expect([source.file, source.read()]).toEqual([path, 'first']);
     writeFileSync(path, 'second\n');
     expect(source.read()).toBe('second');

@@ -3,7 +3,7 @@ import { checkProduction, crossCheck, type Runtime } from './cross-checks.js';
 import type { SecretSource } from './kinds.js';
 import { SettingsInvalid, toError, type SettingsError } from './settings-error.js';
 import { describeSetting, SETTING_NAMES, settingsSchema, type SettingName } from './settings-schema.js';
-import type { Settings, Values } from './settings.js';
+import type { Settings, SettingsWithoutBank, Values } from './settings.js';
 import { FileUnusable, readSecretFile, readSmallFile } from './small-file.js';
 import { ignoredNames, unknownNames } from './warnings.js';
 
@@ -14,14 +14,21 @@ export interface ReadOptions extends Runtime {
   readonly sandboxAlone?: boolean;
 }
 
-export interface SettingsRead {
-  readonly settings: Settings;
+export interface SettingsRead<Read = Settings | SettingsWithoutBank> {
+  readonly settings: Read;
   /** One sentence each. */
   readonly warnings: readonly string[];
 }
 
 /** Every port of this machine, where dev servers run; `*` is for this default alone, not for operators. */
 const LOCAL_ORIGINS = ['http://localhost:*', 'http://127.0.0.1:*'];
+
+const NO_BANK = {
+  BANK_BASE_URL: undefined,
+  BANK_AUTH_URL: undefined,
+  BANK_USERNAME: undefined,
+  BANK_PASSWORD: undefined,
+};
 
 /** Defaults of the sandbox in this process: any free port. */
 const FREE_PORTS = { SANDBOX_PORT: '0', SANDBOX_CONTROL_PORT: '0' };
@@ -31,6 +38,11 @@ const FREE_PORTS = { SANDBOX_PORT: '0', SANDBOX_CONTROL_PORT: '0' };
  * a bank are ignored with a warning.
  * @throws SettingsInvalid with every error there is
  */
+export function readSettings(
+  given: NodeJS.ProcessEnv,
+  options: ReadOptions & { readonly sandbox: false },
+): SettingsRead<Settings>;
+export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): SettingsRead;
 export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): SettingsRead {
   const { sandbox, sandboxAlone = false } = options;
   const embedded = sandbox && !sandboxAlone;
@@ -51,12 +63,15 @@ export function readSettings(given: NodeJS.ProcessEnv, options: ReadOptions): Se
 
   // without an error every value is set, except the bank's if the sandbox replaces the bank
   const complete = values as Values;
-  const settings: Settings = {
-    ...complete,
-    mode: sandbox ? 'sandbox' : 'live',
-    BANK_AUTH_URL: complete.BANK_AUTH_URL ?? complete.BANK_BASE_URL,
-    CORS_ORIGINS: complete.CORS_ORIGINS ?? (sandbox ? LOCAL_ORIGINS : []),
-  };
+  const origins = complete.CORS_ORIGINS ?? (sandbox ? LOCAL_ORIGINS : []);
+  const settings: Settings | SettingsWithoutBank = sandbox
+    ? { ...complete, ...NO_BANK, mode: 'sandbox', CORS_ORIGINS: origins }
+    : {
+        ...complete,
+        BANK_AUTH_URL: complete.BANK_AUTH_URL ?? complete.BANK_BASE_URL,
+        mode: 'live',
+        CORS_ORIGINS: origins,
+      };
   return { settings: Object.freeze(settings), warnings };
 }
 

@@ -5,19 +5,25 @@ export type Values = z.output<typeof settingsSchema>;
 
 /** Settings that are more than the value of one variable. */
 interface Derived {
-  /** `sandbox`: the bank is the sandbox. Its address and credentials are known once it runs. */
+  /** `sandbox`: the bank is the sandbox. */
   readonly mode: 'live' | 'sandbox';
-  /** `BANK_BASE_URL` where no other is set. */
-  readonly BANK_AUTH_URL: string;
   /** `:*` at the end of one stands for any port. */
   readonly CORS_ORIGINS: readonly string[];
 }
 
-/**
- * All settings, checked and frozen, under the names of their variables; undefined without value and default. Also the token
- * they are injected by.
- */
-// eslint-disable-next-line typescript/no-unsafe-declaration-merging -- never constructed: the class is only the token
-export interface Settings extends Readonly<Omit<Values, keyof Derived>>, Derived {}
-// eslint-disable-next-line typescript/no-unsafe-declaration-merging
-export abstract class Settings {}
+/** The settings without which there is no bank. */
+interface BankSettings extends Readonly<Pick<Values, 'BANK_BASE_URL' | 'BANK_USERNAME' | 'BANK_PASSWORD'>> {
+  /** `BANK_BASE_URL` where no other is set. */
+  readonly BANK_AUTH_URL: string;
+}
+
+/** All settings, checked and frozen, under the names of their variables; undefined without value and default. */
+export type Settings = Readonly<Omit<Values, keyof Derived | keyof BankSettings>> & Derived & BankSettings;
+
+/** With `--sandbox`, until the sandbox runs: then its address and credentials are known. */
+export type SettingsWithoutBank = Omit<Settings, keyof BankSettings> &
+  Readonly<Partial<Record<keyof BankSettings, undefined>>>;
+
+/** The token that `Settings` are injected by. Never constructed. */
+abstract class SettingsToken {}
+export const Settings = SettingsToken;

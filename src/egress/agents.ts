@@ -1,4 +1,3 @@
-import type { X509Certificate } from 'node:crypto';
 import type { ClientRequest } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
@@ -6,7 +5,10 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
+import { BankUntrusted, ConnectTimedOut } from './failures.js';
 import { openTunnel, toNoTls, type Proxy } from './open-tunnel.js';
+import { followStage, stageOf, type Stage } from './stage.js';
+import { alertOf, lacksCommonTls } from './tls-words.js';
 
 /**
  * Our side of TLS with the bank, handed down by auth. It is shown to the bank only, never to a proxy.
@@ -26,22 +28,6 @@ export interface CallOptions extends RequestOptions {
   readonly callSignal?: AbortSignal | undefined;
 }
 
-/** The bank's server certificate is not trusted. */
-export class BankUntrusted extends GatewayError {
-  /** Private, so that no log line shows it. */
-  readonly #server: X509Certificate | undefined;
-
-  constructor(address: string, code: string | undefined, server: X509Certificate | undefined) {
-    super('bank-untrusted', `The certificate of ${address} is not trusted${code ? ` (${code})` : ''}.`);
-    this.#server = server;
-  }
-
-  /** The certificate that is not trusted; its socket is gone when the error arrives. */
-  get server(): X509Certificate | undefined {
-    return this.#server;
-  }
-}
-
 /**
  * Connections are kept for the next call, but closed when idle for 30 s: before a firewall or a load balancer on the way
  * forgets them silently, and a call over one hangs until its deadline.
@@ -59,6 +45,7 @@ export class DirectAgent extends Agent {
 
   override createConnection(options: CallOptions): TLSSocket {
     const socket = super.createConnection(options) as TLSSocket;
+    followStage(socket, { host: String(options.host) });
     return secureInTime(socket, toAddress(options), this.#connectTimeoutMs);
   }
 }
@@ -94,6 +81,7 @@ export class TunnelAgent extends HttpsProxyAgent<string> {
     const socket = connect({ ...options, socket: tunnel, session: this.#sessions.get(target) } as ConnectionOptions);
     socket.on('session', (ticket: Buffer) => this.#sessions.set(target, ticket));
     socket.once('error', () => this.#sessions.delete(target));
+    followStage(socket, 'tunnel');
     const left = Math.max(1, timeoutMs - (performance.now() - started));
     const explain = (error: Error) => toTunnelError(error, proxy.url, target, tunnel.bytesRead > before);
     return secureInTime(socket, target, left, explain);
@@ -113,8 +101,8 @@ function toTunnelError(error: Error, proxy: URL, target: string, isAnswered: boo
 }
 
 /**
- * Gives a connecting TLS socket until `deadlineMs` from now to be secure, and makes a distrusted server recognisable,
- * whatever the error's code is in this version of Node. `explain` may replace other errors that end the handshake.
+ * Gives a connecting TLS socket until `deadlineMs` from now to be secure, and makes a server that we do not trust
+ * recognizable, whatever the error's code is in this version of Node. `explain` may replace other errors of the connection.
  */
 function secureInTime(
   socket: TLSSocket,
@@ -122,20 +110,40 @@ function secureInTime(
   deadlineMs: number,
   explain: (error: Error) => Error = (error) => error,
 ): TLSSocket {
-  const onLate = () =>
-    socket.destroy(new GatewayError('bank-timeout', `No TLS connection to ${address} within BANK_CONNECT_TIMEOUT_MS.`));
   // not `within`: the deadline ends the socket itself, which the agent has handed out long since
-  const timer = setTimeout(onLate, deadlineMs);
+  const timer = setTimeout(() => socket.destroy(toLate(stageOf(socket), address)), deadlineMs);
   const stop = () => clearTimeout(timer);
   socket.once('secureConnect', stop).once('close', stop);
   const destroy = socket.destroy.bind(socket);
-  socket.destroy = (error?: Error) => {
-    if (!error || error instanceof GatewayError) return destroy(error);
-    if (!socket.authorizationError) return destroy(explain(error));
-    const { code } = error as NodeJS.ErrnoException;
-    return destroy(new BankUntrusted(address, code, socket.getPeerX509Certificate()));
-  };
+  socket.destroy = (error?: Error) =>
+    destroy(
+      error && !(error instanceof GatewayError) ? (toUntrusted(socket, address, error) ?? explain(error)) : error,
+    );
   return socket;
+}
+
+/** The deadline of a connection has passed. Before TCP is through, it is the network that did not answer. */
+function toLate(stage: Stage | null, address: string): ConnectTimedOut {
+  const within = 'within BANK_CONNECT_TIMEOUT_MS';
+  if (stage === 'DNS') return new ConnectTimedOut('bank-unreachable', `DNS did not resolve ${address} ${within}.`);
+  if (stage === 'TCP') {
+    const detail = `No TCP connection to ${address} ${within}; a firewall on the way may drop the packets.`;
+    return new ConnectTimedOut('bank-unreachable', detail);
+  }
+  return new ConnectTimedOut('bank-timeout', `No TLS handshake with ${address} ${within}, though TCP is connected.`);
+}
+
+/** The error of a server that is not trusted, or with which no TLS is possible; null for any other. */
+function toUntrusted(socket: TLSSocket, address: string, error: NodeJS.ErrnoException): GatewayError | null {
+  const server = socket.getPeerX509Certificate();
+  if (socket.authorizationError) return new BankUntrusted(address, error.code, server);
+  if (stageOf(socket) !== 'TLS' || !lacksCommonTls(error, server !== undefined)) return null;
+  const alert = alertOf(error);
+  const trace = alert === null ? error.code : `TLS alert ${alert}`;
+  return new GatewayError(
+    'bank-untrusted',
+    `${address} and the gateway have no TLS version or cipher in common (${trace}). The gateway speaks TLS 1.2 and 1.3.`,
+  );
 }
 
 /** Host and port of the bank: `api.bank.example:443`. */

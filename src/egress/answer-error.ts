@@ -1,15 +1,7 @@
 import { GatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
+import { NAMES, type BankTarget } from './bank-target.js';
 import type { WireAnswer } from './wire-client.js';
-
-/** The two endpoints of the bank. */
-export type BankTarget = 'token' | 'accounts';
-
-/** The endpoints in words, for messages. */
-export const NAMES: Readonly<Record<BankTarget, string>> = {
-  token: 'the token endpoint',
-  accounts: 'the account list',
-};
 
 type Refusals = Readonly<Record<number, readonly [code: ProblemCode, reason: string]>>;
 

@@ -10,13 +10,12 @@ import type { Clock } from '../time/clock.js';
 import { orAborted } from '../time/deadline.js';
 import type { Settings } from '../config/settings.js';
 import { DirectAgent, TunnelAgent, type ClientTls } from './agents.js';
-import { NAMES, toAnswerError } from './answer-error.js';
+import { toAnswerError } from './answer-error.js';
+import { NAMES } from './bank-target.js';
+import { CallFailed, TooLateToSend } from './failures.js';
 import { goesDirect } from './route.js';
-import { CallFailed, WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
+import { WireClient, type WireAnswer, type WireRequest } from './wire-client.js';
 import { toWireError } from './wire-failure.js';
-
-/** A request was not sent, because its `sendBefore` had passed. */
-export class TooLateToSend extends Error {}
 
 /** Excludes a body that is empty, HTML or noise. Only parsing shows whether the rest is valid. */
 const STARTS_LIKE_JSON = /^(\xef\xbb\xbf)?\s*[[{]/;
@@ -48,8 +47,7 @@ export class Egress {
   /** Null without a proxy. */
   readonly #tunnel: TunnelAgent | null;
   readonly #closing = new AbortController();
-  /** True once the bank has answered with this certificate. */
-  #everAnswered = false;
+  #clockSkewMs: number | null = null;
 
   /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's own */
   constructor(
@@ -62,7 +60,7 @@ export class Egress {
     this.#direct = new DirectAgent(tls, settings);
     this.#tunnel = url && new TunnelAgent({ url, ca: proxyCa }, tls, settings);
     this.#limit = pLimit(settings.BANK_MAX_CONCURRENT_REQUESTS);
-    this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES);
+    this.#client = new WireClient(settings.BANK_MAX_RESPONSE_BYTES, parts.clock);
   }
 
   /**
@@ -82,6 +80,11 @@ export class Egress {
   /** Earliest expiry of the bank's server certificates, ms since 1970; null before the first answer. */
   get serverCertificateEnds(): number | null {
     return this.#client.serverCertificateEnds;
+  }
+
+  /** How far our wall clock was behind the bank's at its latest answer, ms; negative if ahead; null before one with a Date. */
+  get clockSkewMs(): number | null {
+    return this.#clockSkewMs;
   }
 
   /** Closes idle connections now, and the others as soon as their call is done. */
@@ -104,7 +107,7 @@ export class Egress {
    * @param target the other side, for messages: in words, or host and port
    */
   toError(failure: CallFailed, target: string, timedOut = false): GatewayError {
-    return toWireError(failure, { target, timedOut, everAnswered: this.#everAnswered, settings: this.settings });
+    return toWireError(failure, { target, timedOut, settings: this.settings });
   }
 
   /** The agent that opens, keeps and reuses the connections to `baseUrl`. */
@@ -118,7 +121,7 @@ export class Egress {
     const deadline = AbortSignal.timeout(this.settings.BANK_REQUEST_TIMEOUT_MS);
     try {
       const answer = await this.#getOverLiveSocket(request, AbortSignal.any([deadline, givenUp]));
-      this.#everAnswered = true;
+      this.#clockSkewMs = answer.clockSkewMs ?? this.#clockSkewMs;
       this.#report(call, answer.status, this.#codeOf(answer, request));
       return answer;
     } catch (error) {
@@ -127,24 +130,26 @@ export class Egress {
         throw error;
       }
       const failure = this.toError(error, NAMES[request.target], deadline.aborted);
-      if (error.status !== null) this.#everAnswered = true;
       this.#report(call, error.status, failure.code);
       throw failure;
     }
   }
 
   /**
-   * Retries on another connection if a kept one turns out to be dead. Each retry discards one kept connection, so the loop
-   * ends.
+   * Retries at once on another connection if a kept one turns out to be dead, and once if a fresh one is closed without an
+   * answer. Each of the former discards one kept connection, so the loop ends.
    */
   async #getOverLiveSocket(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
     const agent = this.agentFor(request.baseUrl);
+    let freshOnesClosed = 0;
     for (;;) {
       if (request.sendBefore && this.parts.clock.hasReached(request.sendBefore)) throw new TooLateToSend();
       try {
         return await this.#client.get(request, agent, signal);
       } catch (error) {
-        if (!(error instanceof CallFailed && error.diedIdle) || signal.aborted) throw error;
+        if (!(error instanceof CallFailed && error.closedUnanswered) || signal.aborted) throw error;
+        if (!error.reusedSocket) freshOnesClosed += 1;
+        if (freshOnesClosed === 2) throw error;
         closeIdle(agent);
       }
     }

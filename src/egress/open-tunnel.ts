@@ -2,6 +2,7 @@ import { request as requestOverTcp } from 'node:http';
 import { request as requestOverTls } from 'node:https';
 import { isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { GatewayError } from '../errors/gateway-error.js';
+import { ConnectTimedOut } from './failures.js';
 import { toUnboundReason } from './wire-failure.js';
 
 /** Maximum size of a proxy's response to CONNECT. */
@@ -61,7 +62,7 @@ export function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
   request.on('error', (error: NodeJS.ErrnoException) => {
     const { code } = error;
     const reason = toUnboundReason(error) ?? `The egress proxy ${url.host} cannot be reached`;
-    if (signal.aborted) reject(timeout.aborted ? new ProxyTimedOut(url, target) : signal.reason);
+    if (signal.aborted) reject(timeout.aborted ? toLate(tunnel) : signal.reason);
     else if (code?.startsWith('HPE_')) fail(toRefused(tunnel));
     else fail(new GatewayError('proxy-unavailable', `${reason} (${code}).`));
   });
@@ -77,22 +78,22 @@ export function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
   return promise;
 }
 
-/** The proxy did not respond within the connect deadline. Not retried, like every time-out (docs/architecture.md#every-retry). */
-export class ProxyTimedOut extends GatewayError {
-  constructor(proxy: URL, target: string) {
-    super(
-      'proxy-unavailable',
-      `The egress proxy ${proxy.host} opened no tunnel to ${target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`,
-    );
-  }
+function toLate({ proxy: { url }, target }: TunnelRequest): ConnectTimedOut {
+  return new ConnectTimedOut(
+    'proxy-unavailable',
+    `The egress proxy ${url.host} opened no tunnel to ${target} within BANK_CONNECT_TIMEOUT_MS; either it cannot be reached, or it cannot reach the bank.`,
+  );
 }
 
 function toRefused({ proxy: { url }, target }: TunnelRequest, status?: number): GatewayError {
+  const refused = `The egress proxy ${url.host} did not open a tunnel to ${target}`;
+  if (status === 407) {
+    const detail = `${refused}: user or password in EGRESS_PROXY_URL are missing or wrong (it answered 407).`;
+    return new GatewayError('proxy-refused', detail, { owner: 'operator' });
+  }
+  const why = status === 403 ? ': its rules do not allow it' : '';
   const answered = status === undefined ? '' : ` (it answered ${status})`;
-  return new GatewayError(
-    'proxy-refused',
-    `The egress proxy ${url.host} did not open a tunnel to ${target}${answered}.`,
-  );
+  return new GatewayError('proxy-refused', `${refused}${why}${answered}.`);
 }
 
 /** The bytes in the tunnel are not TLS. */

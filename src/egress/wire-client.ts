@@ -3,12 +3,14 @@ import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
-import { isNativeError } from 'node:util/types';
 import { unzip } from 'node:zlib';
 import axios, { type AxiosInstance } from 'axios';
 import type { CallOptions } from './agents.js';
-import type { Instant } from '../time/clock.js';
-import type { BankTarget } from './answer-error.js';
+import type { Clock, Instant } from '../time/clock.js';
+import type { BankTarget } from './bank-target.js';
+import { toClockSkewMs } from './clock-skew.js';
+import { AnswerTooLarge, CallFailed } from './failures.js';
+import { stageOf } from './stage.js';
 
 export interface WireRequest {
   readonly target: BankTarget;
@@ -31,35 +33,9 @@ export interface WireAnswer {
   readonly status: number;
   /** The Retry-After header as sent. */
   readonly retryAfter: string | null;
+  /** How far our wall clock was behind the bank's when the header arrived, ms; null without a Date. */
+  readonly clockSkewMs?: number | null;
   readonly body: Buffer;
-}
-
-/** The response has, or declares, more bytes than BANK_MAX_RESPONSE_BYTES. */
-export class AnswerTooLarge extends Error {}
-
-/**
- * A call that failed below HTTP, and how far it got. Must not leave egress: its cause may be an AxiosError, which contains
- * secrets.
- */
-export class CallFailed extends Error {
-  override readonly name = 'CallFailed';
-
-  constructor(
-    cause: unknown,
-    /** The status, if the status line had arrived; else null. */
-    readonly status: number | null = null,
-    /** True if the connection had served a call before. */
-    readonly reusedSocket = false,
-  ) {
-    super('the call failed', { cause });
-  }
-
-  /** The bank, or someone on the way, had closed the kept connection just as it was used again. */
-  get diedIdle(): boolean {
-    if (!this.reusedSocket || this.status !== null || !isNativeError(this.cause)) return false;
-    const { code } = this.cause as NodeJS.ErrnoException;
-    return code === 'ECONNRESET' || code === 'EPIPE';
-  }
 }
 
 /**
@@ -72,7 +48,10 @@ export class WireClient {
   /** Expiry of each server's certificate, as seen on its last new connection, ms since 1970. */
   readonly #serversEnd = new Map<string, number>();
 
-  constructor(maxResponseBytes: number) {
+  constructor(
+    maxResponseBytes: number,
+    private readonly clock: Clock,
+  ) {
     this.#maxBytes = maxResponseBytes;
     this.#axios = axios.create({
       adapter: 'http',
@@ -99,9 +78,11 @@ export class WireClient {
     let outgoing: ClientRequest | undefined;
     let incoming: IncomingMessage | undefined;
     let lost: Error | undefined;
+    let clockSkewMs: number | null = null;
     const open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
       const opened = openRequest({ ...options, callSignal: signal } as CallOptions, (response) => {
         incoming = response;
+        clockSkewMs = toClockSkewMs(response.headers.date, this.clock.now().wall);
         if (!opened.reusedSocket) this.#noteServer(response.socket as TLSSocket);
         if (Number(response.headers['content-length']) > this.#maxBytes) opened.destroy(new AnswerTooLarge());
         else onResponse(response);
@@ -126,10 +107,11 @@ export class WireClient {
         signal,
       });
       const { 'retry-after': retryAfter = null, 'content-encoding': encoding = '' } = incoming?.headers ?? {};
-      return { status, retryAfter, body: await readBody(data, encoding, this.#maxBytes) };
+      return { status, retryAfter, clockSkewMs, body: await readBody(data, encoding, this.#maxBytes) };
     } catch (error) {
       const status = incoming?.statusCode ?? null;
-      throw new CallFailed(status === null ? error : (lost ?? error), status, outgoing?.reusedSocket);
+      const { reusedSocket, socket } = outgoing ?? {};
+      throw new CallFailed(status === null ? error : (lost ?? error), { status, reusedSocket, stage: stageOf(socket) });
     }
   }
 

@@ -1,16 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../errors/gateway-error.js';
-import { CallFailed } from './wire-client.js';
+import { CallFailed } from './failures.js';
 import { toWireError, type FailureContext } from './wire-failure.js';
 
 const SETTINGS = { BANK_REQUEST_TIMEOUT_MS: 10_000, BANK_MAX_RESPONSE_BYTES: 1000 };
-/** A call on a fresh connection to a bank that has answered before. */
-const CONTEXT = { target: 'the account list', timedOut: false, everAnswered: true, settings: SETTINGS };
-const NEVER_ANSWERED = { everAnswered: false };
+const CONTEXT = { target: 'the account list', timedOut: false, settings: SETTINGS };
 
 type Change = Partial<FailureContext & CallFailed>;
-const failure = (thrown: unknown, { status = null, reusedSocket = false, ...change }: Change = {}) =>
-  toWireError(new CallFailed(thrown, status, reusedSocket), { ...CONTEXT, ...change });
+const failure = (thrown: unknown, { status = null, reusedSocket = false, stage = null, ...change }: Change = {}) =>
+  toWireError(new CallFailed(thrown, { status, reusedSocket, stage }), { ...CONTEXT, ...change });
 const withCode = (code: string, rest: object = {}) => Object.assign(new Error(`hunter2 ${code}`), { code, ...rest });
 /** As axios wraps what happened: with its own code, and all of the call hanging on it. */
 const wrapped = (cause: Error, code = 'ERR_NETWORK') =>
@@ -20,74 +18,70 @@ const alert = (number: number) =>
 
 describe('a TLS alert', () => {
   it.each([40, 42, 43, 44, 45, 46, 47, 48, 116])(
-    '%i is a refusal, after other answers and the deadline too',
+    '%i is a refusal, on a kept connection and after the deadline too',
     (number) => {
       expect(failure(alert(number), { reusedSocket: true, timedOut: true }).code).toBe('certificate-rejected');
     },
   );
 
   it.each([10, 20, 50, 70, 71, 80, 112])('%i is none', (number) => {
-    expect(failure(alert(number), NEVER_ANSWERED).code).toBe('bank-unreachable');
+    expect(failure(alert(number), { stage: 'TLS' }).code).toBe('bank-unreachable');
   });
 });
 
 it('a host name keeps its letters at the start of a sentence', () => {
-  const { detail } = failure(withCode('EPIPE'), { ...NEVER_ANSWERED, target: 'api.bank.example:443' });
+  const { detail } = failure(withCode('EPIPE'), { stage: 'open', target: 'api.bank.example:443' });
   expect(detail).toMatch(/^api\.bank\.example:443 closed/);
 });
 
 describe('a failed call', () => {
+  const OPEN: Change = { stage: 'open' };
+  const TLS: Change = { stage: 'TLS' };
+
   it.each<[string, unknown, Change, string, RegExp]>([
-    [
-      'reset before any answer',
-      wrapped(withCode('ECONNRESET')),
-      NEVER_ANSWERED,
-      'certificate-rejected',
-      /chain.*allowlist/,
-    ],
-    [
-      'closed before any answer',
-      wrapped(withCode('EPIPE')),
-      NEVER_ANSWERED,
-      'certificate-rejected',
-      /chain.*allowlist/,
-    ],
-    ['reset after earlier answers', withCode('ECONNRESET'), {}, 'bank-unreachable', /closed/],
+    ['closed twice after the handshake', wrapped(withCode('EPIPE')), OPEN, 'certificate-rejected', /chain.*allowlist/],
+    ['reset twice after the handshake', withCode('ECONNRESET'), OPEN, 'certificate-rejected', /two connections/],
+    ['reset in the handshake', wrapped(withCode('ECONNRESET')), TLS, 'bank-unreachable', /before the TLS handshake/],
+    ['reset while connecting', withCode('ECONNRESET'), { stage: 'TCP' }, 'bank-unreachable', /TCP connection/],
+    ['without an answer of DNS', withCode('EBUSY'), { stage: 'DNS' }, 'bank-unreachable', /^DNS .*EBUSY/],
     [
       'without a local address for the connection',
       withCode('EADDRNOTAVAIL', { syscall: 'connect' }),
-      {},
+      { stage: 'TCP' },
       'bank-unreachable',
       /^There is no route/,
     ],
+    ['reset on a kept connection', withCode('EPIPE'), { ...OPEN, reusedSocket: true }, 'bank-unreachable', /closed/],
+    ['reset at our deadline', withCode('ECONNRESET'), { ...OPEN, timedOut: true }, 'bank-timeout', /10000 ms/],
+    ['in the handshake at our deadline', withCode('ERR_CANCELED'), { ...TLS, timedOut: true }, 'bank-timeout', /10000/],
     [
-      'reset on a kept connection',
-      withCode('EPIPE'),
-      { everAnswered: false, reusedSocket: true },
+      'without TCP at our deadline',
+      withCode('ERR_CANCELED'),
+      { stage: 'TCP', timedOut: true },
       'bank-unreachable',
-      /closed/,
+      /TCP.*10000 ms/,
     ],
     [
-      'reset at our deadline',
-      withCode('ECONNRESET'),
-      { everAnswered: false, timedOut: true },
-      'bank-timeout',
-      /10000 ms/,
+      'without DNS at our deadline',
+      withCode('ERR_CANCELED'),
+      { stage: 'DNS', timedOut: true },
+      'bank-unreachable',
+      /DNS.*10000 ms/,
     ],
     ['late within the answer', withCode('ERR_CANCELED'), { timedOut: true, status: 200 }, 'bank-timeout', /10000 ms/],
     [
       'reset within the answer',
       withCode('ECONNRESET', { syscall: 'read' }),
-      { status: 200 },
+      { status: 200, stage: 'open' },
       'bank-unreachable',
       /closed/,
     ],
     ['ECONNREFUSED', wrapped(withCode('ECONNREFUSED')), {}, 'bank-unreachable', /refused.*ECONNREFUSED/],
-    ['ENOTFOUND', wrapped(withCode('ENOTFOUND')), {}, 'bank-unreachable', /resolved.*ENOTFOUND/],
+    ['ENOTFOUND', wrapped(withCode('ENOTFOUND')), {}, 'bank-unreachable', /DNS could not resolve.*ENOTFOUND/],
     ['EHOSTUNREACH', wrapped(withCode('EHOSTUNREACH')), {}, 'bank-unreachable', /no route.*EHOSTUNREACH/],
     ['an unknown code', wrapped(withCode('EMFILE')), {}, 'bank-unreachable', /failed.*EMFILE/],
     ['noise instead of TLS', withCode('EPROTO'), {}, 'bank-unreachable', /TLS handshake.*EPROTO/],
-    ['an old TLS', withCode('ERR_SSL_WRONG_VERSION_NUMBER'), {}, 'bank-unreachable', /TLS handshake.*VERSION/],
+    ['no TLS', withCode('ERR_SSL_WRONG_VERSION_NUMBER'), TLS, 'bank-unreachable', /does not speak TLS.*VERSION/],
     [
       'two addresses',
       wrapped(new AggregateError([withCode('ECONNREFUSED'), withCode('ENETUNREACH')], 'hunter2')),

@@ -5,6 +5,8 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown;
   /** Set when one code has several statuses (413, 414, 431). */
   readonly status?: number;
+  /** Set when one code has several owners: `proxy-refused` with a 407 belongs to the operator. */
+  readonly owner?: Owner;
   /** Milliseconds to wait before a retry. */
   readonly retryAfterMs?: number | undefined;
   /** The wrong parameters, for `invalid-request`. */
@@ -31,7 +33,7 @@ export class GatewayError extends Error {
     options: GatewayErrorOptions = {},
   ) {
     super(detail, { cause: options.cause });
-    this.owner = PROBLEMS[code].owner;
+    this.owner = options.owner ?? PROBLEMS[code].owner;
     this.status = options.status ?? PROBLEMS[code].status;
     this.retryAfterMs = options.retryAfterMs;
     this.errors = options.errors;
@@ -45,8 +47,8 @@ export class GatewayError extends Error {
 
   /** Returns the same problem with a new `retryAfterMs`. */
   waiting(retryAfterMs: number): GatewayError {
-    const { cause, status, errors, headers } = this;
-    return new GatewayError(this.code, this.detail, { cause, status, retryAfterMs, errors, headers });
+    const { cause, status, owner, errors, headers } = this;
+    return new GatewayError(this.code, this.detail, { cause, status, owner, retryAfterMs, errors, headers });
   }
 }
 

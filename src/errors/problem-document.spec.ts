@@ -40,9 +40,10 @@ describe('the headers of a problem', () => {
     });
   });
 
-  it.each(PROBLEM_CODES)('for %s have Retry-After if and only if it is a 503', (code) => {
-    const retryAfter = toProblemHeaders(new GatewayError(code, 'x', { retryAfterMs: 7000 }))['retry-after'];
-    expect(retryAfter).toBe(PROBLEMS[code].status === 503 ? '7' : undefined);
+  it.each(PROBLEM_CODES)('for %s have Retry-After on a 503, and where a back-off is behind it', (code) => {
+    const retryAfter = (retryAfterMs?: number) =>
+      toProblemHeaders(new GatewayError(code, 'x', { retryAfterMs }))['retry-after'];
+    expect([retryAfter(), retryAfter(7000)]).toEqual([PROBLEMS[code].status === 503 ? '30' : undefined, '7']);
   });
 
   it.each([
@@ -60,7 +61,7 @@ describe('the headers of a problem', () => {
 
 describe('a GatewayError', () => {
   it('that waits is the same but for the time', () => {
-    const options = { cause: new Error('c'), status: 599, headers: { a: 'b' }, errors: [] } as const;
+    const options = { cause: new Error('c'), status: 599, owner: 'bank', headers: { a: 'b' }, errors: [] } as const;
     const waiting = new GatewayError('bank-unreachable', 'd', options).waiting(5);
     expect(waiting).toMatchObject({ ...options, code: 'bank-unreachable', detail: 'd', retryAfterMs: 5 });
     expect(toGatewayError(waiting)).toBe(waiting);

@@ -81,14 +81,14 @@ export function toProblemDocument(error: GatewayError, instance: string, request
   };
 }
 
-/** The headers of an error answer; `Retry-After` (whole seconds, at most 300) on every 503. */
+/** The headers of an error answer; `Retry-After` (whole seconds, at most 300) on every 503, and where a back-off is behind it. */
 export function toProblemHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json; charset=utf-8',
     'cache-control': 'no-store',
     ...error.headers,
   };
-  if (error.status === 503) {
+  if (error.status === 503 || error.retryAfterMs !== undefined) {
     const seconds =
       error.retryAfterMs === undefined ? RETRY_AFTER_DEFAULT_SECONDS : Math.ceil(error.retryAfterMs / 1000);
     headers['retry-after'] = String(Math.min(Math.max(seconds, 1), RETRY_AFTER_MAX_SECONDS));

@@ -34,6 +34,8 @@ const DOCUMENTED: readonly (readonly [string, number | null, string])[] = [
   ['certificate-expiring', null, 'operator'],
   ['bank-slow', null, 'bank'],
   ['accounts-emptied', null, 'bank'],
+  ['clock-skewed', null, 'operator'],
+  ['snapshot-not-stored', null, 'operator'],
   ['sharing-unavailable', null, 'operator'],
 ];
 

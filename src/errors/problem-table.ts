@@ -95,9 +95,9 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected our client certificate',
-    when: 'The bank ended the TLS connection because of our certificate, answered with a page that says so, or closed each connection before it ever answered.',
+    when: 'The bank ended the TLS connection because of our certificate, answered with a page that says so, or closed two connections in a row after the handshake, before any answer.',
     remedy:
-      'Ask the bank whether it expects the certificate with the thumbprint that `npm run doctor` and /health show. Check that the file contains the intermediate certificates, and that our address is on the allowlist.',
+      'Ask the bank whether it expects the certificate with the thumbprint that /health shows, and whether our address is on its allowlist. Check that the file contains the intermediate certificates.',
   },
   'certificate-unusable': {
     status: 503,
@@ -118,15 +118,15 @@ export const PROBLEMS = {
     owner: 'bank',
     title: 'The bank has granted no accounts',
     when: 'The account list answered 404. The M2M user has no accounts, or the path in BANK_BASE_URL is wrong.',
-    remedy: 'Ask the bank to grant the M2M user access to the accounts. Check the path in BANK_BASE_URL.',
+    remedy: 'Ask the bank to grant the M2M user access to the accounts.',
   },
   'bank-untrusted': {
     status: 502,
     owner: 'operator',
     title: "The bank's server is not trusted",
-    when: "The server's certificate has expired, is for another name, or is not signed by a trusted root.",
+    when: "The server's certificate has expired, is for another name, or is not signed by a trusted root; or the server has no TLS version or cipher in common with the gateway.",
     remedy:
-      'Check BANK_BASE_URL and BANK_AUTH_URL, and the clock of this machine. If the bank uses a private root, BANK_CA_FILE must contain it. Look for a proxy that intercepts TLS. If the certificate has expired, tell the bank.',
+      'Check BANK_BASE_URL and BANK_AUTH_URL, and the clock of this machine. If the bank uses a private root, BANK_CA_FILE must contain it. Look for a proxy that intercepts TLS. If the certificate has expired, or there is no common TLS version, ask the bank.',
   },
   'bank-refused': {
     status: 502,
@@ -148,9 +148,9 @@ export const PROBLEMS = {
     status: 503,
     owner: 'network',
     title: 'The bank cannot be reached',
-    when: 'The connection to the bank was refused or reset, its name was not found, or there is no route to it.',
+    when: 'There was no TCP connection in time, it was refused or reset, the name was not found, or there is no route. `detail` says whether DNS, TCP or TLS failed.',
     remedy:
-      'The gateway retries. If the error persists, find the broken step with `npm run doctor`. Check host and port in BANK_BASE_URL and BANK_AUTH_URL, and EGRESS_LOCAL_ADDRESS if it is set, then ask the network team about DNS, firewall and route to them.',
+      'The gateway retries. If the error persists, ask the network team about DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL. `node dist/main.js doctor` prints the text for the ticket.',
   },
   'bank-error': {
     status: 503,
@@ -166,23 +166,23 @@ export const PROBLEMS = {
     title: 'The bank limits our request rate',
     when: 'The bank answered 429.',
     remedy:
-      'The gateway waits as long as the bank asks. If it happens often, raise SNAPSHOT_FRESH_MS, and look for other programs that use the same M2M user.',
+      'The gateway waits as long as the bank asks, at most 300 seconds. If it happens often, raise SNAPSHOT_FRESH_MS, and look for other programs that use the same M2M user.',
   },
   'bank-timeout': {
     status: 504,
     owner: 'bank',
     title: 'The bank did not answer in time',
-    when: 'No complete response arrived within the deadlines.',
+    when: 'The connection was there, but the TLS handshake or a complete response did not arrive within the deadlines.',
     remedy:
-      'The gateway retries. If the error persists, find the slow step with `npm run doctor`. Ask the network team whether a firewall drops packets, then the bank about the state of its service.',
+      'The gateway retries. If the error lasts more than a few minutes, ask the bank about the state of its service, with the time and the text in `detail`.',
   },
   'proxy-refused': {
     status: 502,
     owner: 'network',
     title: 'The egress proxy refused the tunnel',
-    when: 'The egress proxy answered CONNECT, but did not open a tunnel.',
+    when: 'The egress proxy answered CONNECT, but did not open a tunnel. `detail` has its status. A 407 is for the operator.',
     remedy:
-      'Check user and password in EGRESS_PROXY_URL. Ask the network team whether the proxy allows CONNECT to the host and port of the bank.',
+      'For a 407, correct user and password in EGRESS_PROXY_URL. For any other status, ask the network team to let the proxy allow CONNECT to the host and port of the bank.',
   },
   'proxy-unavailable': {
     status: 503,
@@ -234,15 +234,29 @@ export const PROBLEMS = {
     owner: 'bank',
     title: 'The bank is slow',
     when: 'A refresh takes longer than SNAPSHOT_SOFT_TIMEOUT_MS. Apps get the cached snapshot, marked stale.',
-    remedy: 'Wait for the refresh to finish. If it happens often, ask the bank, or raise SNAPSHOT_SOFT_TIMEOUT_MS.',
+    remedy: 'If it lasts more than a few minutes, ask the bank why its service is slow.',
   },
   'accounts-emptied': {
     status: null,
     owner: 'bank',
     title: 'The bank lists no accounts',
-    when: 'The last refresh returned no accounts, although an earlier one did.',
+    when: 'The last refresh returned no accounts.',
+    remedy: 'Ask the bank whether the M2M user still has access to the accounts.',
+  },
+  'clock-skewed': {
+    status: null,
+    owner: 'operator',
+    title: 'The clock of this machine is wrong',
+    when: "The bank's clock, as its answers show it, and the clock of this machine differ by more than 30 seconds.",
+    remedy: 'Check the time synchronization (NTP) of this machine.',
+  },
+  'snapshot-not-stored': {
+    status: null,
+    owner: 'operator',
+    title: 'The snapshot cannot be written to its file',
+    when: 'SNAPSHOT_FILE cannot be written. Apps get current data, but after a restart the first calls wait for the bank.',
     remedy:
-      'Ask the bank whether the M2M user still has access to the accounts. If an empty list is right, send SIGHUP to the gateway.',
+      "Check that the directory of SNAPSHOT_FILE exists, that the gateway's user may write to it, and that its disk has space.",
   },
   'sharing-unavailable': {
     status: null,

@@ -28,6 +28,8 @@ export class ListenerCertificate {
   readonly #notice: ExpiryNotice;
   #pair: ReturnType<typeof readListenerPair>;
   #server: Server | null = null;
+  /** True once the refusal of the files as they are now is in the log. */
+  #isRefusalLogged = false;
   #refused: string | null = null;
 
   /** @throws FileUnusable; the settings were checked before (cross-checks.ts) */
@@ -89,8 +91,10 @@ export class ListenerCertificate {
   }
 
   #look(): void {
+    const hasChanged = this.#watch.takeChange();
+    if (hasChanged) this.#isRefusalLogged = false;
     // one that is refused may be readable, or valid, at the next look
-    if (this.#watch.changed() || this.#refused) this.reload();
+    if (hasChanged || this.#refused) this.reload();
     this.#noteDays();
   }
 
@@ -112,9 +116,10 @@ export class ListenerCertificate {
   }
 
   #refuse(reason: string): void {
-    const again = this.#refused === reason;
+    const isSame = this.#refused === reason;
     this.#refused = reason;
-    if (again) return;
+    if (isSame && this.#isRefusalLogged) return;
+    this.#isRefusalLogged = true;
     this.#logger.error(
       { event: 'certificate.refused', use: 'listener', code: 'certificate-unusable', owner: 'operator' },
       `the new certificate of the internal API (TLS_CERT_FILE) is refused, the old one stays in use: ${reason}`,

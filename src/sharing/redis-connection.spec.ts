@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
 import { pino } from 'pino';
+import { FakeClock } from '../../test/support/fake-clock.js';
 import { onClose } from '../../test/support/closing.js';
 import { RedisConnection } from './redis-connection.js';
 
@@ -15,7 +16,7 @@ it('roots that have become too large while running are not read, and the connect
   // nobody listens on port 1
   const url = { file: null, read: () => 'rediss://127.0.0.1:1' };
   const settings = { REDIS_URL: url, REDIS_CA_FILE: path, REDIS_KEY_PREFIX: 'test:' };
-  const connection = new RedisConnection(settings, pino({ level: 'silent' }));
+  const connection = new RedisConnection(settings, pino({ level: 'silent' }), new FakeClock());
   onClose(() => connection.close());
   await connection.connect();
   expect(connection.trouble).toBe('FileUnusable');

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { SecretSource } from '../config/kinds.js';
 import type { Settings } from '../config/settings.js';
 import { readSmallFile } from '../config/small-file.js';
+import type { Clock } from '../time/clock.js';
 import { TIMED_OUT } from '../time/deadline.js';
 import { TimeBudget } from './time-budget.js';
 
@@ -24,6 +25,8 @@ export const EXPIRE_IF_EQUAL =
 
 /** The longest a request waits for Redis. */
 export const REQUEST_WAIT_MS = 200;
+/** Redis' clock is trusted within a day of ours: beyond, a date that it gives could be any. */
+export const CLOCK_TRUSTED_WITHIN_MS = 86_400_000;
 const CONNECT_MS = 1000;
 const RETRY_MS = 250;
 
@@ -42,6 +45,7 @@ export class RedisConnection {
   constructor(
     private readonly settings: RedisSettings,
     private readonly logger: Logger,
+    private readonly clock: Clock,
   ) {}
 
   /** The reason why Redis cannot be used; null if it can. */
@@ -52,7 +56,7 @@ export class RedisConnection {
   /** Connects, and retries until `close`. Resolves after the first attempt, which takes at most 1.2 s. */
   async connect(): Promise<void> {
     try {
-      const client = await open(this.settings);
+      const client = await open(this.settings, this.clock.now().wall);
       if (this.#closed) return client.destroy();
       this.#client = client;
       client.on('error', (error: unknown) => client === this.#client && this.failed(toReason(error)));
@@ -110,12 +114,12 @@ export class RedisConnection {
 }
 
 /** Opens a connection and probes it. @throws RedisFailure or an error of the library */
-async function open(settings: RedisSettings): Promise<RedisClient> {
+async function open(settings: RedisSettings, nowMs: number): Promise<RedisClient> {
   const client = createRedisClient(settings);
   const connecting = client.connect();
   try {
     if ((await new TimeBudget(CONNECT_MS).within(connecting)) === TIMED_OUT) throw new RedisFailure('timeout');
-    await probe(client, settings.REDIS_KEY_PREFIX);
+    await probe(client, settings.REDIS_KEY_PREFIX, nowMs);
     return client;
   } catch (error) {
     client.destroy();
@@ -129,7 +133,7 @@ async function open(settings: RedisSettings): Promise<RedisClient> {
 }
 
 /** Sends each kind of command that sharing uses, on a key that it deletes again. */
-async function probe(client: RedisClient, keyPrefix: string): Promise<void> {
+async function probe(client: RedisClient, keyPrefix: string, nowMs: number): Promise<void> {
   const key = `${keyPrefix}probe:${randomUUID()}`;
   const commands = [
     ['SET', key, 'x', 'NX', 'PX', '1000'],
@@ -138,9 +142,21 @@ async function probe(client: RedisClient, keyPrefix: string): Promise<void> {
     ['GETRANGE', key, '0', '0'],
     ['EVAL', EXPIRE_IF_EQUAL, '1', key, 'x', '0'],
     ['DEL', key],
+    // the library sends it while the connection is idle
+    ['PING'],
   ];
   const replies = await exchange(client, commands, new TimeBudget(REQUEST_WAIT_MS));
-  if (!Array.isArray(replies[1])) throw new RedisFailure('nonsense');
+  const redisMs = toTimeMs(replies[1]);
+  if (redisMs === null) throw new RedisFailure('nonsense');
+  if (Math.abs(redisMs - nowMs) > CLOCK_TRUSTED_WITHIN_MS) throw new RedisFailure('clock');
+}
+
+/** The reply to TIME, ms since 1970; null if it is none. */
+export function toTimeMs(reply: unknown): number | null {
+  if (!Array.isArray(reply)) return null;
+  const [seconds, micros] = (reply as unknown[]).map(Number);
+  const ms = Number(seconds) * 1000 + Number(micros) / 1000;
+  return Number.isFinite(ms) ? ms : null;
 }
 
 async function exchange(

@@ -2,12 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.js';
 import type { Snapshot } from '../list/snapshot.js';
-import { later, type Clock, type Instant } from '../time/clock.js';
-import { EXPIRE_IF_EQUAL, type Command, type RedisConnection } from './redis-connection.js';
+import type { Clock, Instant } from '../time/clock.js';
+import {
+  CLOCK_TRUSTED_WITHIN_MS,
+  EXPIRE_IF_EQUAL,
+  REQUEST_WAIT_MS,
+  toTimeMs,
+  type Command,
+  type RedisConnection,
+} from './redis-connection.js';
 import { TimeBudget } from './time-budget.js';
 import {
   HEADER_BYTES,
   open,
+  type Opened,
   OVERHEAD_BYTES,
   readHeader,
   Refused,
@@ -68,20 +76,15 @@ export class RedisStore {
    * Loads and opens the copy; null when it cannot be opened, which is logged once. Its facts are now authenticated, and may
    * be others than those of the look.
    */
-  async load(
-    group: Group,
-    { at, bytes, redisMs }: Look,
-    { leftMs }: TimeBudget,
-  ): Promise<{ snapshot: Snapshot; facts: SealedFacts } | null> {
+  async load(group: Group, { bytes }: Look): Promise<Opened | null> {
     try {
       if (bytes > MAX_SHARED_BYTES + OVERHEAD_BYTES) throw new Refused('too-large');
       const command = ['GETRANGE', this.#value(group), '0', String(MAX_SHARED_BYTES + OVERHEAD_BYTES - 1)];
-      const [sealed] = await this.connection.send([command], new TimeBudget(leftMs + toTransferMs(bytes)));
+      const [sealed] = await this.connection.send([command], new TimeBudget(REQUEST_WAIT_MS + toTransferMs(bytes)));
       if (!Buffer.isBuffer(sealed)) throw new Refused('damaged');
-      const facts = readHeader(sealed, group);
-      const snapshot = await open(sealed, later(at, facts.asOfMs - redisMs), group);
+      const opened = await open(sealed, group);
       this.#reported = null;
-      return { snapshot, facts };
+      return opened;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       this.#report(error.reason);
@@ -90,22 +93,18 @@ export class RedisStore {
   }
 
   /** Stores a copy, unless it is too large or a newer one is there. Returns whether it did. */
-  async store(group: Group, snapshot: Snapshot, asOfMs: number): Promise<boolean> {
-    if (snapshot.buffer.byteLength > MAX_SHARED_BYTES) {
+  async store(group: Group, { list, durationMs, complete }: Snapshot, asOfMs: number): Promise<boolean> {
+    const json = await list.toJson(MAX_SHARED_BYTES);
+    if (!json) {
       this.#report('too-large');
       return false;
     }
-    const sealed = await seal(snapshot, asOfMs, group);
+    const sealed = await seal({ json, facts: { asOfMs, durationMs, complete } }, group);
     const { facts, redisMs } = await this.#look(group, new TimeBudget(BACKGROUND_MS));
     // one from the future is none
     if (facts && facts.asOfMs > asOfMs && facts.asOfMs <= redisMs) return false;
-    const command = [
-      'SET',
-      this.#value(group),
-      sealed,
-      'PX',
-      String(this.settings.SNAPSHOT_MAX_AGE_MS + KEEP_LONGER_MS),
-    ];
+    const keepMs = this.settings.SNAPSHOT_MAX_AGE_MS + KEEP_LONGER_MS;
+    const command = ['SET', this.#value(group), sealed, 'PX', String(keepMs)];
     await this.connection.send([command], new TimeBudget(BACKGROUND_MS + toTransferMs(sealed.length)));
     return true;
   }
@@ -142,9 +141,9 @@ export class RedisStore {
     const look = [['TIME'], ['STRLEN', value], ['GETRANGE', value, '0', String(HEADER_BYTES - 1)]];
     const replies = await this.connection.send([...lock, ...look], budget);
     const [time, bytes, header] = replies.slice(lock.length);
-    const [seconds, micros] = Array.isArray(time) ? (time as unknown[]).map(String) : [];
-    const redisMs = Number(seconds) * 1000 + Number(micros) / 1000;
-    if (!Number.isFinite(redisMs)) throw this.connection.failed('nonsense');
+    const redisMs = toTimeMs(time);
+    if (redisMs === null) throw this.connection.failed('nonsense');
+    if (Math.abs(redisMs - at.wall) > CLOCK_TRUSTED_WITHIN_MS) throw this.connection.failed('clock');
     return {
       at,
       redisMs,

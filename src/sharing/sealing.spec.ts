@@ -1,14 +1,15 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import type { IdentityMaterial } from '../auth/identity-material.js';
-import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
+import { account } from '../../test/support/sample-snapshots.js';
 import { HEADER_BYTES, open, OVERHEAD_BYTES, readHeader, Refused, seal, toGroup, type Group } from './sealing.js';
 
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 const KEY = newKey();
 const BANK = { BANK_BASE_URL: 'https://bank.example', BANK_AUTH_URL: 'https://auth.example' };
 const AS_OF_MS = Date.UTC(2026, 10, 21);
-const ASKED_AT = { wall: AS_OF_MS, monotonic: 0 };
+const FACTS = { asOfMs: AS_OF_MS, durationMs: 5, complete: true };
+const JSON_BYTES = new TextEncoder().encode(JSON.stringify([account()]));
 
 const material = (key = KEY, username = 'user') =>
   ({ certificate: { keyPem: key.export({ format: 'pem', type: 'pkcs8' }) }, username }) as unknown as IdentityMaterial;
@@ -23,8 +24,7 @@ const reasonOf = async (work: Promise<unknown>) => {
 
 async function scene(group?: Group) {
   const ours = group ?? (await toGroup(material(), BANK, null));
-  const snapshot = snapshotOf([account()]);
-  return { group: ours, snapshot, sealed: await seal(snapshot, AS_OF_MS, ours) };
+  return { group: ours, sealed: await seal({ json: JSON_BYTES, facts: FACTS }, ours) };
 }
 
 describe('a group', () => {
@@ -33,7 +33,7 @@ describe('a group', () => {
     const { group, sealed } = await scene();
     const same = await toGroup(material(sec1), BANK, null);
     expect(same.keyId).toBe(group.keyId);
-    expect((await open(sealed, ASKED_AT, same)).size).toBeGreaterThan(0);
+    expect((await open(sealed, same)).json).toEqual(JSON_BYTES);
   });
 
   it.each<[string, () => Promise<Group>]>([
@@ -46,42 +46,42 @@ describe('a group', () => {
     const { group, sealed } = await scene();
     const other = await toOther();
     expect(other.keyId).not.toBe(group.keyId);
-    expect(await reasonOf(open(sealed, ASKED_AT, other))).toBe('foreign');
+    expect(await reasonOf(open(sealed, other))).toBe('foreign');
     const disguised = { ...other, keyId: group.keyId, addresses: group.addresses };
-    expect(await reasonOf(open(sealed, ASKED_AT, disguised))).toBe('damaged');
+    expect(await reasonOf(open(sealed, disguised))).toBe('damaged');
   });
 
   it('stays the same with a new certificate and the same SNAPSHOT_KEY_FILE', async () => {
     const ownKey = randomBytes(32);
     const { sealed } = await scene(await toGroup(material(), BANK, ownKey));
     const renewed = await toGroup(material(newKey()), BANK, ownKey);
-    expect(await reasonOf(open(sealed, ASKED_AT, renewed))).toBeNull();
+    expect(await reasonOf(open(sealed, renewed))).toBeNull();
   });
 });
 
 describe('a sealed snapshot', () => {
-  it('is opened as it was', async () => {
-    const { group, snapshot, sealed } = await scene();
-    const opened = await open(sealed, ASKED_AT, group);
-    expect(Buffer.from(opened.buffer).equals(Buffer.from(snapshot.buffer))).toBe(true);
-    expect(opened).toMatchObject({ asOf: snapshot.asOf, durationMs: snapshot.durationMs, askedAt: ASKED_AT });
-    expect(readHeader(sealed, group)).toEqual({ asOfMs: AS_OF_MS, durationMs: snapshot.durationMs });
-    expect(sealed.length).toBe(snapshot.buffer.byteLength + OVERHEAD_BYTES);
+  it.each([true, false, null])('is opened as it was, complete: %s', async (complete) => {
+    const { group } = await scene();
+    const facts = { ...FACTS, complete };
+    const sealed = await seal({ json: JSON_BYTES, facts }, group);
+    expect(await open(sealed, group)).toEqual({ json: JSON_BYTES, facts });
+    expect(readHeader(sealed, group)).toEqual(facts);
+    expect(sealed.length).toBe(JSON_BYTES.length + OVERHEAD_BYTES);
   });
 
   it('never has the same IV or bytes twice, and shows nothing of its content', async () => {
-    const { group, snapshot, sealed } = await scene();
-    const again = await seal(snapshot, AS_OF_MS, group);
+    const { group, sealed } = await scene();
+    const again = await seal({ json: JSON_BYTES, facts: FACTS }, group);
     const parts = ([from, to]: readonly [number, number]) => [sealed.subarray(from, to), again.subarray(from, to)];
     const [[header, same], [iv, otherIv], [content, otherContent]] = [
-      parts([0, 60]),
-      parts([60, HEADER_BYTES]),
+      parts([0, 61]),
+      parts([61, HEADER_BYTES]),
       parts([HEADER_BYTES, HEADER_BYTES + 64]),
     ];
     expect(same).toEqual(header);
     expect(otherIv).not.toEqual(iv);
     expect(otherContent).not.toEqual(content);
-    expect(sealed.includes(snapshot.json(0).subarray(0, 24))).toBe(false);
+    expect(sealed.includes('Operating')).toBe(false);
   });
 
   it('is refused with any byte of its header changed, and with some of its content and tag', async () => {
@@ -90,7 +90,7 @@ describe('a sealed snapshot', () => {
     for (const place of places) {
       const altered = Buffer.from(sealed);
       altered[place] = (altered[place] as number) ^ 0x10;
-      expect([place, await reasonOf(open(altered, ASKED_AT, group))]).toEqual([
+      expect([place, await reasonOf(open(altered, group))]).toEqual([
         place,
         expect.stringMatching(/^(damaged|foreign)$/),
       ]);
@@ -101,7 +101,7 @@ describe('a sealed snapshot', () => {
     'is refused when only its first bytes are there (%p)',
     async (length) => {
       const { group, sealed } = await scene();
-      expect(await reasonOf(open(sealed.subarray(0, length), ASKED_AT, group))).toBe('damaged');
+      expect(await reasonOf(open(sealed.subarray(0, length), group))).toBe('damaged');
     },
   );
 });

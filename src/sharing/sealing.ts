@@ -1,20 +1,24 @@
 import { createHash, createPrivateKey, hkdfSync, webcrypto } from 'node:crypto';
+import { z } from 'zod';
 import type { IdentityMaterial } from '../auth/identity-material.js';
 import type { Settings } from '../config/settings.js';
-import { FORM_VERSION } from '../list/sections.js';
-import { Snapshot } from '../list/snapshot.js';
+import { accountSchema } from '../list/account-schema.js';
 
-/** Bytes: magic and version 4, key id 8, asOf 8, duration 8, hash of the addresses 32. All of it is authenticated. */
-const FACTS_BYTES = 60;
+/** Bytes: magic and version 4, key id 8, asOf 8, duration 8, hash of the addresses 32, complete 1. All of it is authenticated. */
+const FACTS_BYTES = 61;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-const MAGIC = Buffer.from('AGS\u0001', 'latin1');
+/** The form of an account, part of the key: a copy of another form is that of another group. */
+const ACCOUNT_FORM = JSON.stringify(z.toJSONSchema(accountSchema));
+/** `complete` by the value of its byte. */
+const COMPLETE = [null, false, true] as const;
+const MAGIC = Buffer.from('AGS\u0002', 'latin1');
 
 export const HEADER_BYTES = FACTS_BYTES + IV_BYTES;
 /** Bytes that sealing adds to a snapshot. */
 export const OVERHEAD_BYTES = HEADER_BYTES + TAG_BYTES;
 
-/** Instances with the same bank addresses, user, key and snapshot format. No others can open a copy that one of them sealed. */
+/** Instances with the same bank addresses, user, key and form of an account. No others can open a copy that one of them sealed. */
 export interface Group {
   /** Id of the key: 16 hex digits, part of the names in Redis. Reveals nothing about the key. */
   readonly keyId: string;
@@ -36,7 +40,7 @@ export async function toGroup(
   const addresses = [BANK_BASE_URL, BANK_AUTH_URL];
   const derive = (purpose: string, bytes: number) => {
     const info = createHash('sha256')
-      .update(JSON.stringify([purpose, ...addresses, username, FORM_VERSION]))
+      .update(JSON.stringify([purpose, ...addresses, username, ACCOUNT_FORM]))
       .digest();
     return Buffer.from(hkdfSync('sha256', secret, 'accounts-gateway', info, bytes));
   };
@@ -53,6 +57,15 @@ export interface SealedFacts {
   readonly asOfMs: number;
   /** Duration of the refresh, ms. */
   readonly durationMs: number;
+  /** True if the bank's own count agreed; null without a count. */
+  readonly complete: boolean | null;
+}
+
+/** A list of accounts before it is sealed, or after it was opened. */
+export interface Opened {
+  /** The accounts as JSON in UTF-8. */
+  readonly json: Uint8Array<ArrayBuffer>;
+  readonly facts: SealedFacts;
 }
 
 /** The bytes were not sealed by this group. `reason` is one word for the log. */
@@ -65,16 +78,17 @@ export class Refused extends Error {
   }
 }
 
-/** Encrypts a snapshot with AES-256-GCM, in a thread of the pool. A random IV is safe for 2^32 snapshots of one key. */
-export async function seal({ buffer, durationMs }: Snapshot, asOfMs: number, group: Group): Promise<Buffer> {
+/** Encrypts a list with AES-256-GCM, in a thread of the pool. A random IV is safe for 2^32 lists of one key. */
+export async function seal({ json, facts }: Opened, group: Group): Promise<Buffer> {
   const header = Buffer.alloc(HEADER_BYTES);
   MAGIC.copy(header);
   header.write(group.keyId, 4, 'hex');
-  header.writeDoubleBE(asOfMs, 12);
-  header.writeDoubleBE(durationMs, 20);
+  header.writeDoubleBE(facts.asOfMs, 12);
+  header.writeDoubleBE(facts.durationMs, 20);
   group.addresses.copy(header, 28);
+  header.writeUInt8(COMPLETE.indexOf(facts.complete), 60);
   webcrypto.getRandomValues(header.subarray(FACTS_BYTES));
-  const content = await webcrypto.subtle.encrypt(toAlgorithm(header), group.key, buffer);
+  const content = await webcrypto.subtle.encrypt(toAlgorithm(header), group.key, json);
   return Buffer.concat([header, Buffer.from(content)]);
 }
 
@@ -84,16 +98,16 @@ export function readHeader(sealed: Buffer, group: Group): SealedFacts {
   if (!MAGIC.equals(sealed.subarray(0, 4))) throw new Refused('damaged');
   const isOurs = sealed.toString('hex', 4, 12) === group.keyId && group.addresses.equals(sealed.subarray(28, 60));
   if (!isOurs) throw new Refused('foreign');
-  return { asOfMs: sealed.readDoubleBE(12), durationMs: sealed.readDoubleBE(20) };
+  const complete = COMPLETE[sealed.readUInt8(60)] ?? null;
+  return { asOfMs: sealed.readDoubleBE(12), durationMs: sealed.readDoubleBE(20), complete };
 }
 
-/** Decrypts a snapshot, in a thread of the pool. @throws Refused */
-export async function open(sealed: Buffer, askedAt: Snapshot['askedAt'], group: Group): Promise<Snapshot> {
-  const { durationMs } = readHeader(sealed, group);
+/** Decrypts a list, in a thread of the pool. @throws Refused */
+export async function open(sealed: Buffer, group: Group): Promise<Opened> {
+  const facts = readHeader(sealed, group);
   try {
     const content = sealed.subarray(HEADER_BYTES);
-    const buffer = await webcrypto.subtle.decrypt(toAlgorithm(sealed), group.key, content);
-    return new Snapshot(buffer, { askedAt, durationMs });
+    return { json: new Uint8Array(await webcrypto.subtle.decrypt(toAlgorithm(sealed), group.key, content)), facts };
   } catch (error) {
     throw new Refused('damaged', { cause: error });
   }

@@ -2,28 +2,33 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { Settings } from '../config/settings.js';
+import { BankSource } from '../list/bank-source.js';
+import { ListModule } from '../list/list.module.js';
+import { SnapshotSource } from '../list/snapshot-source.js';
 import { Log } from '../telemetry/log.js';
 import { Clock } from '../time/clock.js';
-import type { SharedSnapshots } from './shared-snapshots.js';
+import { Sharing } from './sharing.js';
 
-/** Injects SharedSnapshots; null without REDIS_URL and SNAPSHOT_FILE, and none of its code is loaded then. */
-export const SHARED_SNAPSHOTS = Symbol('SharedSnapshots');
-
-/** The snapshot shared between instances and kept over restarts. */
+/** Snapshots shared between instances and kept over restarts: sources around the bank's. */
 @Module({
-  imports: [AuthModule],
-  providers: [{ provide: SHARED_SNAPSHOTS, useFactory: start, inject: [Settings, Clock, Log, IdentityHolder] }],
-  exports: [SHARED_SNAPSHOTS],
+  imports: [AuthModule, ListModule],
+  providers: [
+    { provide: Sharing, useFactory: startSharing, inject: [BankSource, Settings, Clock, Log, IdentityHolder] },
+    { provide: SnapshotSource, useExisting: Sharing },
+  ],
+  exports: [Sharing, SnapshotSource],
 })
 export class SharingModule {}
 
-async function start(
+/** Connects to Redis, waiting at most 1.2 s. Without REDIS_URL and SNAPSHOT_FILE none of their code is loaded. */
+async function startSharing(
+  bank: BankSource,
   settings: Settings,
   clock: Clock,
   { logger }: Log,
   identities: IdentityHolder,
-): Promise<SharedSnapshots | null> {
-  if (settings.REDIS_URL === undefined && settings.SNAPSHOT_FILE === undefined) return null;
-  const sharing = await import('./shared-snapshots.js');
-  return sharing.SharedSnapshots.start(settings, clock, logger, identities);
+): Promise<Sharing> {
+  if (settings.REDIS_URL === undefined && settings.SNAPSHOT_FILE === undefined) return new Sharing(bank, null, null);
+  const { createSharing } = await import('./create-sharing.js');
+  return createSharing({ bank, settings, clock, logger, identities });
 }

@@ -2,9 +2,11 @@ import { existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { readSmallFile } from '../config/small-file.js';
+import { ListEnded } from '../list/list-thread.js';
 import type { Snapshot } from '../list/snapshot.js';
 import { later, type Clock } from '../time/clock.js';
 import { open, readHeader, Refused, seal, type Group } from './sealing.js';
+import { toSnapshot } from './stored-snapshot.js';
 
 const WRITE_EVERY_MS = 10_000;
 /** Limit of the file, bytes. Only a list near its own limit (600 MB) needs more: it is read anew after a restart. */
@@ -20,7 +22,7 @@ export class SnapshotFile {
   #writtenAt = -Infinity;
   /** Work on the file, one after the other. */
   #work: Promise<void> = Promise.resolve();
-  #failing = false;
+  #failing: string | null = null;
 
   /** @param maxAgeMs copies older than this are not served */
   constructor(
@@ -31,6 +33,11 @@ export class SnapshotFile {
     private readonly maxAgeMs: number,
   ) {}
 
+  /** The reason why the file cannot be written, one word; null if it can. */
+  get failing(): string | null {
+    return this.#failing;
+  }
+
   /** Reads the copy of an earlier run; null without one that may be served. Its age goes by the machine's wall clock. */
   async read(): Promise<Snapshot | null> {
     if (!existsSync(this.path)) return null;
@@ -40,7 +47,7 @@ export class SnapshotFile {
       const now = this.clock.now();
       const ageMs = now.wall - readHeader(sealed, group).asOfMs;
       if (ageMs > this.maxAgeMs || ageMs < -CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
-      const snapshot = await open(sealed, later(now, -ageMs), group);
+      const snapshot = await toSnapshot(await open(sealed, group), later(now, -ageMs));
       const { size: accounts, complete } = snapshot;
       this.logger.info({ event: 'snapshot.refreshed', accounts, complete, source: 'file' }, 'accounts restored');
       return snapshot;
@@ -78,24 +85,40 @@ export class SnapshotFile {
     if (!snapshot) return;
     this.#writtenAt = performance.now();
     this.#do(async () => {
-      const sealed = await seal(snapshot, snapshot.askedAt.wall, await this.group());
-      await write(this.path, sealed);
+      const { list, durationMs, complete, askedAt } = snapshot;
+      const json = await list.toJson(MAX_FILE_BYTES);
+      // one of more is read from the bank after a restart
+      if (!json) return;
+      const facts = { asOfMs: askedAt.wall, durationMs, complete };
+      await write(this.path, await seal({ json, facts }, await this.group()));
     });
   }
 
   #do(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).then(
-      () => {
-        this.#failing = false;
-      },
-      ({ code: reason = 'unknown' }: NodeJS.ErrnoException) => {
-        const fields = { event: 'sharing.unavailable', what: 'file', reason };
-        if (!this.#failing) this.logger.warn(fields, `SNAPSHOT_FILE cannot be written (${reason})`);
-        this.#failing = true;
-      },
+      () => this.#noteOutcome(null),
+      // the snapshot was replaced meanwhile: the next one is written
+      (error: unknown) => (error instanceof ListEnded ? undefined : this.#noteOutcome(toReason(error))),
     );
   }
+
+  /** Logs each change. */
+  #noteOutcome(reason: string | null): void {
+    const before = this.#failing;
+    this.#failing = reason;
+    if (reason === before) return;
+    if (reason === null) {
+      this.logger.info({ event: 'sharing.recovered', what: 'file' }, 'SNAPSHOT_FILE can be written again');
+    } else {
+      this.logger.warn(
+        { event: 'sharing.unavailable', what: 'file', code: 'snapshot-not-stored', owner: 'operator', reason },
+        `SNAPSHOT_FILE cannot be written (${reason}): after a restart, callers wait for the bank`,
+      );
+    }
+  }
 }
+
+const toReason = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';
 
 /** Writes the file as a whole or not at all, even if the machine crashes. */
 async function write(path: string, sealed: Buffer): Promise<void> {

@@ -16,14 +16,14 @@ export class CachedSnapshot {
     @Inject(Settings) private readonly limits: FreshnessLimits,
   ) {}
 
-  /** The last snapshot, servable or not. */
+  /** The last snapshot, servable or not; null if its thread has died. */
   get snapshot(): Snapshot | null {
-    return this.#snapshot;
+    return this.#snapshot?.list.hasEnded ? null : this.#snapshot;
   }
 
   /** Milliseconds since the bank was asked; Infinity without a snapshot. */
   get ageMs(): number {
-    return this.#snapshot ? this.#ageOf(this.#snapshot) : Infinity;
+    return this.snapshot ? this.#ageOf(this.snapshot) : Infinity;
   }
 
   get isFresh(): boolean {
@@ -37,30 +37,35 @@ export class CachedSnapshot {
 
   /** True when the last refresh listed no accounts and an earlier one had some. */
   get isEmptied(): boolean {
-    return this.#listedAccounts && this.#snapshot?.size === 0;
+    return this.#listedAccounts && this.snapshot?.size === 0;
   }
 
   /** The snapshot, unless it is past its maximum age. */
   get servable(): Snapshot | null {
-    return this.ageMs <= this.limits.SNAPSHOT_MAX_AGE_MS ? this.#snapshot : null;
+    return this.ageMs <= this.limits.SNAPSHOT_MAX_AGE_MS ? this.snapshot : null;
   }
 
   /** Time at which the snapshot stops being served, ISO 8601; null without one. */
   get expiresAt(): string | null {
-    return this.#snapshot && new Date(Date.parse(this.#snapshot.asOf) + this.limits.SNAPSHOT_MAX_AGE_MS).toISOString();
+    return this.snapshot && expiresAt(this.snapshot, this.limits);
   }
 
   /** The snapshot when it satisfies the caller without a refresh. */
   find(wanted: Freshness): Snapshot | null {
-    if (!this.#snapshot || this.#isRestored) return null;
-    return this.ageMs <= maxCachedAgeMs(wanted, this.#snapshot.durationMs, this.limits) ? this.#snapshot : null;
+    const { snapshot } = this;
+    if (!snapshot || this.#isRestored) return null;
+    return this.ageMs <= maxCachedAgeMs(wanted, snapshot.durationMs, this.limits) ? snapshot : null;
   }
 
   /** Takes the result of a refresh, unless the cached snapshot is newer. Returns the one that is cached then. */
   replace(newer: Snapshot): Snapshot {
-    if (this.#snapshot && this.#ageOf(newer) > this.#ageOf(this.#snapshot)) return this.#snapshot;
+    const { snapshot: cached } = this;
+    if (cached && this.#ageOf(newer) > this.#ageOf(cached)) {
+      newer.list.retire();
+      return cached;
+    }
+    this.drop();
     if (newer.size > 0) this.#listedAccounts = true;
-    this.#isRestored = false;
     this.#snapshot = newer;
     return newer;
   }
@@ -71,9 +76,16 @@ export class CachedSnapshot {
     this.#isRestored = true;
   }
 
+  /** Answers that are being built from it are still sent. */
   drop(): void {
+    this.#snapshot?.list.retire();
     this.#snapshot = null;
     this.#isRestored = false;
+  }
+
+  /** Ends the thread of the list, at a stop. */
+  async end(): Promise<void> {
+    await this.#snapshot?.list.end();
   }
 
   /** Accepts an empty list as correct. */
@@ -84,4 +96,12 @@ export class CachedSnapshot {
   #ageOf({ askedAt }: Snapshot): number {
     return Math.max(0, this.clock.since(askedAt));
   }
+}
+
+/** When a snapshot stops being served, ISO 8601. */
+export function expiresAt(
+  { asOf }: Pick<Snapshot, 'asOf'>,
+  limits: Pick<FreshnessLimits, 'SNAPSHOT_MAX_AGE_MS'>,
+): string {
+  return new Date(Date.parse(asOf) + limits.SNAPSHOT_MAX_AGE_MS).toISOString();
 }

@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.js';
+import type { StoredCopy } from '../list/snapshot-source.js';
 
 /** Freshness that a caller asks for through Cache-Control (RFC 9111 §5.2.1, docs/api.md#freshness). */
 export interface Freshness {
@@ -55,6 +56,14 @@ export const maxLeadMs = ({ maxAge }: Freshness): number => Math.max(NOW_MS, toM
 export function satisfies(wanted: Freshness, leadMs: number, durationMs: number, limits: FreshnessLimits): boolean {
   if (wanted.noCache) return leadMs <= nowMs(durationMs);
   return leadMs <= (wanted.maxAge === null ? Math.max(limits.SNAPSHOT_MAX_AGE_MS, durationMs) : maxLeadMs(wanted));
+}
+
+/** True if another instance's copy satisfies a caller instead of a refresh that begins now. */
+export function acceptsCopy(wanted: Freshness, copy: StoredCopy, limits: FreshnessLimits): boolean {
+  const maxMs = maxCachedAgeMs(wanted, copy.durationMs, limits);
+  if (copy.leadMs <= maxMs) return true;
+  // it was in flight already, as a refresh that callers of this instance join may be
+  return copy.isAwaited && copy.leadMs <= maxLeadMs(wanted);
 }
 
 /** A refresh no older than this counts as current, ms. */

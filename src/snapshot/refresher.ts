@@ -6,16 +6,14 @@ import { Settings } from '../config/settings.js';
 import { Log } from '../telemetry/log.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import { PROBLEMS } from '../errors/problem-table.js';
-import type { SharedSnapshots } from '../sharing/shared-snapshots.js';
-import { SHARED_SNAPSHOTS } from '../sharing/sharing.module.js';
 import { Activity } from '../telemetry/activity.js';
 import { inRefreshSpan, Waiting } from '../telemetry/spans.js';
 import { BackOff } from '../time/back-off.js';
 import { Clock, type Instant } from '../time/clock.js';
 import { CachedSnapshot } from './cached-snapshot.js';
-import type { Freshness } from './freshness.js';
+import { acceptsCopy, type Freshness, type FreshnessLimits } from './freshness.js';
 import type { Snapshot } from '../list/snapshot.js';
-import { SnapshotReader, type ReadSnapshot } from '../list/snapshot-reader.js';
+import { SnapshotSource, type ReadSnapshot } from '../list/snapshot-source.js';
 
 export interface Refresh {
   readonly id: string;
@@ -32,20 +30,20 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   readonly #stop = new AbortController();
   #inFlight: Refresh | null = null;
   #failed = false;
-  /** The identity that the last refresh began with. */
-  #askedAs = 0;
+  /** True if another identity took over after the refresh in flight, or the last one, had begun. */
+  #isOfOldIdentity = false;
 
   constructor(
     private readonly cached: CachedSnapshot,
-    @Inject(SnapshotReader) private readonly reader: Pick<SnapshotReader, 'read'>,
-    @Inject(SHARED_SNAPSHOTS) private readonly shared: Pick<SharedSnapshots, 'read' | 'restore'> | null,
-    @Inject(Settings) private readonly settings: Pick<Settings, 'SNAPSHOT_READ_TIMEOUT_MS'>,
+    private readonly source: SnapshotSource,
+    @Inject(Settings) private readonly limits: FreshnessLimits,
     private readonly clock: Clock,
     @Inject(Log) private readonly log: Pick<Log, 'logger'>,
     private readonly activity: Activity,
     private readonly condition: BankCondition,
   ) {
     this.#backOff = new BackOff(clock);
+    activity.on('identityReplaced', () => this.#onIdentityReplaced());
   }
 
   get inFlight(): Refresh | null {
@@ -57,23 +55,27 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     return this.#failed;
   }
 
-  /** The back-off, which a new identity ends: what was refused to the old one may be granted to it. */
-  get backOff(): BackOff {
-    if (this.#askedAs !== this.condition.identity) this.#backOff.resetBackOff();
+  /** The back-off after failures, which is also the circuit breaker. */
+  get backOff(): Pick<BackOff, 'waiting' | 'circuit' | 'lastError' | 'status'> {
     return this.#backOff;
+  }
+
+  /** Ends the back-off: the next caller starts a refresh. */
+  resetBackOff(): void {
+    this.#backOff.resetBackOff();
   }
 
   /** Takes the copy of an earlier run. */
   async onModuleInit(): Promise<void> {
-    const earlier = await this.shared?.restore();
+    const earlier = await this.source.restore();
     if (earlier) this.cached.restore(earlier);
   }
 
   /** Starts a refresh; there must be none in flight. @throws GatewayError the last failure, during the back-off */
   start(wanted: Freshness): Refresh {
-    const { waiting: failure } = this.backOff;
+    const { waiting: failure } = this.#backOff;
     if (failure) throw failure;
-    this.#askedAs = this.condition.identity;
+    this.#isOfOldIdentity = false;
     const id = randomUUID();
     const startedAt = this.clock.now();
     const waiting = new Waiting();
@@ -86,24 +88,33 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     return this.#inFlight;
   }
 
-  /** Ends the refresh in flight, so that its lock can be released. */
+  /** Ends the refresh in flight, so that its lock can be released, and then what keeps the cached list. */
   async onApplicationShutdown(): Promise<void> {
     this.#stop.abort(new GatewayError('stopping', 'This instance is stopping.'));
     await this.#inFlight?.result.catch(() => undefined);
+    await this.source.close();
+    await this.cached.end();
+  }
+
+  /** What was refused to the old identity may be granted to the new one, also by a refresh that fails only later. */
+  #onIdentityReplaced(): void {
+    this.#isOfOldIdentity = true;
+    this.#backOff.resetBackOff();
   }
 
   async #refresh(id: string, wanted: Freshness): Promise<Snapshot> {
-    const { SNAPSHOT_READ_TIMEOUT_MS: readTimeoutMs } = this.settings;
     const started = performance.now();
-    const timeout = AbortSignal.timeout(readTimeoutMs);
-    const signal = AbortSignal.any([timeout, this.#stop.signal]);
     try {
-      const read = await (this.shared?.read(this.reader, id, signal, wanted) ?? this.reader.read(id, signal));
+      const read = await this.source.read({
+        refreshId: id,
+        signal: this.#stop.signal,
+        accepts: (copy) => acceptsCopy(wanted, copy, this.limits),
+      });
       // another instance counts its own refresh
-      if (read.source !== 'shared') this.activity.emit('refreshEnded', { ms: performance.now() - started, code: null });
+      if (read.source === 'bank') this.activity.emit('refreshEnded', { ms: performance.now() - started, code: null });
       return this.#succeeded(read, id);
     } catch (thrown) {
-      const error = timeout.aborted ? tooSlow(readTimeoutMs) : toGatewayError(thrown);
+      const error = toGatewayError(thrown);
       if (error.code === 'stopping') throw error;
       this.activity.emit('refreshEnded', { ms: performance.now() - started, code: error.code });
       throw this.#toFailure(error, id);
@@ -111,7 +122,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Returns the snapshot that is cached now, which may be a newer one. */
-  #succeeded({ snapshot, pages, source = 'bank' }: ReadSnapshot, refreshId: string): Snapshot {
+  #succeeded({ snapshot, pages, source }: ReadSnapshot, refreshId: string): Snapshot {
     this.#failed = false;
     this.#backOff.succeeded();
     this.condition.succeeded('refresh');
@@ -142,6 +153,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
     const { code, owner, detail, needsSomeone } = error;
     if (code === 'access-not-granted') this.cached.drop();
     const waiting = this.#backOff.failed(error);
+    if (this.#isOfOldIdentity) this.#backOff.resetBackOff();
     this.condition.failed('refresh', error);
     const retryInMs = Math.round(waiting.retryAfterMs ?? 0);
     const fields = { event: 'snapshot.failed', refreshId, code, owner, detail, retryInMs };
@@ -155,6 +167,3 @@ const toAttributes = ({ size, complete }: Snapshot) => ({
   'accounts_gateway.accounts': size,
   ...(complete !== null && { 'accounts_gateway.complete': complete }),
 });
-
-const tooSlow = (ms: number) =>
-  new GatewayError('bank-timeout', `The bank sent no complete list within ${ms} ms (SNAPSHOT_READ_TIMEOUT_MS).`);

@@ -14,8 +14,7 @@ import { ANY, type Freshness } from './freshness.js';
 import { account, snapshotOf } from '../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../test/support/snapshot-cache.js';
 import type { SnapshotCache } from './snapshot-cache.js';
-import type { ReadSnapshot } from '../list/snapshot-reader.js';
-import { Snapshot } from '../list/snapshot.js';
+import type { ReadSnapshot, RefreshRequest } from '../list/snapshot-source.js';
 
 const FRESH_MS = 10_000;
 const MAX_AGE_MS = 300_000;
@@ -44,7 +43,7 @@ class Scene {
 
   constructor(settings: Settings) {
     const { clock, log } = this;
-    const read = (refreshId: string, signal: AbortSignal) => {
+    const read = ({ refreshId, signal }: RefreshRequest) => {
       const refresh = { ...Promise.withResolvers<ReadSnapshot>(), refreshId, signal, askedAt: clock.now() };
       signal.addEventListener('abort', () => refresh.reject(signal.reason));
       this.asked.push(refresh);
@@ -63,8 +62,8 @@ class Scene {
 
   answer(count = 3, complete: boolean | null = true): void {
     const { askedAt, resolve } = this.asked.at(-1) as PendingRefresh;
-    const { buffer } = snapshotOf(listOf(count), complete, askedAt);
-    resolve({ snapshot: new Snapshot(buffer, { askedAt, durationMs: this.clock.since(askedAt) }), pages: 1 });
+    const snapshot = snapshotOf(listOf(count), complete, askedAt, this.clock.since(askedAt));
+    resolve({ snapshot, pages: 1, source: 'bank' });
   }
 
   /** The answer of another instance, `ageMs` old. */
@@ -101,7 +100,7 @@ const scene = (settings: Settings = {}) => new Scene(settings);
 describe('one caller', () => {
   const HIT = { cache: 'hit', stale: false, failure: null };
   const REFRESHED = { stale: false, failure: null, ageMs: 0, snapshot: { size: 4 } };
-  const STALE = { cache: 'stale', stale: true, snapshot: { size: 3 } };
+  const STALE = { cache: 'refreshed', stale: true, snapshot: { size: 3 } };
   const timeout = { code: 'bank-timeout', status: 504 };
   const notCached = { code: 'not-cached', status: 504 };
   const unreachable = { code: 'bank-unreachable', status: 503 };
@@ -119,7 +118,7 @@ describe('one caller', () => {
     [FRESH_MS + 1, ONLY_IF_CACHED, 'unasked', { ...HIT, stale: true }],
     [5001, { ...ONLY_IF_CACHED, maxAge: 5 }, 'unasked', notCached],
     [5001, maxAge(5), 'answers', { ...REFRESHED, cache: 'request' }],
-    [FRESH_MS + 1, ANY, 'answers', { ...REFRESHED, cache: 'stale' }],
+    [FRESH_MS + 1, ANY, 'answers', { ...REFRESHED, cache: 'refreshed' }],
     [FRESH_MS + 1, ANY, 'hangs', { ...STALE, ageMs: FRESH_MS + 1, failure: null }],
     [FRESH_MS + 1, NO_CACHE, 'hangs', timeout],
     [FRESH_MS + 1, maxAge(60), 'hangs', timeout],
@@ -207,14 +206,6 @@ describe('one refresh in flight', () => {
     expect(here.asked).toHaveLength(2);
   });
 
-  it('is given up after the time for a whole refresh', async () => {
-    const here = scene({ SNAPSHOT_READ_TIMEOUT_MS: 30 });
-    const error = await refusalOf(() => here.snapshots.get(ANY));
-    expect([error.code, error.detail]).toEqual(['bank-timeout', expect.stringContaining('SNAPSHOT_READ_TIMEOUT_MS')]);
-    expect(here.asked[0]?.signal.aborted).toBe(true);
-    expect(here.snapshots.status()).toMatchObject({ circuit: 'open' });
-  });
-
   it('that began too long ago for max-age is waited for, and another follows', async () => {
     const here = scene();
     const first = here.snapshots.get(ANY);
@@ -295,7 +286,7 @@ describe('the back-off', () => {
 
   it.each<[string, (here: Scene) => void]>([
     ['an operator', ({ snapshots }) => snapshots.reload()],
-    ['a new identity, to which more may be granted', ({ parts }) => parts.condition.identityReplaced()],
+    ['a new identity, to which more may be granted', ({ parts }) => parts.activity.emit('identityReplaced')],
   ])('is ended by %s', async (_who, end) => {
     const here = await scene().beginFailing('access-not-granted');
     expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('access-not-granted');
@@ -307,7 +298,7 @@ describe('the back-off', () => {
 
   it('applies to a new identity as soon as it has failed', async () => {
     const here = scene();
-    here.parts.condition.identityReplaced();
+    here.parts.activity.emit('identityReplaced');
     await here.beginFailing();
     await refusalOf(() => here.snapshots.get(ANY));
     expect(here.asked).toHaveLength(1);
@@ -316,7 +307,7 @@ describe('the back-off', () => {
   it('does not apply to a new identity when a refresh of the old one fails late', async () => {
     const here = scene();
     const getting = refusalOf(() => here.snapshots.get(ANY));
-    here.parts.condition.identityReplaced();
+    here.parts.activity.emit('identityReplaced');
     here.fail('bank-refused');
     await getting;
     await here.begin();
@@ -468,7 +459,7 @@ describe('a copy from before the start', () => {
   it('is served at once, marked stale, during the first refresh, however young it is', async () => {
     const here = restored();
     for (let call = 0; call < 2; call++)
-      expect(await here.snapshots.get(ANY)).toMatchObject({ stale: true, cache: 'stale', failure: null });
+      expect(await here.snapshots.get(ANY)).toMatchObject({ stale: true, cache: 'refreshed', failure: null });
     expect(here.snapshots.status()).toMatchObject({ servable: true, stale: true, accounts: 2 });
     expect(here.asked).toHaveLength(1);
     here.answer(5);

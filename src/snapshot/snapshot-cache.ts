@@ -5,7 +5,7 @@ import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 import { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import { CachedSnapshot } from './cached-snapshot.js';
+import { CachedSnapshot, expiresAt } from './cached-snapshot.js';
 import { allowsStale, ANY, maxAgeWithoutRefreshMs, maxLeadMs, satisfies, type Freshness } from './freshness.js';
 import { Refresher } from './refresher.js';
 import type { Snapshot } from '../list/snapshot.js';
@@ -16,8 +16,13 @@ export interface ServedSnapshot {
   readonly ageMs: number;
   /** Older than SNAPSHOT_FRESH_MS, served because the bank is slow or failing. */
   readonly stale: boolean;
-  /** RFC 9211: served from the cache; or forwarded since nothing was cached, it was too old, or the caller asked for it. */
-  readonly cache: 'hit' | 'miss' | 'stale' | 'request';
+  /** When the snapshot stops being served, ISO 8601. */
+  readonly expiresAt: string;
+  /**
+   * Served from the cache; or from a refresh, because nothing was cached, because the cached snapshot was too old, or because the
+   * caller asked for one.
+   */
+  readonly cache: 'hit' | 'miss' | 'refreshed' | 'request';
   /** The failure that a stale answer hides. */
   readonly failure: ProblemCode | null;
 }
@@ -60,12 +65,12 @@ export class SnapshotCache {
   async get(wanted: Freshness, caller: Caller = {}): Promise<ServedSnapshot> {
     const cached = this.getCached(wanted);
     if (cached) return cached;
-    const { inFlight, backOff } = this.refresher;
+    const { inFlight } = this.refresher;
     // read once: it becomes null as time passes
-    const { waiting: failure } = backOff;
+    const { waiting: failure } = this.refresher.backOff;
     if (!inFlight && failure) return this.#staleOr(failure, wanted, 'hit');
     const { snapshot, isFresh } = this.cached;
-    const outcome = snapshot === null ? 'miss' : isFresh ? 'request' : 'stale';
+    const outcome = toOutcome(snapshot, isFresh);
     try {
       return await this.#wait(wanted, caller, outcome);
     } catch (thrown) {
@@ -101,7 +106,7 @@ export class SnapshotCache {
 
   /** Ends the back-off, and accepts an empty list: for SIGHUP. */
   reload(): void {
-    this.refresher.backOff.resetBackOff();
+    this.refresher.resetBackOff();
     this.cached.acceptEmptied();
   }
 
@@ -186,7 +191,7 @@ export class SnapshotCache {
 
   #serve(snapshot: Snapshot, cache: CacheOutcome): ServedSnapshot {
     const ageMs = Math.max(0, this.clock.since(snapshot.askedAt));
-    return { snapshot, ageMs, stale: false, cache, failure: null };
+    return { snapshot, ageMs, stale: false, expiresAt: expiresAt(snapshot, this.settings), cache, failure: null };
   }
 
   /** The cached snapshot, marked; null when it is past its maximum age. */
@@ -202,6 +207,12 @@ export class SnapshotCache {
     if (older) return older;
     throw thrown;
   }
+}
+
+/** Why a refresh is needed. */
+function toOutcome(cached: Snapshot | null, isFresh: boolean): CacheOutcome {
+  if (cached === null) return 'miss';
+  return isFresh ? 'request' : 'refreshed';
 }
 
 const overloaded = (max: number) =>

@@ -9,8 +9,11 @@ export interface RequestFields {
   logged?: boolean;
   /** The server span of the request, while traces are sent. */
   readonly span: Span | undefined;
-  /** The state of the cache. `request`: the caller asked for a refresh. */
-  cache?: 'hit' | 'miss' | 'stale' | 'request';
+  /**
+   * The snapshot of the answer: cached; from a refresh, because nothing was cached, the cached one was too old, or the caller asked
+   * for it; or an older one, marked stale.
+   */
+  cache?: 'hit' | 'miss' | 'refreshed' | 'request' | 'stale';
   /** The refresh that the request waited for. */
   refreshId?: string;
   /** The code of the problem response, and the party that must act. */

@@ -35,11 +35,14 @@ describe('the list', () => {
     expect(pages.map(({ accounts }) => accounts.length)).toEqual([50, 50, 20]);
     const all = pages.flatMap(({ accounts }) => accounts);
     expect(new Set(all.map(({ id }) => id)).size).toBe(120);
-    const { compare } = new Intl.Collator('und', { numeric: true });
+    const { compare } = new Intl.Collator('en', { numeric: true });
+    const { asOf, expiresAt } = pages[0]?.snapshot as Readonly<Record<'asOf' | 'expiresAt', string>>;
+    expect(Date.parse(expiresAt) - Date.parse(asOf)).toBe(300_000);
     const names = all.map(({ name }) => name);
     expect(names).toEqual(names.toSorted(compare));
     expect(pages[0]?.snapshot).toEqual({
       asOf: expect.stringMatching(/^\d{4}-.*Z$/),
+      expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
       stale: false,
       complete: true,
     });

@@ -19,6 +19,7 @@ const location = `http://127.0.0.1:${elsewhere.port}/`;
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 const network = { code: 'bank-unreachable', status: 503, owner: 'network' } as const;
 const limited = { code: 'bank-rate-limited', status: 503, owner: 'bank' } as const;
+const certificate = { code: 'certificate-rejected', status: 502, owner: 'operator' } as const;
 const credentials = { code: 'credentials-rejected', status: 502, owner: 'operator' } as const;
 
 type Expected = Pick<FaultCase, 'code' | 'status' | 'owner'>;
@@ -79,9 +80,9 @@ describe('a failure of the account list is reported by its code', () => {
     ['504', status(504), unavailable, 2],
     ['ibans a text', withField('ibans', `"${PLANTED.iban}"`), invalid],
     ['an amount that is no number', withField('beginOfDayAmount', `"${PLANTED.text}"`), invalid],
-    // at once on a fresh socket, since the first was a reused one, and once more after a moment
-    ['closed before an answer', ({ socket }) => void socket.destroy(), network, 3],
-    ['reset before an answer', ({ socket }) => resetUnder(socket as TLSSocket), network, 3],
+    // over a kept connection, then over two fresh ones
+    ['closed before an answer', ({ socket }) => void socket.destroy(), certificate, 3],
+    ['reset before an answer', ({ socket }) => resetUnder(socket as TLSSocket), certificate, 3],
     [
       'reset within the body',
       ({ socket }) => {

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import prepare from '../support/build-sources.js';
 import { startBrowser } from '../support/client-pages.js';
 import { closeAll } from '../support/closing.js';
+import { hasChromium } from '../support/tools.js';
 import { PAGE_STATES, type PageState } from './page-states.js';
 
 interface Picture {
@@ -34,6 +35,7 @@ const PICTURES: readonly Picture[] = [
 ];
 
 prepare();
+if (!hasChromium()) throw new Error('npm run pictures needs chromium (apt-get install chromium)');
 const browser = await startBrowser();
 for (const [state, pictures] of Map.groupBy(PICTURES, (each) => each.state)) {
   const gateway = await (PAGE_STATES[state] as PageState).arrange(true);

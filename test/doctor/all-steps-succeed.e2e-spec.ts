@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import forge from 'node-forge';
 import { toKeyPair } from '../../src/sandbox/identity/key-pair.js';
+import { MovedClock } from '../support/moved-clock.js';
 import { createPfx, openPfx } from '../../src/sandbox/identity/pfx.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { examineWith, expectWellFormed, type Examination } from '../support/examination.js';
@@ -45,6 +46,18 @@ describe('the doctor, where all is well', () => {
     }
   }
 
+  it.each([
+    [600_000, '(599|60[01]) s ahead of'],
+    [-600_000, '(599|60[01]) s behind'],
+  ])('warns of a clock that differs from that of the bank by %i ms', async (ms, words) => {
+    const clock = new MovedClock();
+    clock.moveWall(ms);
+    const { step, exitCode } = await examineWith(toEnvironment(bank), { clock });
+    expect(step('token')).toMatchObject({ status: 'warning', code: 'clock-skewed', owner: 'operator' });
+    expect(step('token').problem).toMatch(new RegExp(words));
+    expect(exitCode).toBe(0);
+  });
+
   it('shows the facts of each step, costs one token and one page, and leaves nothing open', async () => {
     bank.onAccounts = listSample(3);
     const [before, asked] = [openSockets(), bank.requests.length];
@@ -69,7 +82,7 @@ describe('the doctor, where all is well', () => {
         { subject: expect.stringContaining('Sandbox Bank Root CA') },
       ],
     });
-    expect(step('token').facts).toEqual({ lifetimeSeconds: 300 });
+    expect(step('token').facts).toEqual({ lifetimeSeconds: 300, clockSkewSeconds: expect.any(Number) });
     expect(step('accounts').facts).toEqual({
       requestId: bank.requests.at(-1)?.headers['x-request-id'],
       accounts: 3,

@@ -80,8 +80,10 @@ test('health shows the route that calls take, and neither it nor a log line show
   const proxy = withCredentials(refusing.url, 'robot', 'secret:p@ss%');
   const gateway = await startGateway(bank, { EGRESS_PROXY_URL: proxy.href });
   const answer = await gateway.get('/api/v1/accounts');
-  expect(answer.json).toMatchObject({ code: 'proxy-refused', status: 502, owner: 'network' });
+  expect(answer.json).toMatchObject({ code: 'proxy-refused', status: 502, owner: 'operator' });
+  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
   const health = await gateway.get('/health');
+  expect(health.json.details.egress).toMatchObject({ code: 'proxy-refused', owner: 'operator' });
   expect(health.json.details.egress.route).toBe(`proxy ${refusing.url.origin}`);
   const reported = gateway.lines.join('') + answer.text + health.text;
   const basic = Buffer.from('robot:secret:p@ss%').toString('base64');
@@ -141,14 +143,15 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
   });
 
   test.each([
-    ['a wrong password', 'wrong', 'https://127.0.0.1:1', '407'],
-    ['a port it does not allow', PASSWORD, 'https://127.0.0.1:1', '403'],
-    ['a bank whose port is closed', PASSWORD, 'https://127.0.0.1:PORT', '50'],
-    ['a bank without DNS', PASSWORD, 'https://no-such-bank.invalid:PORT', '50'],
-  ])('%s: proxy-refused', async (_name, password, url, status) => {
+    ['a wrong password', 'wrong', 'https://127.0.0.1:1', '407', 'operator'],
+    ['a port it does not allow', PASSWORD, 'https://127.0.0.1:1', '403', 'network'],
+    ['a bank whose port is closed', PASSWORD, 'https://127.0.0.1:PORT', '50', 'network'],
+    ['a bank without DNS', PASSWORD, 'https://no-such-bank.invalid:PORT', '50', 'network'],
+  ])('%s: proxy-refused', async (_name, password, url, status, owner) => {
     const egress = createEgress(identityFor(bank), { EGRESS_PROXY_URL: withCredentials(squid.url, USER, password) });
     expect(await failureOf(egress.get(accountsAt(url.replace('PORT', String(refusing)))))).toMatchObject({
       code: 'proxy-refused',
+      owner,
       detail: expect.stringContaining(`it answered ${status}`),
     });
   });

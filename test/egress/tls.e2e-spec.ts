@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { createAuthority, expired } from '../support/authority.js';
@@ -70,7 +71,7 @@ describe('an untrusted server', () => {
         code: 'bank-untrusted',
         status: 502,
         owner: 'operator',
-        detail: expect.stringMatching(/not trusted \([A-Z_]+\)/),
+        detail: expect.stringMatching(/not trusted: .* \([A-Z_]+\)/),
       });
       expect(reported).toEqual([]);
     });
@@ -107,7 +108,7 @@ describe('TLS alerts', () => {
       const failure = await failureOf(egress.get(accountsAt(`https://localhost:${port}`)));
       expect(failure).toMatchObject({ code: 'certificate-rejected', owner: 'operator', status: 502 });
       // 1.3: the reset that follows may overtake the alert
-      const late = version === '-tls1_3' ? '|closed the connection before its first answer' : '';
+      const late = version === '-tls1_3' ? '|closed two connections in a row' : '';
       expect(failure.detail).toMatch(new RegExp(`TLS alert ${alert}${late}`));
     });
 
@@ -117,11 +118,24 @@ describe('TLS alerts', () => {
       expect(answer.status).toBe(200);
     });
 
-    test('TLS 1.1 only is no matter of certificates', async () => {
-      const port = await startInsisting('-tls1_1', '-cipher', 'ALL:@SECLEVEL=0');
+    test('an alert for want of a certificate, after that of the server, is a refusal', async () => {
+      const port = await startInsisting('-tls1_2');
+      const nothing = { key: '', cert: '', ca: bankCa.pem };
+      expect(await failureOf(createEgress(nothing).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
+        code: 'certificate-rejected',
+        detail: expect.stringContaining('(TLS alert 40)'),
+      });
+    });
+
+    test.each([
+      ['version', ['-tls1_1', '-cipher', 'ALL:@SECLEVEL=0'], /TLS alert 70/],
+      ['cipher', ['-tls1_2', '-cipher', 'CAMELLIA256-SHA'], /TLS alert 40/],
+    ])('no common %s: the server cannot be trusted', async (_what, options, trace) => {
+      const port = await startInsisting(...options);
       expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
-        code: 'bank-unreachable',
-        detail: expect.stringContaining('TLS handshake'),
+        code: 'bank-untrusted',
+        owner: 'operator',
+        detail: expect.stringMatching(trace),
       });
     });
   });
@@ -142,41 +156,71 @@ describe('TLS alerts', () => {
   });
 
   test.each(['end', 'reset'])(
-    '%s in the handshake of a bank that never answered: certificate-rejected',
+    '%s in the handshake is the network, at the first call and after answers',
     async (how) => {
-      const server = await startRawServer((socket) =>
-        socket.once('data', () => (how === 'end' ? socket.end() : socket.resetAndDestroy())),
+      let isCutting = true;
+      const bank = await startTlsServer(bankCa.server(['localhost']), (socket) =>
+        socket.on('data', () =>
+          socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'),
+        ),
       );
-      expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${server.port}`)))).toMatchObject({
-        code: 'certificate-rejected',
-        detail: expect.stringMatching(/chain is missing.*allowlist/),
+      const way = await startRawServer((socket) => {
+        if (!isCutting) return void socket.pipe(connect(bank.port, '127.0.0.1')).pipe(socket);
+        socket.once('data', () => (how === 'end' ? socket.end() : socket.resetAndDestroy()));
       });
+      const egress = createEgress(good);
+      const call = () => egress.get(accountsAt(`https://localhost:${way.port}`));
+      const expected = {
+        code: 'bank-unreachable',
+        detail: expect.stringMatching(/before the TLS handshake was finished/),
+      };
+      expect(await failureOf(call())).toMatchObject(expected);
+      isCutting = false;
+      expect((await call()).status).toBe(401);
+      isCutting = true;
+      expect(await failureOf(call())).toMatchObject(expected);
     },
   );
 
-  test.each(['before the first answer', 'after an answer'])(
-    'a connection closed after the handshake, %s',
-    async (when) => {
-      let answers = when === 'after an answer' ? 1 : 0;
+  describe.each(['at the first call', 'after an answer'])('%s, a bank that closes after the handshake', (when) => {
+    /** Closes as many connections as `closes` says, and answers on all others. */
+    async function startClosing(closes: number) {
+      let left = when === 'after an answer' ? Infinity : closes;
+      let accepted = 0;
       const server = await startTlsServer(
         { ...bankCa.server(['localhost']), ca: bankCa.pem, requestCert: true, rejectUnauthorized: true },
-        (socket) =>
+        (socket) => {
+          accepted += 1;
           socket.on('data', () => {
-            if (answers > 0) socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
-            else socket.destroy();
-            answers -= 1;
-          }),
+            left -= 1;
+            if (left >= 0 && left !== Infinity) socket.destroy();
+            else socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+          });
+        },
       );
       const egress = createEgress(good);
-      const url = `https://localhost:${server.port}`;
-      if (when === 'after an answer') {
-        expect((await egress.get(accountsAt(url))).status).toBe(401);
-      }
-      expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({
-        code: when === 'after an answer' ? 'bank-unreachable' : 'certificate-rejected',
+      const call = () => egress.get(accountsAt(`https://localhost:${server.port}`));
+      if (when === 'after an answer') expect((await call()).status).toBe(401);
+      left = closes;
+      accepted = 0;
+      return { call, accepted: () => accepted };
+    }
+
+    test('two connections in a row: it refuses our certificate', async () => {
+      const { call, accepted } = await startClosing(2);
+      expect(await failureOf(call())).toMatchObject({
+        code: 'certificate-rejected',
+        detail: expect.stringMatching(/two connections in a row.*chain is missing.*allowlist/),
       });
-    },
-  );
+      expect(accepted()).toBe(2);
+    });
+
+    test('one connection: the call is retried at once and answered', async () => {
+      const { call, accepted } = await startClosing(1);
+      expect((await call()).status).toBe(401);
+      expect(accepted()).toBe(2);
+    });
+  });
 });
 
 (hasNginx() ? test : test.skip).each([

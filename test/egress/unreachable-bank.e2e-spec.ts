@@ -41,8 +41,8 @@ test.each([
 });
 
 test.each([
-  ['a closed port', async () => `https://localhost:${await closedPort()}`, /ECONNREFUSED/],
-  ['no DNS', () => 'https://no-such-bank.invalid', /could not be resolved/],
+  ['a closed port', async () => `https://localhost:${await closedPort()}`, /TCP.*ECONNREFUSED/],
+  ['no DNS', () => 'https://no-such-bank.invalid', /DNS could not resolve/],
 ])('%s is bank-unreachable, with its reason', async (_name, url, detail) => {
   expect(await failureOf(createEgress(identity).get(accountsAt(await url())))).toMatchObject({
     code: 'bank-unreachable',
@@ -67,7 +67,11 @@ test.each(['direct', 'proxy'])('%s: TCP without a TLS answer ends with the conne
 test('a listener that never accepts, as where packets are dropped, ends with the connect deadline', async () => {
   const port = await startDeafServer();
   const egress = createEgress(identity, { BANK_CONNECT_TIMEOUT_MS: 400 });
-  expect(await failureOf(egress.get(accountsAt(`https://127.0.0.1:${port}`)))).toMatchObject({ code: 'bank-timeout' });
+  expect(await failureOf(egress.get(accountsAt(`https://127.0.0.1:${port}`)))).toMatchObject({
+    code: 'bank-unreachable',
+    owner: 'network',
+    detail: expect.stringMatching(/^No TCP connection .*firewall/),
+  });
 });
 
 describe('source address and DNS', () => {
@@ -175,7 +179,8 @@ describe('source address and DNS', () => {
     });
     const before = openSockets();
     const failure = await failureOf(egress.get(accountsAt(withName(bank.url))));
-    expect(failure.code).toBe(route === 'proxy' ? 'proxy-unavailable' : 'bank-timeout');
+    expect(failure.code).toBe(route === 'proxy' ? 'proxy-unavailable' : 'bank-unreachable');
+    if (route === 'direct') expect(failure.detail).toMatch(/^DNS did not resolve localhost/);
     // what resolves afterwards opens nothing
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(openSockets()).toBeLessThanOrEqual(before);

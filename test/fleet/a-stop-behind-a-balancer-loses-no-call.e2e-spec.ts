@@ -10,7 +10,7 @@ import { programEnvironment, startProgram } from '../support/program.js';
 import { startRedis } from '../support/redis.js';
 import { listSample } from '../support/sample-accounts.js';
 import { closedPort } from '../support/servers.js';
-import { HAPROXY, hasHaproxy, hasRedis, startTool } from '../support/tools.js';
+import { hasHaproxy, hasRedis, startTool } from '../support/tools.js';
 import { until } from '../support/until.js';
 
 /** As the profile `fleet` of docker-compose.yml has it. */
@@ -57,7 +57,7 @@ function startCallers(url: string) {
     const file = join(temporaryDirectory(), 'haproxy.cfg');
     const hosts = urls.map((url) => new URL(url).host);
     writeFileSync(file, toConfiguration(port, hosts));
-    const { output } = await startTool(HAPROXY, ['-db', '-f', file], port);
+    const { output } = await startTool('haproxy', ['-db', '-f', file], port);
     const answered = (instance: number) =>
       output().match(new RegExp(`gateways/gateway${instance} \\S+ 200 `, 'g'))?.length ?? 0;
 

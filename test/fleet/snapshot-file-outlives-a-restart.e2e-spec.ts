@@ -32,7 +32,8 @@ describe('the copy in SNAPSHOT_FILE', () => {
     const answer = await gateway.get('/api/v1/accounts');
     expect(answer.status).toBe(200);
     expect(answer.json.accounts).toHaveLength(3);
-    expect(answer.json.snapshot).toEqual({ asOf, stale: true, complete: true });
+    const expiresAt = new Date(Date.parse(asOf) + 300_000).toISOString();
+    expect(answer.json.snapshot).toEqual({ asOf, expiresAt, stale: true, complete: true });
     expect((await gateway.get('/health/ready')).status).toBe(200);
     const health = (await gateway.get('/health')).json;
     expect(health.status).toBe('degraded');

@@ -5,12 +5,12 @@ import { asked, sharingOf, slowly, startFleet } from '../support/fleet.js';
 import { startPretendBank } from '../support/pretend-bank.js';
 import { type Redis, startRedis } from '../support/redis.js';
 import { listSample, PLANTED } from '../support/sample-accounts.js';
-import { hasRedis } from '../support/tools.js';
+import { hasRedis, pathOf } from '../support/tools.js';
 import { until } from '../support/until.js';
 
 /** All commands that reach Redis, as it shows them. */
 function monitor(redis: Redis): () => string {
-  const child = spawn('redis-cli', ['-h', '127.0.0.1', '-p', String(redis.port), 'MONITOR']);
+  const child = spawn(pathOf('redis-cli'), ['-h', '127.0.0.1', '-p', String(redis.port), 'MONITOR']);
   let sent = '';
   child.stdout.on('data', (chunk: Buffer) => (sent += chunk.toString('latin1')));
   onClose(async () => void child.kill('SIGKILL'));
@@ -65,10 +65,10 @@ function formsOf(value: string): Buffer[] {
 });
 
 const cliWithInput = (redis: Redis, args: readonly string[], input: Uint8Array) =>
-  spawnSync('redis-cli', ['-p', String(redis.port), '-x', ...args], { input });
+  spawnSync(pathOf('redis-cli'), ['-p', String(redis.port), '-x', ...args], { input });
 
 const readValue = (redis: Redis, key: string) =>
-  spawnSync('redis-cli', ['-p', String(redis.port), '--raw', 'GET', key]).stdout.subarray(0, -1);
+  spawnSync(pathOf('redis-cli'), ['-p', String(redis.port), '--raw', 'GET', key]).stdout.subarray(0, -1);
 
 /** An instance whose stored copy is fresh for a minute, and another one that has yet to look. */
 async function scene(count = 20) {

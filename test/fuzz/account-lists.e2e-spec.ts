@@ -1,10 +1,10 @@
 import type { TLSSocket } from 'node:tls';
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { accountListSchema } from '../../src/accounts/response-schemas.js';
-import { BuilderThread } from '../../src/list/builder-thread.js';
+import type { Account } from '../../src/list/account.js';
 import type { ServedSnapshot } from '../../src/snapshot/snapshot-cache.js';
-import { SnapshotReader } from '../../src/list/snapshot-reader.js';
+import type { RefreshRequest } from '../../src/list/snapshot-source.js';
 import { AuthorizedCall } from '../../src/auth/authorized-call.js';
 import { AccountReader } from '../../src/bank/account-reader.js';
 import { BankDrift } from '../../src/bank/bank-drift.js';
@@ -19,17 +19,8 @@ import { keepLines } from '../support/log-lines.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { startPretendBank } from '../support/pretend-bank.js';
 import { PLANTED } from '../support/sample-accounts.js';
-import { accountsOf } from '../support/sample-snapshots.js';
+import { LocalList, snapshotOf } from '../support/sample-snapshots.js';
 import { createSnapshotCache } from '../support/snapshot-cache.js';
-
-// one for all lists: to start one takes longer than to read a list
-const thread = new BuilderThread();
-afterAll(() => thread.end());
-const startBuilder = () => ({
-  takePage: (page: Parameters<BuilderThread['takePage']>[0]) => thread.takePage(page),
-  finish: (header: Parameters<BuilderThread['finish']>[0]) => thread.finish(header),
-  end: () => Promise.resolve(),
-});
 
 /** Another seed each time, printed in the name of each test; FUZZ_SEED repeats one. FULL=1 tries ten times as many in memory. */
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2_147_483_647);
@@ -76,9 +67,16 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   const log = keepLines();
   const drift = new BankDrift(log);
   const reader = new AccountReader(call, drift, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 });
-  const snapshotReader = new SnapshotReader(reader, clock, startBuilder);
+  // without a thread: to start one takes longer than to read a list
+  const list = new LocalList();
+  const readList = async ({ refreshId, signal }: RefreshRequest) => {
+    const { complete, pages: count } = await reader.read(refreshId, signal, (page) => list.takePage(page));
+    const size = await list.finish();
+    const snapshot = { ...snapshotOf([], complete, clock.now()), list, size };
+    return { snapshot, pages: count, source: 'bank' as const };
+  };
   const { snapshots } = createSnapshotCache({
-    read: (refreshId, signal) => snapshotReader.read(refreshId, signal),
+    read: readList,
     clock,
     log,
     settings: { SNAPSHOT_FRESH_MS: 0, SNAPSHOT_MAX_AGE_MS: 0, REQUEST_DEADLINE_MS: EACH_WITHIN_MS },
@@ -134,7 +132,8 @@ describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
             return;
           }
           const { complete } = outcome.snapshot;
-          const accounts = accountsOf(outcome.snapshot);
+          const bytes = await outcome.snapshot.list.toJson(Infinity);
+          const accounts = JSON.parse(Buffer.from(bytes ?? []).toString()) as Account[];
           accountListSchema.shape.accounts.parse(accounts);
           expect(new Set(accounts.map(({ id }) => id)).size).toBe(accounts.length);
           if (complete === true) expect([...countsIn(asked)]).toEqual([accounts.length]);

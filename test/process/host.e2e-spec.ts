@@ -9,7 +9,7 @@ import { issueToken } from '../support/pretend-bank.js';
 import { type Program, programEnvironment, startProgram } from '../support/program.js';
 import { listSample } from '../support/sample-accounts.js';
 import { closedPort } from '../support/servers.js';
-import { hasPrlimit } from '../support/tools.js';
+import { hasPrlimit, pathOf } from '../support/tools.js';
 import { until } from '../support/until.js';
 
 const HOUR_MS = 3_600_000;
@@ -80,7 +80,7 @@ describe('the process and its host', () => {
       const program = await start({ SNAPSHOT_FRESH_MS: '0' });
       const url = await program.started();
       expect((await get(`${url}/api/v1/accounts`)).status).toBe(200);
-      expect(spawnSync('prlimit', ['--pid', String(program.child.pid), '--nofile=64:64']).status).toBe(0);
+      expect(spawnSync(pathOf('prlimit'), ['--pid', String(program.child.pid), '--nofile=64:64']).status).toBe(0);
       const port = Number(new URL(url).port);
       const sockets: Socket[] = [];
       for (let each = 0; each < 200; each++) {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,6 +13,7 @@ const CACHE = join(ROOT, 'node_modules', '.cache', 'accounts-gateway-test');
 export default function prepare(): void {
   process.env['BUILT_SOURCES'] = join(ROOT, 'dist');
   process.env['TEST_STOCK'] = join(CACHE, 'stock');
+  process.env['TEST_MISSING'] = join(tmpdir(), `accounts-gateway-missing-${process.pid}`);
   process.env['NODE_COMPILE_CACHE'] = join(CACHE, 'compile-cache');
   run('config/build/build.ts', '--if-needed');
   run('--import', './test/support/load-typescript.js', 'test/support/fill-stock.ts');

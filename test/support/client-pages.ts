@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { transformSync } from '@swc/core';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { read, ROOT } from './documents.js';
-import { CHROMIUM } from './tools.js';
+import { pathOf } from './tools.js';
 import { startWebServer } from './servers.js';
 
 const PAGE = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>spec</title>';
@@ -12,7 +12,7 @@ const PAGE = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><tit
 /** A real browser, to be closed by the suite. */
 export function startBrowser(): Promise<Browser> {
   // as root, as which CI runs, Chromium has no sandbox; it draws for nobody
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+  return chromium.launch({ executablePath: pathOf('chromium'), args: ['--no-sandbox', '--disable-gpu'] });
 }
 
 /**

@@ -64,8 +64,11 @@ export function toEnvironment({ url, authUrl, files }: BankAddress): Record<stri
   };
 }
 
-/** More than a connection takes on a busy machine. */
-const PATIENT = { BANK_CONNECT_TIMEOUT_MS: '20000' };
+/**
+ * More than a connection or a refresh takes on a busy machine: whether an answer is stale depends on the bank of the test alone. A test
+ * of a slow bank sets a soft timeout, under a bank that never answers.
+ */
+const PATIENT = { BANK_CONNECT_TIMEOUT_MS: '20000', SNAPSHOT_SOFT_TIMEOUT_MS: '10000' };
 
 /** The real app on a free port, made as main makes it, with its log lines caught. */
 export async function startGateway(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ServerIdentity } from './authority.js';
 import { temporaryDirectory } from './closing.js';
 import { closedPort } from './servers.js';
-import { NGINX, startTool } from './tools.js';
+import { startTool } from './tools.js';
 
 /**
  * The real nginx with ssl_verify_client on a free port of 127.0.0.1: a token and an empty list for clients whose root is
@@ -32,6 +32,6 @@ export async function startNginx({ key, cert }: ServerIdentity, clientsPem: stri
       }
     }\n`,
   );
-  await startTool(NGINX, ['-p', directory, '-c', file('nginx.conf'), '-e', file('error.log')], port);
+  await startTool('nginx', ['-p', directory, '-c', file('nginx.conf'), '-e', file('error.log')], port);
   return port;
 }

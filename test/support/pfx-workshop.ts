@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from './closing.js';
+import { pathOf } from './tools.js';
 
 interface LeafOptions {
   key?: string;
@@ -23,7 +24,7 @@ export class Workshop {
   }
 
   openssl(...args: string[]): Buffer {
-    return this.run('openssl', args);
+    return this.run(pathOf('openssl'), args);
   }
 
   /** A command without spaces in its arguments. */
@@ -60,7 +61,7 @@ export class Workshop {
   makePfx(name: string, passcode: string, ...args: string[]): Buffer {
     const legacy = args.some((arg) => /RC|DES|rc2/.test(arg)) ? ['-legacy'] : [];
     const from = ['-inkey', `${name}.key`, '-in', `${name}.pem`, '-passout', 'env:PASSCODE', '-out', 'made.pfx'];
-    this.run('openssl', ['pkcs12', '-export', ...legacy, ...from, ...args], { PASSCODE: passcode });
+    this.run(pathOf('openssl'), ['pkcs12', '-export', ...legacy, ...from, ...args], { PASSCODE: passcode });
     return this.read('made.pfx');
   }
 

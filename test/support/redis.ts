@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createAuthority } from './authority.js';
 import { temporaryDirectory } from './closing.js';
 import { closedPort } from './servers.js';
-import { startTool } from './tools.js';
+import { pathOf, startTool } from './tools.js';
 import { until } from './until.js';
 
 export interface Redis {
@@ -77,7 +77,7 @@ export async function startRedis({
     directory,
     env: { REDIS_URL: url, ...(tls && { REDIS_CA_FILE: join(directory, 'ca.pem') }) },
     cli: (...args) =>
-      execFileSync('redis-cli', ['-h', '127.0.0.1', '-p', String(at), ...tlsArgs, ...args], {
+      execFileSync(pathOf('redis-cli'), ['-h', '127.0.0.1', '-p', String(at), ...tlsArgs, ...args], {
         encoding: 'latin1',
         maxBuffer: 2 ** 28,
       }),

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import type { Account, Balance } from '../../src/list/account.js';
-import { SnapshotBuilder } from '../../src/list/snapshot-builder.js';
-import { Snapshot } from '../../src/list/snapshot.js';
+import { AccountListBuilder } from '../../src/list/account-list-builder.js';
+import type { AccountList } from '../../src/list/account-list.js';
+import { ListService } from '../../src/list/list-service.js';
+import type { ListPage } from '../../src/bank/account-reader.js';
+import type { Export, Question, SnapshotFacts } from '../../src/list/questions.js';
+import type { Snapshot } from '../../src/list/snapshot.js';
 import type { Instant } from '../../src/time/clock.js';
 
 export const balance = (change: Partial<Balance> = {}): Balance => ({
@@ -35,21 +39,62 @@ export const account = (change: Partial<Account> = {}): Account => ({
   ...change,
 });
 
+/** A list of these accounts, which answers in this thread. */
+export function accountListOf(accounts: readonly Account[]): AccountList {
+  const builder = new AccountListBuilder();
+  for (const each of accounts) builder.add(each);
+  return builder.build();
+}
+
+/** A list thread without a thread: the same service, called directly. */
+export class LocalList {
+  hasEnded = false;
+  readonly #service = new ListService();
+
+  constructor(accounts: readonly Account[] = []) {
+    this.#service.restore(Buffer.from(JSON.stringify(accounts)));
+  }
+
+  async takePage({ number, body }: ListPage) {
+    return this.#service.takePage(number, body);
+  }
+
+  async finish() {
+    return this.#service.finish();
+  }
+
+  async answer(question: Question, facts: SnapshotFacts) {
+    return this.#service.answer(question, facts);
+  }
+
+  async *pieces(asked: Question | Export, facts: SnapshotFacts) {
+    const number = this.#service.openExport(asked, facts);
+    for (let piece = this.#service.nextPiece(number); piece; piece = this.#service.nextPiece(number)) yield piece;
+  }
+
+  async toJson(maxBytes: number) {
+    return this.#service.toJson(maxBytes);
+  }
+
+  retire(): void {
+    this.hasEnded = true;
+  }
+
+  async end() {
+    this.retire();
+  }
+}
+
 /** A snapshot of these accounts. */
 export function snapshotOf(
   accounts: readonly Account[],
   complete: boolean | null = true,
   askedAt: Instant = { wall: Date.UTC(2026, 10, 21), monotonic: 0 },
+  durationMs = 5,
 ): Snapshot {
-  const builder = new SnapshotBuilder();
-  for (const each of accounts) builder.add(each);
-  const buffer = builder.finish({ asOf: new Date(askedAt.wall).toISOString(), complete });
-  return new Snapshot(buffer, { askedAt, durationMs: 5 });
+  const asOf = new Date(askedAt.wall).toISOString();
+  return { list: new LocalList(accounts), size: accounts.length, askedAt, asOf, durationMs, complete };
 }
-
-/** All accounts of a snapshot, by id. */
-export const accountsOf = (snapshot: Snapshot): Account[] =>
-  Array.from({ length: snapshot.size }, (_, position) => snapshot.account(position));
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 4 });
 

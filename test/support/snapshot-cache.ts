@@ -4,7 +4,7 @@ import type { Log } from '../../src/telemetry/log.js';
 import { CachedSnapshot } from '../../src/snapshot/cached-snapshot.js';
 import { Refresher } from '../../src/snapshot/refresher.js';
 import { SnapshotCache } from '../../src/snapshot/snapshot-cache.js';
-import type { SnapshotReader } from '../../src/list/snapshot-reader.js';
+import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../../src/list/snapshot-source.js';
 import { Activity } from '../../src/telemetry/activity.js';
 import type { Clock } from '../../src/time/clock.js';
 import { onClose } from './closing.js';
@@ -13,13 +13,12 @@ const SETTINGS = {
   SNAPSHOT_FRESH_MS: 10_000,
   SNAPSHOT_SOFT_TIMEOUT_MS: 1000,
   SNAPSHOT_MAX_AGE_MS: 300_000,
-  SNAPSHOT_READ_TIMEOUT_MS: 60_000,
   REQUEST_DEADLINE_MS: 1000,
   MAX_REQUESTS_WAITING: 100,
 };
 
 interface Parts {
-  readonly read: SnapshotReader['read'];
+  readonly read: (request: RefreshRequest) => Promise<ReadSnapshot>;
   readonly clock: Clock;
   readonly log: Pick<Log, 'logger'>;
   readonly condition?: BankCondition;
@@ -27,12 +26,25 @@ interface Parts {
   readonly settings?: Partial<Pick<Settings, keyof typeof SETTINGS>>;
 }
 
+/** The bank and all around it, in one function. */
+class ScriptedSource extends SnapshotSource {
+  constructor(override readonly read: Parts['read']) {
+    super();
+  }
+
+  override async restore() {
+    return null;
+  }
+
+  override async close() {}
+}
+
 /** A cache whose refreshes are those of `read`, as SnapshotModule makes one; stopped after the test. */
 export function createSnapshotCache({ read, clock, log, condition, activity = new Activity(), settings }: Parts) {
   const all = { ...SETTINGS, ...settings } as Settings;
   const cached = new CachedSnapshot(clock, all);
   condition ??= new BankCondition(clock, log);
-  const refresher = new Refresher(cached, { read }, null, all, clock, log, activity, condition);
+  const refresher = new Refresher(cached, new ScriptedSource(read), all, clock, log, activity, condition);
   onClose(async () => refresher.onApplicationShutdown());
-  return { cached, refresher, condition, snapshots: new SnapshotCache(cached, refresher, clock, all) };
+  return { activity, cached, refresher, condition, snapshots: new SnapshotCache(cached, refresher, clock, all) };
 }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from './closing.js';
 import { closedPort } from './servers.js';
-import { NCSA_AUTH, SQUID, startTool } from './tools.js';
+import { pathOf, startTool } from './tools.js';
 
 export interface Squid {
   /** Without credentials. */
@@ -17,13 +17,16 @@ export async function startSquid(user: string, password: string, ports: readonly
   const directory = temporaryDirectory();
   const port = await closedPort();
   const file = (name: string) => join(directory, name);
-  const hash = execFileSync('openssl', ['passwd', '-apr1', '-stdin'], { input: password, encoding: 'utf8' }).trim();
+  const hash = execFileSync(pathOf('openssl'), ['passwd', '-apr1', '-stdin'], {
+    input: password,
+    encoding: 'utf8',
+  }).trim();
   writeFileSync(file('users'), `${user}:${hash}\n`);
   writeFileSync(
     file('squid.conf'),
     [
       `http_port 127.0.0.1:${port}`,
-      `auth_param basic program ${NCSA_AUTH} ${file('users')}`,
+      `auth_param basic program ${pathOf('basic_ncsa_auth')} ${file('users')}`,
       'auth_param basic children 1',
       'auth_param basic utf8 on',
       'acl known proxy_auth REQUIRED',
@@ -47,6 +50,6 @@ export async function startSquid(user: string, password: string, ports: readonly
   );
   // it gives up root for the user `proxy`, who must be able to write here
   if (process.getuid?.() === 0) execFileSync('chown', ['-R', 'proxy:proxy', directory]);
-  await startTool(SQUID, ['-N', '-f', file('squid.conf')], port);
+  await startTool('squid', ['-N', '-f', file('squid.conf')], port);
   return { url: new URL(`http://127.0.0.1:${port}`), log: () => readFileSync(file('access.log'), 'utf8') };
 }

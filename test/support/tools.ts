@@ -1,44 +1,90 @@
-import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { appendFileSync, existsSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { onClose } from './closing.js';
 import { accepts } from './servers.js';
 import { until } from './until.js';
 
-export const NGINX = '/usr/sbin/nginx';
-export const SQUID = '/usr/sbin/squid';
-export const HAPROXY = '/usr/sbin/haproxy';
-export const CHROMIUM = '/usr/bin/chromium';
-export const NCSA_AUTH = '/usr/lib/squid/basic_ncsa_auth';
+/** The programs that some tests need, each with its package in Debian. */
+const PACKAGES = {
+  openssl: 'openssl',
+  squid: 'squid',
+  basic_ncsa_auth: 'squid',
+  nginx: 'nginx-light',
+  haproxy: 'haproxy',
+  chromium: 'chromium',
+  keytool: 'default-jre-headless',
+  prlimit: 'util-linux',
+  promtool: 'prometheus',
+  'redis-server': 'redis-server',
+  'redis-cli': 'redis-server',
+} as const;
+type Program = keyof typeof PACKAGES;
 
-/** Whether the real program is here; says so in one line when not, and is an error in CI, which installs it (`.ci/run`). */
-export const hasSquid = () => hasTool('squid', existsSync(SQUID) && existsSync(NCSA_AUTH), 'squid') && hasOpenssl();
-export const hasNginx = () => hasTool('nginx', existsSync(NGINX), 'nginx-light');
-export const hasHaproxy = () => hasTool('haproxy', existsSync(HAPROXY), 'haproxy');
-export const hasChromium = () => hasTool('chromium', existsSync(CHROMIUM), 'chromium');
-export const hasOpenssl = () => hasTool('openssl', runs('openssl', 'version'), 'openssl');
-export const hasKeytool = () => hasTool('keytool', runs('keytool', '-help'), 'default-jre-headless');
-export const hasPrlimit = () => hasTool('prlimit', runs('prlimit', '--version'), 'util-linux');
-export const hasPromtool = () => hasTool('promtool', runs('promtool', '--version'), 'prometheus');
-export const hasRedis = () =>
-  hasTool('redis-server', runs('redis-server', '--version') && runs('redis-cli', '--version'), 'redis-server');
+/** Servers are not in the PATH of every user. */
+const DIRECTORIES = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/lib/squid'];
+
+/** What this test file has asked for. */
+const asked = new Set<Program>();
+
+/**
+ * Whether a real program is here. A test that starts one asks for it first, and skips itself without it: `pathOf` refuses otherwise.
+ * CI installs them all (`.ci/run`), so there a missing one is an error.
+ */
+export const hasOpenssl = () => has('openssl');
+export const hasSquid = () => has('squid', 'basic_ncsa_auth', 'openssl');
+export const hasNginx = () => has('nginx');
+export const hasHaproxy = () => has('haproxy');
+export const hasChromium = () => has('chromium');
+export const hasKeytool = () => has('keytool');
+export const hasPrlimit = () => has('prlimit');
+export const hasPromtool = () => has('promtool');
+export const hasRedis = () => has('redis-server', 'redis-cli');
 
 /** Whether the machine has the loopback address of IPv6, which cannot be installed: where it has none, CI skips too. */
 export function hasIpv6(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   if (addresses.some(({ address }) => address === '::1')) return true;
-  process.stderr.write('skipped: this machine has no IPv6 (::1)\n');
+  reportMissing('IPv6');
   return false;
 }
 
-const runs = (program: string, probe: string): boolean => spawnSync(program, [probe]).status === 0;
+/** Where a program is. @throws if the test file has not asked whether it is here, or if it is not */
+export function pathOf(program: Program): string {
+  if (!asked.has(program)) {
+    throw new Error(
+      `This file starts ${program} without asking for it: skip the test unless has…() of tools.ts is true`,
+    );
+  }
+  const path = find(program);
+  if (path === undefined) throw new Error(`${program} is missing (apt-get install ${PACKAGES[program]})`);
+  return path;
+}
 
-function hasTool(name: string, present: boolean, aptPackage: string): boolean {
-  if (present) return true;
-  const problem = `${name} is missing (apt-get install ${aptPackage})`;
-  if (process.env['CI']) throw new Error(`${problem}, and CI must not skip`);
-  process.stderr.write(`skipped: ${problem}\n`);
-  return false;
+function has(...programs: Program[]): boolean {
+  for (const program of programs) asked.add(program);
+  const missing = programs.filter((program) => find(program) === undefined);
+  const packages = new Set(missing.map((program) => PACKAGES[program]));
+  if (missing.length > 0 && process.env['CI']) {
+    throw new Error(
+      `CI must not skip, and ${missing.join(', ')} is missing: apt-get install ${[...packages].join(' ')}`,
+    );
+  }
+  for (const each of packages) reportMissing(each);
+  return missing.length === 0;
+}
+
+/** `BARE=1 npm test` is the run of a machine without any of them. */
+function find(program: Program): string | undefined {
+  if (process.env['BARE']) return undefined;
+  return DIRECTORIES.map((directory) => join(directory, program)).find((path) => existsSync(path));
+}
+
+/** For the line at the end of the run (report-skipped.mjs). */
+function reportMissing(name: string): void {
+  const file = process.env['TEST_MISSING'];
+  if (file) appendFileSync(file, `${name}\n`);
 }
 
 export interface RunningTool {
@@ -49,23 +95,29 @@ export interface RunningTool {
   readonly pid: number;
 }
 
-/** Runs a program that listens on `port` of 127.0.0.1, from when it does. */
-export async function startTool(program: string, args: readonly string[], port: number): Promise<RunningTool> {
-  const child = spawn(program, args);
-  const ended = new Promise((resolve) => child.once('close', resolve));
+/** Runs a program that listens on `port` of 127.0.0.1, from when it does. Fails at once if it cannot be started. */
+export async function startTool(program: Program, args: readonly string[], port: number): Promise<RunningTool> {
+  return startServer(pathOf(program), args, port);
+}
+
+/** The same with any program. */
+export async function startServer(path: string, args: readonly string[], port: number): Promise<RunningTool> {
+  const child = spawn(path, args);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
   child.stdin.on('error', () => undefined);
-  let missing: Error | null = null;
-  child.once('error', (error) => (missing = error));
+  const failure = new Promise<Error>((resolve) => child.once('error', resolve));
+  const spawned = new Promise<null>((resolve) => child.once('spawn', () => resolve(null)));
+  const error = await Promise.race([failure, spawned]);
+  // a process that was never there never closes
+  if (error) throw error;
+  const ended = new Promise((resolve) => child.once('close', resolve));
   onClose(async () => {
     child.kill('SIGKILL');
     await ended;
   });
   await until(() => {
-    // no such program, for one: it never runs
-    if (missing) throw missing;
-    if (child.exitCode !== null) throw new Error(`${program} does not start: ${output}`);
+    if (child.exitCode !== null) throw new Error(`${path} does not start: ${output}`);
     return accepts(port);
   });
   return { stdin: child.stdin, output: () => output, pid: child.pid ?? 0 };

@@ -9,7 +9,7 @@ import { startGateway } from '../support/gateway.js';
 import { rawCall, rawRequest } from '../support/raw-connection.js';
 import { start } from '../support/sandbox.js';
 import { scrape, type Scrape } from '../support/scrape.js';
-import { hasPromtool } from '../support/tools.js';
+import { hasPromtool, pathOf } from '../support/tools.js';
 
 describe('rules and dashboard', () => {
   interface Rule {
@@ -60,7 +60,7 @@ describe('rules and dashboard', () => {
     const cwd = join(temporaryDirectory(), 'rules');
     mkdirSync(cwd);
     for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
-    const { status, stdout, stderr } = spawnSync('promtool', args, {
+    const { status, stdout, stderr } = spawnSync(pathOf('promtool'), args, {
       cwd,
       encoding: 'utf8',
       ...(input !== undefined && { input }),

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { bag, certificateBag, pbmac1Pfx, toBer } from '../../../test/support/der.js';
 import { Workshop } from '../../../test/support/pfx-workshop.js';
-import { hasKeytool, hasOpenssl } from '../../../test/support/tools.js';
+import { hasKeytool, hasOpenssl, pathOf } from '../../../test/support/tools.js';
 import { CertificateUnreadable } from './certificate-unreadable.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { openCertificate, type CertificateRequest } from './open-certificate.js';
@@ -158,7 +158,7 @@ function toBags(name: string): Buffer[] {
   ])('is opened from keytool: %s', async (_, flags) => {
     const file = `${flags.length}.p12`;
     const identity = ['-alias', 'client', '-keyalg', 'EC', '-dname', 'CN=client', '-storepass', PASSCODE];
-    workshop.run('keytool', ['-genkeypair', ...identity, '-storetype', 'PKCS12', '-keystore', file, ...flags]);
+    workshop.run(pathOf('keytool'), ['-genkeypair', ...identity, '-storetype', 'PKCS12', '-keystore', file, ...flags]);
     const { subject, warnings } = await open(workshop.read(file));
     expect([subject, warnings]).toEqual(['CN=client', []]);
   });

@@ -5,6 +5,7 @@ import { AccountReader } from '../../bank/account-reader.js';
 import { BankDrift } from '../../bank/bank-drift.js';
 import type { Drift } from '../../bank/find-drift.js';
 import { PageReader } from '../../bank/page-reader.js';
+import type { ListOutcome } from '../../bank/paging.js';
 import type { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import type { Findings } from './steps.js';
@@ -13,6 +14,13 @@ import type { Findings } from './steps.js';
 interface Listed {
   readonly drift: readonly Drift[];
   readonly failure?: unknown;
+}
+
+/** The list arrived, but it cannot be read: its cause is the finding of the step after. */
+class UnreadableList extends Error {
+  constructor(options: ErrorOptions) {
+    super('the account list cannot be read', options);
+  }
 }
 
 /** Reads the whole list as the gateway does; an answer that cannot be read is left to the step after. */
@@ -24,21 +32,25 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   const requestId = randomUUID();
   findings.facts['requestId'] = requestId;
   const drift = new BankDrift({ logger: pino({ level: 'silent' }) });
-  const list = new AccountReader(call, drift, settings).begin(requestId, deadline.signal);
-  let reader = new PageReader();
+  const accountReader = new AccountReader(call, drift, settings);
+  let pageReader = new PageReader();
+  let outcome: ListOutcome;
   try {
-    for await (const { number, body } of list.pages()) {
-      if (number === 1) reader = new PageReader();
+    outcome = await accountReader.read(requestId, deadline.signal, async ({ number, body }) => {
+      if (number === 1) pageReader = new PageReader();
       try {
-        list.took(reader.read(number, body, () => undefined));
+        return pageReader.read(number, body, () => undefined);
       } catch (failure) {
-        return { drift: drift.found, failure };
+        throw new UnreadableList({ cause: failure });
       }
-    }
+    });
+  } catch (error) {
+    if (error instanceof UnreadableList) return { drift: drift.found, failure: error.cause };
+    throw error;
   } finally {
     clearTimeout(timer);
   }
-  const { accounts, pages, complete } = list.result;
+  const { accounts, pages, complete } = outcome;
   Object.assign(findings.facts, { accounts, pages, complete });
   if (complete === false || accounts === 0) {
     findings.warning = {

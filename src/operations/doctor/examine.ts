@@ -3,6 +3,7 @@ import { AuthorizedCall } from '../../auth/authorized-call.js';
 import { BankIdentity } from '../../auth/bank-identity.js';
 import type { IdentityMaterial } from '../../auth/identity-material.js';
 import type { SecretSource } from '../../config/kinds.js';
+import { isSkewed } from '../../egress/clock-skew.js';
 import type { Settings } from '../../config/settings.js';
 import { PROBLEMS } from '../../errors/problem-table.js';
 import { Activity } from '../../telemetry/activity.js';
@@ -10,6 +11,7 @@ import type { Clock } from '../../time/clock.js';
 import { checkAccounts, checkShape } from './check-accounts.js';
 import { checkDns, checkRoute, checkTls } from './check-connection.js';
 import { checkCertificate, checkSettings, type SettingsSource } from './check-files.js';
+import { remedyFor } from './remedies.js';
 import { StepFailed, Steps, STEPS, type Findings, type StepReport } from './steps.js';
 
 interface ExamineOptions {
@@ -54,7 +56,7 @@ export async function examine(options: ExamineOptions): Promise<DoctorReport> {
     const material = await steps.run('certificate', (findings) => checkCertificate(settings, clock, findings));
     if (!offline) await examineBank(steps, settings, material, clock);
     const url = redis;
-    if (url && !offline) await steps.run('sharing', (findings) => checkSharing(url, settings, findings));
+    if (url && !offline) await steps.run('sharing', (findings) => checkSharing(url, settings, clock, findings));
   } catch (error) {
     // the error of a failed step is already in its report
     if (steps.reports.every(({ status }) => status !== 'failed')) throw error;
@@ -81,21 +83,34 @@ async function examineBank(steps: Steps, settings: Settings, material: IdentityM
   }
 }
 
-async function checkToken({ tokens }: BankIdentity, { facts }: Findings): Promise<void> {
+async function checkToken({ tokens, egress }: BankIdentity, findings: Findings): Promise<void> {
   const { lifetimeMs } = await tokens.get();
-  facts['lifetimeSeconds'] = lifetimeMs / 1000;
+  findings.facts['lifetimeSeconds'] = lifetimeMs / 1000;
+  const { clockSkewMs } = egress;
+  if (clockSkewMs === null) return;
+  const seconds = Math.round(clockSkewMs / 1000);
+  findings.facts['clockSkewSeconds'] = seconds;
+  if (!isSkewed(clockSkewMs)) return;
+  const code = 'clock-skewed';
+  const problem = `The clock of this machine is ${Math.abs(seconds)} s ${seconds > 0 ? 'behind' : 'ahead of'} the bank's.`;
+  findings.warning = { code, owner: PROBLEMS[code].owner, problem, remedy: remedyFor(code) };
 }
 
 /** Connects to Redis and sends each kind of command that sharing uses. @throws StepFailed sharing-unavailable */
-async function checkSharing(redisUrl: SecretSource, settings: Settings, { facts }: Findings): Promise<void> {
+async function checkSharing(
+  redisUrl: SecretSource,
+  settings: Settings,
+  clock: Clock,
+  { facts }: Findings,
+): Promise<void> {
   const { protocol, host } = new URL(redisUrl.read().trim());
   Object.assign(facts, { server: `${protocol}//${host}`, keyPrefix: settings.REDIS_KEY_PREFIX });
   // the client is loaded only if REDIS_URL is set
   const { RedisConnection } = await import('../../sharing/redis-connection.js');
-  const connection = new RedisConnection({ ...settings, REDIS_URL: redisUrl }, pino({ level: 'silent' }));
+  const connection = new RedisConnection({ ...settings, REDIS_URL: redisUrl }, pino({ level: 'silent' }), clock);
   await connection.connect();
   connection.close();
   if (connection.trouble === null) return;
-  const { owner, remedy } = PROBLEMS['sharing-unavailable'];
-  throw new StepFailed('sharing-unavailable', owner, `Redis cannot be used (${connection.trouble}).`, remedy);
+  const code = 'sharing-unavailable';
+  throw new StepFailed(code, PROBLEMS[code].owner, `Redis cannot be used (${connection.trouble}).`, remedyFor(code));
 }

@@ -1,9 +1,9 @@
 import type { X509Certificate } from 'node:crypto';
 import { request as openRequest } from 'node:https';
 import { TLSSocket } from 'node:tls';
-import { BankUntrusted } from '../../egress/agents.js';
+import { BankUntrusted, CallFailed } from '../../egress/failures.js';
 import type { Egress } from '../../egress/egress.js';
-import { CallFailed } from '../../egress/wire-client.js';
+import { stageOf } from '../../egress/stage.js';
 import type { GatewayError } from '../../errors/gateway-error.js';
 
 /** One connection to a host of the bank. Collects facts until the handshake is done. */
@@ -21,37 +21,62 @@ const REFUSAL_WAIT_MS = 500;
 const MAX_CERTIFICATES = 10;
 const MAX_LENGTH = 500;
 
-/** Opens one connection as every call does, sends nothing over it and closes it. */
+/**
+ * Opens a connection as every call does, sends nothing over it and closes it. Opens another if the bank closes the first one
+ * after the handshake: only twice in a row does that mean a refusal.
+ */
 export function probeConnection(egress: Egress, url: string): Probe {
-  const { host, hostname, port } = new URL(url);
-  const route: Record<string, unknown> = {};
-  const tls: Record<string, unknown> = {};
   const opened = Promise.withResolvers<GatewayError | null>();
   const secured = Promise.withResolvers<GatewayError | null>();
+  const probe = { route: {}, tls: {}, opened: opened.promise, secured: secured.promise };
+  const { host } = new URL(url);
+  const end = (failure: GatewayError | null) => {
+    opened.resolve(failure);
+    secured.resolve(failure);
+  };
+  const fail = (failed: CallFailed) => {
+    const failure = egress.toError(failed, host);
+    if (failure instanceof BankUntrusted) Object.assign(probe.tls, { serverChain: toChain(failure.server) });
+    end(failure);
+  };
+  const onOpen = () => opened.resolve(null);
+  openConnection(egress, url, probe, onOpen, (first) => {
+    if (first === null) end(null);
+    else if (!first.closedUnanswered) fail(first);
+    else openConnection(egress, url, probe, onOpen, (second) => (second === null ? end(null) : fail(second)));
+  });
+  return probe;
+}
+
+/** One connection: notes its facts, and reports when it is open, and how it ended. */
+function openConnection(
+  egress: Egress,
+  url: string,
+  { route, tls }: Pick<Probe, 'route' | 'tls'>,
+  onOpen: () => void,
+  onEnd: (failed: CallFailed | null) => void,
+): void {
+  const { hostname, port } = new URL(url);
   const request = openRequest({
     agent: egress.agentFor(url),
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port || 443,
     path: '/',
   });
-  const end = (failure: GatewayError | null) => {
-    opened.resolve(failure);
-    secured.resolve(failure);
+  const end = (error: Error | null) => {
+    onEnd(error && new CallFailed(error, { stage: stageOf(request.socket) }));
+    // what it ends with from now on is of no interest
+    onEnd = () => undefined;
     request.destroy();
   };
-  const fail = (error: Error) => {
-    const failure = egress.toError(new CallFailed(error), host);
-    if (failure instanceof BankUntrusted) tls['serverChain'] = toChain(failure.server);
-    end(failure);
-  };
-  request.on('error', fail);
+  request.on('error', end);
   request.on('socket', (socket) => {
     if (!(socket instanceof TLSSocket)) return;
     const onConnect = () => {
       const { localAddress: sourceAddress, remoteAddress, remotePort } = socket;
       const sourceAddressIs = 'the local address; behind a NAT or a proxy the bank sees another one';
       Object.assign(route, { remoteAddress, remotePort, sourceAddress, sourceAddressIs });
-      opened.resolve(null);
+      onOpen();
     };
     if (socket.connecting) socket.once('connect', onConnect);
     // a socket that failed at once, for example because of a foreign source address, was never open
@@ -62,10 +87,9 @@ export function probeConnection(egress: Egress, url: string): Probe {
       Object.assign(tls, { tlsVersion, cipher: socket.getCipher().name, serverChain });
       const timer = setTimeout(end, tlsVersion === 'TLSv1.3' ? REFUSAL_WAIT_MS : 0, null);
       socket.once('close', () => clearTimeout(timer));
-      socket.once('end', () => fail(Object.assign(new Error('closed after the handshake'), { code: 'ECONNRESET' })));
+      socket.once('end', () => end(Object.assign(new Error('closed after the handshake'), { code: 'ECONNRESET' })));
     });
   });
-  return { route, tls, opened: opened.promise, secured: secured.promise };
 }
 
 /** The certificates of a server, its own first. */

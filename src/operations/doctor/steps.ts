@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors/gateway-error.js';
-import { PROBLEMS, type AnyCode, type Owner } from '../../errors/problem-table.js';
+import type { AnyCode, Owner } from '../../errors/problem-table.js';
+import { remedyFor } from './remedies.js';
 
 /** The steps in their order, which also gives the exit codes (docs/troubleshooting.md#steps-and-exit-codes). */
 export const STEPS = [
@@ -108,7 +109,7 @@ function toProblem(thrown: unknown) {
   }
   if (thrown instanceof GatewayError && thrown.code !== 'internal-error') {
     const { code, owner, detail } = thrown;
-    return { code, owner, problem: detail, remedy: PROBLEMS[code].remedy };
+    return { code, owner, problem: detail, remedy: remedyFor(code) };
   }
   const cause = thrown instanceof GatewayError ? thrown.cause : thrown;
   const error = cause instanceof Error ? cause : new Error();

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { Inject, Injectable, ServiceUnavailableException } from '@nestjs/common';
+import { Injectable, ServiceUnavailableException } from '@nestjs/common';
 import { HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
 import { BankCondition } from '../../auth/bank-condition.js';
 import { IdentityHolder } from '../../auth/identity-holder.js';
@@ -8,8 +8,7 @@ import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes } from '../../egress/route.js';
 import { HttpEdge } from '../../http/http-edge.js';
-import type { SharedSnapshots } from '../../sharing/shared-snapshots.js';
-import { SHARED_SNAPSHOTS } from '../../sharing/sharing.module.js';
+import { Sharing } from '../../sharing/sharing.js';
 import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
 import type { BackOff } from '../../time/back-off.js';
 import { judgeListener, judgePath, judgeSharing, judgeStopping, type Part, type PartStatus } from './judge-parts.js';
@@ -29,7 +28,7 @@ export class HealthReport {
     private readonly settings: Settings,
     private readonly edge: HttpEdge,
     private readonly drift: BankDrift,
-    @Inject(SHARED_SNAPSHOTS) private readonly shared: SharedSnapshots | null,
+    private readonly shared: Sharing,
   ) {}
 
   async read() {
@@ -133,7 +132,7 @@ export class HealthReport {
 
   /** Absent without REDIS_URL. */
   #sharing() {
-    const status = this.shared?.status();
+    const status = this.shared.status().redis;
     if (!status) return null;
     const { reason, ...data } = status;
     return { sharing: { ...judgeSharing(reason), ...data } };

@@ -126,7 +126,8 @@ export function judgeSharing(reason: string | null): Part {
 
 const isProxyFailure = ({ code }: GatewayError): boolean => code.startsWith('proxy-');
 
-const fromError = (error: GatewayError | null): Problem | null => error && toProblem(error.code, error.detail);
+const fromError = (error: GatewayError | null): Problem | null =>
+  error && { ...toProblem(error.code, error.detail), owner: error.owner };
 
 /** `works`: the gateway still answers without this hop. */
 const failing = (error: GatewayError, works: boolean): Part => ({

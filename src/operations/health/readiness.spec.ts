@@ -9,7 +9,7 @@ import { NoToken } from '../../auth/authorized-call.js';
 import type { IdentityHolder } from '../../auth/identity-holder.js';
 import { snapshotOf } from '../../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../../test/support/snapshot-cache.js';
-import type { ReadSnapshot } from '../../list/snapshot-reader.js';
+import type { ReadSnapshot, RefreshRequest } from '../../list/snapshot-source.js';
 import type { HttpEdge } from '../../http/http-edge.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { orAborted } from '../../time/deadline.js';
@@ -43,7 +43,7 @@ class Scene {
       },
     });
     // as AuthorizedCall does: without a token the bank is not asked, and the bank has not failed
-    const read = async (_refreshId: string, signal: AbortSignal) => {
+    const read = async ({ signal }: RefreshRequest) => {
       await orAborted(this.tokens.get(), signal).catch((error: GatewayError) => {
         throw new NoToken(error.code, error.detail, error);
       });
@@ -56,7 +56,7 @@ class Scene {
   }
 
   empty(): ReadSnapshot {
-    return { snapshot: snapshotOf([], true, this.clock.now()), pages: 1 };
+    return { snapshot: snapshotOf([], true, this.clock.now()), pages: 1, source: 'bank' };
   }
 
   token(): AccessToken {

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Counter, Gauge } from '@prometheus-io/client';
 import { BankCondition } from '../../auth/bank-condition.js';
 import { IdentityHolder } from '../../auth/identity-holder.js';
@@ -11,8 +11,7 @@ import { HealthReport } from '../health/health-report.js';
 import { Readiness } from '../health/readiness.js';
 import { HttpEdge } from '../../http/http-edge.js';
 import { countLostLines } from '../../telemetry/standard-output.js';
-import type { SharedSnapshots } from '../../sharing/shared-snapshots.js';
-import { SHARED_SNAPSHOTS } from '../../sharing/sharing.module.js';
+import { Sharing } from '../../sharing/sharing.js';
 import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
 import { Metrics } from './metrics.js';
 
@@ -37,7 +36,7 @@ export class Gauges {
     private readonly edge: HttpEdge,
     drift: BankDrift,
     settings: Settings,
-    @Inject(SHARED_SNAPSHOTS) shared: SharedSnapshots | null,
+    shared: Sharing,
   ) {
     const { server } = edge.fastify;
     const build = { version: VERSION, commit: COMMIT ?? 'unknown' };
@@ -75,11 +74,11 @@ export class Gauges {
     this.#add('log_lines_dropped_total', droppedHelp, countLostLines);
 
     // only with REDIS_URL or SNAPSHOT_FILE
-    if (!shared) return;
+    if (!shared.isConfigured) return;
     const sources = () => Object.entries(shared.counts).map(([source, count]): Labelled => [{ source }, count]);
     this.#add('shared_snapshots_total', 'Cached snapshots by their source.', sources, 'source');
-    if (shared.status()) {
-      this.#add('sharing_up', 'Whether Redis can be used.', () => shared.status()?.state === 'fleet');
+    if (shared.status().redis) {
+      this.#add('sharing_up', 'Whether Redis can be used.', () => shared.status().redis?.state === 'fleet');
     }
   }
 

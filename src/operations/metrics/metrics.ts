@@ -108,7 +108,7 @@ export class Metrics {
       this.#tokenRequests.inc({ outcome }, 0);
     }
     for (const code of PROBLEM_CODES) this.#problems.inc({ code, owner: PROBLEMS[code].owner }, 0);
-    for (const cache of ['hit', 'miss', 'stale', 'request']) {
+    for (const cache of ['hit', 'miss', 'refreshed', 'request', 'stale']) {
       for (const representation of ['full', 'not-modified']) this.#responses.inc({ cache, representation }, 0);
     }
   }

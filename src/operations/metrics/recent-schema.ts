@@ -44,7 +44,7 @@ const eventSchema = z
     event: z.string().meta({ example: 'bank.unavailable' }).describe('as in the log'),
     code: code.optional(),
     owner: owner.optional(),
-    msg: z.string().meta({ example: 'the bank is unavailable' }),
+    msg: z.string().meta({ example: 'calls to the bank fail' }),
   })
   .meta({ id: 'RecentEvent' });
 

@@ -17,7 +17,7 @@ export const RESPONSE_HEADERS = {
   'Cache-Control': header('How long the answer stays fresh.', 'private, max-age=7'),
   'Cache-Status': header('How the cache handled the request (RFC 9211).', 'accounts-gateway; hit; ttl=7'),
   ETag: header('Identifies the data, whatever its age. For `If-None-Match`.', 'W/"bcWj5eK93YVZHCfq4huO6BfHDN6"'),
-  'Retry-After': header('Seconds to wait before a retry; on every 503.', 2),
+  'Retry-After': header('Seconds to wait before a retry; on every 503, and on a 502 or 504 during a back-off.', 2),
   'Snapshot-As-Of': header(
     'When the bank was asked. After a 304 it overrides the body that the caller holds.',
     '2026-11-21T08:00:00.000Z',
@@ -81,7 +81,7 @@ const codesOf = (status: number): string =>
     .join(', ');
 
 function headersOf(path: string, status: string): readonly string[] {
-  if (status === '503' || status === '5XX') return ['Retry-After'];
+  if (['502', '503', '504', '5XX'].includes(status)) return ['Retry-After'];
   if (status !== '200' && status !== '304') return [];
   return isApi(path) ? FROM_SNAPSHOT : ['Cache-Control'];
 }

@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './sources.ts';
+
+/** The commit, 12 characters: GIT_COMMIT where it is set, else that of the checkout; null without one. */
+export function readCommit(): string | null {
+  // eslint-disable-next-line node/no-process-env -- an argument of the image build
+  const { GIT_COMMIT } = process.env;
+  if (GIT_COMMIT) return GIT_COMMIT;
+  try {
+    const git = ['-C', ROOT, 'rev-parse', '--short=12', 'HEAD'];
+    return execFileSync('git', git, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return readHead(join(ROOT, '.git'));
+  }
+}
+
+/** The same for the image build, which has no git: from HEAD, its branch and the packed branches. */
+function readHead(git: string): string | null {
+  const read = (name: string) => {
+    const file = join(git, name);
+    return statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, 'utf8').trim() : '';
+  };
+  const branch = read('HEAD').replace(/^ref: /, '');
+  const packed = read('packed-refs').split('\n');
+  const commit = [branch, read(branch), ...packed.filter((line) => line.endsWith(` ${branch}`))];
+  return commit.find((text) => /^[\da-f]{40}/.test(text))?.slice(0, 12) ?? null;
+}

@@ -1,0 +1,43 @@
+// What each npm script needs of the machine, in a form that any Node from 18 on can read.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const PACKAGES = join(ROOT, 'node_modules');
+const NODE = 24;
+/** npm skips native packages that its own Node is too old for, without a word. This runs npm ci with Node 24. */
+const INSTALL_AGAIN = 'npx --yes --package node@24 -- npm ci --include=dev';
+
+/** The sentence about Node or the packages of the program; null if all is there. */
+export function problemWithNode() {
+  if (Number(process.versions.node.split('.')[0]) >= NODE) return null;
+  const version = `this is Node ${process.versions.node}, and accounts-gateway needs ${NODE}`;
+  if (!existsSync(join(PACKAGES, 'node/package.json'))) return `${version}, which npm ci installs: run "npm ci".`;
+  return `${version}, which npm did not install because its scripts were off: run "npm rebuild node --ignore-scripts=false".`;
+}
+
+/** The sentence about the tools that build, check and test; null if all are there. */
+export function problemWithTools() {
+  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  if (!existsSync(PACKAGES)) return 'the packages are not installed: run "npm ci".';
+  if (Object.keys(devDependencies).some((name) => !existsSync(join(PACKAGES, name)))) {
+    return 'the packages that build and test were not installed (--omit=dev, or NODE_ENV=production): run "npm ci --include=dev".';
+  }
+  if (hasNative('@rolldown')) return null;
+  return `npm ci left out packages that need a newer Node than npm ran with: run "${INSTALL_AGAIN}".`;
+}
+
+/** @param {string} scope of which npm installs the package for this platform */
+function hasNative(scope) {
+  const folder = join(PACKAGES, scope);
+  return existsSync(folder) && readdirSync(folder).some((name) => name.startsWith('binding-'));
+}
+
+/** Ends the process with the first of these sentences, if there is one. */
+export function requireAll(...problems) {
+  const problem = problems.find((each) => each !== null);
+  if (problem === undefined) return;
+  process.stderr.write(`accounts-gateway: ${problem}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,40 @@
+// npm start, npm run sandbox and npm run doctor: node config/build/start.mjs COMMAND [OPTIONS]
+// Builds dist/ if a source is newer, and goes on into the program in this process, so that signals and exit codes are its own.
+import { spawn } from 'node:child_process';
+import { pathToFileURL, fileURLToPath } from 'node:url';
+import { followShell } from './follow-shell.mjs';
+import { problemWithNode, problemWithTools, requireAll } from './machine.mjs';
+
+const BUILD = fileURLToPath(new URL('build.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const [command] = process.argv.slice(2);
+
+requireAll(problemWithNode());
+followShell();
+const { isOutdated } = await import('./sources.ts');
+if (isOutdated()) {
+  requireAll(problemWithTools());
+  process.stderr.write('Building dist/, because it is missing or older than the sources. This takes about 10 s.\n');
+  await build();
+}
+// what --disable-sigusr1 does: nobody opens an inspector in the process that holds the keys
+process.on('SIGUSR1', () => undefined);
+process.argv[1] = MAIN;
+await import(pathToFileURL(MAIN).href);
+
+/** In a process of its own, which ends with this one. Its output is no output of the program. */
+async function build() {
+  const builder = spawn(process.execPath, [BUILD], { stdio: ['ignore', process.stderr, process.stderr] });
+  for (const [signal, exitCode] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ]) {
+    process.on(signal, () => {
+      builder.kill(signal);
+      // the exit codes of the program in its first moment
+      process.exit(command === 'doctor' ? exitCode : 0);
+    });
+  }
+  const code = await new Promise((resolve) => builder.once('close', resolve));
+  if (code !== 0) process.exit(1);
+}

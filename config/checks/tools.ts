@@ -1,0 +1,29 @@
+// npm run check:tools: fails on a test that starts a program by its name. test/support/tools.ts gives the path of a program to a test
+// that has asked whether it is there, so that `npm test` is green on a machine that has Node only.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const START = /\b(?:spawn|spawnSync|execFile|execFileSync|execSync|\(execFile\))\(\s*['"`][^'"`]*['"`]/g;
+const PATH = /['"`]\/usr\/s?bin\/[^'"`]*['"`]/g;
+/** Every machine of a developer has these. */
+const EVERYWHERE = /'(npm|sh|tar|chown|mkfifo)'$/;
+
+const files = ['src', 'test']
+  .flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  )
+  .filter((file) => /\.(ts|mjs)$/.test(file) && (file.endsWith('.spec.ts') || file.startsWith('test/')))
+  // the laboratory and test/deployment's checks are no part of npm test, and look for their tools themselves
+  .filter((file) => !file.startsWith('test/laboratory/') && !/check/.test(file.split('/').at(-1) ?? ''));
+
+const findings = files.flatMap((file) => {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const starts = [...text.matchAll(START)].filter(([call]) => !EVERYWHERE.test(call));
+  return [...starts, ...text.matchAll(PATH)].map(([found]) => `${file}: ${found}`);
+});
+for (const finding of findings)
+  process.stdout.write(`${finding}: take pathOf(…) of test/support/tools.ts, which asks first\n`);
+process.stdout.write(`${files.length} files, ${findings.length} programs started without asking\n`);
+if (findings.length > 0) process.exitCode = 1;

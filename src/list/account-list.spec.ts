@@ -1,0 +1,148 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Account } from './account.js';
+import { foldNumber } from './fold-text.js';
+import { account, accountListOf, accountLists, balance, names } from '../../test/support/sample-snapshots.js';
+import type { AccountList } from './account-list.js';
+import type { Filters } from './match.js';
+import { SORT_FIELDS, type Sort } from './sort.js';
+
+const ask = (list: AccountList, filters: Filters, sort: Sort) =>
+  list.select({ filters, sort }).map(({ account: { id } }) => id);
+
+// the model: one plain pass over all accounts, written from docs/api.md by other means than the code
+const fold = (text: string) => text.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '');
+const same = (value: string | null, wanted: string | undefined) =>
+  wanted === undefined || value?.toUpperCase() === wanted.toUpperCase();
+const plainIban = (text: string) => text.replaceAll(' ', '').toUpperCase();
+
+function matches(one: Account, { status, currency, ownerId, iban, q }: Filters): boolean {
+  const numbers = [...one.ibans, ...one.identifiers.map((each) => each.account)].filter((text) => text !== null);
+  const texts = [one.name, one.description, ...numbers, one.owner.id, one.owner.name, one.owner.number];
+  return (
+    same(one.status, status) &&
+    same(one.currency, currency) &&
+    same(one.owner.id, ownerId) &&
+    (iban === undefined || numbers.some((text) => plainIban(text) === plainIban(iban))) &&
+    (q === undefined ||
+      texts.some((text) => text !== null && fold(text).includes(fold(q))) ||
+      numbers.some((text) => fold(plainIban(text)).includes(fold(plainIban(q)))))
+  );
+}
+
+const scale = (amount: string): bigint => {
+  const [whole = '', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(40, '0'));
+};
+const TENTHS_OF_MICROSECONDS: Record<string, bigint> = {
+  '2023-02-21T00:00:00+00:00': 1676937600_0000000n,
+  '2023-02-21': 1676937600_0000000n,
+  '2023-02-21T02:00:00+02:00': 1676937600_0000000n,
+  '2023-02-21T00:00:00.0000001Z': 1676937600_0000001n,
+  '2023-02-21T00:00:00.000000Z': 1676937600_0000000n,
+  '0001-01-01T00:00:00': -62135596800_0000000n,
+  '1999-12-31T23:59:59.999-11:30': 946726199_9990000n,
+  '2025-07-08': 1751932800_0000000n,
+};
+const collator = new Intl.Collator('en', { numeric: true });
+const byValue = (a: string | bigint, b: string | bigint) => (a < b ? -1 : a > b ? 1 : 0);
+
+type Key = readonly (string | bigint)[] | null;
+const keyOf: Record<(typeof SORT_FIELDS)[number], (one: Account) => Key> = {
+  name: ({ name }) => [name],
+  currency: ({ currency }) => (currency === null ? null : [currency]),
+  status: ({ status }) => (status === null ? null : [status]),
+  openedAt: ({ openedAt }) => {
+    const instant = TENTHS_OF_MICROSECONDS[openedAt ?? ''];
+    return instant === undefined ? null : [instant];
+  },
+  current: ({ balances }) => {
+    const first = balances.find(({ type }) => type === 'CurrentBalance');
+    return !first || first.currency === null || first.current === null ? null : [first.currency, scale(first.current)];
+  },
+};
+
+function model(accounts: readonly Account[], filters: Filters, sort: Sort): string[] {
+  const [field, descending] = [sort.replace('-', '') as keyof typeof keyOf, sort.startsWith('-')];
+  const compare =
+    field === 'name' ? (a: string | bigint, b: string | bigint) => collator.compare(String(a), String(b)) : byValue;
+  return accounts
+    .filter((one) => matches(one, filters))
+    .sort((a, b) => {
+      const [x, y] = [keyOf[field](a), keyOf[field](b)];
+      if (x === null || y === null) return Number(x === null) - Number(y === null) || byValue(a.id, b.id);
+      const order = x.reduce((found, part, index) => found || compare(part, y[index] as string), 0);
+      return (descending ? -order : order) || byValue(a.id, b.id);
+    })
+    .map(({ id }) => id);
+}
+
+const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
+const filterSets: fc.Arbitrary<Filters> = fc.record({
+  status: optional(fc.constantFrom('ACTIVE', 'closed', 'ødelagt', 'none')),
+  currency: optional(fc.constantFrom('eur', 'Usd', 'xxx')),
+  ownerId: optional(fc.constantFrom('OWNER-1', 'owner-2', 'owner')),
+  iban: optional(fc.constantFrom('de89370400440532013000', 'DK50 0040 0440 1162 43', '12345', '1234', 'DE')),
+  q: optional(
+    fc.oneof(
+      fc.constantFrom('lohne', 'ö', 'STRASSE', 'de89', '1234', 'owner-', 'σ', 'i'),
+      names.filter((name) => foldNumber(name) !== ''),
+    ),
+  ),
+});
+const sorts = fc.constantFrom<Sort>(...SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const));
+
+describe('a list', () => {
+  it('is filtered and sorted as by a plain pass over all accounts', () => {
+    fc.assert(
+      fc.property(accountLists, filterSets, sorts, (accounts, filters, sort) => {
+        expect(ask(accountListOf(accounts), filters, sort)).toEqual(model(accounts, filters, sort));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each(['', '"', '\\', 'A\nB', 'x,"A', '\n"A"\n'])('compares a value as a whole: %j', (status) => {
+    const list = accountListOf([account({ id: 'whole', status: 'A' }), account({ id: 'other', status })]);
+    expect(ask(list, { status: 'a' }, 'name')).toEqual(['whole']);
+    expect(ask(list, { status }, 'name')).toEqual(['other']);
+  });
+
+  it('orders names by the same rules on every machine, numbers as numbers, equal ones by id', () => {
+    const names = ['Zebra', 'Ärlig', 'Apa 10', 'Öland', 'e\u0301', 'Apa 2', 'é'];
+    const list = accountListOf(names.map((name, index) => account({ id: String(index), name })));
+    // é in one unit has the greater id, and is otherwise equal
+    expect(ask(list, {}, 'name')).toEqual(['5', '2', '1', '4', '6', '3', '0']);
+    expect(ask(list, {}, '-name')).toEqual(['0', '3', '4', '6', '1', '2', '5']);
+  });
+
+  it('collates only the start of a name, so that no name makes a comparison slow', () => {
+    const slow = '\u0f71'.repeat(3990);
+    const accounts = ['b', 'a'].map((end, index) => account({ id: String(index), name: slow + end }));
+    expect(ask(accountListOf(accounts), {}, 'name')).toEqual(['1', '0']);
+    expect(ask(accountListOf(accounts), {}, '-name')).toEqual(['0', '1']);
+  });
+
+  it('searches texts too long to be kept as it searches others, each time', () => {
+    const list = accountListOf([account({ id: 'long', name: `${'x'.repeat(3900)} end` }), account({ id: 'short' })]);
+    for (let time = 0; time < 2; time++) expect(ask(list, { q: 'X END' }, 'name')).toEqual(['long']);
+  });
+
+  it('finds accounts by ids that hold anything, and keeps the later of two with the same', () => {
+    const ids = ['', '"', '\\', 'a', 'a b', 'é', '😀', '\ud800', '\u0000', '__proto__'];
+    const list = accountListOf([...ids.map((id) => account({ id })), account({ id: 'a', name: 'later' })]);
+    expect(list.size).toBe(ids.length);
+    for (const id of ids) expect(list.find(id)?.id).toBe(id);
+    expect(list.find('a')?.name).toBe('later');
+    for (const id of ['b', 'constructor', '😁']) expect(list.find(id)).toBeUndefined();
+  });
+
+  it('may have at most 500 currencies, of accounts and balances together', () => {
+    const balances = Array.from({ length: 499 }, (_, index) => balance({ currency: `C${index}` }));
+    const accounts = [account({ id: 'a', balances }), account({ id: 'b', balances })];
+    expect(accountListOf(accounts).size).toBe(2);
+    expect(() => accountListOf([...accounts, account({ id: 'c', currency: 'XXX' })])).toThrow(
+      'In the account list, currency has more than 500 different values.',
+    );
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import { FakeClock } from '../../test/support/fake-clock.js';
+import { onClose } from '../../test/support/closing.js';
+import { refusalOf } from '../../test/support/refusal-of.js';
+import type { AccountReader, ParsePage } from '../bank/account-reader.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import { BankSource } from './bank-source.js';
+
+type Read = AccountReader['read'];
+
+const PAGE = { number: 1, body: Buffer.from('{"result":[{"accountId":"a"},{"accountId":"b"}]}') };
+
+function begin(read: Read, timeoutMs = 60_000) {
+  const clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
+  const settings = { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs };
+  const source = new BankSource({ read } as AccountReader, clock, settings);
+  const stop = new AbortController();
+  return { clock, stop, read: () => source.read({ refreshId: 'id', signal: stop.signal }) };
+}
+
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+
+describe('the bank as a source', () => {
+  it('gives a snapshot as of the moment before the first call', async () => {
+    const readTwo = async (_id: string, _signal: AbortSignal, parsePage: ParsePage) => {
+      await parsePage(PAGE);
+      begun.clock.advance(1500);
+      return { accounts: 2, pages: 1, complete: true };
+    };
+    const begun = begin(readTwo);
+    const { snapshot, pages, source } = await begun.read();
+    onClose(() => snapshot.list.end());
+    expect([pages, source]).toEqual([1, 'bank']);
+    expect(snapshot).toMatchObject({ size: 2, asOf: '2026-11-21T08:00:00.000Z', durationMs: 1500, complete: true });
+  });
+
+  it('gives up after the time for a whole refresh', async () => {
+    const { read } = begin((_id, signal) => untilAborted(signal), 30);
+    const error = await refusalOf(read);
+    expect([error.code, error.detail]).toEqual(['bank-timeout', expect.stringContaining('SNAPSHOT_READ_TIMEOUT_MS')]);
+  });
+
+  it('ends with the reason of a stop', async () => {
+    const { read, stop } = begin((_id, signal) => untilAborted(signal));
+    const reading = refusalOf(read);
+    stop.abort(new GatewayError('stopping', 'stopping'));
+    expect((await reading).code).toBe('stopping');
+  });
+
+  it('fails as the bank does', async () => {
+    const { read } = begin(async () => {
+      throw new GatewayError('bank-error', 'as scripted');
+    });
+    expect((await refusalOf(read)).code).toBe('bank-error');
+  });
+});

@@ -1,0 +1,55 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AccountReader } from '../bank/account-reader.js';
+import { Settings } from '../config/settings.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import { Clock } from '../time/clock.js';
+import { orAborted } from '../time/deadline.js';
+import { ListThread } from './list-thread.js';
+import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from './snapshot-source.js';
+
+/** Reads the whole account list from the bank, into a thread of its own. */
+@Injectable()
+export class BankSource extends SnapshotSource {
+  constructor(
+    private readonly accounts: AccountReader,
+    private readonly clock: Clock,
+    @Inject(Settings) private readonly settings: Pick<Settings, 'SNAPSHOT_READ_TIMEOUT_MS'>,
+  ) {
+    super();
+  }
+
+  /**
+   * A refresh that fails ends its thread, and costs nothing else: the cached list has another.
+   * @throws GatewayError as `AccountReader.read`, bank-timeout, internal-error; the reason of the signal
+   */
+  override async read({ refreshId, signal }: Pick<RefreshRequest, 'refreshId' | 'signal'>): Promise<ReadSnapshot> {
+    signal.throwIfAborted();
+    const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = this.settings;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const limit = AbortSignal.any([timeout, signal]);
+    const askedAt = this.clock.now();
+    const list = new ListThread();
+    try {
+      const { complete, pages } = await this.accounts.read(refreshId, limit, (page) =>
+        orAborted(list.takePage(page), limit),
+      );
+      const size = await orAborted(list.finish(), limit);
+      const asOf = new Date(askedAt.wall).toISOString();
+      const durationMs = this.clock.since(askedAt);
+      return { snapshot: { list, size, askedAt, asOf, durationMs, complete }, pages, source: 'bank' };
+    } catch (error) {
+      // before the next refresh begins: threads must not pile up
+      await list.end();
+      throw timeout.aborted ? tooSlow(timeoutMs) : error;
+    }
+  }
+
+  override async restore(): Promise<null> {
+    return null;
+  }
+
+  override async close(): Promise<void> {}
+}
+
+const tooSlow = (ms: number) =>
+  new GatewayError('bank-timeout', `The bank sent no complete list within ${ms} ms (SNAPSHOT_READ_TIMEOUT_MS).`);

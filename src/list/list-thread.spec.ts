@@ -1,0 +1,178 @@
+import { describe, expect, it } from '@jest/globals';
+import { onClose } from '../../test/support/closing.js';
+import { refusalOf } from '../../test/support/refusal-of.js';
+import { account } from '../../test/support/sample-snapshots.js';
+import { until } from '../../test/support/until.js';
+import { ListEnded, ListThread } from './list-thread.js';
+import type { Question } from './questions.js';
+
+const FACTS = { asOf: '2026-11-21T08:00:00.000Z', expiresAt: '2026-11-21T08:05:00.000Z', stale: false, complete: true };
+const SELECTION = { filters: {}, sort: 'name' } as const;
+const ALL: Question = { kind: 'accounts', selection: SELECTION, number: 1, size: 1000 };
+
+/** A thread whose program runs `script` for each call. */
+function start(script?: string): ListThread {
+  const program = `const { parentPort } = require('node:worker_threads');\nparentPort.on('message', () => {${script}});`;
+  const thread = script === undefined ? new ListThread() : new ListThread({ program, maxHeapMb: 32 });
+  onClose(() => thread.end());
+  return thread;
+}
+
+const page = (number: number, ...ids: string[]) => ({
+  number,
+  body: Buffer.from(
+    JSON.stringify({ result: ids.map((accountId) => ({ accountId })), pageInfo: { rowCount: ids.length } }),
+  ),
+});
+
+interface Shown {
+  readonly accounts: { readonly id: string }[];
+}
+const bodyOf = async (thread: ListThread, question: Question = ALL) => {
+  const answer = await thread.answer(question, FACTS);
+  return JSON.parse(new TextDecoder().decode(answer?.body ?? undefined)) as Shown;
+};
+const idsOf = async (thread: ListThread) => (await bodyOf(thread)).accounts.map(({ id }) => id);
+
+async function listOf(...ids: string[]): Promise<ListThread> {
+  const thread = start();
+  await thread.takePage(page(1, ...ids));
+  await thread.finish();
+  return thread;
+}
+
+describe('a list thread', () => {
+  it('takes pages, and answers questions about their accounts', async () => {
+    const thread = start();
+    expect(await thread.takePage(page(1, 'b', 'a'))).toEqual({
+      accounts: 2,
+      added: 2,
+      rowCount: 2,
+      echoedSize: null,
+      fields: { drift: [], known: ['accountId'] },
+    });
+    expect(await thread.takePage(page(2, 'c', 'a'))).toMatchObject({ accounts: 2, added: 1 });
+    expect(await thread.finish()).toBe(3);
+    expect(await idsOf(thread)).toEqual(['a', 'b', 'c']);
+    expect(await bodyOf(thread, { kind: 'account', id: 'b' })).toMatchObject({ account: { id: 'b' }, snapshot: FACTS });
+    expect(await thread.answer({ kind: 'account', id: 'd' }, FACTS)).toBeNull();
+    expect(await bodyOf(thread, { kind: 'totals', filters: {} })).toEqual({ totals: [], snapshot: FACTS });
+  });
+
+  it('begins anew with page 1', async () => {
+    const thread = start();
+    await thread.takePage(page(1, 'old'));
+    await thread.takePage(page(1, 'new'));
+    await thread.finish();
+    expect(await idsOf(thread)).toEqual(['new']);
+  });
+
+  it('has equal digests for equal data, stale and complete, whatever the times', async () => {
+    const digestOf = async (thread: ListThread, change: object) =>
+      (await thread.answer(ALL, { ...FACTS, ...change }))?.digest;
+    const [one, other, more] = [await listOf('a', 'b'), await listOf('b', 'a'), await listOf('a', 'b', 'c')];
+    const digest = await digestOf(one, {});
+    expect(await digestOf(other, { asOf: 'later', expiresAt: 'later' })).toBe(digest);
+    for (const change of [{ stale: true }, { complete: null }]) expect(await digestOf(one, change)).not.toBe(digest);
+    expect(await digestOf(more, {})).not.toBe(digest);
+  });
+
+  it('gives its accounts as JSON, which another thread takes; null if they take too many bytes', async () => {
+    const accounts = [account({ id: 'a', name: 'Ä' }), account({ id: 'b', name: 'B' })];
+    const json = new TextEncoder().encode(JSON.stringify(accounts));
+    const thread = start();
+    expect(await thread.restore(json.slice())).toBe(2);
+    expect(await thread.toJson(json.length)).toEqual(json);
+    expect(await thread.toJson(json.length - 1)).toBeNull();
+  });
+
+  it('returns the error of a page that cannot be read', async () => {
+    const wrong = { number: 1, body: Buffer.from('{"result":[{"accountId":{}}]}') };
+    expect(await refusalOf(() => start().takePage(wrong))).toMatchObject({
+      code: 'bank-response-invalid',
+      detail: 'In the account list, result[0].accountId is not a string.',
+    });
+  });
+
+  it('leaves the caller bytes that share a buffer with others', async () => {
+    const shared = Buffer.concat([Buffer.from('x'), page(1, 'a').body]);
+    await start().takePage({ number: 1, body: shared.subarray(1) });
+    expect(shared.toString()).toContain('accountId');
+  });
+});
+
+describe('a long document', () => {
+  const long = () => {
+    const texts = Object.fromEntries(
+      ['friendlyName', 'accountDescription', 'ownedByCompanyName'].map((name) => [name, 'x'.repeat(4000)]),
+    );
+    const result = Array.from({ length: 500 }, (_, index) => ({ accountId: `a-${index}`, ...texts }));
+    return { number: 1, body: Buffer.from(JSON.stringify({ result })) };
+  };
+
+  it('is answered without a body, and comes in pieces', async () => {
+    const thread = start();
+    await thread.takePage(long());
+    await thread.finish();
+    const answer = await thread.answer(ALL, FACTS);
+    expect(answer).toMatchObject({ body: null, digest: expect.stringMatching(/^[\w-]{27}$/) });
+    const pieces: Uint8Array[] = [];
+    for await (const piece of thread.pieces(ALL, FACTS)) pieces.push(piece);
+    const body = JSON.parse(Buffer.concat(pieces).toString()) as Shown;
+    expect([pieces.length > 50, body.accounts.length]).toEqual([true, 500]);
+  });
+
+  it('keeps a retired thread until it is read to its end, or left', async () => {
+    const thread = start();
+    await thread.takePage(long());
+    await thread.finish();
+    const csv = { kind: 'csv', selection: SELECTION, dialect: { separator: 'comma', decimal: 'point' } } as const;
+    const [read, left] = [thread.pieces(csv, FACTS), thread.pieces(csv, FACTS)];
+    await Promise.all([read.next(), left.next()]);
+    thread.retire();
+    await left.return();
+    let pieces = 0;
+    for await (const _piece of read) pieces += 1;
+    expect(pieces).toBeGreaterThan(10);
+    await until(() => thread.hasEnded);
+    expect(await refusalOf(() => thread.answer(ALL, FACTS))).toBeInstanceOf(ListEnded);
+  });
+});
+
+describe('a retired thread', () => {
+  it('ends at once when nothing is asked, and answers first what is', async () => {
+    const [idle, asked] = [await listOf('a'), await listOf('a')];
+    const ids = idsOf(asked);
+    idle.retire();
+    asked.retire();
+    expect(await ids).toEqual(['a']);
+    await until(() => idle.hasEnded && asked.hasEnded);
+    await expect(idsOf(idle)).rejects.toBeInstanceOf(ListEnded);
+  });
+});
+
+describe('a thread that fails', () => {
+  it.each([
+    ['throws', 'throw new Error("no such thing")', 'internal-error'],
+    ['needs too much memory', 'const all = []; for (;;) all.push(new Array(1e6).fill({}));', 'bank-response-invalid'],
+    ['is ended', '', 'internal-error'],
+  ])('because it %s fails the page and all later calls', async (_name, script, code) => {
+    const thread = start(script);
+    if (script === '') setImmediate(() => void thread.end());
+    expect((await refusalOf(() => thread.takePage(page(1, 'a')))).code).toBe(code);
+    expect((await refusalOf(() => thread.finish())).code).toBe(code);
+    expect(thread.hasEnded).toBe(true);
+  });
+
+  it('can be ended while it sorts names that are slow to compare', async () => {
+    const thread = start();
+    const names = Array.from({ length: 20_000 }, (_, index) => ({
+      accountId: `a-${index}`,
+      friendlyName: '\u0f71'.repeat(99) + String(index),
+    }));
+    await thread.takePage({ number: 1, body: Buffer.from(JSON.stringify({ result: names })) });
+    const sorting = refusalOf(() => thread.finish());
+    await thread.end();
+    expect(await sorting).toBeInstanceOf(ListEnded);
+  });
+});

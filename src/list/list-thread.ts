@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import type { ListPage } from '../bank/account-reader.js';
+import type { PageFacts } from '../bank/page-reader.js';
+import { builtFile } from '../config/built-file.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import type { ListService } from './list-service.js';
+import type { ListCall, ListMethod, ListReply } from './list.worker.js';
+import type { Answer, Export, Question, SnapshotFacts } from './questions.js';
+
+/** Heap limit, MB. A list that exceeds it ends the thread, not the process. */
+const MAX_HEAP_MB = 1024;
+/** A larger young generation saves little time and costs memory. */
+const MAX_YOUNG_MB = 32;
+
+/** Read at the start: a build may replace the file. */
+const PROGRAM = readFileSync(builtFile('list.worker.cjs'), 'utf8');
+
+/** The list has been replaced, and its thread has ended. Ask the list that is cached now. */
+export class ListEnded extends GatewayError {
+  constructor() {
+    super('internal-error', 'The list has been replaced by a newer one.');
+  }
+}
+
+/**
+ * A thread that builds one list and then answers questions about it, so that the serving thread does neither. It ends when it is
+ * retired and nothing is asked any more.
+ */
+export class ListThread {
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
+  #lastId = 0;
+  #openExports = 0;
+  #retired = false;
+  #ended: GatewayError | null = null;
+
+  constructor({ program = PROGRAM, maxHeapMb = MAX_HEAP_MB } = {}) {
+    this.#worker = new Worker(program, {
+      eval: true,
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
+    });
+    // the server keeps the process alive, not this
+    this.#worker.unref();
+    this.#worker.on('message', (reply: ListReply) => this.#onReply(reply));
+    this.#worker.once('error', (cause) => this.#onEnd(toEndError(cause)));
+    this.#worker.once('exit', () => this.#onEnd(new ListEnded()));
+  }
+
+  /** True once the thread has ended, for whatever reason. */
+  get hasEnded(): boolean {
+    return this.#ended !== null;
+  }
+
+  /** Adds a page, whose bytes it takes. Page 1 begins the list anew. @throws GatewayError bank-response-invalid, internal-error */
+  takePage({ number, body }: ListPage): Promise<PageFacts> {
+    const bytes = toOwned(body);
+    return this.#call('takePage', [number, bytes], [bytes.buffer]);
+  }
+
+  /** Completes the list. Returns its number of accounts. @throws as `takePage` */
+  finish(): Promise<number> {
+    return this.#call('finish', []);
+  }
+
+  /** Takes a stored list, and its bytes with it. Returns its number of accounts. @throws as `takePage` */
+  restore(json: Uint8Array<ArrayBuffer>): Promise<number> {
+    return this.#call('restore', [json], [json.buffer]);
+  }
+
+  /** Null for an account that is not in the list. @throws ListEnded; GatewayError internal-error */
+  answer(question: Question, facts: SnapshotFacts): Promise<Answer | null> {
+    return this.#call('answer', [question, facts]);
+  }
+
+  /** A long document in pieces of about 64 KB, each built when it is asked for. @throws as `answer` */
+  async *pieces(asked: Question | Export, facts: SnapshotFacts): AsyncGenerator<Uint8Array, void> {
+    this.#openExports += 1;
+    try {
+      const number = await this.#call('openExport', [asked, facts]);
+      try {
+        for (;;) {
+          const piece = await this.#call('nextPiece', [number]);
+          if (piece === null) return;
+          yield piece;
+        }
+      } finally {
+        if (!this.hasEnded) await this.#call('closeExport', [number]);
+      }
+    } finally {
+      this.#openExports -= 1;
+      this.#endIfIdle();
+    }
+  }
+
+  /** The accounts as JSON, to be stored; null if they take more than `maxBytes`. @throws as `answer` */
+  toJson(maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
+    return this.#call('toJson', [maxBytes]);
+  }
+
+  /** Lets the thread end once everything that was asked is answered. */
+  retire(): void {
+    this.#retired = true;
+    this.#endIfIdle();
+  }
+
+  /** Ends the thread, even during work. Resolves when it has ended. */
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #endIfIdle(): void {
+    if (this.#retired && this.#pending.size === 0 && this.#openExports === 0) void this.end();
+  }
+
+  async #call<M extends ListMethod>(
+    method: M,
+    args: Parameters<ListService[M]>,
+    transfer: ArrayBuffer[] = [],
+  ): Promise<ReturnType<ListService[M]>> {
+    if (this.#ended) throw this.#ended;
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const reply = Promise.withResolvers<unknown>();
+    this.#pending.set(id, reply);
+    this.#worker.postMessage({ id, method, args } satisfies ListCall, transfer);
+    return (await reply.promise) as ReturnType<ListService[M]>;
+  }
+
+  #onReply(reply: ListReply): void {
+    const pending = this.#pending.get(reply.id);
+    this.#pending.delete(reply.id);
+    if ('problem' in reply) pending?.reject(new GatewayError(reply.problem.code, reply.problem.detail));
+    else if ('error' in reply) pending?.reject(toInternalError(reply.error));
+    else pending?.resolve(reply.result);
+    this.#endIfIdle();
+  }
+
+  #onEnd(error: GatewayError): void {
+    this.#ended ??= error;
+    for (const { reject } of this.#pending.values()) reject(this.#ended);
+    this.#pending.clear();
+  }
+}
+
+function toEndError(cause: unknown): GatewayError {
+  if ((cause as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
+    const detail = 'The account list is too large for the memory of this service.';
+    return new GatewayError('bank-response-invalid', detail, { cause });
+  }
+  return toInternalError(cause);
+}
+
+const toInternalError = (cause: unknown) =>
+  new GatewayError('internal-error', 'An error in the thread of the account list; the log has the details.', { cause });
+
+/** Copies the bytes to a transferable buffer if they share one with other data, as small buffers do. */
+function toOwned(bytes: Buffer): Uint8Array<ArrayBuffer> {
+  const { buffer, byteLength } = bytes;
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
+    ? new Uint8Array(buffer)
+    : new Uint8Array(bytes);
+}

@@ -1,0 +1,41 @@
+import type { Account } from './account.js';
+import { asWhole, foldNumber, foldText } from './fold-text.js';
+import type { SearchableAccount } from './searchable-account.js';
+
+type Match = (account: SearchableAccount) => boolean;
+
+/** Compares one value of an account without letter case; null matches nothing. */
+const isEqual =
+  (valueOf: (account: Account) => string | null) =>
+  (wanted: string): Match => {
+    const upper = wanted.toUpperCase();
+    return ({ account }) => valueOf(account)?.toUpperCase() === upper;
+  };
+
+/** The filters, each as a function that creates the check for a wanted value. Add a filter here (docs/api.md#query). */
+const FILTERS = {
+  status: isEqual(({ status }) => status),
+  currency: isEqual(({ currency }) => currency),
+  ownerId: isEqual(({ owner }) => owner.id),
+  iban: (wanted: string): Match => {
+    const whole = asWhole(foldNumber(wanted));
+    return ({ numbersText }) => numbersText.includes(whole);
+  },
+  q: (wanted: string): Match => {
+    const [text, number] = [foldText(wanted), foldNumber(wanted)];
+    return ({ searchText, numbersText }) => searchText.includes(text) || numbersText.includes(number);
+  },
+} satisfies Readonly<Record<string, (wanted: string) => Match>>;
+
+/** Filters for accounts; all given ones must match, and none is empty once it is folded. */
+export type Filters = { readonly [K in keyof typeof FILTERS]?: string | undefined };
+
+/** Creates the check for filters; null if there are none. */
+export function createMatch(filters: Filters): Match | null {
+  const checks: Match[] = [];
+  for (const [name, create] of Object.entries(FILTERS)) {
+    const wanted = filters[name as keyof Filters];
+    if (wanted !== undefined) checks.push(create(wanted));
+  }
+  return checks.length === 0 ? null : (account) => checks.every((check) => check(account));
+}

@@ -1,0 +1,90 @@
+import type { Account, Balance } from './account.js';
+import { ExactSum } from './decimal.js';
+import { compareTexts } from './sort.js';
+import { toSortableInstant } from './sortable-instant.js';
+
+const AMOUNT_FIELDS = ['beginOfDay', 'intraDay', 'current'] as const;
+
+/** The sums of one currency, as /api/v1/balances gives them (docs/api.md#balances). Dates are the bank's text. */
+export interface Total {
+  /** The entries' own; sums are never across currencies. */
+  readonly currency: string | null;
+  /** Accounts with an entry in this currency. */
+  readonly accounts: number;
+  /** Entries that lack an amount. */
+  readonly missing: number;
+  /** Exact sums; null when an entry lacks the amount. */
+  readonly beginOfDay: string | null;
+  readonly intraDay: string | null;
+  readonly current: string | null;
+  readonly earliestFinancialDate: string | null;
+  readonly latestFinancialDate: string | null;
+}
+
+/** The CurrentBalance entries of the accounts, summed by their own currency and ordered by it, null last. */
+export function toTotals(accounts: Iterable<Account>): Total[] {
+  const totals = new Map<string | null, RunningTotal>();
+  for (const account of accounts) {
+    for (const entry of account.balances) {
+      if (entry.type !== 'CurrentBalance') continue;
+      const total = totals.get(entry.currency) ?? new RunningTotal();
+      totals.set(entry.currency, total);
+      total.add(entry, account);
+    }
+  }
+  return [...totals]
+    .sort(([a], [b]) => (a === null || b === null ? Number(a === null) - Number(b === null) : compareTexts(a, b)))
+    .map(([currency, total]) => total.toTotal(currency));
+}
+
+/** Running totals of one currency. */
+class RunningTotal {
+  #accounts = 0;
+  #lastAccount: Account | null = null;
+  #missing = 0;
+  /** The first one found, if instants are equal. */
+  #earliest: { readonly text: string; readonly instant: string } | null = null;
+  #latest: { readonly text: string; readonly instant: string } | null = null;
+  /** Null once an entry lacks the amount. */
+  readonly #sums: Record<(typeof AMOUNT_FIELDS)[number], ExactSum | null> = {
+    beginOfDay: new ExactSum(),
+    intraDay: new ExactSum(),
+    current: new ExactSum(),
+  };
+
+  /** Adds an entry of an account; all of one account are added one after the other. */
+  add(entry: Balance, account: Account): void {
+    if (account !== this.#lastAccount) this.#accounts += 1;
+    this.#lastAccount = account;
+    if (AMOUNT_FIELDS.some((field) => entry[field] === null)) this.#missing += 1;
+    for (const field of AMOUNT_FIELDS) {
+      const amount = entry[field];
+      if (amount === null) this.#sums[field] = null;
+      else this.#sums[field]?.add(amount);
+    }
+    if (entry.financialDate !== null) this.#addDate(entry.financialDate);
+  }
+
+  toTotal(currency: string | null): Total {
+    const { beginOfDay, intraDay, current } = this.#sums;
+    return {
+      currency,
+      accounts: this.#accounts,
+      missing: this.#missing,
+      beginOfDay: beginOfDay?.toString() ?? null,
+      intraDay: intraDay?.toString() ?? null,
+      current: current?.toString() ?? null,
+      earliestFinancialDate: this.#earliest?.text ?? null,
+      latestFinancialDate: this.#latest?.text ?? null,
+    };
+  }
+
+  #addDate(text: string): void {
+    // most accounts have the same one
+    if (text === this.#earliest?.text || text === this.#latest?.text) return;
+    const instant = toSortableInstant(text);
+    if (instant === null) return;
+    if (this.#earliest === null || instant < this.#earliest.instant) this.#earliest = { text, instant };
+    if (this.#latest === null || instant > this.#latest.instant) this.#latest = { text, instant };
+  }
+}

@@ -1,0 +1,209 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Settings } from '../config/settings.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import type { Snapshot } from '../list/snapshot.js';
+import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../list/snapshot-source.js';
+import { later, type Clock, type Instant } from '../time/clock.js';
+import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
+import { RedisFailure, REQUEST_WAIT_MS, type RedisConnection } from './redis-connection.js';
+import type { Look, RedisStore } from './redis-store.js';
+import type { Group, SealedFacts } from './sealing.js';
+import { toSnapshot } from './stored-snapshot.js';
+import { TimeBudget } from './time-budget.js';
+
+const POLL_EVERY_MS = 50;
+/** The longest wait for another instance's refresh, ms; twice the last one's duration if that is longer. */
+const PATIENCE_MS = 5000;
+/** Waits in vain, one after the other, after which a lock that is never released is ignored. */
+const MAX_VAIN_WAITS = 2;
+/** Tolerance for copies dated in the future. Beyond it, Redis' clock was set back, and the age of a copy is unknown. */
+const CLOCK_MAY_DIFFER_MS = 1000;
+const CLOSE_WITHIN_MS = 1000;
+
+interface RedisSourceParts {
+  readonly connection: RedisConnection;
+  readonly store: RedisStore;
+  readonly group: () => Promise<Group>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: Pick<Settings, 'SNAPSHOT_READ_TIMEOUT_MS'>;
+}
+
+/** A wait for a copy: when it began, and the copy that was there then. */
+interface Wait {
+  readonly began: Instant;
+  readonly firstAsOfMs: number;
+}
+
+/** One refresh for all instances, through the value and the lock in Redis (docs/fleet.md#how-it-works), around another source. */
+export class RedisSource extends SnapshotSource {
+  readonly #parts: RedisSourceParts;
+  #lastStoredAt: string | null = null;
+  #lastTakenAt: string | null = null;
+  /** Duration of the last refresh by any instance, ms. */
+  #durationMs = 0;
+  #vainWaits = 0;
+  /** Background work after a refresh: storing or deleting, then releasing the lock. */
+  #afterwards: Promise<void> = Promise.resolve();
+  /** True if a refresh waited for that work in vain: the next ones do not, until it has ended. */
+  #isHeldUp = false;
+
+  constructor(
+    private readonly source: SnapshotSource,
+    parts: RedisSourceParts,
+  ) {
+    super();
+    this.#parts = parts;
+  }
+
+  /**
+   * Takes a stored copy that is accepted, waits until another instance has stored one, or reads from the source.
+   * @throws what the source throws, or the reason of the signal
+   */
+  override async read(request: RefreshRequest): Promise<ReadSnapshot> {
+    const group = await this.#parts.group();
+    const found = await this.#findCopy(group, request);
+    const read = found && 'snapshot' in found ? found : await this.#readFromSource(group, found, request);
+    this.#durationMs = read.snapshot.durationMs;
+    return read;
+  }
+
+  override restore(): Promise<Snapshot | null> {
+    return this.source.restore();
+  }
+
+  /** Finishes the background work of the last refresh, within a second. */
+  override async close(): Promise<void> {
+    await within(this.#afterwards, CLOSE_WITHIN_MS);
+    this.#parts.connection.close();
+    await this.source.close();
+  }
+
+  status() {
+    const reason = this.#parts.connection.trouble;
+    return {
+      state: reason === null ? ('fleet' as const) : ('unavailable' as const),
+      /** When this instance last stored a copy, ISO 8601; null for never. */
+      lastStoredAt: this.#lastStoredAt,
+      /** When this instance last took a copy, ISO 8601; null for never. */
+      lastTakenAt: this.#lastTakenAt,
+      /** The reason why Redis is unavailable, one word. */
+      reason,
+    };
+  }
+
+  /**
+   * Returns a copy that is accepted; else the last look, after which the source is read: with the lock, or without it after the
+   * longest wait. Returns null if Redis cannot be used.
+   * @throws the reason of the signal
+   */
+  async #findCopy(group: Group, request: RefreshRequest): Promise<ReadSnapshot | Look | null> {
+    const { connection, store, clock } = this.#parts;
+    if (connection.trouble !== null || this.#isHeldUp) return null;
+    const budget = new TimeBudget(REQUEST_WAIT_MS);
+    // the lock of the last refresh is released first
+    if ((await budget.within(this.#afterwards)) === TIMED_OUT) {
+      this.#isHeldUp = true;
+      return null;
+    }
+    const began = clock.now();
+    try {
+      let look = await store.lockAndLook(group, budget);
+      const wait = { began, firstAsOfMs: look.facts?.asOfMs ?? -Infinity };
+      const { leftMs } = budget;
+      for (;;) {
+        const copy = await this.#takeCopy(group, look, wait, request);
+        if (copy) this.#vainWaits = 0;
+        if (copy) return copy;
+        if (look.locked || !this.#mayWait(wait)) return look;
+        await orAborted(delay(POLL_EVERY_MS), request.signal);
+        // the wait for the other instance does not count as one for Redis
+        look = await store.lockAndLook(group, new TimeBudget(leftMs));
+      }
+    } catch (error) {
+      if (error instanceof RedisFailure) return null;
+      throw error;
+    }
+  }
+
+  /** Null if there is no copy, or none that is accepted. */
+  async #takeCopy(group: Group, look: Look, wait: Wait, request: RefreshRequest): Promise<ReadSnapshot | null> {
+    const { store } = this.#parts;
+    if (!look.facts || !this.#isAccepted(look.facts, look, wait, request)) return null;
+    const copy = await store.load(group, look);
+    // what was looked at was not authenticated, and may have been replaced
+    if (!copy || !this.#isAccepted(copy.facts, look, wait, request)) return null;
+    const askedAt = later(look.at, copy.facts.asOfMs - look.redisMs);
+    const snapshot = await toSnapshot(copy, askedAt);
+    if (look.locked) this.#inBackground(() => store.releaseLock(group));
+    this.#lastTakenAt = this.#now();
+    return { snapshot, pages: 0, source: 'shared' };
+  }
+
+  #isAccepted({ asOfMs, durationMs }: SealedFacts, look: Look, wait: Wait, { accepts }: RefreshRequest): boolean {
+    const ageMs = this.#toRedisMs(this.#parts.clock.now(), look) - asOfMs;
+    if (ageMs < -CLOCK_MAY_DIFFER_MS) return false;
+    const leadMs = ageMs - this.#parts.clock.since(wait.began);
+    return accepts({ leadMs, durationMs, isAwaited: asOfMs > wait.firstAsOfMs });
+  }
+
+  /** False once another instance has been waited for long enough, and while its lock has been waited for in vain. */
+  #mayWait({ began }: Wait): boolean {
+    const { clock, settings, logger } = this.#parts;
+    if (this.#vainWaits < MAX_VAIN_WAITS) {
+      const patienceMs = Math.max(PATIENCE_MS, 2 * this.#durationMs);
+      if (clock.since(began) < Math.min(patienceMs, settings.SNAPSHOT_READ_TIMEOUT_MS / 3)) return true;
+      this.#vainWaits += 1;
+      if (this.#vainWaits < MAX_VAIN_WAITS) return false;
+      logger.warn(
+        { event: 'sharing.refused', what: 'redis', reason: 'lock' },
+        'the lock in Redis is ignored: another instance holds it, and stores no copy',
+      );
+    }
+    return false;
+  }
+
+  /** @param look null while Redis cannot be used */
+  async #readFromSource(group: Group, look: Look | null, request: RefreshRequest): Promise<ReadSnapshot> {
+    if (!look) return this.source.read(request);
+    const { store } = this.#parts;
+    if (look.locked) {
+      this.#vainWaits = 0;
+      store.keepLock(group);
+    }
+    const afterwards = (work: () => Promise<void>) => {
+      this.#inBackground(() => work().finally(() => (look.locked ? store.releaseLock(group) : undefined)));
+    };
+    try {
+      const read = await this.source.read(request);
+      const asOfMs = this.#toRedisMs(read.snapshot.askedAt, look);
+      const snapshot = { ...read.snapshot, asOf: new Date(asOfMs).toISOString() };
+      afterwards(async () => {
+        if (await store.store(group, snapshot, asOfMs)) this.#lastStoredAt = this.#now();
+      });
+      return { ...read, snapshot };
+    } catch (error) {
+      const withdrawn = error instanceof GatewayError && error.code === 'access-not-granted';
+      afterwards(async () => (withdrawn ? store.drop(group) : undefined));
+      throw error;
+    }
+  }
+
+  /** An instant by Redis' clock, ms since 1970: that of the look, continued by the monotonic clock of this machine. */
+  #toRedisMs(instant: Instant, { at, redisMs }: Look): number {
+    return redisMs + instant.monotonic - at.monotonic;
+  }
+
+  /** Runs work in the background. Ignores its errors: they have been logged, and the lock expires by itself. */
+  #inBackground(work: () => Promise<void>): void {
+    const finished = this.#afterwards.then(work).catch(() => undefined);
+    this.#afterwards = finished.then(() => {
+      this.#isHeldUp = false;
+    });
+  }
+
+  #now(): string {
+    return new Date(this.#parts.clock.now().wall).toISOString();
+  }
+}

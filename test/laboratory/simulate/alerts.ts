@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import type { Owner } from '../../../src/errors/problem-table.js';
+
+/** One scrape of Prometheus: gauges and counters by name, and who must act on the last problem. */
+export interface Sample {
+  readonly owner: Owner;
+  readonly values: Readonly<Record<string, number>>;
+}
+
+interface FiredAlert {
+  readonly name: string;
+  readonly severity: string;
+  readonly owner: Owner;
+  readonly announced: boolean;
+}
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: { readonly severity: string };
+}
+
+const SCRAPES_A_MINUTE = 4;
+export const SCRAPE_EVERY_MS = 60_000 / SCRAPES_A_MINUTE;
+/** The longest window of the rules: 6 h. */
+const MAX_SAMPLES = 360 * SCRAPES_A_MINUTE + 1;
+
+/** Samples, the newest first. */
+type Scraped = readonly Sample[];
+
+const value = (scraped: Scraped, name: string, minutesAgo = 0) =>
+  scraped[minutesAgo * SCRAPES_A_MINUTE]?.values[name] ?? 0;
+const increase = (scraped: Scraped, counter: string, minutes: number) =>
+  value(scraped, counter) - value(scraped, counter, minutes);
+const toMinutes = (duration: string) => Number.parseInt(duration) * (duration.endsWith('h') ? 60 : 1);
+
+/** True if the share of errors in this window is above the threshold. */
+function burns(scraped: Scraped, window: string, threshold: number): boolean {
+  const errors = increase(scraped, 'errors', toMinutes(window));
+  return errors > threshold * (errors + increase(scraped, 'responses', toMinutes(window)));
+}
+
+type Condition = (scraped: Scraped, ...thresholds: string[]) => boolean;
+
+/**
+ * Simple equivalents of the expressions: a pattern that takes the thresholds out of the expression, a function that applies
+ * them, and who must act: else, as the last problem says.
+ */
+const EQUIVALENTS: readonly (readonly [name: RegExp, expr: RegExp, Condition, Owner?])[] = [
+  [/NotReady$/, /_ready == 0/, (scraped) => !value(scraped, 'ready')],
+  [/Stale$/, /_snapshot_stale == 1/, (scraped) => value(scraped, 'snapshot stale') === 1],
+  [
+    /CertificateExpires\d+Days$/,
+    /< (\d+) \* 86400/,
+    (scraped, days) => value(scraped, 'certificate ends in ms') < Number(days) * 86_400_000,
+    'operator',
+  ],
+  [/CertificateRefused$/, /_refused == 1/, (scraped) => value(scraped, 'certificate refused') === 1, 'operator'],
+  [
+    /RejectedByBank$/,
+    /outcome=~"([\w|-]+)"\}\[(\d+)m\]\)\) > 0/,
+    (scraped, codes = '', minutes) =>
+      codes.split('|').some((code) => increase(scraped, `ended ${code}`, Number(minutes)) > 0),
+    'operator',
+  ],
+  [
+    /ErrorBudgetBurn/,
+    /ratio_rate(\w+) > ([\d.]+) \* ([\d.]+) and .*ratio_rate(\w+) > /,
+    (scraped, long = '', factor, budget, short = '') =>
+      [long, short].every((window) => burns(scraped, window, Number(factor) * Number(budget))),
+  ],
+  [
+    /BankSlow$/,
+    /quantile\(([\d.]+),.*\[(\d+)m\]\)\)\) > 3$/,
+    (scraped, quantile, minutes) =>
+      increase(scraped, 'list over 3 s', Number(minutes)) >
+      (1 - Number(quantile)) * increase(scraped, 'list', Number(minutes)),
+    'bank',
+  ],
+];
+
+/** The simulated process never ends, has no Redis, and its bank has no unknown keys and always answers in the end. */
+const NOT_SIMULATED = /Down$|BankDrift$|SharingUnavailable$|RefreshesNeverFinish$/;
+
+/** The alert rules of config/prometheus, evaluated at each scrape. Names, severities, `for` and thresholds are the file's. */
+export class Alerts {
+  readonly fired: FiredAlert[] = [];
+  readonly #scraped: Sample[] = [];
+  readonly #rules = readRules().map((rule) => ({ ...rule, trueFor: -1 }));
+
+  /** @param announced the operators know why, and have silenced what fires now */
+  scrape(sample: Sample, announced: boolean): void {
+    this.#scraped.unshift(sample);
+    this.#scraped.splice(MAX_SAMPLES);
+    for (const rule of this.#rules) {
+      const { name, severity, owner = sample.owner } = rule;
+      rule.trueFor = rule.condition(this.#scraped, ...rule.thresholds) ? rule.trueFor + 1 : -1;
+      if (rule.trueFor === rule.forMinutes * SCRAPES_A_MINUTE) this.fired.push({ name, severity, owner, announced });
+    }
+  }
+}
+
+function readRules() {
+  const file = new URL('../../../config/prometheus/alerts.yml', import.meta.url);
+  const { groups } = parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] };
+  const rules = groups.flatMap((group) => group.rules).filter(({ alert }) => alert && !NOT_SIMULATED.test(alert));
+  return rules.map(({ alert: name, expr, for: wait = '0m', labels: { severity } }) => {
+    const [, pattern, condition, owner] = EQUIVALENTS.find(([names]) => names.test(name)) ?? [];
+    const thresholds = pattern?.exec(expr.trim().replaceAll(/\s+/g, ' '))?.slice(1);
+    if (!condition || !thresholds) throw new Error(`${name} has no equivalent with its thresholds here`);
+    return { name, severity, owner, condition, thresholds, forMinutes: toMinutes(wait) };
+  });
+}

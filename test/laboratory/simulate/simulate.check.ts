@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Month } from './play-month.js';
+
+const ROOT = new URL('../../../', import.meta.url);
+const { scripts } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
+  scripts: { simulate: string };
+};
+const COMMAND = scripts.simulate.split('&& node ').at(-1)?.split(' ') ?? [];
+
+/** The rest of the month is compared with docs/month.md by `npm run simulate -- --check`. */
+describe('the first six days of the simulated month', () => {
+  let month: Month;
+  beforeAll(async () => {
+    // a process of its own: it replaces the timers
+    const { stdout } = await promisify(execFile)(process.execPath, [...COMMAND, '--days', '6', '--json'], {
+      cwd: ROOT,
+    });
+    month = JSON.parse(stdout) as Month;
+  });
+
+  it('never sends an expired token, nor two token requests at once', () => {
+    expect(month.misuse).toEqual({ expiredTokens: 0, tokenRequestsAtOnce: 1 });
+  });
+
+  it('asks for few tokens, and fails no call: neither slow answers, a short cut, revoked tokens nor a wrong clock do', () => {
+    expect(month.odd).toEqual(expect.arrayContaining(['slow', 'down', 'revoked', 'clock']));
+    expect(Math.max(...month.calls.token)).toBeLessThan(24 * 20);
+    expect(month.counters['errors']).toBeUndefined();
+  });
+
+  it('does not refresh while nobody asks: on Saturday there is one export', () => {
+    expect(month.calls.accounts.map((calls) => calls > 3000)).toEqual([true, true, true, true, true, false]);
+    expect(month.calls.accounts[5]).toBeLessThanOrEqual(2);
+  });
+
+  it('fires the alert of a slow bank, for the bank', () => {
+    const alerts = month.alerts.filter(({ announced }) => !announced);
+    expect(alerts).toContainEqual(expect.objectContaining({ name: 'AccountsGatewayBankSlow', owner: 'bank' }));
+  });
+});

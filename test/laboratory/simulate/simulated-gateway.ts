@@ -1,0 +1,174 @@
+import pLimit from 'p-limit';
+import { pino } from 'pino';
+import { AccessTokenProvider } from '../../../src/auth/access-token-provider.js';
+import { AuthorizedCall } from '../../../src/auth/authorized-call.js';
+import { BankCondition } from '../../../src/auth/bank-condition.js';
+import type { IdentityHolder } from '../../../src/auth/identity-holder.js';
+import { validityError, type IdentityMaterial } from '../../../src/auth/identity-material.js';
+import { requestToken } from '../../../src/auth/request-token.js';
+import { AccountReader } from '../../../src/bank/account-reader.js';
+import type { ListPage } from '../../../src/bank/account-reader.js';
+import type { PageFacts } from '../../../src/bank/page-reader.js';
+import { readSettings } from '../../../src/config/read-settings.js';
+import type { WireAnswer, WireRequest } from '../../../src/egress/wire-client.js';
+import { Readiness } from '../../../src/operations/health/readiness.js';
+import type { HttpEdge } from '../../../src/http/http-edge.js';
+import { GatewayError } from '../../../src/errors/gateway-error.js';
+import { snapshotOf } from '../../support/sample-snapshots.js';
+import { CachedSnapshot } from '../../../src/snapshot/cached-snapshot.js';
+import { Refresher } from '../../../src/snapshot/refresher.js';
+import { SnapshotCache } from '../../../src/snapshot/snapshot-cache.js';
+import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../../../src/list/snapshot-source.js';
+import { Activity } from '../../../src/telemetry/activity.js';
+import { answerOf, filesAt, type Files, type ModelPage } from './bank-model.js';
+import { toTime, type Draw, type Plan } from './odd-days.js';
+import type { VirtualTime } from './virtual-time.js';
+
+/** Everything else is the default. */
+const ENVIRONMENT = {
+  BANK_BASE_URL: 'https://bank.example',
+  BANK_USERNAME: 'simulated',
+  BANK_PASSWORD: 'simulated',
+  BANK_PFX_BASE64: 'AA==',
+};
+const { settings } = readSettings(ENVIRONMENT, { sandbox: false });
+const logger = pino({ level: 'silent' });
+
+type Identity = ReturnType<SimulatedGateway['toIdentity']>;
+
+/**
+ * One instance: the real token provider, authorized call, paging, reader, cache and readiness, with the bank's model in place of
+ * connections, one ready snapshot in place of the worker's, and flags in place of certificate and credential files.
+ */
+export class SimulatedGateway {
+  readonly activity = new Activity();
+  readonly snapshots: SnapshotCache;
+  readonly readiness: Readiness;
+  /** New files were refused and are not in use. */
+  refused = false;
+  /** What a bank must not see: the first must stay 0, the second at most 1. */
+  readonly misuse = { expiredTokens: 0, tokenRequestsAtOnce: 0 };
+  #tokenRequests = 0;
+  readonly #condition: BankCondition;
+  readonly #oneTokenRequest = pLimit(1);
+  #current: Identity;
+  #candidate: Identity | null = null;
+
+  constructor(
+    private readonly time: VirtualTime,
+    private readonly plan: Plan,
+    private readonly draw: Draw,
+  ) {
+    this.#condition = new BankCondition(time, { logger });
+    this.#current = this.toIdentity(filesAt(plan, time.trueMs));
+    this.#current.tokens.reportTo(this.#condition);
+    const current = () => this.#current;
+    const identities = {
+      get current() {
+        return current();
+      },
+      status: () => ({ unusable: validityError(current().certificate, time.now().wall) }),
+    } as unknown as IdentityHolder;
+    const call = new AuthorizedCall(identities, settings, time);
+    const accounts = new AccountReader(call, { note: () => undefined, noteKnown: () => undefined }, settings);
+    const cached = new CachedSnapshot(time, settings);
+    const { activity } = this;
+    const refresher = new Refresher(
+      cached,
+      new SimulatedSource(accounts, time),
+      settings,
+      time,
+      { logger },
+      activity,
+      this.#condition,
+    );
+    this.snapshots = new SnapshotCache(cached, refresher, time, settings);
+    this.readiness = new Readiness(identities, this.snapshots, { stopping: false } as HttpEdge);
+  }
+
+  get certificateEndsInMs(): number {
+    return this.#current.certificate.notAfter.getTime() - this.time.now().wall;
+  }
+
+  /** As `IdentityHolder` does: new files are proved by a token request, and taken over then. */
+  async prove(): Promise<void> {
+    const files = filesAt(this.plan, this.time.trueMs);
+    const isOf = (identity: Identity | null) =>
+      identity?.files.password === files.password && identity.files.certificate === files.certificate;
+    if (isOf(this.#current)) return;
+    if (!isOf(this.#candidate)) this.#candidate = this.toIdentity(files);
+    const candidate = this.#candidate as Identity;
+    if (candidate.tokens.waiting) return;
+    try {
+      await candidate.tokens.get();
+    } catch {
+      this.refused = true;
+      return;
+    }
+    if (candidate !== this.#candidate) return;
+    [this.#current, this.#candidate, this.refused] = [candidate, null, false];
+    candidate.tokens.reportTo(this.#condition);
+    this.activity.emit('identityReplaced');
+    this.#condition.succeeded('token');
+  }
+
+  /** As `BankIdentity`. */
+  private toIdentity(files: Files) {
+    const { time: clock, activity } = this;
+    const certificate = { notBefore: new Date(0), notAfter: new Date(toTime(files.certificate ? 1000 : 20, 0)) };
+    const material = { certificate, username: '', password: '' } as unknown as IdentityMaterial;
+    const egress = { get: (request: WireRequest) => this.#call(request, files) };
+    const token = { egress, authUrl: settings.BANK_AUTH_URL, material, clock, logger };
+    const request = () => this.#oneTokenRequest(() => requestToken(token));
+    return { files, certificate, egress, tokens: new AccessTokenProvider({ clock, logger, activity, request }) };
+  }
+
+  /** In place of `Egress.get`. */
+  async #call(request: WireRequest, files: Files): Promise<WireAnswer> {
+    const { target } = request;
+    const answer = answerOf(request, files, this.plan, this.time.trueMs, this.draw);
+    const { status, body, retryAfter } = answer;
+    if (answer.expired) this.misuse.expiredTokens += 1;
+    if (target === 'token') this.#tokenRequests += 1;
+    this.misuse.tokenRequestsAtOnce = Math.max(this.misuse.tokenRequestsAtOnce, this.#tokenRequests);
+    const ms = Math.min(answer.ms, settings.BANK_REQUEST_TIMEOUT_MS);
+    await this.time.wait(ms);
+    if (target === 'token') this.#tokenRequests -= 1;
+    const late = ms < answer.ms;
+    const code = late ? 'bank-timeout' : status === null ? 'bank-unreachable' : null;
+    const bank = { serverAddress: 'bank.example', serverPort: 443 };
+    this.activity.emit('bankCallEnded', { target, ...bank, status: late ? null : status, ms, code });
+    if (late || status === null) throw new GatewayError(code ?? 'bank-unreachable', 'simulated');
+    const text = body ? JSON.stringify(body) : status === 400 ? '<html>The SSL certificate error' : '';
+    return { status, retryAfter: retryAfter?.toString() ?? null, body: Buffer.from(text) };
+  }
+}
+
+/** In place of `BankSource`: takes the counts of the model's pages, without a thread. */
+class SimulatedSource extends SnapshotSource {
+  constructor(
+    private readonly accounts: AccountReader,
+    private readonly time: VirtualTime,
+  ) {
+    super();
+  }
+
+  override async read({ refreshId, signal }: RefreshRequest): Promise<ReadSnapshot> {
+    const askedAt = this.time.now();
+    const timeout = AbortSignal.timeout(settings.SNAPSHOT_READ_TIMEOUT_MS);
+    const { complete, pages } = await this.accounts.read(refreshId, AbortSignal.any([signal, timeout]), parsePage);
+    const snapshot = snapshotOf([], complete, askedAt, this.time.since(askedAt));
+    return { snapshot, pages, source: 'bank' };
+  }
+
+  override async restore() {
+    return null;
+  }
+
+  override async close() {}
+}
+
+async function parsePage({ body }: ListPage): Promise<PageFacts> {
+  const { rows, rowCount, pageSize } = JSON.parse(body.toString()) as ModelPage;
+  return { accounts: rows, added: rows, rowCount, echoedSize: pageSize, fields: { drift: [], known: [] } };
+}

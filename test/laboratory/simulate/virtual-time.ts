@@ -1,0 +1,73 @@
+import { syncBuiltinESMExports } from 'node:module';
+import timersPromises from 'node:timers/promises';
+import { Clock, type Instant } from '../../../src/time/clock.js';
+
+interface Timer {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/** The injected clock, and all timers of this process: time jumps from one timer to the next, so that a month takes seconds. */
+export class VirtualTime extends Clock {
+  readonly #startMs: number;
+  readonly #timers: Timer[] = [];
+  #monotonic = 0;
+  #sleptMs = 0;
+  /** How far the machine's wall clock is ahead of the true time. */
+  wallErrorMs = 0;
+
+  constructor(startMs: number) {
+    super();
+    this.#startMs = startMs;
+  }
+
+  override now(): Instant {
+    return { wall: this.trueMs + this.wallErrorMs, monotonic: this.#monotonic };
+  }
+
+  /** The time that the bank's clock shows, ms since 1970. */
+  get trueMs(): number {
+    return this.#startMs + this.#monotonic + this.#sleptMs;
+  }
+
+  /** The machine is suspended: its monotonic clock and its timers stand still. */
+  sleep(ms: number): void {
+    this.#sleptMs += ms;
+  }
+
+  after(ms: number, run: () => void): Timer {
+    const timer = { at: this.#monotonic + Math.max(0, ms), run };
+    this.#timers.splice(this.#timers.findLastIndex(({ at }) => at <= timer.at) + 1, 0, timer);
+    return timer;
+  }
+
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.after(ms, resolve));
+  }
+
+  async runUntil(trueMs: number): Promise<void> {
+    for (;;) {
+      // lets everything that is ready run; setImmediate stays real
+      await new Promise((resolve) => setImmediate(resolve));
+      const next = this.#timers.shift();
+      if (!next || this.trueMs >= trueMs) return;
+      this.#monotonic = next.at;
+      next.run();
+    }
+  }
+
+  /** Replaces the timers of this process, which must do nothing else. */
+  replaceTimers(): void {
+    const after = (run: (...values: unknown[]) => void, ms = 0, ...values: unknown[]) =>
+      this.after(ms, () => run(...values));
+    // a cleared timer runs in vain
+    Object.assign(globalThis, { setTimeout: after, clearTimeout: () => undefined });
+    AbortSignal.timeout = (ms: number) => {
+      const end = new AbortController();
+      this.after(ms, () => end.abort('timed out'));
+      return end.signal;
+    };
+    Object.assign(timersPromises, { setTimeout: (ms: number) => this.wait(ms) });
+    syncBuiltinESMExports();
+  }
+}
