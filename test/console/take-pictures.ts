@@ -24,7 +24,7 @@ const PICTURES: readonly Picture[] = [
   {
     name: 'console-account',
     state: 'all is well',
-    path: 'accounts?sort=-current',
+    path: 'accounts?q=nordlys&sort=-current',
     size: [1440, 900],
     show: async (page) => {
       await page.locator('.open-account').nth(2).click();

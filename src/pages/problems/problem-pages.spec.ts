@@ -15,7 +15,12 @@ describe('the pages of the errors', () => {
 
   it.each(ALL_CODES)('explain %s', (code) => {
     const page = toCodePage(code);
-    for (const part of [code, PROBLEMS[code].owner, 'When', 'What to do']) expect(page).toContain(part);
+    for (const part of [code, PROBLEMS[code].owner, 'When', 'What to do', 'Who to call', 'It is over when']) {
+      expect(page).toContain(part);
+    }
+    const steps = page.match(/<li>/g)?.length ?? 0;
+    expect(steps).toBeGreaterThanOrEqual(3);
+    expect(steps).toBeLessThanOrEqual(6);
     expect(mainOf(page)).not.toMatch(/<script|style=|`/);
   });
 

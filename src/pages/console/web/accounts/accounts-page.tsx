@@ -76,7 +76,7 @@ interface NoticeProps {
   readonly expired: boolean;
 }
 
-/** Why the figures are not as they should be; nothing while they are. */
+/** Why the balances are not as they should be; nothing while they are. */
 function Notice({ live, stale, expired }: NoticeProps) {
   const text = toNotice(live, stale, expired);
   return (
