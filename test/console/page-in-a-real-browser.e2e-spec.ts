@@ -31,7 +31,7 @@ describeWithChromium('the console page in a real browser', () => {
   beforeAll(async () => {
     browser = await startBrowser();
     bank = await start();
-    const env = { SNAPSHOT_FRESH_MS: String(FRESH_MS) };
+    const env = { SNAPSHOT_FRESH_MS: String(FRESH_MS), SNAPSHOT_SOFT_TIMEOUT_MS: '1000' };
     gateway = await startGateway(bank, env, new Clock(), bank.control);
     await gateway.get('/api/v1/accounts');
   });
@@ -174,12 +174,45 @@ describeWithChromium('the console page in a real browser', () => {
     },
   );
 
+  it.each(['/', '/accounts', '/docs', '/docs/guide', '/problems', '/problems/bank-error', '/none'])(
+    '%s has the header of every page: name, icon, links, and what this gateway is',
+    async (path) => {
+      const page = await context.newPage();
+      await page.goto(`${gateway.url}${path}`);
+      await page.locator('.environment', { hasText: 'Sandbox' }).waitFor();
+      expect(await page.locator('.house').innerText()).toBe('Accounts gateway');
+      expect(await page.locator('.top nav a').allInnerTexts()).toEqual([
+        'Status',
+        'Accounts',
+        'API',
+        'Guide',
+        'Errors',
+      ]);
+      expect(await page.locator('.gateway').innerText()).toMatch(/^127\.0\.0\.1:\d+ · .+ · v\d/);
+      expect(await page.locator('.clock').innerText()).toMatch(/^\d\d:\d\d:\d\d UTC$/);
+      expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg/);
+      await page.locator('#sandbox', { hasText: 'Made-up accounts' }).waitFor();
+    },
+  );
+
+  it("documents have the reader's own address in their commands, and a button that copies them", async () => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page, wrongs } = await openPage(context, gateway.url, 'docs');
+    const command = page.locator('.copyable', { hasText: 'curl' }).first();
+    expect(await command.locator('pre').innerText()).toContain(`curl ${gateway.url}/api/v1/accounts`);
+    await command.getByRole('button', { name: 'Copy' }).click();
+    await command.getByText('Copied').waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(gateway.url);
+    expect(wrongs).toEqual([]);
+  });
+
   /** A gateway in this state, and its pages, on which nothing is cut at any width. */
   async function openState(state: keyof typeof PAGE_STATES) {
     const { arrange, path }: PageState = PAGE_STATES[state];
-    const { url } = await arrange();
+    const { url, get: call } = await arrange();
+    for (const name of ['customer-portal', 'erp-sync']) await call('/api/v1/accounts', { 'x-client-name': name });
     const status = await openPage(context, url);
-    await status.page.locator('.hop').first().waitFor();
+    await status.page.locator('.apps tbody tr').nth(2).waitFor();
     expect(await pathOf(status.page)).toEqual(path);
     const accounts = await openPage(context, url, 'accounts');
     await settled(accounts.page);

@@ -1,3 +1,4 @@
+import { escapeHtml } from './escape-html.js';
 import { ICON, toPageHeader, type Place } from './page-header.js';
 
 /**
@@ -25,7 +26,3 @@ ${body}
 </html>
 `;
 }
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (char) => ENTITIES[char] ?? char);

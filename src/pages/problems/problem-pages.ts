@@ -1,4 +1,5 @@
-import { escapeHtml, toHtmlPage } from '../html/html-page.js';
+import { escapeHtml } from '../html/escape-html.js';
+import { toHtmlPage } from '../html/html-page.js';
 import type { ProblemDocument } from '../../errors/problem-document.js';
 import { RUNBOOKS } from './runbook.js';
 import { ALL_CODES, PROBLEMS, type AnyCode, type Owner } from '../../errors/problem-table.js';

@@ -5,10 +5,13 @@ import { fillPageHeader, startClock } from './page-header.js';
 import { SandboxBar } from './sandbox-bar.js';
 import type { Live } from './use-health.js';
 
-/** A refresh of the last second counts as one of now: the bank may be asked by the second only. */
-const REFRESH_AFTER_MS = [0, 1500];
+/**
+ * When the bank of the sandbox is asked after a switch, ms. A refresh that is younger than its own duration counts as one of
+ * now, so the first may change nothing.
+ */
+const REFRESH_AFTER_MS = [0, 1500, 4000, 8000, 16_000];
 /** An answer may be slow, or slow enough to be a problem. */
-const SHOW_AFTER_MS = [300, 1300, 3000];
+const SHOW_AFTER_MS = [300, 1300];
 
 /**
  * Keeps what is around the content: the header, the bar of the sandbox, and the dimmed look while the gateway is gone.
@@ -25,8 +28,10 @@ export function useFrame(root: HTMLElement, { health, problem }: Live, turn: num
 
   /** Makes the gateway ask the bank now, then shows effects that appear later, too. */
   function refresh(): void {
-    for (const ms of SHOW_AFTER_MS) window.setTimeout(show, ms);
-    const ask = () => void client.getBalances({}, { refresh: true, retry: false }).then(show, show);
+    const ask = () => {
+      for (const ms of SHOW_AFTER_MS) window.setTimeout(show, ms);
+      client.getBalances({}, { refresh: true, retry: false }).then(show, show);
+    };
     for (const ms of REFRESH_AFTER_MS) window.setTimeout(ask, ms);
   }
 

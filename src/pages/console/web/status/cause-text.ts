@@ -22,6 +22,10 @@ export function toCauseText(cause: Cause, health: Health | null, now: number): C
   const hasBegun = cause.since !== null && Date.parse(cause.since) <= now + CLOCK_STEP_MS;
   const since = hasBegun ? ` since ${toMoment(cause.since ?? '', now)}` : '';
   if (cause.code === 'certificate-expiring' && health) return { ...toExpiry(cause, health), answer: '', since: '' };
+  if (cause.code === 'certificate-unusable' && health && hasBegun) {
+    const what = `The client certificate expired on ${toDateAndMinute(health.details.certificate.notAfter)} UTC.`;
+    return { what, answer: '', since: '', meaning: '' };
+  }
   const [, endpoint, answer, meaning = ''] = ANSWERED.exec(cause.detail) ?? [];
   if (endpoint !== undefined && answer !== undefined) {
     return {
