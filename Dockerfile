@@ -45,5 +45,5 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 # Asks /health/live where the program listens; over HTTPS it only accepts the certificate in TLS_CERT_FILE.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-    CMD ["node", "-e", "const e = process.env, tls = e.TLS_CERT_FILE, any = ['', '0.0.0.0', '::']; require(tls ? 'https' : 'http').get({ host: any.includes(e.HOST ?? '') ? '127.0.0.1' : e.HOST, port: e.PORT || 3000, path: '/health/live', agent: false, ...(tls && { ca: fs.readFileSync(tls), allowPartialTrustChain: true, checkServerIdentity() {} }) }, (answer) => process.exit(answer.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
+    CMD ["node", "dist/main.js", "probe"]
 ENTRYPOINT ["node", "--disable-sigusr1", "dist/main.js"]

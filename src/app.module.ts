@@ -1,6 +1,5 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Inject, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import { LoggerModule } from 'nestjs-pino';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { Activity } from './telemetry/activity.js';
 import { AuthModule } from './auth/auth.module.js';
@@ -13,9 +12,12 @@ import { SandboxControlController } from './pages/console/sandbox-control.contro
 import { ClientPackageController } from './pages/guide/client-package.controller.js';
 import { GuideController } from './pages/guide/guide.controller.js';
 import { HealthModule } from './operations/health/health.module.js';
-import { HttpEdge } from './http/http-edge.js';
+import type { Http } from './http/create-http.js';
+import { HttpModule } from './http/http.module.js';
+import { ListenerCertificate } from './http/listener-certificate.js';
 import { ProblemFilter } from './http/problem-filter.js';
-import { OpenApiController } from './pages/openapi/openapi.controller.js';
+import type { DescribeApi } from './pages/openapi/describe-api.js';
+import { DESCRIBE_API, OpenApiController } from './pages/openapi/openapi.controller.js';
 import { Log } from './telemetry/log.js';
 import { ProblemsController } from './pages/problems/problems.controller.js';
 import { SandboxControl } from './sandbox/control/sandbox-control.js';
@@ -32,30 +34,39 @@ export interface AppParts {
   readonly sandbox?: SandboxControl | undefined;
 }
 
+/** Components that `createApp` makes. */
+interface MadeParts {
+  readonly activity: Activity;
+  readonly http: Http;
+  readonly describeApi: DescribeApi;
+}
+
 /** The map: a request travels http → accounts → snapshot → bank → auth → egress → the bank. */
 @Module({})
 export class AppModule {
   constructor(
     private readonly snapshots: SnapshotCache,
     private readonly identities: IdentityHolder,
-    private readonly edge: HttpEdge,
+    @Inject(ListenerCertificate) private readonly listenerCertificate: ListenerCertificate | null,
   ) {}
 
-  static register({ settings, clock, log, sandbox }: AppParts, edge: HttpEdge, activity: Activity): DynamicModule {
+  static register(
+    { settings, clock, log, sandbox }: AppParts,
+    { activity, http, describeApi }: MadeParts,
+  ): DynamicModule {
     const parts = [
       { provide: Settings, useValue: settings },
       { provide: Clock, useValue: clock },
       { provide: Log, useValue: log },
-      { provide: HttpEdge, useValue: edge },
       { provide: Activity, useValue: activity },
+      { provide: DESCRIBE_API, useValue: describeApi },
       { provide: SandboxControl, useValue: sandbox },
     ];
     return {
       module: AppModule,
       imports: [
         { module: class PartsModule {}, global: true, providers: parts, exports: parts },
-        // Nest's own lines through our logger; the line of each request is written by the HTTP edge
-        LoggerModule.forRoot({ pinoHttp: { logger: log.logger, autoLogging: false }, forRoutes: [] }),
+        HttpModule.register(http),
         AccountsModule,
         SnapshotModule,
         BankModule,
@@ -86,6 +97,6 @@ export class AppModule {
   reload(): void {
     this.snapshots.reload();
     void this.identities.reload();
-    this.edge.certificate?.reload();
+    this.listenerCertificate?.reload();
   }
 }

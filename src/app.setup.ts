@@ -1,29 +1,29 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Logger } from 'nestjs-pino';
-import { Activity } from './telemetry/activity.js';
 import { AppModule, type AppParts } from './app.module.js';
-import { HttpEdge } from './http/http-edge.js';
+import { createHttp } from './http/create-http.js';
+import { HTTP_LIMITS, type HttpLimits } from './http/http-limits.js';
 import { ValidationPipe } from './http/validation-pipe.js';
-import { OpenApiController } from './pages/openapi/openapi.controller.js';
+import { describeApi } from './pages/openapi/describe-api.js';
+import { Activity } from './telemetry/activity.js';
+import { NestLogger } from './telemetry/nest-logger.js';
 
 /**
  * The app as it is served; tests make the very same. `listen` (or `init`) starts it, so guards, interceptors and hooks
  * may still be added; `close` stops it gracefully.
  * @throws PfxUnreadable when there is no usable client certificate to begin with
  */
-export async function createApp(parts: AppParts): Promise<NestFastifyApplication> {
-  const { settings, log, clock } = parts;
+export async function createApp(parts: AppParts, limits: HttpLimits = HTTP_LIMITS): Promise<NestFastifyApplication> {
+  const { settings, clock, log } = parts;
   const activity = new Activity();
-  const edge = new HttpEdge(settings, log, clock, activity);
-  const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.register(parts, edge, activity),
-    new FastifyAdapter(edge.fastify),
+  const http = await createHttp({ settings, clock, log, activity, limits });
+  const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(
+    AppModule.register(parts, { activity, http, describeApi: () => describeApi(app) }),
+    new FastifyAdapter(http.fastify),
     { logger: false, abortOnError: false },
   );
   app.useGlobalPipes(new ValidationPipe());
-  app.get(OpenApiController).app = app;
   // not before: a start that fails is reported once, by the command
-  edge.fastify.server.once('listening', () => app.useLogger(app.get(Logger)));
+  http.fastify.server.once('listening', () => app.useLogger(new NestLogger(log.logger)));
   return app;
 }

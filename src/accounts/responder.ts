@@ -5,7 +5,7 @@ import { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { ListEnded } from '../list/list-thread.js';
 import type { Export, Question } from '../list/questions.js';
-import { toEncoding } from '../representation/negotiation.js';
+import { compressStream, toEncoding } from '../representation/negotiation.js';
 import { readCacheDirectives } from '../snapshot/freshness.js';
 import { CallerLeft, SnapshotCache, type ServedSnapshot } from '../snapshot/snapshot-cache.js';
 import '../telemetry/request-fields.js';
@@ -56,14 +56,13 @@ export class Responder {
       }
       const waitedFrom = performance.now();
       const stream = await this.#open(request, served, asked);
-      reply
-        .headers({
-          ...this.#toHeaders(afterWait(served, waitedFrom)),
-          etag,
-          'content-type': `${MEDIA_TYPES[asked.kind]}; charset=utf-8`,
-          'content-disposition': `attachment; filename="accounts.${asked.kind}"`,
-        })
-        .send(stream);
+      const headers: Record<string, string> = {
+        ...this.#toHeaders(afterWait(served, waitedFrom)),
+        etag,
+        'content-type': `${MEDIA_TYPES[asked.kind]}; charset=utf-8`,
+        'content-disposition': `attachment; filename="accounts.${asked.kind}"`,
+      };
+      sendStream(request, reply, headers, stream);
     });
   }
 
@@ -113,6 +112,10 @@ export class Responder {
       return;
     }
     headers['content-type'] = 'application/json; charset=utf-8';
+    if (!Buffer.isBuffer(body)) {
+      sendStream(request, reply, headers, body);
+      return;
+    }
     if (encoding !== 'identity') headers['content-encoding'] = encoding;
     reply.headers(headers).send(body);
   }
@@ -149,6 +152,22 @@ export class Responder {
     noteCache(request, served);
     return served;
   }
+}
+
+/** Sends a long body, compressed on the way if the caller accepts it. */
+function sendStream(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  headers: Record<string, string>,
+  stream: Readable,
+): void {
+  const encoding = toEncoding(request.headers['accept-encoding']);
+  if (encoding === 'identity') {
+    reply.headers(headers).send(stream);
+    return;
+  }
+  headers['content-encoding'] = encoding;
+  reply.headers(headers).send(compressStream(stream, encoding));
 }
 
 function noteCache({ logFields }: FastifyRequest, { cache, stale }: ServedSnapshot): void {

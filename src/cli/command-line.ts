@@ -10,6 +10,7 @@ const HELP = `accounts-gateway ${BUILD}
   node dist/main.js doctor [--json] [--offline]     find out why the bank is unreachable, and who must act
   node dist/main.js sandbox [--fresh]               run the sandbox bank alone
   node dist/main.js sandbox --renew                 write a new client certificate by the same CA, and exit
+  node dist/main.js probe                           ask the gateway that runs here whether it answers
   node dist/main.js --help | --version
 
   --fresh     renew all certificates and credentials of the sandbox bank
@@ -17,6 +18,7 @@ const HELP = `accounts-gateway ${BUILD}
   --offline   check settings and certificate only
 
 Settings come from the environment and from .env; docs/settings.md lists them.
+probe uses HOST, PORT and TLS_CERT_FILE of the environment. Its exit codes: 0 it answers, 1 it does not.
 Exit codes of serve: 0 stopped, 1 internal error or port taken, 2 settings, 3 client certificate.
 Exit codes of doctor: 0 no problem, 1 internal error, or the step that failed: 2 settings, 3 certificate, 4 dns, 5 route,
 6 tls, 7 token, 8 accounts, 9 shape, 10 sharing.
@@ -65,6 +67,10 @@ export async function runCommandLine(process: NodeJS.Process): Promise<number> {
     case 'sandbox': {
       const { runSandbox } = await import('./run-sandbox.js');
       return runSandbox(process, values);
+    }
+    case 'probe': {
+      const { probe } = await import('./probe.js');
+      return probe(process.env, process.stderr);
     }
     default:
       return usage(`unknown command "${positionals.join(' ')}"`);

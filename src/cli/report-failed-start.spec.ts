@@ -36,9 +36,13 @@ it.each<[string, Error, number, string]>([
   let [shown, logged] = ['', ''];
   const stderr = { write: (chunk: string) => (shown += chunk) } as unknown as NodeJS.WritableStream;
   const logger = pino({ serializers: { err: () => 'an error' } }, { write: (line) => void (logged += line) });
-  expect(reportFailedStart(stderr, logger, error)).toBe(exitCode);
+  expect(reportFailedStart({ stderr, logger, onTerminal: false }, error)).toBe(exitCode);
   expect(shown).toContain(text);
   expect(shown.trim().split('\n')).toHaveLength(1);
   expect(shown + logged).not.toContain('secret');
   expect(logged).toMatch(/"event":"(gateway.not-started|certificate.refused)"/);
+
+  [shown, logged] = ['', ''];
+  expect(reportFailedStart({ stderr, logger, onTerminal: true }, error)).toBe(exitCode);
+  expect((shown + logged).trim().split('\n')).toHaveLength(1);
 });

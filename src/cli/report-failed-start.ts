@@ -7,11 +7,21 @@ import { EXIT } from './exit.js';
 
 type SystemError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
 
+/** Where a failed start is reported. */
+interface Places {
+  readonly stderr: NodeJS.WritableStream;
+  /** Null without a log. */
+  readonly logger: Logger | null;
+  /** Both end on the same terminal, where people read one of them. */
+  readonly onTerminal: boolean;
+}
+
 /**
- * Reports why a start failed, once in the log, if there is one, and once for people. Returns the exit code.
+ * Reports why a start failed, in the log and for people; on a terminal, once. Returns the exit code.
  * @throws an unexpected error if there is no log
  */
-export function reportFailedStart(stderr: NodeJS.WritableStream, logger: Logger | null, error: unknown): number {
+export function reportFailedStart({ stderr, logger: log, onTerminal }: Places, error: unknown): number {
+  const logger = onTerminal ? null : log;
   if (error instanceof SettingsInvalid) {
     const { errors, warnings } = error;
     logger?.error({ event: 'config.invalid', errors, warnings }, 'the settings cannot be used');
@@ -30,12 +40,14 @@ export function reportFailedStart(stderr: NodeJS.WritableStream, logger: Logger 
   if (reason !== null) {
     logger?.fatal({ event: 'gateway.not-started' }, reason);
     stderr.write(`${reason}\n`);
-  } else if (!logger) {
+  } else if (!log) {
     throw error;
   } else {
     const { name, code, path } = error as SystemError;
     const details = [error instanceof Error ? name : typeof error, code, path].filter((each) => each !== undefined);
-    logger.fatal({ event: 'gateway.not-started', err: error }, 'could not start because of an internal error');
+    // the line has the place; it is the one to read on a terminal
+    log.fatal({ event: 'gateway.not-started', err: error }, 'could not start because of an internal error');
+    if (onTerminal) return EXIT.internalError;
     stderr.write(
       `accounts-gateway could not start because of an internal error: ${details.join(' ')}. The log line shows where.\n`,
     );

@@ -26,7 +26,7 @@ export async function runSandbox(
     }
     sandbox = await startSandbox(settings, options);
   } catch (error) {
-    return reportFailedStart(process.stderr, null, error);
+    return reportFailedStart({ stderr: process.stderr, logger: null, onTerminal: false }, error);
   }
   process.stdout.write(
     `${sandboxGreeting(sandbox)}\nA gateway backs off after failures. To end that: kill -HUP <pid of the gateway>\n\nCtrl+C stops it\n`,

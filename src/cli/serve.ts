@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { AppModule } from '../app.module.js';
@@ -30,7 +29,6 @@ interface ServeOptions {
 
 /** Serves the internal API until a signal to stop; returns the exit code. Every failed start ends in one clear message. */
 export async function serve(process: NodeJS.Process, options: ServeOptions): Promise<number> {
-  weighBuffersFairly(process.versions.node);
   const stop = listenForStop(process);
   const stopped = once(stop, 'abort');
   const pretty = process.stdout.isTTY === true;
@@ -73,21 +71,14 @@ export async function serve(process: NodeJS.Process, options: ServeOptions): Pro
     await Promise.race([start(), stopped]);
   } catch (error) {
     await opened.disposeAsync().catch(() => undefined);
-    return end(process, logger, reportFailedStart(process.stderr, logger, error));
+    const onTerminal = pretty && process.stderr.isTTY === true;
+    return end(process, logger, reportFailedStart({ stderr: process.stderr, logger, onTerminal }, error));
   }
   await stopped;
   logger.info({ event: 'gateway.stopping', signal: stop.reason }, `stopping on ${stop.reason}`);
   await opened.disposeAsync();
   logger.info({ event: 'gateway.stopped' }, 'stopped');
   return end(process, logger, EXIT.stopped);
-}
-
-/**
- * The V8 of Node 24 counts network buffers against a heap that it measures without them: while a long list is read, its
- * collector ran on the serving thread for every 10 MB of pages. Later versions measure with them, and have no such flag.
- */
-function weighBuffersFairly(version: string): void {
-  if (version.startsWith('24.')) setFlagsFromString('--external-memory-accounted-in-global-limit');
 }
 
 async function announce(

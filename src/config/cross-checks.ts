@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { readListenerPair } from './pem-file.js';
-import { toError, type SettingsError } from './settings-error.js';
+import { toError, withOtherExample, type SettingsError } from './settings-error.js';
 import { OLD_NAME, type SettingName } from './settings-schema.js';
 import type { Values } from './settings.js';
 import type { FileUnusable } from './small-file.js';
@@ -59,14 +59,14 @@ function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Va
     readListenerPair(cert, key);
     return [];
   } catch (error) {
-    return [toError('TLS_KEY_FILE', (error as FileUnusable).problem)];
+    return [withOtherExample(toError('TLS_KEY_FILE', (error as FileUnusable).problem), key)];
   }
 }
 
 /** Rejects the old name of a setting: ignoring it would silently apply a default. */
 function checkRenamed(env: NodeJS.ProcessEnv): SettingsError[] {
   const name = 'SNAPSHOT_MAX_AGE_MS';
-  return env[OLD_NAME] ? [{ ...toError(name, `was renamed to ${name}`), variable: OLD_NAME }] : [];
+  return env[OLD_NAME] ? [{ ...toError(name, `no longer exists: use ${name}`), variable: OLD_NAME }] : [];
 }
 
 /** Checks what NODE_ENV=production forbids: options that open or print secrets, or pretend to be a bank. */
@@ -80,7 +80,11 @@ export function checkProduction(
   const forbid = (variable: string, problem: string, value = '') =>
     errors.push({ variable, problem, example: `${variable}=${value}` });
   const forbidFlag = (flag: string, why: string) =>
-    forbid('NODE_ENV', `is production, which forbids ${flag}: ${why}`, 'development');
+    errors.push({
+      variable: 'NODE_ENV',
+      problem: `is production, which forbids ${flag}: ${why}`,
+      example: 'NODE_ENV=production node --disable-sigusr1 dist/main.js',
+    });
 
   if (embeddedSandbox) forbidFlag('--sandbox', 'set the bank settings and start without it');
   if (inspectorUrl) forbidFlag('an open inspector (--inspect)', 'it exposes every secret in memory');

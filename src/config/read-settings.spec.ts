@@ -102,7 +102,7 @@ describe('wrong settings', () => {
     ],
     [
       { SNAPSHOT_STALE_MS: '1000' },
-      ['SNAPSHOT_STALE_MS was renamed to SNAPSHOT_MAX_AGE_MS: SNAPSHOT_MAX_AGE_MS=300000'],
+      ['SNAPSHOT_STALE_MS no longer exists: use SNAPSHOT_MAX_AGE_MS: SNAPSHOT_MAX_AGE_MS=300000'],
     ],
     [
       { BANK_PFX_BASE64: 'x', ...both },
@@ -155,6 +155,12 @@ describe('wrong settings', () => {
     expect(errors).toHaveLength(8);
     expect(JSON.stringify(errors) + new SettingsInvalid(errors).message).not.toContain('hunter2');
   });
+});
+
+it('the example for a missing file is not the path that was given', () => {
+  const env = { BANK_CA_FILE: '/etc/accounts-gateway/bank-ca.pem', BANK_PFX_FILE: '/run/secrets/client.pfx' };
+  const examples = errorsOf(env).map(({ example }) => example);
+  expect(examples).toEqual(['BANK_CA_FILE=/path/to/bank-ca.pem', 'BANK_PFX_FILE=/path/to/client.pfx']);
 });
 
 describe('a secret in a file', () => {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { checkProduction, crossCheck, type Runtime } from './cross-checks.js';
 import type { SecretSource } from './kinds.js';
-import { SettingsInvalid, toError, type SettingsError } from './settings-error.js';
+import { SettingsInvalid, toError, withOtherExample, type SettingsError } from './settings-error.js';
 import { describeSetting, SETTING_NAMES, settingsSchema, type SettingName } from './settings-schema.js';
 import type { Settings, SettingsWithoutBank, Values } from './settings.js';
 import { FileUnusable, readSecretFile, readSmallFile } from './small-file.js';
@@ -87,7 +87,7 @@ function readValue(env: NodeJS.ProcessEnv, name: SettingName, sandbox: boolean):
   const variables = [name, ...(secret ? [file] : []), ...(sandbox ? [] : inherits)];
   const [variable = name, other] = variables.filter((each) => env[each]);
   const text = env[variable];
-  const refuse = (problem: string) => ({ error: { ...toError(name, problem), variable } });
+  const refuse = (problem: string) => ({ error: withOtherExample({ ...toError(name, problem), variable }, text) });
   if (other === file) return refuse(`is set twice, as ${name} and as ${file}; keep one`);
   if (required && text === undefined) return sandbox ? {} : refuse('is missing');
   try {
@@ -129,7 +129,7 @@ function checkCertificateFiles(values: Partial<Values>): SettingsError[] {
       if (values[name]) readSmallFile(values[name]);
       return [];
     } catch (error) {
-      return [toError(name, (error as FileUnusable).problem)];
+      return [withOtherExample(toError(name, (error as FileUnusable).problem), values[name])];
     }
   });
 }

@@ -6,7 +6,7 @@ export interface SettingsError {
   readonly variable: string;
   /** Reads on after the variable's name. Never has the value of a secret. */
   readonly problem: string;
-  /** A line of `.env` that would do: NAME=value. */
+  /** A line of `.env` that would do: NAME=value. For an option of Node, the command without it. */
   readonly example: string;
 }
 
@@ -29,6 +29,13 @@ export class SettingsInvalid extends Error {
 export function toError(name: SettingName, problem: string): SettingsError {
   const { secret, required, example } = describeSetting(name);
   return { variable: name, problem, example: secret && required ? fileExample(name) : `${name}=${example}` };
+}
+
+/** The same error with an example that differs from what is set: a path that does not exist may be the usual one. */
+export function withOtherExample(error: SettingsError, given: string | undefined): SettingsError {
+  const { variable, example } = error;
+  if (given === undefined || !example.endsWith(`=${given}`)) return error;
+  return { ...error, example: `${variable}=/path/to/${given.split('/').at(-1) || 'file'}` };
 }
 
 /** Example of a secret in a file: BANK_PASSWORD_FILE=/run/secrets/bank-password. */

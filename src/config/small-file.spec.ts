@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from '@jest/globals';
-import { readSecretFile, readSmallFile } from './small-file.js';
+import { FileUnusable, readSecretFile, readSmallFile } from './small-file.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'small-file-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -46,6 +46,25 @@ it.each<[string, string, () => string]>([
 ])('a file that is %s is refused: it %s', (_name, reason, create) => {
   const path = create();
   expect(() => readSmallFile(path)).toThrow(expect.objectContaining({ path, reason }));
+});
+
+(existsSync('/proc/self/pagemap') ? it : it.skip).each([
+  ['/proc/self/pagemap', undefined],
+  ['/proc/self/status', 100],
+])('%s, which says size 0, is not read beyond the bound', (path, maxBytes) => {
+  const before = process.memoryUsage().rss;
+  expect(() => readSmallFile(path, maxBytes)).toThrow(FileUnusable);
+  expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
+});
+
+it('a file of exactly the bound is read, one byte more is refused', () => {
+  const path = file('bound', Buffer.alloc(200_000, 'x'));
+  expect(readSmallFile(path, 200_000)).toHaveLength(200_000);
+  expect(() => readSmallFile(path, 199_999)).toThrow('is too large');
+});
+
+(existsSync('/proc/self/status') ? it : it.skip)('a short file of /proc is read, though it says size 0', () => {
+  expect(readSmallFile('/proc/self/status').toString()).toContain('Pid:');
 });
 
 it.each([

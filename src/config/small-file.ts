@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 /** A file that a setting names cannot be used. `reason` continues after the file's name. */
 export class FileUnusable extends Error {
@@ -31,10 +31,11 @@ export function whyUnreadable(error: unknown): string {
 
 /** Maximum size of a file, bytes: larger than any certificate, key or secret. */
 const MAX_BYTES = 1_048_576;
+const CHUNK_BYTES = 65_536;
 
 /**
- * The bytes of a regular file, at most `maxBytes`. Opened without blocking and checked before it is read, so
- * that a FIFO cannot hang the process, nor a huge file fill its memory.
+ * The bytes of a regular file, at most `maxBytes`. Opened without blocking and checked before it is read, so that a FIFO
+ * cannot hang the process. One byte more than allowed is read at most: a file of /proc says size 0 and may have no end.
  * @throws FileUnusable
  */
 export function readSmallFile(path: string, maxBytes = MAX_BYTES): Buffer {
@@ -44,12 +45,28 @@ export function readSmallFile(path: string, maxBytes = MAX_BYTES): Buffer {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new FileUnusable(path, 'is not a regular file');
     if (stat.size > maxBytes) throw new FileUnusable(path, `is too large (${stat.size} bytes, at most ${maxBytes})`);
-    return readFileSync(descriptor);
+    const bytes = readAtMost(descriptor, maxBytes + 1);
+    if (bytes.length > maxBytes) throw new FileUnusable(path, `is too large (more than ${maxBytes} bytes)`);
+    return bytes;
   } catch (error) {
     throw error instanceof FileUnusable ? error : new FileUnusable(path, whyUnreadable(error), { cause: error });
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
+}
+
+/** The bytes up to the end of the file, or the first `maxBytes`. */
+function readAtMost(descriptor: number, maxBytes: number): Buffer {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  while (length < maxBytes) {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, maxBytes - length));
+    const read = readSync(descriptor, chunk);
+    if (read === 0) break;
+    chunks.push(chunk.subarray(0, read));
+    length += read;
+  }
+  return Buffer.concat(chunks);
 }
 
 /** The text of a small file without its last line end. @throws FileUnusable */

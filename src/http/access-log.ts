@@ -1,10 +1,28 @@
 import type { FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
 import type { Level, Logger } from 'pino';
-import type { Activity } from '../telemetry/activity.js';
+import { CALLER_LEFT, type Activity } from '../telemetry/activity.js';
 import '../telemetry/request-fields.js';
 import type { GatewayError } from '../errors/gateway-error.js';
-import { endRequestSpan } from '../telemetry/spans.js';
-import { isProbe } from './guard.js';
+import { endRequestSpan, startRequestSpan } from '../telemetry/spans.js';
+import { isProbe } from './request-path.js';
+
+/** Notes when each request began, and writes its line when it has ended. The first plugin: no request goes unlogged. */
+export const accessLog = fastifyPlugin<{ readonly log: AccessLog }>(async (fastify, { log }) => {
+  fastify.decorateRequest('logFields');
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    request.logFields = { startedAt: performance.now(), span: startRequestSpan(request.headers['traceparent']) };
+    done();
+  });
+  fastify.addHook('onResponse', (request, reply, done) => {
+    log.ended(request, reply.statusCode);
+    done();
+  });
+  fastify.addHook('onRequestAbort', (request, done) => {
+    log.ended(request, CALLER_LEFT);
+    done();
+  });
+});
 
 /** Writes the one line of each request (docs/logs.md#events), ends its span, and counts it. */
 export class AccessLog {
@@ -26,7 +44,7 @@ export class AccessLog {
     const clientName = header === undefined ? undefined : String(header);
     const method = raw.method ?? null;
     // the router finds routes for addresses that name none
-    const route = (raw.url?.startsWith('/') && request.routeOptions.url) || null;
+    const route = request.originalUrl.startsWith('/') ? (request.routeOptions.url ?? null) : null;
     const { span, cache, refreshId, problem } = fields;
     const ended = { method, route, status, ms, cache, problem, clientName };
     if (span) endRequestSpan(span, ended, refreshId);

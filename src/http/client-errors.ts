@@ -3,14 +3,13 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { AccessLog } from './access-log.js';
+import { toMethodNotAllowed } from './allowed-methods.js';
 import type { Connections } from './connections.js';
 import { MAX_HEADER_BYTES } from './create-server.js';
 import { toProblemAnswer } from './problem-answer.js';
 import { SECURITY_HEADERS } from '../representation/security-headers.js';
 
 export type ClientError = Error & { readonly code?: string | undefined; readonly rawPacket?: unknown };
-
-const NOTHING = Buffer.alloc(0);
 
 /** Responds directly on the connection to input that never becomes a request: invalid HTTP, slow headers, CONNECT. */
 export class ClientErrors {
@@ -24,30 +23,37 @@ export class ClientErrors {
 
   /** Node's `clientError`: errors of the connection, of TLS and of HTTP, and timeouts. */
   answer(error: ClientError, socket: Socket): void {
+    const connections = this.#connections;
     const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
     const isHttp = isTimeout || error.code?.startsWith('HPE_');
     if (!isHttp || !socket.writable) {
       socket.destroy();
-    } else if (isTimeout && this.#connections.abandonUnfinished(socket)) {
+      return;
+    }
+    if (connections.awaitsBody(socket)) {
+      this.#answerInBody(error, socket);
+      return;
+    }
+    if (!connections.isClosing(socket)) this.#refuse(socket, toProblem(error), null);
+  }
+
+  /** An error within the body of a request, which may have its answer already. */
+  #answerInBody(error: ClientError, socket: Socket): void {
+    const connections = this.#connections;
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connections.abandonUnread(socket)) {
       // a route that reads its body would wait for it for ever
       this.#refuse(socket, toProblem(error), null);
-    } else if (error.code === 'HPE_INVALID_EOF_STATE' && this.#connections.isAnsweredEarly(socket)) {
-      // the caller left in the middle of a body: a route that reads it would wait for the rest
+    } else if (error.code === 'HPE_INVALID_EOF_STATE') {
+      // the caller left: a route that reads the body would wait for the rest
       socket.destroy();
-    } else if (this.#connections.isAnsweredEarly(socket)) {
-      // the error is in a body that was not needed for the response
-      this.#connections.closeAfterResponses(socket, NOTHING);
-    } else if (!this.#connections.isClosing(socket)) {
-      this.#refuse(socket, toProblem(error), null);
+    } else {
+      connections.closeAfterResponses(socket);
     }
   }
 
   /** Node's `connect`. */
   refuseTunnel(request: IncomingMessage, socket: Socket): void {
-    const problem = new GatewayError('method-not-allowed', 'CONNECT is not allowed here.', {
-      headers: { allow: 'GET, HEAD, OPTIONS' },
-    });
-    this.#refuse(socket, problem, request.method ?? null);
+    this.#refuse(socket, toMethodNotAllowed('CONNECT', 'GET, HEAD, OPTIONS'), request.method ?? null);
   }
 
   #refuse(socket: Socket, problem: GatewayError, method: string | null): void {
@@ -59,10 +65,10 @@ export class ClientErrors {
 
 /** The bytes of a whole response, for a connection without a request to answer. */
 function toLastResponse(error: GatewayError, requestId: string): Buffer {
-  const { status, headers, body } = toProblemAnswer(error, '/', requestId);
+  const { headers, body } = toProblemAnswer(error, '/', requestId);
   const all = { ...SECURITY_HEADERS, ...headers, 'x-request-id': requestId, connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ndate: ${new Date().toUTCString()}\r\n${lines.join('')}\r\n`;
+  const head = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\ndate: ${new Date().toUTCString()}\r\n${lines.join('')}\r\n`;
   return Buffer.concat([Buffer.from(head), body]);
 }
 

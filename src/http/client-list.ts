@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { isWithin, toCidr } from '../config/cidr.js';
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
@@ -12,4 +13,17 @@ export function createClientList(entries: readonly string[]): (address: string) 
   const texts = entries.flatMap((entry) => NAMED[entry] ?? [entry]);
   const cidrs = texts.map(toCidr).filter((cidr) => cidr !== null);
   return (address) => isWithin(cidrs, address);
+}
+
+/** Creates a check for the caller's address on a connection; each connection is checked once. */
+export function createClientCheck(entries: readonly string[]): (socket: Socket) => boolean {
+  const isListed = createClientList(entries);
+  const checked = new WeakMap<Socket, boolean>();
+  return (socket) => {
+    const known = checked.get(socket);
+    if (known !== undefined) return known;
+    const allowed = isListed(socket.remoteAddress ?? '');
+    checked.set(socket, allowed);
+    return allowed;
+  };
 }

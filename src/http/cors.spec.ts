@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { refusalOf } from '../../test/support/refusal-of.js';
-import { Cors, createOriginCheck } from './cors.js';
+import { fastify } from 'fastify';
+import { toGatewayError } from '../errors/gateway-error.js';
+import { cors, createOriginCheck, preflight } from './cors.js';
 
 const TREASURY = 'https://treasury.example';
-const cors = new Cors([TREASURY, 'https://other.example']);
+const ORIGINS = [TREASURY, 'https://other.example'];
 
 const OTHERS = [
   'https://evil.example',
@@ -17,12 +18,25 @@ const OTHERS = [
   `${TREASURY}, https://other.example`,
 ];
 
-const added = (origin: string, to = cors) => to.headersFor(origin);
+/** The answer of a server with these plugins alone. */
+async function ask(method: 'GET' | 'OPTIONS', headers: Record<string, string>, origins: readonly string[] = ORIGINS) {
+  const app = fastify();
+  app.setErrorHandler((error, _request, reply) =>
+    reply.code(toGatewayError(error).status).send(toGatewayError(error).code),
+  );
+  await app.register(cors, { origins });
+  await app.register(preflight, { origins });
+  app.get('/', () => 'read');
+  const { statusCode, headers: all, body } = await app.inject({ method, url: '/', headers });
+  const added = Object.entries(all).filter(([name]) => name.startsWith('access-control-'));
+  return { status: statusCode, body, added: Object.fromEntries(added) };
+}
 
 describe('an answer to a call', () => {
-  it('from a listed origin is for it alone, with our own headers exposed', () => {
-    const { 'access-control-expose-headers': exposed, ...others } = added(TREASURY);
-    expect(others).toEqual({ 'access-control-allow-origin': TREASURY });
+  it('from a listed origin is for it alone, with our own headers exposed', async () => {
+    const { status, added } = await ask('GET', { origin: TREASURY });
+    const { 'access-control-expose-headers': exposed, ...others } = added;
+    expect([status, others]).toEqual([200, { 'access-control-allow-origin': TREASURY }]);
     expect(String(exposed).split(', ').sort()).toEqual([
       'Age',
       'Cache-Status',
@@ -36,12 +50,12 @@ describe('an answer to a call', () => {
     ]);
   });
 
-  it.each(OTHERS)('does not allow %j', (origin) => {
-    expect(added(origin)).toEqual({});
+  it.each(OTHERS)('does not allow %j', async (origin) => {
+    expect(await ask('GET', { origin })).toEqual({ status: 200, body: 'read', added: {} });
   });
 
-  it('allows no origin if none is listed', () => {
-    expect(added(TREASURY, new Cors([]))).toEqual({});
+  it('allows no origin if none is listed', async () => {
+    expect((await ask('GET', { origin: TREASURY }, [])).added).toEqual({});
   });
 });
 
@@ -69,21 +83,25 @@ describe('origins of this machine', () => {
 });
 
 describe('a preflight', () => {
-  it('is an OPTIONS that names origin and method', () => {
-    const named = { origin: TREASURY, 'access-control-request-method': 'GET' };
-    expect(cors.isPreflight(named)).toBe(true);
-    expect(cors.isPreflight({ origin: TREASURY })).toBe(false);
-    expect(cors.isPreflight({ 'access-control-request-method': 'GET' })).toBe(false);
+  const METHOD = { 'access-control-request-method': 'GET' };
+
+  it('is an OPTIONS that names origin and method', async () => {
+    expect((await ask('OPTIONS', { origin: TREASURY, ...METHOD })).status).toBe(204);
+    expect((await ask('OPTIONS', { origin: TREASURY })).status).toBe(404);
+    expect((await ask('OPTIONS', METHOD)).status).toBe(404);
+    expect((await ask('GET', { origin: TREASURY, ...METHOD })).body).toBe('read');
   });
 
-  it('from a listed origin lists what it may send', () => {
-    expect(cors.preflightHeaders({ origin: TREASURY })).toMatchObject({
+  it('from a listed origin lists what it may send', async () => {
+    expect((await ask('OPTIONS', { origin: TREASURY, ...METHOD })).added).toMatchObject({
+      'access-control-allow-origin': TREASURY,
       'access-control-allow-methods': 'GET, HEAD',
       'access-control-allow-headers': 'Cache-Control, If-None-Match, X-Request-Id, X-Client-Name, traceparent',
+      'access-control-max-age': '600',
     });
   });
 
   it.each(OTHERS)('from %j is refused', async (origin) => {
-    expect((await refusalOf(() => cors.preflightHeaders({ origin }))).code).toBe('client-not-allowed');
+    expect(await ask('OPTIONS', { origin, ...METHOD })).toEqual({ status: 403, body: 'client-not-allowed', added: {} });
   });
 });

@@ -1,21 +1,22 @@
 import { createServer as createPlainServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { HttpLimits } from './http-limits.js';
 import type { ListenerCertificate } from './listener-certificate.js';
 
 export const MAX_HEADER_BYTES = 16_384;
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 15_000;
-const KEEP_ALIVE_MS = 65_000;
 
 /** The server of the internal API with its limits (docs/api.md#limits); HTTPS where there is a certificate. */
-export function createServer(certificate: ListenerCertificate | null, listener: RequestListener): Server {
+export function createServer(
+  certificate: ListenerCertificate | null,
+  limits: HttpLimits,
+  listener: RequestListener,
+): Server {
   const options: ServerOptions = {
     maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    // how often Node looks at the timeouts above; its own 30 s would make them 40
-    connectionsCheckingInterval: 1000,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutLookMs,
+    keepAliveTimeout: limits.keepAliveMs,
     // the guard answers a missing Host with a problem document
     requireHostHeader: false,
     insecureHTTPParser: false,
@@ -31,7 +32,8 @@ export function createServer(certificate: ListenerCertificate | null, listener: 
 }
 
 function createRenewedServer(certificate: ListenerCertificate, options: ServerOptions): Server {
-  const server = createTlsServer({ ...options, ...certificate.options, handshakeTimeout: HEADERS_TIMEOUT_MS });
+  const { headersTimeout: handshakeTimeout } = options;
+  const server = createTlsServer({ ...options, ...certificate.options, handshakeTimeout });
   certificate.renew(server);
   return server;
 }

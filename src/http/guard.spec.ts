@@ -36,7 +36,7 @@ function pass(call: Call): void {
   for (let index = 0; index < headers.length; index += 2) {
     request.headers[headers[index]?.toLowerCase() ?? ''] ??= headers[index + 1];
   }
-  guard(request);
+  guard(request, url);
 }
 
 const codeOf = async (call: Call) => (await refusalOf(() => pass(call))).code;

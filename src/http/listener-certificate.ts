@@ -13,9 +13,6 @@ interface CertificateFiles {
   readonly keyFile: string;
 }
 
-/** A changed file is in use within 5 s (docs/certificates.md#renew-the-certificate). */
-const LOOK_EVERY_MS = 1000;
-
 /**
  * The certificate by which the internal API speaks HTTPS (TLS_CERT_FILE, TLS_KEY_FILE). Changed files are read, checked and
  * swapped while running; bad ones change nothing and are reported once.
@@ -24,6 +21,7 @@ export class ListenerCertificate {
   readonly #files: CertificateFiles;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #lookMs: number;
   readonly #watch: FileWatch;
   readonly #notice: ExpiryNotice;
   #pair: ReturnType<typeof readListenerPair>;
@@ -33,7 +31,8 @@ export class ListenerCertificate {
   #refused: string | null = null;
 
   /** @throws FileUnusable; the settings were checked before (cross-checks.ts) */
-  constructor(files: CertificateFiles, clock: Clock, logger: Logger) {
+  constructor(files: CertificateFiles, clock: Clock, logger: Logger, lookMs: number) {
+    this.#lookMs = lookMs;
     this.#files = files;
     this.#clock = clock;
     this.#logger = logger;
@@ -57,7 +56,7 @@ export class ListenerCertificate {
     this.#server = server;
     server.once('listening', () => {
       this.#noteDays();
-      const looks = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+      const looks = setInterval(() => this.#look(), this.#lookMs).unref();
       server.once('close', () => clearInterval(looks));
     });
   }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import '../telemetry/request-fields.js';
 import type { GatewayError } from '../errors/gateway-error.js';
-import { toPath } from './guard.js';
+import { toPath } from './request-path.js';
 import { createTypeChooser } from '../representation/negotiation.js';
 import { toProblemDocument, toProblemHeaders } from '../errors/problem-document.js';
 import { toFailurePage } from '../pages/problems/problem-pages.js';
@@ -10,28 +10,22 @@ import { PAGE_HEADERS } from '../representation/security-headers.js';
 /** The only place that serializes errors. `instance` is the path of the request, without its query. */
 export function toProblemAnswer(error: GatewayError, instance: string, requestId: string) {
   const body = Buffer.from(JSON.stringify(toProblemDocument(error, instance, requestId)));
-  return {
-    status: error.status,
-    headers: { ...toProblemHeaders(error), 'content-length': String(body.length) },
-    body,
-  };
+  return { headers: { ...toProblemHeaders(error), 'content-length': String(body.length) }, body };
+}
+
+/** The same for people: a page with what the document has. */
+function toProblemPage(error: GatewayError, instance: string, requestId: string) {
+  const body = Buffer.from(toFailurePage(toProblemDocument(error, instance, requestId)));
+  return { headers: { ...toProblemHeaders(error), ...PAGE_HEADERS, 'content-length': String(body.length) }, body };
 }
 
 /** Sends a problem document, or its page to a browser. Its code and owner go to the log line and the metrics. */
 export function sendProblem(reply: FastifyReply, error: GatewayError): void {
   const { request } = reply;
   request.logFields.problem = error;
-  const { status, headers, body } = toProblemAnswer(error, toPath(request.url), request.id);
-  if (prefersHtml(request)) {
-    const page = toFailurePage(toProblemDocument(error, toPath(request.url), request.id));
-    const length = String(Buffer.byteLength(page));
-    reply
-      .code(status)
-      .headers({ ...headers, ...PAGE_HEADERS, 'content-length': length })
-      .send(page);
-    return;
-  }
-  reply.code(status).headers(headers).send(body);
+  const toAnswer = prefersHtml(request) ? toProblemPage : toProblemAnswer;
+  const { headers, body } = toAnswer(error, toPath(request.originalUrl), request.id);
+  reply.code(error.status).headers(headers).send(body);
 }
 
 const chooseType = createTypeChooser(['application/problem+json', 'application/json', 'text/html']);

@@ -4,54 +4,54 @@ import type { FastifyReply } from 'fastify';
 import { Log } from '../telemetry/log.js';
 import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
-import { HttpEdge } from './http-edge.js';
 import { sendProblem } from './problem-answer.js';
 
 /** Turns everything thrown during a request into a problem document (docs/errors.md). */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(
-    private readonly log: Log,
-    private readonly edge: HttpEdge,
-  ) {}
+  constructor(private readonly log: Log) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
-    const response = host.switchToHttp().getResponse<FastifyReply | ServerResponse>();
-    // Nest middleware knows Node's own objects only
-    const reply = response instanceof ServerResponse ? this.edge.replyOf(response) : response;
-    // Node's error for a body whose caller left in the middle: the access log has its line
-    if (reply?.request.raw.socket.destroyed && (thrown as NodeJS.ErrnoException | null)?.code === 'ECONNRESET') return;
-    const error = toProblem(thrown, reply?.request.is404);
-    if (error.code === 'internal-error') {
-      this.log.logger.error(
-        {
-          event: 'request.failed',
-          requestId: reply?.request.id,
-          code: error.code,
-          owner: error.owner,
-          err: error.cause ?? error,
-        },
-        'the request failed with an internal error',
-      );
+    const http = host.switchToHttp();
+    const reply = http.getResponse<FastifyReply | ServerResponse>();
+    if (reply instanceof ServerResponse) {
+      // Nest gives middleware the objects of Node: Fastify takes the error, and comes back with its own
+      http.getNext<(error: Error) => void>()(thrown instanceof Error ? thrown : toGatewayError(thrown));
+      return;
     }
-    if (!reply || reply.sent) return;
+    if (isAborted(thrown, reply)) return;
+    const error = toProblem(thrown, reply.request.is404);
+    if (error.code === 'internal-error') this.#logFailure(error, reply.request.id);
+    if (reply.sent) return;
     if (reply.raw.headersSent) reply.raw.destroy();
     else sendProblem(reply, error);
   }
+
+  #logFailure(error: GatewayError, requestId: string): void {
+    const { code, owner, cause } = error;
+    this.log.logger.error(
+      { event: 'request.failed', requestId, code, owner, err: cause ?? error },
+      'the request failed with an internal error',
+    );
+  }
 }
 
-/** Converts any thrown value to a problem. `unrouted`: no route was found for the request. */
-function toProblem(thrown: unknown, unrouted = false): GatewayError {
+/** True for Node's error about a body whose caller left in the middle: the access log has its line. */
+const isAborted = (thrown: unknown, { request }: FastifyReply): boolean =>
+  request.raw.socket.destroyed && (thrown as NodeJS.ErrnoException | null)?.code === 'ECONNRESET';
+
+/** Converts any thrown value to a problem. `isUnrouted`: no route was found for the request. */
+function toProblem(thrown: unknown, isUnrouted: boolean): GatewayError {
   const status = statusOf(thrown);
   if (status === null || status < 400 || status >= 500) return toGatewayError(thrown);
-  if (unrouted && (status === 404 || isFastifyError(thrown)))
-    return new GatewayError('not-found', 'No route has this path.');
-  if (isFastifyError(thrown)) {
-    return status === 413 || status === 431
-      ? new GatewayError('request-too-large', 'The request is larger than this service accepts.', { status })
-      : new GatewayError('malformed-request', 'The body of the request is malformed.');
+  const isFastifys = isFastifyError(thrown);
+  if (isUnrouted && (status === 404 || isFastifys)) return new GatewayError('not-found', 'No route has this path.');
+  if (thrown instanceof HttpException && !isFastifys) {
+    return new GatewayError(CODES[status] ?? 'invalid-request', thrown.message, { status });
   }
-  return new GatewayError(CODES[status] ?? 'invalid-request', (thrown as HttpException).message, { status });
+  return status === 413 || status === 431
+    ? new GatewayError('request-too-large', 'The request is larger than this service accepts.', { status })
+    : new GatewayError('malformed-request', 'The body of the request is malformed.');
 }
 
 /** Code of Nest's exceptions by status; any other 4xx is an `invalid-request`. */

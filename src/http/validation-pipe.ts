@@ -4,21 +4,44 @@ import { GatewayError } from '../errors/gateway-error.js';
 
 const SHOWN_LENGTH = 60;
 
+type Schema = StandardSchemaV1;
+
 /**
  * Checks parameters against the schema of the route. Unlike Nest's StandardSchemaValidationPipe, it awaits nothing for a
  * synchronous schema, and refuses `__proto__` by name like any unknown parameter.
  */
 export class ValidationPipe implements PipeTransform {
+  /** Valid queries by schema, by the object that query-parser.ts returns for the same query string. */
+  readonly #valid = new WeakMap<Schema, WeakMap<object, unknown>>();
+
   /** @throws GatewayError invalid-request, naming each wrong parameter */
-  transform(value: unknown, { schema }: ArgumentMetadata): unknown {
+  transform(value: unknown, { schema, type }: ArgumentMetadata): unknown {
     if (!schema) return value;
-    const assertValid = (result: StandardSchemaV1.Result<unknown>) => {
-      if (result.issues) throw toInvalidRequest(result.issues);
-      return result.value;
-    };
-    const result = schema['~standard'].validate(value);
-    return result instanceof Promise ? result.then(assertValid) : assertValid(result);
+    const isRemembered = type === 'query' && typeof value === 'object' && value !== null && Object.isFrozen(value);
+    return isRemembered ? this.#transformOnce(value, schema) : validate(value, schema);
   }
+
+  #transformOnce(query: object, schema: Schema): unknown {
+    const valid = this.#valid.get(schema) ?? new WeakMap<object, unknown>();
+    this.#valid.set(schema, valid);
+    if (valid.has(query)) return valid.get(query);
+    const result = validate(query, schema);
+    // it is shared by all requests with this query
+    valid.set(query, Object.freeze(result));
+    return result;
+  }
+}
+
+/** @throws GatewayError invalid-request */
+function validate(value: unknown, schema: Schema): unknown {
+  const result = schema['~standard'].validate(value);
+  return result instanceof Promise ? result.then(assertValid) : assertValid(result);
+}
+
+/** @throws GatewayError invalid-request */
+function assertValid(result: StandardSchemaV1.Result<unknown>): unknown {
+  if (result.issues) throw toInvalidRequest(result.issues);
+  return result.value;
 }
 
 /** The problem for parameters that a schema refused; each is named as the caller wrote it. */

@@ -3,47 +3,53 @@ import type { z } from 'zod';
 import type { BankAccount, BankBalance } from '../bank/account-fields.js';
 import type { accountSchema, balanceSchema } from './account-schema.js';
 import { addDecimals } from './decimal.js';
+import { SharedTexts } from './shared-texts.js';
 
 export type Account = z.infer<typeof accountSchema>;
 export type Balance = z.infer<typeof balanceSchema>;
 
-/** Converts the bank's account to one of the API. `id` comes first: accounts are found by how their JSON begins. */
-export function toAccount(bank: BankAccount): Account {
+/** Converts the bank's account to one of the API. @param texts those of the accounts before it in the list */
+export function toAccount(bank: BankAccount, texts = new SharedTexts()): Account {
   const iban = ibanOf(bank);
+  const share = (text: string | null) => texts.share(text);
   return {
     id: bank.accountId,
     name: bank.friendlyName ?? bank.accountDescription ?? iban ?? bank.accountId,
-    description: bank.accountDescription,
-    status: bank.status,
-    currency: bank.currency,
-    protection: bank.protectionType,
+    description: share(bank.accountDescription),
+    status: share(bank.status),
+    currency: share(bank.currency),
+    protection: share(bank.protectionType),
     iban,
     ibans: [...bank.ibans],
     identifiers: bank.accountIdentifiers.map(({ account, financialInstitution, country }) => ({
       account,
-      financialInstitution,
-      country,
+      financialInstitution: share(financialInstitution),
+      country: share(country),
     })),
-    owner: { id: bank.ownedByCompanyId, name: bank.ownedByCompanyName, number: bank.ownedByCompanyNumber },
-    openedAt: bank.openingDate,
-    closedAt: bank.closingDate,
-    balances: bank.balances.map(toBalance),
-    interest: { netRate: bank.netInterestRate, calcMethod: bank.interestCalcMethod },
-    overdraft: { rate: bank.overdraftRate, calcMethod: bank.overdraftRateCalcMethod },
+    owner: {
+      id: share(bank.ownedByCompanyId),
+      name: share(bank.ownedByCompanyName),
+      number: share(bank.ownedByCompanyNumber),
+    },
+    openedAt: share(bank.openingDate),
+    closedAt: share(bank.closingDate),
+    balances: bank.balances.map((balance) => toBalance(balance, texts)),
+    interest: { netRate: bank.netInterestRate, calcMethod: share(bank.interestCalcMethod) },
+    overdraft: { rate: bank.overdraftRate, calcMethod: share(bank.overdraftRateCalcMethod) },
   };
 }
 
-function toBalance(bank: BankBalance): Balance {
+function toBalance(bank: BankBalance, texts: SharedTexts): Balance {
   const { beginOfDayAmount, intraDayAmount } = bank;
   return {
-    type: bank.type,
-    currency: bank.currency,
+    type: texts.share(bank.type),
+    currency: texts.share(bank.currency),
     beginOfDay: beginOfDayAmount,
     intraDay: intraDayAmount,
     current:
       beginOfDayAmount === null || intraDayAmount === null ? null : addDecimals(beginOfDayAmount, intraDayAmount),
     blocked: bank.blockedBalanceAmount,
-    financialDate: bank.financialDate,
+    financialDate: texts.share(bank.financialDate),
     lastTransactionAt: bank.lastTransactionTimestamp,
   };
 }

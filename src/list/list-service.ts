@@ -4,6 +4,7 @@ import { AccountListBuilder } from './account-list-builder.js';
 import type { AccountList } from './account-list.js';
 import { toAccount, type Account } from './account.js';
 import { answer, toParts } from './documents.js';
+import { SharedTexts } from './shared-texts.js';
 import type { Answer, Export, Question, SnapshotFacts } from './questions.js';
 
 /** Bytes of one piece of an export, about. */
@@ -18,6 +19,7 @@ const utf8 = new TextEncoder();
 export class ListService {
   #pages = new PageReader();
   #builder = new AccountListBuilder();
+  #texts = new SharedTexts();
   #list: AccountList | null = null;
   readonly #exports = new Map<number, Iterator<string>>();
   #lastExport = 0;
@@ -28,7 +30,7 @@ export class ListService {
       this.#pages = new PageReader();
       this.#builder = new AccountListBuilder();
     }
-    return this.#pages.read(number, body, (account) => this.#builder.add(toAccount(account)));
+    return this.#pages.read(number, body, (account) => this.#builder.add(toAccount(account, this.#texts)));
   }
 
   /** Completes the list. Returns its number of accounts. */
@@ -36,6 +38,7 @@ export class ListService {
     this.#list = this.#builder.build();
     this.#pages = new PageReader();
     this.#builder = new AccountListBuilder();
+    this.#texts = new SharedTexts();
     return this.#list.size;
   }
 

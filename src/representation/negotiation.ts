@@ -1,6 +1,13 @@
 import { pipeline, type Readable } from 'node:stream';
-import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  brotliCompress,
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  gzip,
+  gzipSync,
+} from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { GatewayError } from '../errors/gateway-error.js';
@@ -8,12 +15,18 @@ import { GatewayError } from '../errors/gateway-error.js';
 export type Encoding = 'br' | 'gzip' | 'identity';
 export type Compression = Exclude<Encoding, 'identity'>;
 
+/** The first is taken where the caller accepts several equally. */
+const PREFERRED: Encoding[] = ['br', 'gzip', 'identity'];
+
+/** What @types/negotiator, which is older than negotiator 1, does not have: preferences. */
+interface EncodingChoice {
+  encoding(available: string[], options: { preferred: string[] }): string | undefined;
+}
+
 /** Maximum number of header characters that are read: Negotiator takes quadratic time. */
 const MAX_HEADER_LENGTH = 1000;
 /** Smaller bodies are sent as they are. */
 export const MIN_COMPRESSED_BYTES = 1024;
-const COMPRESSIBLE =
-  /^(?:text\/|application\/(?:[a-z.-]+\+)?(?:json|x-ndjson|javascript|openmetrics-text|xml)|image\/svg)/;
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 /** Creates a choice of a media type by `Accept`; null when it excludes all that are offered. Parameters make no difference. */
@@ -42,25 +55,30 @@ export const assertAcceptsJson: (accept?: string) => void = createStrictTypeChoo
 /** The encoding for an Accept-Encoding header: br before gzip if the caller accepts both equally. */
 export const toEncoding = byHeader((header): Encoding => {
   if (header === undefined) return 'identity';
-  // @types/negotiator is older than negotiator 1, which takes preferences
-  const negotiator = new Negotiator({ headers: { 'accept-encoding': header } }) as unknown as {
-    encoding(available: Encoding[], options: { preferred: Encoding[] }): Encoding | undefined;
-  };
-  return negotiator.encoding(['br', 'gzip', 'identity'], { preferred: ['br', 'gzip'] }) ?? 'identity';
+  const choice: EncodingChoice = new Negotiator({ headers: { 'accept-encoding': header } });
+  const accepted = choice.encoding(PREFERRED, { preferred: PREFERRED });
+  return PREFERRED.find((each) => each === accepted) ?? 'identity';
 });
 
-/** The choice of `choose` for a request header, remembered for the 200 headers seen most recently. */
+/** Remembers the choice of `choose` for the 200 header values seen most recently. */
 function byHeader<T>(choose: (header: string | undefined) => T): (header: string | undefined) => T {
-  const known = new LRUCache<string, { readonly choice: T }>({ max: 200 });
+  const remembered = new LRUCache<string, { readonly choice: T }>({ max: 200 });
   const withoutHeader = choose(undefined);
   return (header) => {
     if (header === undefined) return withoutHeader;
-    const read =
-      header.length > MAX_HEADER_LENGTH ? header.slice(0, header.lastIndexOf(',', MAX_HEADER_LENGTH) + 1) : header;
-    let found = known.get(read);
-    if (!found) known.set(read, (found = { choice: choose(read) }));
-    return found.choice;
+    const key = cutOff(header);
+    const known = remembered.get(key);
+    if (known) return known.choice;
+    const choice = choose(key);
+    remembered.set(key, { choice });
+    return choice;
   };
+}
+
+/** The first whole entries of a long header. */
+function cutOff(header: string): string {
+  if (header.length <= MAX_HEADER_LENGTH) return header;
+  return header.slice(0, header.lastIndexOf(',', MAX_HEADER_LENGTH) + 1);
 }
 
 /** Compresses a whole body. */
@@ -73,32 +91,12 @@ export function compress(
   else gzip(body, done);
 }
 
-/** Fastify's `onSend`: compresses bodies of over 1 KB that are not compressed yet, where the caller accepts it. */
-export function compressResponse(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  payload: unknown,
-  done: (error: Error | null, payload?: unknown) => void,
-): void {
-  const encoding = toEncoding(request.headers['accept-encoding']);
-  if (encoding === 'identity' || !isCompressible(reply, payload)) {
-    done(null, payload);
-    return;
-  }
-  reply.header('content-encoding', encoding).removeHeader('content-length');
-  if (typeof payload === 'string' || Buffer.isBuffer(payload)) {
-    compress(payload, encoding, done);
-  } else {
-    // an error ends the response as it would without compression
-    done(
-      null,
-      pipeline(payload, encoding === 'br' ? createBrotliCompress(BROTLI) : createGzip(), () => undefined),
-    );
-  }
+/** Compresses a whole body at once, for what is done once: it holds the thread. */
+export function compressNow(body: Buffer, encoding: Compression): Buffer {
+  return encoding === 'br' ? brotliCompressSync(body, BROTLI) : gzipSync(body);
 }
 
-function isCompressible(reply: FastifyReply, payload: unknown): payload is string | Buffer | Readable {
-  if (payload === null || payload === undefined || reply.hasHeader('content-encoding')) return false;
-  const length = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : Infinity;
-  return length > MIN_COMPRESSED_BYTES && COMPRESSIBLE.test(String(reply.getHeader('content-type') ?? ''));
+/** Compresses a body as it is read. An error ends it as it would without compression. */
+export function compressStream(body: Readable, encoding: Compression): Readable {
+  return pipeline(body, encoding === 'br' ? createBrotliCompress(BROTLI) : createGzip(), () => undefined);
 }

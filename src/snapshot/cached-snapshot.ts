@@ -10,6 +10,7 @@ export class CachedSnapshot {
   #snapshot: Snapshot | null = null;
   #isRestored = false;
   #listedAccounts = false;
+  #emptyAccepted = false;
 
   constructor(
     private readonly clock: Clock,
@@ -40,6 +41,11 @@ export class CachedSnapshot {
     return this.#listedAccounts && this.snapshot?.size === 0;
   }
 
+  /** True when an operator has accepted that the list is empty. */
+  get emptyAccepted(): boolean {
+    return this.#emptyAccepted;
+  }
+
   /** The snapshot, unless it is past its maximum age. */
   get servable(): Snapshot | null {
     return this.ageMs <= this.limits.SNAPSHOT_MAX_AGE_MS ? this.snapshot : null;
@@ -65,7 +71,10 @@ export class CachedSnapshot {
       return cached;
     }
     this.drop();
-    if (newer.size > 0) this.#listedAccounts = true;
+    if (newer.size > 0) {
+      this.#listedAccounts = true;
+      this.#emptyAccepted = false;
+    }
     this.#snapshot = newer;
     return newer;
   }
@@ -88,9 +97,11 @@ export class CachedSnapshot {
     await this.#snapshot?.list.end();
   }
 
-  /** Accepts an empty list as correct. */
+  /** Accepts an empty list as correct, until accounts are listed again. */
   acceptEmptied(): void {
-    if (this.isEmptied) this.#listedAccounts = false;
+    if (this.snapshot?.size !== 0) return;
+    this.#listedAccounts = false;
+    this.#emptyAccepted = true;
   }
 
   #ageOf({ askedAt }: Snapshot): number {

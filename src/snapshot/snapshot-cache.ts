@@ -111,7 +111,7 @@ export class SnapshotCache {
   }
 
   status() {
-    const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied } = this.cached;
+    const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied, emptyAccepted } = this.cached;
     const { inFlight, failed, backOff } = this.refresher;
     const slow = inFlight !== null && this.clock.since(inFlight.startedAt) >= this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     return {
@@ -126,6 +126,8 @@ export class SnapshotCache {
       stale: servable !== null && !isFresh && (isRestored || failed || slow),
       /** True if the last refresh returned no accounts although an earlier one did. */
       emptied: isEmptied,
+      /** True if an operator has accepted the empty list. */
+      emptyAccepted,
       /** True if the bank's own count agrees; null without a count. */
       complete: snapshot?.complete ?? null,
       callersWaiting: this.#callersWaiting,

@@ -26,9 +26,6 @@ export function traceWith(next: Tracer | undefined): void {
   tracer = next;
 }
 
-/** True if traces are sent. Decided before the app is created. */
-export const isTracing = (): boolean => tracer !== undefined;
-
 /** The server span of a request, a child of the caller's `traceparent` where that is well formed. */
 export function startRequestSpan(traceParent: unknown): Span | undefined {
   return tracer?.startSpan(

@@ -143,12 +143,14 @@ export const PAGE_STATES = {
   },
   'the renewal of the token fails': {
     arrange: async () => {
-      const bank = await start({ SANDBOX_TOKEN_LIFETIME_SECONDS: 200 });
+      const bank = await start({ SANDBOX_TOKEN_LIFETIME_SECONDS: 60 });
       const clock = new MovedClock();
+      clock.advance(-26_000);
       const gateway = await startGateway(bank, ENV, clock);
       await gateway.get('/api/v1/accounts');
       bank.control.patch({ failNext: { endpoint: 'authorize', times: 1_000_000, with: '503' } });
-      clock.advance(175_000);
+      // past 80 % of the token's life, and never 30 s from the bank's clock
+      clock.advance(52_500);
       return untilHealth(gateway, '"code":"bank-error"');
     },
     sentence: /^Apps get current data until \d\d:\d\d\.$/,

@@ -4,11 +4,19 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
+import { parse } from 'yaml';
 import { ALL_CODES, PROBLEMS } from '../../src/errors/problem-table.js';
 import prepare from '../support/build-sources.js';
 import { read, ROOT } from '../support/documents.js';
 import { settingsDocuments } from './settings-documents.js';
 import { toTable } from './to-table.js';
+
+interface AlertRule {
+  readonly alert?: string;
+  readonly for?: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly runbook_url: string };
+}
 
 const GENERATED = 'client/src/generated';
 
@@ -16,6 +24,7 @@ prepare();
 const documents = new Map<string, string>([
   ...settingsDocuments(),
   ['docs/errors.md', between('docs/errors.md', 'codes', problemTable())],
+  ['docs/health-and-metrics.md', between('docs/health-and-metrics.md', 'alerts', alertTable())],
   ['config/kubernetes/prometheus-rule.yaml', prometheusRule()],
   ...(await fromOpenApi()),
 ]);
@@ -47,6 +56,19 @@ function problemTable(): string {
     return [`\`${code}\``, String(status ?? '–'), owner, when];
   });
   return toTable(['code', 'status', 'owner', 'when'], rows);
+}
+
+/** The alerts, each with its heading, its severity and how long its condition must last. */
+function alertTable(): string {
+  const { groups } = parse(read('config/prometheus/alerts.yml')) as { groups: { rules: AlertRule[] }[] };
+  const rows = groups
+    .flatMap(({ rules }) => rules)
+    .filter(({ alert }) => alert !== undefined)
+    .map(({ alert = '', labels, annotations, for: wait }) => {
+      const [, heading = ''] = annotations.runbook_url.split('#');
+      return [`[${alert.replace('AccountsGateway', '')}](#${heading})`, labels.severity, wait ?? 'at once'];
+    });
+  return toTable(['alert', 'severity', 'after'], rows);
 }
 
 /** The alert rules for the Prometheus operator. */

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
@@ -7,6 +8,8 @@ import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { PROBLEMS } from '../../src/errors/problem-table.js';
 import { AppModule } from '../../src/app.module.js';
 import { VERSION } from '../../src/config/version.js';
+import { temporaryDirectory } from '../support/closing.js';
+import { scrape } from '../support/scrape.js';
 import { start } from '../support/sandbox.js';
 import { startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
@@ -119,7 +122,7 @@ describe('health', () => {
 
     // granted: ready again by itself, without a caller
     sandbox.control.patch({ grantAccess: true });
-    clock.advance(60_000);
+    clock.advance(20_000);
     await until(async () => (await gateway.get('/health/ready')).status === 200);
     expect((await gateway.get('/health')).json).toMatchObject({ status: 'ok', error: {} });
   });
@@ -142,6 +145,85 @@ describe('health', () => {
     expect(Object.keys(json.details)).toEqual(['egress', 'snapshot', 'token', 'bank', 'certificate']);
     expect(Object.keys(json.details.egress).slice(0, 3)).toEqual(['status', 'code', 'owner']);
     expect(json.details.bank.lastError.code).toBe('proxy-unavailable');
+  });
+
+  it('a gateway that nobody has called for hours is ready, and its gauge agrees', async () => {
+    const sandbox = await start();
+    const clock = new MovedClock();
+    const gateway = await startGateway(sandbox, {}, clock);
+    await gateway.get('/api/v1/accounts');
+    clock.advance(3 * 3_600_000);
+    const before = tokens(sandbox);
+    const seen = await scrape(gateway);
+    expect(seen.value('accounts_gateway_ready')).toBe(1);
+    expect(seen.value('accounts_gateway_token_expiry_timestamp_seconds')).toBeNull();
+    expect(tokens(sandbox)).toBe(before);
+    // the probe finds out whether a call would be answered
+    expect((await gateway.get('/health/ready')).status).toBe(200);
+    expect(tokens(sandbox)).toBe(before + 1);
+    expect((await gateway.get('/health')).json.details.token.status).toBe('up');
+  });
+
+  it('a clock that is 10 min off from the Date of the bank is degraded, until it is set right', async () => {
+    const clock = new MovedClock();
+    clock.moveWall(600_000);
+    const gateway = await startGateway(await start(), {}, clock);
+    await gateway.get('/api/v1/accounts');
+    const skewed = await gateway.get('/health');
+    expect([skewed.status, skewed.json.status]).toEqual([200, 'degraded']);
+    expect(skewed.json.details.bank).toMatchObject({
+      status: 'degraded',
+      code: 'clock-skewed',
+      owner: 'operator',
+      detail: expect.stringMatching(/^The clock of this machine is (599|600|601) s ahead of the bank's\.$/),
+    });
+    clock.moveWall(-600_000);
+    clock.moveMonotonic(11_000);
+    await gateway.get('/api/v1/accounts');
+    expect((await gateway.get('/health')).json.status).toBe('ok');
+  });
+
+  it('a SNAPSHOT_FILE that cannot be written is degraded until it can; both are logged once', async () => {
+    const clock = new MovedClock();
+    const directory = join(temporaryDirectory(), 'missing');
+    const gateway = await startGateway(await start(), { SNAPSHOT_FILE: join(directory, 'snapshot') }, clock);
+    await gateway.get('/api/v1/accounts');
+    await until(async () => (await gateway.get('/health')).json.status === 'degraded');
+    const { snapshot } = (await gateway.get('/health')).json.details;
+    expect(snapshot).toMatchObject({
+      status: 'degraded',
+      code: 'snapshot-not-stored',
+      owner: 'operator',
+      stale: false,
+    });
+    expect(snapshot.detail).toContain('ENOENT');
+    mkdirSync(directory);
+    clock.advance(11_000);
+    await gateway.get('/api/v1/accounts');
+    // what is pending is written at the stop
+    await gateway.close();
+    const line = { what: 'file', code: 'snapshot-not-stored', owner: 'operator', reason: 'ENOENT' };
+    expect(gateway.events('sharing.unavailable')).toMatchObject([line]);
+    expect(gateway.events('sharing.recovered')).toMatchObject([{ what: 'file' }]);
+  });
+
+  it('no accounts after a restart are degraded, also while the empty list is served stale, until SIGHUP', async () => {
+    const sandbox = await start();
+    sandbox.control.patch({ accounts: 0 });
+    const clock = new MovedClock();
+    const gateway = await startGateway(sandbox, {}, clock);
+    expect((await gateway.get('/api/v1/accounts')).json.page.total).toBe(0);
+    const emptied = { code: 'accounts-emptied', owner: 'bank', detail: expect.stringContaining('none since') };
+    const read = async () => (await gateway.get('/health')).json;
+    expect(await read()).toMatchObject({ status: 'degraded', details: { snapshot: { ...emptied, stale: false } } });
+    expect((await scrape(gateway)).value('accounts_gateway_snapshot_accounts')).toBe(0);
+    expect(gateway.events('snapshot.emptied')).toEqual([]);
+    sandbox.control.patch({ failNext: { endpoint: 'accounts', times: 1000, with: '500' } });
+    clock.advance(11_000);
+    await gateway.get('/api/v1/accounts');
+    expect(await read()).toMatchObject({ status: 'degraded', details: { snapshot: { ...emptied, stale: true } } });
+    gateway.app.get(AppModule).reload();
+    expect((await read()).details.snapshot).toMatchObject({ code: 'bank-error', stale: true });
   });
 
   it('no accounts after some is degraded until SIGHUP', async () => {

@@ -18,8 +18,11 @@ describe('rules and dashboard', () => {
     readonly expr: string;
   }
 
-  interface RuleTest {
-    readonly alert_rule_test: { readonly alertname: string; readonly exp_alerts: unknown[] }[];
+  /** A story in alerts.test.yml: which alerts fire at which time, and what some of them say. */
+  interface Story {
+    readonly name: string;
+    readonly promql_expr_test: { readonly expr: string; readonly exp_samples: { readonly labels: string }[] }[];
+    readonly alert_rule_test?: { readonly alertname: string; readonly exp_alerts: unknown[] }[];
   }
 
   /** There only where instances share. */
@@ -93,18 +96,55 @@ describe('rules and dashboard', () => {
   });
 
   describe('each alert', () => {
-    it('has a case in which it fires, and one in which it does not', () => {
-      const { tests } = parse(files()['alerts.test.yml']) as { tests: RuleTest[] };
-      const cases = tests.flatMap((test) => test.alert_rule_test);
-      for (const { alert } of alerts) {
-        const counts = cases.filter((each) => each.alertname === alert).map((each) => each.exp_alerts.length);
-        expect({ alert, fires: counts.some((count) => count > 0), rests: counts.includes(0) }).toEqual({
+    const { tests: stories } = parse(files()['alerts.test.yml'], { maxAliasCount: -1 }) as { tests: Story[] };
+    const FIRING = 'count by (alertname) (ALERTS{alertstate="firing"})';
+    /** The alerts that fire at each time of a story. */
+    const firingIn = (story: Story) =>
+      story.promql_expr_test.map(({ exp_samples }) =>
+        exp_samples.map(({ labels }) => /"(\w+)"/.exec(labels)?.[1] ?? ''),
+      );
+
+    it('has a story in which it fires, one in which it stays silent throughout, and a test of what it says', () => {
+      expect(new Set(stories.flatMap((story) => story.promql_expr_test.map(({ expr }) => expr)))).toEqual(
+        new Set([FIRING]),
+      );
+      const described = new Set(
+        stories.flatMap(({ alert_rule_test: texts = [] }) => texts.map((text) => text.alertname)),
+      );
+      for (const { alert = '' } of alerts) {
+        const firesIn = (story: Story) => firingIn(story).some((names) => names.includes(alert));
+        expect({
           alert,
-          fires: true,
-          rests: true,
-        });
+          fires: stories.some(firesIn),
+          rests: !stories.every(firesIn),
+          described: described.has(alert),
+        }).toEqual({ alert, fires: true, rests: true, described: true });
       }
-      expect(cases.filter(({ alertname }) => !alerts.some(({ alert }) => alert === alertname))).toEqual([]);
+    });
+
+    it('is silent through a night without calls, and through a healthy one', () => {
+      const nights = stories.filter(({ name }) => name.includes('night:'));
+      const quiet = nights.filter((story) => firingIn(story).every((names) => names.length === 0));
+      expect(quiet.map(({ name }) => name.split(':')[0])).toEqual([
+        'a gateway that nobody calls all night',
+        'a healthy night',
+      ]);
+    });
+
+    it('that the inhibit rules name is there', () => {
+      interface Inhibition {
+        readonly source_matchers: readonly string[];
+        readonly target_matchers: readonly string[];
+      }
+      const { inhibit_rules: rules } = parse(read('config/prometheus/alertmanager.yml')) as {
+        inhibit_rules: Inhibition[];
+      };
+      for (const matcher of rules.flatMap((rule) => [...rule.source_matchers, ...rule.target_matchers])) {
+        const [, pattern = ''] = /^alertname =~? "?([^"]+)"?$/.exec(matcher) ?? [];
+        const named = alerts.filter(({ alert = '' }) => new RegExp(`^(?:${pattern})$`).test(alert));
+        // each alternative of a pattern is one alert at least
+        expect(named.length).toBeGreaterThanOrEqual(pattern.split('|').length);
+      }
     });
   });
 
@@ -115,6 +155,16 @@ describe('rules and dashboard', () => {
         status: 0,
       });
       expect(promtool(['test', 'rules', 'alerts.test.yml'], files())).toMatchObject({ status: 0 });
+    });
+
+    it('finds a story wrong whose alert comes too late; negative case of the stories', () => {
+      const { 'alerts.yml': rules, 'alerts.test.yml': stories } = files();
+      const late = rules.replace(/(_snapshot_stale == 1\n\s+for): 2m/, '$1: 5m');
+      const [head = '', first = ''] = stories.split(/^(?= {2}- name:)/m);
+      const outage = { 'alerts.yml': late, 'alerts.test.yml': head + first };
+      const { status, text } = promtool(['test', 'rules', 'alerts.test.yml'], outage);
+      expect(status).toBe(1);
+      expect(text).toContain('AccountsGatewayStale');
     });
 
     it('finds nothing wrong with the queries of the dashboard; negative case: it does with one that is broken', () => {

@@ -88,6 +88,25 @@ export type Account = {
     overdraft: Overdraft;
 };
 
+export type Snapshot = {
+    /**
+     * when the bank was asked
+     */
+    asOf: string;
+    /**
+     * when this data stops being served; do not show figures after it
+     */
+    expiresAt: string;
+    /**
+     * older than it should be, because the bank is slow or failing
+     */
+    stale: boolean;
+    /**
+     * whether the bank's own count agrees; null when it gives none
+     */
+    complete: boolean | null;
+};
+
 export type Total = {
     /**
      * the entries' own; never added across currencies
@@ -121,21 +140,6 @@ export type Total = {
      * the bank's text, unchanged
      */
     latestFinancialDate: string | null;
-};
-
-export type Snapshot = {
-    /**
-     * when the bank was asked
-     */
-    asOf: string;
-    /**
-     * older than it should be, because the bank is slow or failing
-     */
-    stale: boolean;
-    /**
-     * whether the bank's own count agrees; null when it gives none
-     */
-    complete: boolean | null;
 };
 
 export type Page = {
@@ -314,6 +318,10 @@ export type DriftPath = {
      * an unknown word of status, type or protectionType
      */
     value?: string;
+    /**
+     * a known key that no account has any more
+     */
+    missing?: true;
 };
 
 export type BankHealth = {
@@ -359,7 +367,7 @@ export type BankHealth = {
     attempts: number | null;
     nextAttemptAt: string | null;
     /**
-     * unknown keys and words from the bank since the start; never an error
+     * unknown or missing keys, and unknown words, from the bank since the start; never an error
      */
     drift: Array<DriftPath>;
 };

@@ -63,11 +63,12 @@ const parts = {
               .optional()
               .meta({ example: 'Frozen' })
               .describe('an unknown word of status, type or protectionType'),
+            missing: z.literal(true).optional().describe('a known key that no account has any more'),
           })
           .meta({ id: 'DriftPath' }),
       )
       .max(50)
-      .describe('unknown keys and words from the bank since the start; never an error'),
+      .describe('unknown or missing keys, and unknown words, from the bank since the start; never an error'),
   }),
   snapshot: partOf('Snapshot', {
     asOf: instant,

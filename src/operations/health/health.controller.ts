@@ -1,7 +1,8 @@
-import { Controller, Get, Res } from '@nestjs/common';
+import { Controller, Get, Header, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { refTo } from '../../representation/schemas.js';
+import { GatewayStatus } from './gateway-status.js';
 import { HealthReport } from './health-report.js';
 import { healthSchema, healthStatusSchema } from './health-schemas.js';
 import { Readiness } from './readiness.js';
@@ -18,6 +19,7 @@ const statusOnly = { 'application/json': { schema: refTo(healthStatusSchema) } }
 export class HealthController {
   constructor(
     private readonly readiness: Readiness,
+    private readonly status: GatewayStatus,
     private readonly report: HealthReport,
   ) {}
 
@@ -28,8 +30,9 @@ export class HealthController {
     description: 'Checks nothing else. Open to any address and any `Host`.',
   })
   @ApiResponse({ status: 200, description: 'the process can answer', content: statusOnly })
-  live(@Res() reply: FastifyReply) {
-    return send(reply, 200, { status: 'ok' });
+  @Header('cache-control', 'no-store')
+  live() {
+    return { status: 'ok' };
   }
 
   @Get('ready')
@@ -40,9 +43,11 @@ export class HealthController {
   })
   @ApiResponse({ status: 200, description: 'ready', content: statusOnly })
   @ApiResponse({ status: 503, description: 'not ready', content: statusOnly })
-  async ready(@Res() reply: FastifyReply) {
+  @Header('cache-control', 'no-store')
+  async ready(@Res({ passthrough: true }) reply: FastifyReply) {
     const ready = await this.readiness.check();
-    return send(reply, ready ? 200 : 503, { status: ready ? 'ok' : 'error' });
+    if (!ready) setNotReady(reply);
+    return { status: ready ? 'ok' : 'error' };
   }
 
   @Get()
@@ -54,17 +59,15 @@ export class HealthController {
   })
   @ApiResponse({ status: 200, description: 'ready', content: whole })
   @ApiResponse({ status: 503, description: 'not ready', content: whole })
-  async all(@Res() reply: FastifyReply) {
+  @Header('cache-control', 'no-store')
+  async all(@Res({ passthrough: true }) reply: FastifyReply) {
     await this.readiness.check();
-    const report = await this.report.read();
-    return send(reply, report.status === 'error' ? 503 : 200, report);
+    const report = await this.report.of(this.status.read());
+    if (report.status === 'error') setNotReady(reply);
+    return report;
   }
 }
 
-function send(reply: FastifyReply, status: number, body: object) {
-  return reply
-    .code(status)
-    .header('cache-control', 'no-store')
-    .headers(status === 503 ? { 'retry-after': RETRY_AFTER_SECONDS } : {})
-    .send(body);
+function setNotReady(reply: FastifyReply): void {
+  reply.code(503).header('retry-after', RETRY_AFTER_SECONDS);
 }

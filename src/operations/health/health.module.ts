@@ -4,6 +4,7 @@ import { SnapshotModule } from '../../snapshot/snapshot.module.js';
 import { AuthModule } from '../../auth/auth.module.js';
 import { SharingModule } from '../../sharing/sharing.module.js';
 import { BankModule } from '../../bank/bank.module.js';
+import { GatewayStatus } from './gateway-status.js';
 import { HealthController } from './health.controller.js';
 import { HealthReport } from './health-report.js';
 import { Readiness } from './readiness.js';
@@ -12,7 +13,7 @@ import { Readiness } from './readiness.js';
   // a failed check is an answer, not an event: what failed was logged when it did
   imports: [TerminusModule.forRoot({ logger: false }), SnapshotModule, BankModule, AuthModule, SharingModule],
   controllers: [HealthController],
-  providers: [Readiness, HealthReport],
-  exports: [Readiness, HealthReport],
+  providers: [GatewayStatus, Readiness, HealthReport],
+  exports: [GatewayStatus],
 })
 export class HealthModule {}

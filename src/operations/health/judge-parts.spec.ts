@@ -1,106 +1,149 @@
 import { describe, expect, it } from '@jest/globals';
+import { factsWith, type FactsChange } from '../../../test/support/sample-facts.js';
 import { GatewayError } from '../../errors/gateway-error.js';
-import { judgeListener, judgePath, judgeSharing, type PathFacts } from './judge-parts.js';
+import { judgeListener, judgePath, judgeSharing } from './judge-parts.js';
 
-const snapshot: PathFacts['snapshot'] = {
-  error: null,
-  slow: false,
-  asOf: '2026-11-21T08:00:00.000Z',
-  restored: false,
-  expiresAt: '2026-11-21T08:05:00.000Z',
-  servable: true,
-  stale: false,
-  emptied: false,
-};
-const healthy: PathFacts = {
-  ready: true,
-  everAnswered: true,
-  certificate: { unusable: null, refused: null, notAfter: '2027-01-01T00:00:00.000Z', daysLeft: 300 },
-  token: { state: 'usable', error: null },
-  snapshot,
-};
-const noCopy = { ready: false, snapshot: { ...snapshot, expiresAt: null, servable: false } };
-const stale = { ...snapshot, stale: true };
+const EXPIRED_AT = '2026-11-21T08:05:00.000Z';
+const noSnapshot = { asOf: null, expiresAt: null, ageMs: null, accounts: null, servable: false };
 const failed = (code: 'bank-error' | 'proxy-refused') => new GatewayError(code, 'It failed.');
+const failingSince = (at: string) => ({ failingSince: at, attempts: 3, nextAttemptAt: at, lastError: null });
+
+const pathOf = (change: FactsChange) => judgePath(factsWith(change));
 
 /** `certificate egress token bank snapshot`, each as status:code. */
-function judge(change: Partial<PathFacts>): string {
-  const parts = Object.values(judgePath({ ...healthy, ...change }));
+function judge(change: FactsChange): string {
+  const parts = Object.values(pathOf(change));
   return parts.map(({ status, code }) => (code ? `${status}:${code}` : status)).join(' ');
 }
 
 describe('the path to the bank', () => {
-  it.each<[string, Partial<PathFacts>, string]>([
+  it.each<[string, FactsChange, string]>([
     ['healthy', {}, 'up up up up up'],
     [
       'before the first call',
-      {
-        ready: false,
-        token: { state: 'none', error: null },
-        snapshot: { ...noCopy.snapshot, asOf: null },
-        everAnswered: false,
-      },
+      { token: { state: 'none', error: null }, snapshot: noSnapshot, bank: { lastSuccessAt: null } },
       'up unknown unknown unknown down:bank-slow',
     ],
     [
       'certificate expired, nothing cached',
-      { ...noCopy, certificate: { ...healthy.certificate, unusable: 'It has expired.' } },
+      { snapshot: noSnapshot, certificate: { unusable: 'It has expired.' } },
       'down:certificate-unusable unknown unknown unknown down:certificate-unusable',
     ],
-    [
-      'certificate in its last 30 days',
-      { certificate: { ...healthy.certificate, daysLeft: 29 } },
-      'degraded:certificate-expiring up up up up',
-    ],
+    ['certificate in its last 30 days', { certificate: { daysLeft: 29 } }, 'degraded:certificate-expiring up up up up'],
     [
       'new certificate refused',
-      { certificate: { ...healthy.certificate, refused: { code: 'credentials-rejected', detail: 'No.', at: '' } } },
+      { certificate: { refused: { code: 'credentials-rejected', detail: 'No.', at: '' } } },
       'degraded:credentials-rejected up up up up',
     ],
     [
       'token service fails, nothing cached',
-      { ...noCopy, token: { state: 'waiting', error: failed('bank-error') } },
+      { snapshot: noSnapshot, token: { state: 'waiting', error: failed('bank-error') } },
       'up up down:bank-error unknown down:bank-error',
     ],
     [
       'token service fails, the old token is usable',
-      { token: { state: 'usable', error: failed('bank-error') } },
+      { token: { error: failed('bank-error') } },
       'up up degraded:bank-error up up',
     ],
     [
       'proxy fails, nothing cached',
-      { ...noCopy, token: { state: 'waiting', error: failed('proxy-refused') } },
+      { snapshot: noSnapshot, token: { state: 'waiting', error: failed('proxy-refused') } },
       'up down:proxy-refused unknown unknown down:proxy-refused',
     ],
     [
       'proxy fails under a usable token',
-      { snapshot: { ...stale, error: failed('proxy-refused') } },
+      { snapshot: { stale: true, error: failed('proxy-refused') } },
       'up degraded:proxy-refused up unknown degraded:proxy-refused',
     ],
     [
       'account list fails, stale copy served',
-      { snapshot: { ...stale, error: failed('bank-error') } },
+      { snapshot: { stale: true, error: failed('bank-error') } },
       'up up up degraded:bank-error degraded:bank-error',
     ],
-    ['account list slow', { snapshot: { ...stale, slow: true } }, 'up up up degraded:bank-slow degraded:bank-slow'],
-    ['no accounts after some', { snapshot: { ...snapshot, emptied: true } }, 'up up up up degraded:accounts-emptied'],
-    ['idle past the maximum age', { snapshot: { ...snapshot, servable: false } }, 'up up up up up'],
+    ['account list slow', { snapshot: { stale: true, slow: true } }, 'up up up degraded:bank-slow degraded:bank-slow'],
+    ['no accounts after some', { snapshot: { accounts: 0, emptied: true } }, 'up up up up degraded:accounts-emptied'],
+    ['no accounts since the start', { snapshot: { accounts: 0 } }, 'up up up up degraded:accounts-emptied'],
+    ['no accounts, and that is right', { snapshot: { accounts: 0, emptyAccepted: true } }, 'up up up up up'],
+    [
+      'an empty list served stale',
+      { snapshot: { accounts: 0, stale: true, error: failed('bank-error') } },
+      'up up up degraded:bank-error degraded:accounts-emptied',
+    ],
+    ['clocks 31 s apart', { bank: { clockSkewMs: -31_000 } }, 'up up up degraded:clock-skewed up'],
+    ['clocks 30 s apart', { bank: { clockSkewMs: 30_000 } }, 'up up up up up'],
+    ['snapshot file full', { sharing: { file: { failing: 'ENOSPC' } } }, 'up up up up degraded:snapshot-not-stored'],
+    [
+      'snapshot file full while a stale copy is served',
+      { sharing: { file: { failing: 'ENOSPC' } }, snapshot: { stale: true, error: failed('bank-error') } },
+      'up up up degraded:bank-error degraded:bank-error',
+    ],
+    ['idle past the maximum age', { snapshot: { servable: false } }, 'up up up up up'],
+    [
+      'idle past the maximum age and the end of the token',
+      { token: { state: 'none', expiresAt: null, expiresInSeconds: null }, snapshot: { servable: false } },
+      'up up up up up',
+    ],
   ])('%s', (_name, change, expected) => {
     expect(judge(change)).toBe(expected);
   });
 
-  it('past the maximum age says since when apps get errors', () => {
-    const part = judgePath({
-      ...healthy,
-      ready: false,
-      snapshot: { ...stale, error: failed('bank-error'), servable: false },
-    }).snapshot;
-    expect(part).toMatchObject({
+  it.each([
+    ['behind', 600_400, "The clock of this machine is 600 s behind the bank's."],
+    ['ahead', -45_000, "The clock of this machine is 45 s ahead of the bank's."],
+  ])('says by how much our clock is %s', (_direction, clockSkewMs, detail) => {
+    expect(pathOf({ bank: { clockSkewMs } }).bank).toMatchObject({ owner: 'operator', detail });
+  });
+
+  it.each([
+    [true, 'It listed some before.'],
+    [false, 'It has listed none since this process started.'],
+  ])('says of an empty list whether an earlier one had accounts: %p', (emptied, ending) => {
+    const { detail } = pathOf({ snapshot: { accounts: 0, emptied } }).snapshot;
+    expect(detail).toBe(`The bank lists no accounts. ${ending}`);
+  });
+});
+
+describe('past the maximum age, apps get errors since', () => {
+  const lost = { stale: false, servable: false, expiresAt: EXPIRED_AT };
+
+  it('the end of the copy, if the failure began before it', () => {
+    const failure = failingSince('2026-11-21T08:00:10.000Z');
+    const { snapshot } = pathOf({ snapshot: { ...lost, error: failed('bank-error'), failure } });
+    expect(snapshot).toMatchObject({
       status: 'down',
       code: 'bank-error',
       owner: 'bank',
-      detail: 'The cached snapshot expired at 2026-11-21T08:05:00.000Z. Apps get errors since then. It failed.',
+      detail: `The cached snapshot expired at ${EXPIRED_AT}. Apps get errors since ${EXPIRED_AT}. It failed.`,
     });
+  });
+
+  it.each<[string, FactsChange]>([
+    [
+      'of the list',
+      { snapshot: { ...lost, error: failed('bank-error'), failure: failingSince('2026-11-21T11:00:00.000Z') } },
+    ],
+    [
+      'of the token service',
+      {
+        snapshot: lost,
+        token: { state: 'waiting', error: failed('bank-error'), failure: failingSince('2026-11-21T11:00:00.000Z') },
+      },
+    ],
+    [
+      'of the certificate, which expired',
+      {
+        at: Date.parse('2026-11-21T12:00:00.000Z'),
+        snapshot: lost,
+        certificate: { unusable: 'It has expired.', notAfter: '2026-11-21T11:00:00.000Z' },
+      },
+    ],
+  ])('the failure %s, if the copy ran out hours before it and nobody called', (_what, change) => {
+    expect(pathOf(change).snapshot.detail).toContain('Apps get errors since 2026-11-21T11:00:00.000Z.');
+  });
+
+  it('the end of the copy, if nobody knows when the certificate became unusable', () => {
+    const { detail } = pathOf({ snapshot: lost, certificate: { unusable: 'It is not valid yet.' } }).snapshot;
+    expect(detail).toContain(`Apps get errors since ${EXPIRED_AT}.`);
   });
 });
 

@@ -1,9 +1,8 @@
-import type { AccessTokenProvider } from '../../auth/access-token-provider.js';
-import type { IdentityHolder } from '../../auth/identity-holder.js';
 import type { GatewayError } from '../../errors/gateway-error.js';
 import { EXPIRING_UNDER_DAYS } from '../../config/expiry-notice.js';
 import { PROBLEMS, type AnyCode } from '../../errors/problem-table.js';
-import type { SnapshotCache } from '../../snapshot/snapshot-cache.js';
+import { canAnswer, tokenError } from './can-answer.js';
+import type { GatewayFacts } from './gateway-status.js';
 
 export type PartStatus = 'up' | 'degraded' | 'down' | 'unknown';
 
@@ -17,22 +16,11 @@ interface Problem {
   readonly remedy: string;
 }
 
-/** Facts from which the health of the path to the bank is judged, at one moment. */
-export interface PathFacts {
-  readonly ready: boolean;
-  /** True if the bank has answered at least one call of this process. */
-  readonly everAnswered: boolean;
-  readonly certificate: Pick<ReturnType<IdentityHolder['status']>, 'unusable' | 'refused' | 'notAfter' | 'daysLeft'>;
-  readonly token: Pick<ReturnType<AccessTokenProvider['status']>, 'state' | 'error'>;
-  /** The snapshot, and with it the account list. */
-  readonly snapshot: Pick<
-    ReturnType<SnapshotCache['status']>,
-    'error' | 'slow' | 'asOf' | 'restored' | 'expiresAt' | 'servable' | 'stale' | 'emptied'
-  >;
-}
+/** The bank's clock and ours may differ by this much, ms. */
+const MAX_CLOCK_SKEW_MS = 30_000;
 
 /** The hops to the bank, in order. A hop that was not tried because an earlier one fails is `unknown`. */
-export function judgePath(facts: PathFacts) {
+export function judgePath(facts: GatewayFacts) {
   return {
     certificate: judgeCertificate(facts),
     egress: judgeEgress(facts),
@@ -45,10 +33,10 @@ export function judgePath(facts: PathFacts) {
 const UP: Part = { status: 'up' };
 const UNKNOWN: Part = { status: 'unknown' };
 
-/** The error because of which there is no usable token, or null. */
-const tokenError = ({ token: { state, error } }: PathFacts) => (state === 'usable' ? null : error);
+/** True if the bank has answered at least one call of this process. */
+const everAnswered = ({ bank }: GatewayFacts): boolean => bank.lastSuccessAt !== null;
 
-function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft } }: PathFacts): Part {
+function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft } }: GatewayFacts): Part {
   if (unusable !== null) return down('certificate-unusable', unusable);
   if (refused !== null) {
     const detail = `New certificate or credential files were refused, the old ones stay: ${refused.detail}`;
@@ -58,56 +46,86 @@ function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft
   return degraded('certificate-expiring', `The client certificate expires on ${notAfter}, in ${daysLeft} days.`);
 }
 
-function judgeEgress({ ready, certificate, everAnswered, token, snapshot }: PathFacts): Part {
-  if (certificate.unusable !== null) return UNKNOWN;
-  const error = token.error ?? snapshot.error;
-  if (error && isProxyFailure(error)) return failing(error, ready);
-  return error || everAnswered ? UP : UNKNOWN;
+function judgeEgress(facts: GatewayFacts): Part {
+  if (facts.certificate.unusable !== null) return UNKNOWN;
+  const error = facts.token.error ?? facts.snapshot.error;
+  if (error && isProxyFailure(error)) return failing(error, canAnswer(facts));
+  return error || everAnswered(facts) ? UP : UNKNOWN;
 }
 
-function judgeToken({ certificate, token: { state, error }, everAnswered }: PathFacts): Part {
+function judgeToken(facts: GatewayFacts): Part {
+  const { state, error } = facts.token;
   const usable = state === 'usable';
-  if (certificate.unusable !== null) return UNKNOWN;
+  if (facts.certificate.unusable !== null) return UNKNOWN;
   if (error && !usable && isProxyFailure(error)) return UNKNOWN;
   if (error) return failing(error, usable);
-  return usable || everAnswered ? UP : UNKNOWN;
+  // one that ran out while nobody called is renewed by the next call
+  return usable || everAnswered(facts) ? UP : UNKNOWN;
 }
 
-function judgeBank(facts: PathFacts): Part {
+function judgeBank(facts: GatewayFacts): Part {
   const { error, slow, asOf, restored } = facts.snapshot;
   if (facts.certificate.unusable !== null || tokenError(facts)) return UNKNOWN;
-  if (error) return isProxyFailure(error) ? UNKNOWN : failing(error, facts.ready);
+  if (error) return isProxyFailure(error) ? UNKNOWN : failing(error, canAnswer(facts));
   if (slow) return degraded('bank-slow', 'The refresh takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
+  const skewMs = facts.bank.clockSkewMs ?? 0;
+  if (Math.abs(skewMs) > MAX_CLOCK_SKEW_MS) return degraded('clock-skewed', describeSkew(skewMs));
   return asOf !== null && !restored ? UP : UNKNOWN;
 }
 
-function judgeSnapshot(facts: PathFacts): Part {
-  const { servable, stale, emptied, expiresAt, error } = facts.snapshot;
-  const { unusable } = facts.certificate;
-  const cause = unusable === null ? fromError(tokenError(facts) ?? error) : toProblem('certificate-unusable', unusable);
-  if (servable) {
-    if (stale) {
-      const slow = toProblem('bank-slow', 'Apps get the cached snapshot, marked stale, while the refresh runs.');
-      return { status: 'degraded', ...(cause ?? slow) };
-    }
-    return emptied ? degraded('accounts-emptied', 'The bank lists no accounts. It listed some before.') : UP;
+function judgeSnapshot(facts: GatewayFacts): Part {
+  const { stale, accounts, emptied, emptyAccepted } = facts.snapshot;
+  if (!canAnswer(facts)) return judgeNothingToServe(facts);
+  if (accounts === 0 && !emptyAccepted) {
+    const before = emptied ? 'It listed some before.' : 'It has listed none since this process started.';
+    return degraded('accounts-emptied', `The bank lists no accounts. ${before}`);
   }
-  if (facts.ready) return UP;
+  if (stale) {
+    const slow = toProblem('bank-slow', 'Apps get the cached snapshot, marked stale, while the refresh runs.');
+    return { status: 'degraded', ...(findCause(facts)?.problem ?? slow) };
+  }
+  const fileFailing = facts.sharing.file?.failing ?? null;
+  if (fileFailing === null) return UP;
+  const detail = `SNAPSHOT_FILE cannot be written (${fileFailing}). After a restart, apps wait for the bank.`;
+  return degraded('snapshot-not-stored', detail);
+}
+
+function judgeNothingToServe(facts: GatewayFacts): Part {
+  const { expiresAt } = facts.snapshot;
+  const cause = findCause(facts);
   if (!cause) return down('bank-slow', 'There is no snapshot to serve yet. The first refresh is running.');
-  if (expiresAt === null) return { status: 'down', ...cause };
-  const detail = `The cached snapshot expired at ${expiresAt}. Apps get errors since then. ${cause.detail}`;
-  return { status: 'down', ...cause, detail };
+  const { problem, since } = cause;
+  if (expiresAt === null) return { status: 'down', ...problem };
+  // a copy that nobody asked for expires without an error
+  const errorsSince = since !== null && since > expiresAt ? since : expiresAt;
+  const detail = `The cached snapshot expired at ${expiresAt}. Apps get errors since ${errorsSince}. ${problem.detail}`;
+  return { status: 'down', ...problem, detail };
+}
+
+/** The first failure on the path, and when it began (ISO 8601, null if unknown). */
+function findCause(facts: GatewayFacts): { readonly problem: Problem; readonly since: string | null } | null {
+  const { at, certificate, token, snapshot } = facts;
+  if (certificate.unusable !== null) {
+    const expired = Date.parse(certificate.notAfter) <= at;
+    const problem = toProblem('certificate-unusable', certificate.unusable);
+    return { problem, since: expired ? certificate.notAfter : null };
+  }
+  const withoutToken = tokenError(facts);
+  if (withoutToken) return { problem: fromError(withoutToken), since: token.failure.failingSince };
+  return snapshot.error && { problem: fromError(snapshot.error), since: snapshot.failure.failingSince };
+}
+
+/** @param skewMs the bank's clock minus ours */
+function describeSkew(skewMs: number): string {
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  return `The clock of this machine is ${seconds} s ${skewMs > 0 ? 'behind' : 'ahead of'} the bank's.`;
 }
 
 /** An instance that no longer takes calls. */
 export const judgeStopping = (): Part => down('stopping', 'This instance is stopping.');
 
 /** The certificate of the internal API. */
-export function judgeListener(listener: {
-  readonly refused: string | null;
-  readonly notAfter: string;
-  readonly daysLeft: number;
-}): Part {
+export function judgeListener(listener: Omit<NonNullable<GatewayFacts['listener']>, 'subject'>): Part {
   if (listener.refused !== null) {
     const remedy = 'Put a valid TLS_CERT_FILE and its TLS_KEY_FILE in place. The gateway loads them within 5 seconds.';
     const detail = `A new certificate of this API was refused, the old one stays: ${listener.refused}`;
@@ -126,8 +144,7 @@ export function judgeSharing(reason: string | null): Part {
 
 const isProxyFailure = ({ code }: GatewayError): boolean => code.startsWith('proxy-');
 
-const fromError = (error: GatewayError | null): Problem | null =>
-  error && { ...toProblem(error.code, error.detail), owner: error.owner };
+const fromError = ({ code, detail, owner }: GatewayError): Problem => ({ ...toProblem(code, detail), owner });
 
 /** `works`: the gateway still answers without this hop. */
 const failing = (error: GatewayError, works: boolean): Part => ({

@@ -10,24 +10,33 @@ import type { IdentityHolder } from '../../auth/identity-holder.js';
 import { snapshotOf } from '../../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../../test/support/snapshot-cache.js';
 import type { ReadSnapshot, RefreshRequest } from '../../list/snapshot-source.js';
-import type { HttpEdge } from '../../http/http-edge.js';
+import type { Shutdown } from '../../http/shutdown.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { orAborted } from '../../time/deadline.js';
+import { healthyFacts } from '../../../test/support/sample-facts.js';
+import { BankCondition } from '../../auth/bank-condition.js';
+import type { BankDrift } from '../../bank/bank-drift.js';
+import type { Sharing } from '../../sharing/sharing.js';
+import { GatewayStatus } from './gateway-status.js';
+import { isReady, judgeHealth } from './judge-health.js';
 import { Readiness } from './readiness.js';
 
 const ANY = { noCache: false, maxAge: null, onlyIfCached: false };
+const NO_DRIFT = { found: [] } as unknown as BankDrift;
+const NOT_SHARED = { status: () => ({ redis: null, file: null }) } as Sharing;
 const DOWN = new GatewayError('bank-unreachable', 'down', { retryAfterMs: 1000 });
 
 /** Readiness over the real token and snapshot rules, with a bank that does what it is asked. */
 class Scene {
   readonly clock = new FakeClock();
-  readonly edge = { stopping: false };
+  readonly shutdown = { stopping: false };
   readonly counts = { tokens: 0, refreshes: 0 };
   unusable: string | null = null;
   onToken: () => Promise<AccessToken> = () => Promise.resolve(this.token());
   onRefresh: () => Promise<ReadSnapshot> = () => Promise.resolve(this.empty());
   readonly tokens: AccessTokenProvider;
   readonly snapshots: SnapshotCache;
+  readonly status: GatewayStatus;
   readonly readiness: Readiness;
 
   constructor() {
@@ -51,8 +60,28 @@ class Scene {
       return orAborted(this.onRefresh(), signal);
     };
     this.snapshots = createSnapshotCache({ read, clock, log }).snapshots;
-    const identities = { current: { tokens: this.tokens }, status: () => ({ unusable: this.unusable }) };
-    this.readiness = new Readiness(identities as unknown as IdentityHolder, this.snapshots, this.edge as HttpEdge);
+    const { certificate } = healthyFacts;
+    const identities = {
+      current: { tokens: this.tokens, egress: { clockSkewMs: null, serverCertificateEnds: null } },
+      status: () => ({ ...certificate, unusable: this.unusable }),
+    } as unknown as IdentityHolder;
+    const condition = new BankCondition(clock, log);
+    this.status = new GatewayStatus(
+      clock,
+      this.shutdown as Shutdown,
+      null,
+      identities,
+      condition,
+      NO_DRIFT,
+      this.snapshots,
+      NOT_SHARED,
+    );
+    this.readiness = new Readiness(this.status, identities, this.snapshots);
+  }
+
+  /** As the gauge says it: asks nobody. */
+  get ready(): boolean {
+    return isReady(this.status.read());
   }
 
   empty(): ReadSnapshot {
@@ -67,7 +96,7 @@ class Scene {
 describe('ready is', () => {
   it('a process with nothing yet, once the probe has read the accounts', async () => {
     const scene = new Scene();
-    expect(scene.readiness.ready).toBe(false);
+    expect(scene.ready).toBe(false);
     expect(await scene.readiness.check()).toBe(true);
     expect(scene.counts).toEqual({ tokens: 1, refreshes: 1 });
   });
@@ -76,6 +105,18 @@ describe('ready is', () => {
     const scene = new Scene();
     await scene.readiness.check();
     scene.clock.advance(400_000);
+    expect(await scene.readiness.check()).toBe(true);
+    expect(scene.counts).toEqual({ tokens: 2, refreshes: 1 });
+  });
+
+  it('a process that nobody has called for hours, before and after the probe, and none of its parts is down', async () => {
+    const scene = new Scene();
+    await scene.snapshots.get(ANY);
+    scene.clock.advance(3 * 3_600_000);
+    expect(scene.tokens.usable).toBeNull();
+    expect(scene.ready).toBe(true);
+    const { token, snapshot } = judgeHealth(scene.status.read()).parts;
+    expect([token.status, snapshot.status]).not.toContain('down');
     expect(await scene.readiness.check()).toBe(true);
     expect(scene.counts).toEqual({ tokens: 2, refreshes: 1 });
   });
@@ -124,7 +165,10 @@ describe('not ready is', () => {
     await scene.snapshots.get(ANY);
     scene.clock.advance(300_001);
     scene.onToken = () => Promise.reject(DOWN);
+    // nobody has noticed yet; the probe asks
+    expect(scene.ready).toBe(true);
     expect(await scene.readiness.check()).toBe(false);
+    expect(scene.ready).toBe(false);
   });
 
   it('a process with a token whose last refresh failed, until one succeeds', async () => {
@@ -148,7 +192,7 @@ describe('not ready is', () => {
   it('a process that stops, whatever is cached; nobody is asked then', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
-    scene.edge.stopping = true;
+    scene.shutdown.stopping = true;
     const before = { ...scene.counts };
     scene.clock.advance(400_000);
     expect(await scene.readiness.check()).toBe(false);

@@ -2,46 +2,39 @@ import { Injectable } from '@nestjs/common';
 import { IdentityHolder } from '../../auth/identity-holder.js';
 import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
 import { within } from '../../time/deadline.js';
-import { HttpEdge } from '../../http/http-edge.js';
+import { GatewayStatus, type GatewayFacts } from './gateway-status.js';
+import { isReady } from './judge-health.js';
 
 const PROBE_WAITS_MS = 500;
 
-/**
- * True while a call for accounts would be answered (docs/health-and-metrics.md#health): the cached snapshot may be served, or
- * the last call to the bank succeeded and accounts have been read at least once.
- */
+/** Answers whether a call for accounts would be answered now, and asks the bank where only the bank knows. */
 @Injectable()
 export class Readiness {
   constructor(
+    private readonly status: GatewayStatus,
     private readonly identities: IdentityHolder,
     private readonly snapshots: SnapshotCache,
-    private readonly edge: HttpEdge,
   ) {}
 
   /** Checks now. Without a snapshot to serve, it asks the bank in the background and waits at most 500 ms. */
   async check(): Promise<boolean> {
+    const facts = this.status.read();
     // failures are logged where they happen
-    const asked = this.#askInBackground()?.catch(() => undefined);
-    if (asked && !this.ready) await within(asked, PROBE_WAITS_MS);
-    return this.ready;
-  }
-
-  get ready(): boolean {
-    // even with a cached snapshot
-    if (this.edge.stopping) return false;
-    const { servable, error, asOf } = this.snapshots.status();
-    if (servable) return true;
-    const { unusable } = this.identities.status();
-    return asOf !== null && error === null && unusable === null && this.identities.current.tokens.usable !== null;
+    const asked = this.#askInBackground(facts)?.catch(() => undefined);
+    if (asked && dependsOnBank(facts)) await within(asked, PROBE_WAITS_MS);
+    return isReady(this.status.read());
   }
 
   /**
    * Starts a refresh if none has succeeded yet, or after the back-off of a failed one; else requests a token if none is
    * usable.
    */
-  #askInBackground(): Promise<unknown> | null {
-    if (this.edge.stopping || this.identities.status().unusable !== null) return null;
-    const { tokens } = this.identities.current;
-    return this.snapshots.probe() ?? (tokens.usable ? null : tokens.get());
+  #askInBackground({ stopping, certificate, token }: GatewayFacts): Promise<unknown> | null {
+    if (stopping || certificate.unusable !== null) return null;
+    return this.snapshots.probe() ?? (token.state === 'usable' ? null : this.identities.current.tokens.get());
   }
 }
+
+/** True without a snapshot to serve, if the gateway is not ready, or a token that ran out may hide a failure. */
+const dependsOnBank = (facts: GatewayFacts): boolean =>
+  !facts.snapshot.servable && (facts.token.state !== 'usable' || !isReady(facts));

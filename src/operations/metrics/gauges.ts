@@ -1,19 +1,16 @@
+import type { Server } from 'node:http';
 import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { Counter, Gauge } from '@prometheus-io/client';
-import { BankCondition } from '../../auth/bank-condition.js';
-import { IdentityHolder } from '../../auth/identity-holder.js';
-import { BankDrift } from '../../bank/bank-drift.js';
+import { HttpAdapterHost } from '@nestjs/core';
+import { Counter, Gauge, Registry } from '@prometheus-io/client';
 import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes } from '../../egress/route.js';
-import { HealthReport } from '../health/health-report.js';
-import { Readiness } from '../health/readiness.js';
-import { HttpEdge } from '../../http/http-edge.js';
-import { countLostLines } from '../../telemetry/standard-output.js';
 import { Sharing } from '../../sharing/sharing.js';
-import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
-import { Metrics } from './metrics.js';
+import { countLostLines } from '../../telemetry/standard-output.js';
+import { toFailureSeries } from '../health/failure-series.js';
+import { GatewayStatus, type GatewayFacts } from '../health/gateway-status.js';
+import { isReady, judgeHealth } from '../health/judge-health.js';
 
 const HEALTH = ['ok', 'degraded', 'error'];
 const CIRCUIT = ['closed', 'open', 'half-open'];
@@ -21,107 +18,109 @@ const CIRCUIT = ['closed', 'open', 'half-open'];
 /** The value of a sample; null where there is none, and the sample is then absent. */
 type Value = number | boolean | null;
 type Labelled = readonly [labels: Record<string, string>, value: Value];
-type Read = () => Value | readonly Labelled[] | Promise<Value | readonly Labelled[]>;
+type Judge = (facts: GatewayFacts) => Value | readonly Labelled[];
 
-/** The metrics that are read at the moment of a scrape (docs/health-and-metrics.md#metrics). */
+/** The metrics that show the state at the moment of a scrape (docs/health-and-metrics.md#metrics). */
 @Injectable()
 export class Gauges {
+  /** Has the values of the last `update`. */
+  readonly registry = new Registry();
+  readonly #updates: ((facts: GatewayFacts) => void)[] = [];
+  readonly #countConnections: () => Promise<number>;
+  #connections = 0;
+
   constructor(
-    private readonly metrics: Metrics,
-    readiness: Readiness,
-    report: HealthReport,
-    snapshots: SnapshotCache,
-    private readonly identities: IdentityHolder,
-    private readonly condition: BankCondition,
-    private readonly edge: HttpEdge,
-    drift: BankDrift,
+    private readonly status: GatewayStatus,
+    adapterHost: HttpAdapterHost,
     settings: Settings,
     shared: Sharing,
   ) {
-    const { server } = edge.fastify;
+    const server = adapterHost.httpAdapter.getHttpServer() as Server;
+    this.#countConnections = promisify(server.getConnections.bind(server));
     const build = { version: VERSION, commit: COMMIT ?? 'unknown' };
     const mode = { mode: settings.mode, route: describeRoutes(settings) };
     this.#add('build_info', 'The build that runs.', () => [[build, 1]], 'version', 'commit');
     this.#add('mode', 'The bank that is called, and the route to it.', () => [[mode, 1]], 'mode', 'route');
-    this.#add('ready', 'Whether a call for accounts would be answered now.', () => readiness.ready);
-    const status = async () => toStates('status', HEALTH, (await report.read()).status);
-    this.#add('status', 'The status of /health.', status, 'status');
-    this.#add('connections', 'Open connections of callers.', promisify(server.getConnections.bind(server)));
-    this.#add('pending_requests', 'Requests that wait for the bank.', () => snapshots.status().callersWaiting);
-
-    const stale = () => (snapshots.status().asOf === null ? null : snapshots.status().stale);
-    const completeHelp = "Whether the bank's row count agrees with the cached snapshot.";
-    this.#add('snapshot_age_seconds', 'Age of the cached snapshot.', () => toSeconds(snapshots.status().ageMs));
-    this.#add('snapshot_accounts', 'Accounts in the cached snapshot.', () => snapshots.status().accounts);
-    this.#add('snapshot_stale', 'Whether apps get a stale snapshot.', stale);
-    this.#add('snapshot_complete', completeHelp, () => snapshots.status().complete);
-
-    const lastSuccess = () => toSeconds(Date.parse(condition.status().lastSuccessAt ?? ''));
-    const tokenExpiry = () => toSeconds(identities.current.tokens.status().expiresAt);
-    const circuit = () => toStates('state', CIRCUIT, report.circuit);
-    this.#add('bank_circuit', 'The state of the back-off.', circuit, 'state');
-    this.#add('bank_last_success_timestamp_seconds', 'Time of the last successful call to the bank.', lastSuccess);
-    this.#add('bank_drift_paths', 'Unknown keys and words from the bank.', () => drift.found.length);
-    this.#add('token_expiry_timestamp_seconds', 'Time at which the access token expires.', tokenExpiry);
-
-    const expiry = () => this.#certificates.map(({ use, ends }): Labelled => [{ use }, toSeconds(ends)]);
-    const refusals = () => this.#certificates.map(({ use, refused }): Labelled => [{ use }, refused]);
-    const refusedHelp = "Whether a new certificate was refused, or the bank's server certificate is not trusted.";
-    this.#add('certificate_expiry_timestamp_seconds', 'Time at which a certificate expires.', expiry, 'use');
-    this.#add('certificate_refused', refusedHelp, refusals, 'use');
-
-    const droppedHelp = 'Log lines dropped because standard output could not be written.';
-    this.#add('log_lines_dropped_total', droppedHelp, countLostLines);
-
+    this.#add('ready', 'Whether a call for accounts would be answered now.', isReady);
+    const health: Judge = (facts) => toStates('status', HEALTH, judgeHealth(facts).status);
+    this.#add('status', 'The status of /health.', health, 'status');
+    this.#add('connections', 'Open connections of callers.', () => this.#connections);
+    this.#add('pending_requests', 'Requests that wait for the bank.', ({ snapshot }) => snapshot.callersWaiting);
+    this.#addSnapshot();
+    this.#addBank();
+    this.#add('log_lines_dropped_total', 'Log lines dropped because standard output could not be written.', () =>
+      countLostLines(),
+    );
     // only with REDIS_URL or SNAPSHOT_FILE
     if (!shared.isConfigured) return;
     const sources = () => Object.entries(shared.counts).map(([source, count]): Labelled => [{ source }, count]);
     this.#add('shared_snapshots_total', 'Cached snapshots by their source.', sources, 'source');
-    if (shared.status().redis) {
-      this.#add('sharing_up', 'Whether Redis can be used.', () => shared.status().redis?.state === 'fleet');
-    }
+    if (!shared.status().redis) return;
+    this.#add('sharing_up', 'Whether Redis can be used.', ({ sharing }) => sharing.redis?.state === 'fleet');
   }
 
-  get #certificates() {
-    const client = this.identities.status();
-    const listener = this.edge.certificate?.status();
-    const untrusted = this.condition.status().errors.some(({ code }) => code === 'bank-untrusted');
-    const toUse = (use: string, { notAfter, refused }: { notAfter: string; refused: unknown }) => ({
-      use,
-      ends: Date.parse(notAfter),
-      refused: refused !== null,
-    });
-    return [
-      toUse('client', client),
-      { use: 'bank', ends: this.identities.current.egress.serverCertificateEnds, refused: untrusted },
-      ...(listener ? [toUse('listener', listener)] : []),
-    ];
+  /** Sets all gauges by one reading of the status. */
+  async update(): Promise<void> {
+    this.#connections = await this.#countConnections();
+    const facts = this.status.read();
+    for (const update of this.#updates) update(facts);
+  }
+
+  #addSnapshot(): void {
+    const completeHelp = "Whether the bank's row count agrees with the cached snapshot.";
+    const expiry: Judge = ({ snapshot }) => toSeconds(toTime(snapshot.expiresAt));
+    const stale: Judge = ({ snapshot }) => (snapshot.asOf === null ? null : snapshot.stale);
+    this.#add('snapshot_age_seconds', 'Age of the cached snapshot.', ({ snapshot }) => toSeconds(snapshot.ageMs));
+    this.#add('snapshot_expiry_timestamp_seconds', 'Time at which the cached snapshot stops being served.', expiry);
+    this.#add('snapshot_accounts', 'Accounts in the cached snapshot.', ({ snapshot }) => snapshot.accounts);
+    this.#add('snapshot_stale', 'Whether apps get a stale snapshot.', stale);
+    this.#add('snapshot_complete', completeHelp, ({ snapshot }) => snapshot.complete);
+  }
+
+  #addBank(): void {
+    const circuit: Judge = (facts) => toStates('state', CIRCUIT, toFailureSeries(facts).circuit);
+    const lastSuccess: Judge = ({ bank }) => toSeconds(toTime(bank.lastSuccessAt));
+    this.#add('bank_circuit', 'The state of the back-off.', circuit, 'state');
+    this.#add('bank_last_success_timestamp_seconds', 'Time of the last successful call to the bank.', lastSuccess);
+    this.#add('bank_drift_paths', 'Unknown or missing keys and words of the bank.', ({ bank }) => bank.drift.length);
+    this.#add('token_expiry_timestamp_seconds', 'Time at which the access token expires.', ({ token }) =>
+      toSeconds(token.expiresAt),
+    );
+    const ends: Judge = (facts) => certificatesOf(facts).map(({ use, ends }) => [{ use }, toSeconds(ends)]);
+    const refusals: Judge = (facts) => certificatesOf(facts).map(({ use, refused }) => [{ use }, refused]);
+    const refusedHelp = "Whether a new certificate was refused, or the bank's server certificate is not trusted.";
+    this.#add('certificate_expiry_timestamp_seconds', 'Time at which a certificate expires.', ends, 'use');
+    this.#add('certificate_refused', refusedHelp, refusals, 'use');
   }
 
   /** Registers a gauge, or a counter if the name ends with `_total`. */
-  #add(name: string, help: string, read: Read, ...labelNames: string[]): void {
+  #add(name: string, help: string, judge: Judge, ...labelNames: string[]): void {
     const Kind: typeof Gauge<string> | typeof Counter<string> = name.endsWith('_total') ? Counter : Gauge;
-    const metric = new Kind({
-      name: `accounts_gateway_${name}`,
-      help,
-      labelNames,
-      registers: [],
-      async collect(this: Gauge<string> | Counter<string>) {
-        const result = await read();
-        const values = Array.isArray(result) ? (result as Labelled[]) : [[{}, result] as Labelled];
-        this.reset();
-        // without labels the library sets 0
-        if (labelNames.length === 0) this.remove();
-        for (const [labels, value] of values) if (value !== null) this.inc(labels, Number(value));
-      },
+    const metric = new Kind({ name: `accounts_gateway_${name}`, help, labelNames, registers: [this.registry] });
+    this.#updates.push((facts) => {
+      const result = judge(facts);
+      const values = Array.isArray(result) ? (result as Labelled[]) : [[{}, result] as Labelled];
+      metric.reset();
+      // without labels the library sets 0
+      if (labelNames.length === 0) metric.remove();
+      for (const [labels, value] of values) if (value !== null) metric.inc(labels, Number(value));
     });
-    this.metrics.registry.registerMetric(metric);
   }
+}
+
+function certificatesOf({ certificate, bank, listener }: GatewayFacts) {
+  const untrusted = bank.errors.some(({ code }) => code === 'bank-untrusted');
+  const ours = [{ use: 'client', ...certificate }, ...(listener ? [{ use: 'listener', ...listener }] : [])];
+  return [
+    { use: 'bank', ends: bank.serverCertificateEnds, refused: untrusted },
+    ...ours.map(({ use, notAfter, refused }) => ({ use, ends: Date.parse(notAfter), refused: refused !== null })),
+  ];
 }
 
 /** A state set: one sample per state, 1 for the present one. */
 const toStates = (label: string, states: readonly string[], present: string): Labelled[] =>
   states.map((state) => [{ [label]: state }, state === present]);
 
-/** Seconds of a time in ms; null for a time that is unknown or no number. */
-const toSeconds = (ms: number | null): number | null => (Number.isFinite(ms) ? Number(ms) / 1000 : null);
+const toTime = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso));
+
+const toSeconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);

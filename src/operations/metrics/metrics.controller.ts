@@ -1,8 +1,8 @@
-import { Controller, Get, Headers, Res } from '@nestjs/common';
+import { Controller, Get, Header, Headers, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { createTypeChooser } from '../../representation/negotiation.js';
-import { Metrics } from './metrics.js';
+import { Exposition } from './exposition.js';
 
 const OPEN_METRICS = 'application/openmetrics-text';
 /** Text where neither is accepted: never a 406, as scrapers expect. */
@@ -12,9 +12,10 @@ const text = { schema: { type: 'string' } } as const;
 @ApiTags('health')
 @Controller('metrics')
 export class MetricsController {
-  constructor(private readonly metrics: Metrics) {}
+  constructor(private readonly exposition: Exposition) {}
 
   @Get()
+  @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'getMetrics',
     summary: 'Get metrics for Prometheus',
@@ -26,8 +27,9 @@ export class MetricsController {
     description: 'the metrics at this moment',
     content: { 'text/plain': text, [OPEN_METRICS]: text },
   })
-  async get(@Headers('accept') accept: string | undefined, @Res() reply: FastifyReply) {
-    const { contentType, text } = await this.metrics.render(chooseMetricsType(accept) === OPEN_METRICS);
-    return reply.header('content-type', contentType).header('cache-control', 'no-store').send(Buffer.from(text));
+  async get(@Headers('accept') accept: string | undefined, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { contentType, text } = await this.exposition.render(chooseMetricsType(accept) === OPEN_METRICS);
+    reply.type(contentType);
+    return text;
   }
 }

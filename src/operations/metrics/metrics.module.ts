@@ -10,12 +10,13 @@ import { RecentController } from './recent.controller.js';
 import { RecentCallers } from './recent-callers.js';
 import { RecentEvents } from './recent-events.js';
 import { RecentHistory } from './recent-history.js';
+import { Exposition } from './exposition.js';
 import { Gauges } from './gauges.js';
 
 /** Metrics for Prometheus and the last hour. It imports the other folders; no module imports it. */
 @Module({
   imports: [SnapshotModule, BankModule, AuthModule, HealthModule, SharingModule],
   controllers: [MetricsController, RecentController],
-  providers: [Metrics, Gauges, RecentHistory, RecentCallers, RecentEvents],
+  providers: [Metrics, Gauges, Exposition, RecentHistory, RecentCallers, RecentEvents],
 })
 export class TelemetryModule {}

@@ -1,11 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
+import { Registry } from '@prometheus-io/client';
 import { Activity } from '../../telemetry/activity.js';
+import { Exposition } from './exposition.js';
 import { ClientNames, Metrics } from './metrics.js';
+
+/** Without the gauges, which need a whole gateway. */
+const createExposition = (activity = new Activity()) =>
+  new Exposition(new Metrics(activity), { registry: new Registry(), update: async () => undefined });
 
 describe('metrics', () => {
   it('do not grow with names, methods and paths that callers make up', async () => {
     const activity = new Activity();
-    const metrics = new Metrics(activity);
+    const metrics = createExposition(activity);
     const problem = { code: 'not-found', owner: 'caller' } as const;
     const request = { route: null, status: 404, ms: 0.4, cache: undefined, problem };
     const renderAfter = async (count: number) => {
@@ -21,7 +27,7 @@ describe('metrics', () => {
   });
 
   it('stay what they were when somebody has read them as OpenMetrics, even at the same moment', async () => {
-    const metrics = new Metrics(new Activity());
+    const metrics = createExposition();
     const [open, text, again] = await Promise.all([metrics.render(true), metrics.render(false), metrics.render(true)]);
     const later = await metrics.render(false);
     for (const each of [text, later]) {
@@ -33,7 +39,7 @@ describe('metrics', () => {
   });
 
   it('are rendered once for callers at the same moment, and anew for later ones', async () => {
-    const metrics = new Metrics(new Activity());
+    const metrics = createExposition();
     const first = metrics.render(false);
     expect(metrics.render(false)).toBe(first);
     await first;

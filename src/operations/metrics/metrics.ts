@@ -1,6 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { collectDefaultMetrics, Counter, Histogram, Registry, type Metric } from '@prometheus-io/client';
+import { Counter, Histogram, Registry } from '@prometheus-io/client';
 import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
 import { Activity, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
 import { toKnownMethod } from '../../telemetry/known-method.js';
@@ -10,14 +9,12 @@ const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 const BANK_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const REFRESH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 
+/** How an answer came from the cache (RequestFields.cache). */
+const CACHE_OUTCOMES = ['hit', 'miss', 'refreshed', 'request', 'stale'] as const;
+
 const MAX_CLIENT_NAMES = 50;
 const CLIENT_NAME = /^[A-Za-z0-9._-]{1,40}$/;
 const MAX_DIGITS = 4;
-
-interface RenderedMetrics {
-  readonly contentType: string;
-  readonly text: string;
-}
 
 /** Counts what happens in one app (docs/health-and-metrics.md#metrics). */
 @Injectable()
@@ -25,8 +22,6 @@ export class Metrics {
   /** One registry per app, because the library's default registry is shared by the whole process. */
   readonly registry = new Registry();
   readonly #clientNames = new ClientNames();
-  /** Renderings due in the next turn of the event loop, by `openMetrics`. */
-  readonly #next = new Map<boolean, Promise<RenderedMetrics>>();
 
   readonly #requests = new Histogram({
     name: 'http_server_request_duration_seconds',
@@ -72,31 +67,6 @@ export class Metrics {
     });
   }
 
-  /**
-   * All metrics, those of the process included, as OpenMetrics or in the text format of Prometheus. Rendering takes milliseconds,
-   * so callers in the same turn of the event loop share one.
-   */
-  render(openMetrics: boolean): Promise<RenderedMetrics> {
-    let next = this.#next.get(openMetrics);
-    if (!next) {
-      next = setImmediate().then(() => {
-        this.#next.delete(openMetrics);
-        return this.#render(openMetrics);
-      });
-      this.#next.set(openMetrics, next);
-    }
-    return next;
-  }
-
-  async #render(openMetrics: boolean): Promise<RenderedMetrics> {
-    const whole = new Registry(openMetrics ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE);
-    for (const registry of [this.registry, processMetrics()]) {
-      // for OpenMetrics the library renames the counters it is given, and would leave them so
-      for (const metric of registry.getMetricsAsArray()) whole.registerMetric(Object.create(metric) as Metric);
-    }
-    return { contentType: whole.contentType, text: await whole.metrics() };
-  }
-
   #counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
     return new Counter({ name: `accounts_gateway_${name}_total`, help, labelNames, registers: [this.registry] });
   }
@@ -108,7 +78,7 @@ export class Metrics {
       this.#tokenRequests.inc({ outcome }, 0);
     }
     for (const code of PROBLEM_CODES) this.#problems.inc({ code, owner: PROBLEMS[code].owner }, 0);
-    for (const cache of ['hit', 'miss', 'refreshed', 'request', 'stale']) {
+    for (const cache of CACHE_OUTCOMES) {
       for (const representation of ['full', 'not-modified']) this.#responses.inc({ cache, representation }, 0);
     }
   }
@@ -138,17 +108,6 @@ export class Metrics {
     };
     this.#bankCalls.observe(labels, ms / 1000);
   }
-}
-
-let processRegistry: Registry | null = null;
-
-/** The default metrics, once per process and from the first scrape on: they observe Node and cannot be stopped. */
-function processMetrics(): Registry {
-  if (!processRegistry) {
-    processRegistry = new Registry();
-    collectDefaultMetrics({ register: processRegistry });
-  }
-  return processRegistry;
 }
 
 /**

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { Controller, Get, Param, Res } from '@nestjs/common';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { builtFile, readBuiltFiles } from '../../config/built-file.js';
 import { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
+import { FixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 
 const LIVE_PAGE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' };
@@ -18,10 +19,10 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 @ApiExcludeController()
 @Controller()
 export class ConsoleController {
-  readonly #status: string;
-  readonly #accounts: string;
+  readonly #status: FixedDocument;
+  readonly #accounts: FixedDocument;
   /** The files below /assets/ by their names, which contain a hash of their content. */
-  readonly #assets = readBuiltFiles('console/assets');
+  readonly #assets = new Map([...readBuiltFiles('console/assets')].map(([name, file]) => [name, toAsset(name, file)]));
 
   constructor({ mode }: Settings) {
     this.#status = readPage('index.html', mode);
@@ -29,25 +30,37 @@ export class ConsoleController {
   }
 
   @Get()
-  status(@Res() reply: FastifyReply): void {
-    reply.headers(LIVE_PAGE_HEADERS).send(this.#status);
+  status(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+    return this.#status.answer(request, reply);
   }
 
   /** The query is the page's own: it holds the view that is shown. */
   @Get('accounts')
-  accounts(@Res() reply: FastifyReply): void {
-    reply.headers(LIVE_PAGE_HEADERS).send(this.#accounts);
+  accounts(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+    return this.#accounts.answer(request, reply);
   }
 
+  /** @throws GatewayError not-found */
   @Get('assets/:name')
-  asset(@Param('name') name: string, @Res() reply: FastifyReply): void {
-    const file = this.#assets.get(name);
-    const type = MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1)];
-    if (!file || !type) throw new GatewayError('not-found', 'No route has this path.');
-    reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', 'content-type': type }).send(file);
+  asset(
+    @Param('name') name: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Buffer {
+    const asset = this.#assets.get(name);
+    if (!asset) throw new GatewayError('not-found', 'No route has this path.');
+    return asset.answer(request, reply);
   }
 }
 
 /** A page that says that it shows the sandbox before it has asked anything. */
-const readPage = (name: string, mode: Settings['mode']): string =>
-  readFileSync(builtFile(`console/${name}`), 'utf8').replace('<html', `<html data-mode="${mode}"`);
+function readPage(name: string, mode: Settings['mode']): FixedDocument {
+  const html = readFileSync(builtFile(`console/${name}`), 'utf8');
+  return new FixedDocument(html.replace('<html', `<html data-mode="${mode}"`), LIVE_PAGE_HEADERS);
+}
+
+function toAsset(name: string, file: Buffer): FixedDocument {
+  const type = MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1)];
+  if (type === undefined) throw new Error(`MEDIA_TYPES has no type for ${name}`);
+  return new FixedDocument(file, { 'cache-control': 'public, max-age=31536000, immutable', 'content-type': type });
+}

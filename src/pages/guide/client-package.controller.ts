@@ -1,6 +1,5 @@
-import { Controller, Get, Param, Res } from '@nestjs/common';
+import { Controller, Get, Header, Param } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
 import { readBuiltFiles } from '../../config/built-file.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 
@@ -10,12 +9,13 @@ import { GatewayError } from '../../errors/gateway-error.js';
 export class ClientPackageController {
   readonly #packages = readBuiltFiles('client');
 
+  /** @throws GatewayError not-found, which names the version of this gateway */
   @Get(':name')
-  get(@Param('name') name: string, @Res() reply: FastifyReply): void {
+  @Header('content-type', 'application/gzip')
+  @Header('cache-control', 'public, max-age=300')
+  get(@Param('name') name: string): Buffer {
     const file = this.#packages.get(name);
-    if (!file) {
-      throw new GatewayError('not-found', `This gateway serves ${[...this.#packages.keys()].join(', ')}.`);
-    }
-    reply.headers({ 'content-type': 'application/gzip', 'cache-control': 'public, max-age=300' }).send(file);
+    if (file) return file;
+    throw new GatewayError('not-found', `This gateway serves ${[...this.#packages.keys()].join(', ')}.`);
   }
 }

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { Controller, Get, Param, Res } from '@nestjs/common';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { builtFile, readBuiltFiles } from '../../config/built-file.js';
+import { FixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { toHtmlPage } from '../html/html-page.js';
@@ -12,55 +13,66 @@ import { renderMarkdown } from '../html/markdown.js';
 /** The front page of the guide, which lists the others. */
 const FRONT = 'README';
 
+const CACHE_CONTROL = { 'cache-control': 'public, max-age=300' };
+
 /**
  * The project's own documents at /docs/guide, and the style and script of all pages that the server renders.
  */
 @ApiExcludeController()
 @Controller('docs')
 export class GuideController {
-  readonly #css = readFileSync(builtFile('guide.css'));
-  readonly #script = readFileSync(builtFile('guide.js'));
+  readonly #css = new FixedDocument(readFileSync(builtFile('guide.css')), {
+    'content-type': 'text/css; charset=utf-8',
+    ...CACHE_CONTROL,
+  });
+  readonly #script = new FixedDocument(readFileSync(builtFile('guide.js')), {
+    'content-type': 'text/javascript; charset=utf-8',
+    ...CACHE_CONTROL,
+  });
   /** The documents and pictures of docs/. */
   readonly #files = readBuiltFiles('guide');
-  /** The documents as HTML: rendering one takes milliseconds, and many calls at once must not hold up the others. */
-  readonly #pages = new Map<string, string>();
+  /** What was asked for: rendering a document takes milliseconds, and many calls at once must not hold up the others. */
+  readonly #pages = new Map<string, FixedDocument>();
 
   @Get('guide.css')
-  css(@Res() reply: FastifyReply): void {
-    send(reply, { 'content-type': 'text/css; charset=utf-8' }, this.#css);
+  css(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+    return this.#css.answer(request, reply);
   }
 
   @Get('page.js')
-  script(@Res() reply: FastifyReply): void {
-    send(reply, { 'content-type': 'text/javascript; charset=utf-8' }, this.#script);
+  script(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+    return this.#script.answer(request, reply);
   }
 
   @Get('guide')
-  front(@Res() reply: FastifyReply): void {
-    this.page(FRONT, reply);
+  front(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+    return this.page(FRONT, request, reply);
   }
 
-  /** @param name of a document without its ending, or of a picture */
+  /**
+   * @param name of a document without its ending, or of a picture
+   * @throws GatewayError not-found
+   */
   @Get('guide/*')
-  page(@Param('*') name: string, @Res() reply: FastifyReply): void {
-    if (name.endsWith('.png')) send(reply, { 'content-type': 'image/png' }, this.#files.get(name));
-    else send(reply, PAGE_HEADERS, this.#render(name));
+  page(
+    @Param('*') name: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Buffer {
+    const page = this.#pages.get(name) ?? this.#open(name);
+    if (!page) throw new GatewayError('not-found', 'The guide has no such page; /docs/guide lists all.');
+    this.#pages.set(name, page);
+    return page.answer(request, reply);
   }
 
-  /** The HTML of docs/{name}.md; undefined without such a document. */
-  #render(name: string): string | undefined {
-    const known = this.#pages.get(name);
-    if (known !== undefined) return known;
+  /** The picture, or the HTML of docs/{name}.md; undefined without one. */
+  #open(name: string): FixedDocument | undefined {
+    const picture = name.endsWith('.png') ? this.#files.get(name) : undefined;
+    if (picture) return new FixedDocument(picture, { 'content-type': 'image/png', ...CACHE_CONTROL });
     const markdown = this.#files.get(`${name}.md`)?.toString('utf8');
     if (markdown === undefined) return undefined;
     const title = /^# (.*)$/m.exec(markdown)?.[1] ?? name;
     const page = toHtmlPage(title, renderMarkdown(markdown, posix.dirname(name)), '/docs/guide');
-    this.#pages.set(name, page);
-    return page;
+    return new FixedDocument(page, { ...PAGE_HEADERS, ...CACHE_CONTROL });
   }
-}
-
-function send(reply: FastifyReply, headers: Readonly<Record<string, string>>, body: string | Buffer | undefined): void {
-  if (body === undefined) throw new GatewayError('not-found', 'The guide has no such page; /docs/guide lists all.');
-  reply.headers({ ...headers, 'cache-control': 'public, max-age=300' }).send(body);
 }

@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refTo } from '../../representation/schemas.js';
 import { createStrictTypeChooser } from '../../representation/negotiation.js';
+import { FixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { problemEntrySchema, problemListSchema, type ProblemEntry } from '../../errors/problem-document.js';
@@ -12,12 +13,16 @@ import { ALL_CODES, isKnownCode, PROBLEMS, type AnyCode } from '../../errors/pro
 const HTML = 'text/html';
 const JSON_TYPE = 'application/json';
 const chooseType = createStrictTypeChooser([HTML, JSON_TYPE]);
+const CACHE_CONTROL = { 'cache-control': 'public, max-age=3600' };
 const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a page for people' } } };
 
 /** The page of each error, which `type` in a problem document leads to. */
 @ApiTags('problems')
 @Controller('problems')
 export class ProblemsController {
+  readonly #list = toForms(toListPage(), ALL_CODES.map(toEntry));
+  readonly #byCode = new Map<string, ProblemForms>();
+
   @Get()
   @ApiOperation({
     operationId: 'listProblems',
@@ -28,9 +33,8 @@ export class ProblemsController {
     description: 'all codes',
     content: { [JSON_TYPE]: { schema: refTo(problemListSchema) }, ...page200 },
   })
-  all(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const entries = ALL_CODES.map(toEntry);
-    send(request, reply, entries, toListPage);
+  all(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+    return this.#list[chooseType(request.headers.accept)].answer(request, reply);
   }
 
   @Get(':code')
@@ -44,9 +48,15 @@ export class ProblemsController {
     description: 'the error with this code',
     content: { [JSON_TYPE]: { schema: refTo(problemEntrySchema) }, ...page200 },
   })
-  one(@Param('code') code: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+  one(
+    @Param('code') code: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Buffer {
     if (!isKnownCode(code)) throw new GatewayError('not-found', 'No problem has this code. /problems lists all.');
-    send(request, reply, toEntry(code), () => toCodePage(code));
+    const forms = this.#byCode.get(code) ?? toForms(toCodePage(code), toEntry(code));
+    this.#byCode.set(code, forms);
+    return forms[chooseType(request.headers.accept)].answer(request, reply);
   }
 }
 
@@ -54,11 +64,15 @@ function toEntry(code: AnyCode): ProblemEntry {
   return { code, ...PROBLEMS[code] };
 }
 
-/** HTML, unless the caller prefers JSON. */
-function send(request: FastifyRequest, reply: FastifyReply, entries: object, toPage: () => string): void {
-  const type = chooseType(request.headers.accept);
-  reply
-    .headers(type === HTML ? PAGE_HEADERS : {})
-    .headers({ 'content-type': `${type}; charset=utf-8`, 'cache-control': 'public, max-age=3600' })
-    .send(type === HTML ? toPage() : JSON.stringify(entries));
+/** The same for people and for programs: HTML, unless the caller prefers JSON. */
+type ProblemForms = Readonly<Record<typeof HTML | typeof JSON_TYPE, FixedDocument>>;
+
+function toForms(page: string, entries: object): ProblemForms {
+  return {
+    [HTML]: new FixedDocument(page, { ...PAGE_HEADERS, ...CACHE_CONTROL }),
+    [JSON_TYPE]: new FixedDocument(JSON.stringify(entries), {
+      'content-type': `${JSON_TYPE}; charset=utf-8`,
+      ...CACHE_CONTROL,
+    }),
+  };
 }

@@ -42,6 +42,10 @@ function burns(scraped: Scraped, window: string, threshold: number): boolean {
   return errors > threshold * (errors + increase(scraped, 'responses', toMinutes(window)));
 }
 
+/** True if this alert has fired in the last minutes, the present scrape included. It stands before its users in the file. */
+const hasFired = (scraped: Scraped, alert: string, minutes: number): boolean =>
+  scraped.slice(0, minutes * SCRAPES_A_MINUTE + 1).some(({ values }) => values[`${alert} fires`]);
+
 type Condition = (scraped: Scraped, ...thresholds: string[]) => boolean;
 
 /**
@@ -53,8 +57,11 @@ const EQUIVALENTS: readonly (readonly [name: RegExp, expr: RegExp, Condition, Ow
   [/Stale$/, /_snapshot_stale == 1/, (scraped) => value(scraped, 'snapshot stale') === 1],
   [
     /CertificateExpires\d+Days$/,
-    /< (\d+) \* 86400/,
-    (scraped, days) => value(scraped, 'certificate ends in ms') < Number(days) * 86_400_000,
+    /< (\d+) \* 86400(?:\) >= (\d+))?/,
+    (scraped, days, least = '-Infinity') => {
+      const endsInMs = value(scraped, 'certificate ends in ms');
+      return endsInMs < Number(days) * 86_400_000 && endsInMs >= Number(least) * 86_400_000;
+    },
     'operator',
   ],
   [/CertificateRefused$/, /_refused == 1/, (scraped) => value(scraped, 'certificate refused') === 1, 'operator'],
@@ -62,14 +69,17 @@ const EQUIVALENTS: readonly (readonly [name: RegExp, expr: RegExp, Condition, Ow
     /RejectedByBank$/,
     /outcome=~"([\w|-]+)"\}\[(\d+)m\]\)\) > 0/,
     (scraped, codes = '', minutes) =>
+      !value(scraped, 'circuit closed') &&
       codes.split('|').some((code) => increase(scraped, `ended ${code}`, Number(minutes)) > 0),
     'operator',
   ],
   [
     /ErrorBudgetBurn/,
-    /ratio_rate(\w+) > ([\d.]+) \* ([\d.]+) and .*ratio_rate(\w+) > /,
-    (scraped, long = '', factor, budget, short = '') =>
-      [long, short].every((window) => burns(scraped, window, Number(factor) * Number(budget))),
+    /ratio_rate(\w+) > ([\d.]+) \* ([\d.]+) and .*ratio_rate(\w+) > .*unless .*NotReady.*\[(\d+)m\]\)(.*BurnFast)?/,
+    (scraped, long = '', factor, budget, short = '', minutes, orFast) =>
+      [long, short].every((window) => burns(scraped, window, Number(factor) * Number(budget))) &&
+      !hasFired(scraped, 'AccountsGatewayNotReady', Number(minutes)) &&
+      !(orFast && hasFired(scraped, 'AccountsGatewayErrorBudgetBurnFast', 0)),
   ],
   [
     /BankSlow$/,
@@ -81,8 +91,11 @@ const EQUIVALENTS: readonly (readonly [name: RegExp, expr: RegExp, Condition, Ow
   ],
 ];
 
-/** The simulated process never ends, has no Redis, and its bank has no unknown keys and always answers in the end. */
-const NOT_SIMULATED = /Down$|BankDrift$|SharingUnavailable$|RefreshesNeverFinish$/;
+/**
+ * The simulated process never ends, has no Redis and no accounts, and its bank has no unknown keys and always answers in the
+ * end.
+ */
+const NOT_SIMULATED = /Down$|BankDrift$|SharingUnavailable$|RefreshesNeverFinish$|Degraded$|NoAccounts$|FewerAccounts$/;
 
 /** The alert rules of config/prometheus, evaluated at each scrape. Names, severities, `for` and thresholds are the file's. */
 export class Alerts {
@@ -92,11 +105,13 @@ export class Alerts {
 
   /** @param announced the operators know why, and have silenced what fires now */
   scrape(sample: Sample, announced: boolean): void {
-    this.#scraped.unshift(sample);
+    const values: Record<string, number> = { ...sample.values };
+    this.#scraped.unshift({ ...sample, values });
     this.#scraped.splice(MAX_SAMPLES);
     for (const rule of this.#rules) {
       const { name, severity, owner = sample.owner } = rule;
       rule.trueFor = rule.condition(this.#scraped, ...rule.thresholds) ? rule.trueFor + 1 : -1;
+      if (rule.trueFor >= rule.forMinutes * SCRAPES_A_MINUTE) values[`${name} fires`] = 1;
       if (rule.trueFor === rule.forMinutes * SCRAPES_A_MINUTE) this.fired.push({ name, severity, owner, announced });
     }
   }

@@ -1,3 +1,5 @@
+import { toFailureSeries } from '../../../src/operations/health/failure-series.js';
+import { isReady } from '../../../src/operations/health/judge-health.js';
 import { toGatewayError } from '../../../src/errors/gateway-error.js';
 import { PROBLEMS, type Owner, type ProblemCode } from '../../../src/errors/problem-table.js';
 import { ANY, type Freshness } from '../../../src/snapshot/freshness.js';
@@ -39,11 +41,11 @@ export async function playMonth(seed: number, days: number) {
   /** To the bank, by day. */
   const calls = { token: noCalls(), accounts: noCalls() };
   let owner: Owner = 'bank';
-  gateway.activity.on('bankCallEnded', ({ target, ms }) => {
+  gateway.activity.on('bankCallEnded', ({ target, ms, code }) => {
     const { day } = toLocal(time.trueMs);
     if (day <= days) calls[target][day - 1] = (calls[target][day - 1] ?? 0) + 1;
     if (target === 'token') return;
-    add('list', ...(ms > 3000 ? ['list over 3 s'] : []));
+    if (code === null) add('list', ...(ms > 3000 ? ['list over 3 s'] : []));
     if (ms > 1000) owner = 'bank';
   });
   const onEnd = ({ code }: { code: ProblemCode | null }) => {
@@ -89,9 +91,11 @@ export async function playMonth(seed: number, days: number) {
   };
   const alerts = new Alerts();
   const scrape = () => {
+    const facts = gateway.status.read();
     const gauges = {
-      ready: Number(gateway.readiness.ready),
-      'snapshot stale': Number(gateway.snapshots.status().stale),
+      ready: Number(isReady(facts)),
+      'circuit closed': Number(toFailureSeries(facts).circuit === 'closed'),
+      'snapshot stale': Number(facts.snapshot.stale),
       'certificate ends in ms': gateway.certificateEndsInMs,
       'certificate refused': Number(gateway.refused),
     };

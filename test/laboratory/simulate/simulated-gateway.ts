@@ -11,8 +11,11 @@ import type { ListPage } from '../../../src/bank/account-reader.js';
 import type { PageFacts } from '../../../src/bank/page-reader.js';
 import { readSettings } from '../../../src/config/read-settings.js';
 import type { WireAnswer, WireRequest } from '../../../src/egress/wire-client.js';
+import type { BankDrift } from '../../../src/bank/bank-drift.js';
+import type { Sharing } from '../../../src/sharing/sharing.js';
+import { GatewayStatus } from '../../../src/operations/health/gateway-status.js';
 import { Readiness } from '../../../src/operations/health/readiness.js';
-import type { HttpEdge } from '../../../src/http/http-edge.js';
+import type { Shutdown } from '../../../src/http/shutdown.js';
 import { GatewayError } from '../../../src/errors/gateway-error.js';
 import { snapshotOf } from '../../support/sample-snapshots.js';
 import { CachedSnapshot } from '../../../src/snapshot/cached-snapshot.js';
@@ -32,6 +35,7 @@ const ENVIRONMENT = {
   BANK_PFX_BASE64: 'AA==',
 };
 const { settings } = readSettings(ENVIRONMENT, { sandbox: false });
+const NOT_SHARED = { status: () => ({ redis: null, file: null }) } as Sharing;
 const logger = pino({ level: 'silent' });
 
 type Identity = ReturnType<SimulatedGateway['toIdentity']>;
@@ -43,6 +47,7 @@ type Identity = ReturnType<SimulatedGateway['toIdentity']>;
 export class SimulatedGateway {
   readonly activity = new Activity();
   readonly snapshots: SnapshotCache;
+  readonly status: GatewayStatus;
   readonly readiness: Readiness;
   /** New files were refused and are not in use. */
   refused = false;
@@ -83,7 +88,18 @@ export class SimulatedGateway {
       this.#condition,
     );
     this.snapshots = new SnapshotCache(cached, refresher, time, settings);
-    this.readiness = new Readiness(identities, this.snapshots, { stopping: false } as HttpEdge);
+    const drift = { found: [] } as unknown as BankDrift;
+    this.status = new GatewayStatus(
+      time,
+      { stopping: false } as Shutdown,
+      null,
+      identities,
+      this.#condition,
+      drift,
+      this.snapshots,
+      NOT_SHARED,
+    );
+    this.readiness = new Readiness(this.status, identities, this.snapshots);
   }
 
   get certificateEndsInMs(): number {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { toRequestId } from './http-edge.js';
+import { toRequestId } from './request-id.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

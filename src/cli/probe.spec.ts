@@ -1,0 +1,84 @@
+import { writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer as createNetServer, type AddressInfo, type Server } from 'node:net';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createAuthority, type Authority } from '../../test/support/authority.js';
+import { onClose, temporaryDirectory } from '../../test/support/closing.js';
+import { closedPort } from '../../test/support/servers.js';
+import { probe } from './probe.js';
+
+let authority: Authority;
+beforeAll(() => {
+  authority = createAuthority('Nobody trusts this');
+});
+
+async function listen(server: Server, host = '127.0.0.1'): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  onClose(() => server.close());
+  return String((server.address() as AddressInfo).port);
+}
+
+const answer =
+  (status: number): RequestListener =>
+  ({ url }, response) =>
+    void response.writeHead(url === '/health/live' ? status : 404).end('{}');
+
+async function run(environment: Record<string, string>) {
+  const written: string[] = [];
+  const exitCode = await probe(
+    environment,
+    { write: (text: string | Uint8Array) => written.push(String(text)) > 0 },
+    300,
+  );
+  return { exitCode, said: written.join('') };
+}
+
+describe('a gateway that answers', () => {
+  it.each([{}, { HOST: '' }, { HOST: '0.0.0.0' }, { HOST: '127.0.0.1' }])(
+    '%j: exit code 0, and no line',
+    async (at) => {
+      const PORT = await listen(createServer(answer(200)));
+      expect(await run({ ...at, PORT })).toEqual({ exitCode: 0, said: '' });
+    },
+  );
+
+  it('over HTTPS is known by the certificate in TLS_CERT_FILE, whatever its name', async () => {
+    const files = temporaryDirectory();
+    const [own, other] = [authority.server(['a.internal']), authority.server(['a.internal'])];
+    for (const [name, { cert }] of Object.entries({ own, other })) writeFileSync(join(files, name), cert);
+    const PORT = await listen(createTlsServer({ cert: own.cert, key: own.key }, answer(200)));
+    expect(await run({ PORT, TLS_CERT_FILE: join(files, 'own') })).toEqual({ exitCode: 0, said: '' });
+    const refused = await run({ PORT, TLS_CERT_FILE: join(files, 'other') });
+    expect([refused.exitCode, refused.said]).toEqual([
+      1,
+      expect.stringMatching(/^.*https:\/\/.* does not answer: .+\n$/),
+    ]);
+  });
+});
+
+describe('the negative case, with one line why and exit code 1:', () => {
+  it('nobody listens', async () => {
+    const { exitCode, said } = await run({ PORT: String(await closedPort()) });
+    expect([exitCode, said]).toEqual([
+      1,
+      expect.stringMatching(/^.*127\.0\.0\.1:\d+\/health\/live .*ECONNREFUSED.*\n$/),
+    ]);
+  });
+
+  it('it answers with an error', async () => {
+    const PORT = await listen(createServer(answer(500)));
+    expect(await run({ PORT })).toEqual({ exitCode: 1, said: expect.stringMatching(/ answered 500\n$/) });
+  });
+
+  it('it hangs', async () => {
+    const PORT = await listen(createNetServer((socket) => onClose(() => socket.destroy())));
+    expect(await run({ PORT })).toEqual({ exitCode: 1, said: expect.stringMatching(/nothing came within 300 ms\n$/) });
+  });
+
+  it('its certificate cannot be read', async () => {
+    const { exitCode, said } = await run({ TLS_CERT_FILE: '/none' });
+    expect([exitCode, said]).toEqual([1, expect.stringMatching(/ENOENT.*\n$/)]);
+  });
+});

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { request as requestPlainly } from 'node:http';
+import { request as requestSecurely, type RequestOptions } from 'node:https';
+import { EXIT } from './exit.js';
+
+/** Shorter than the timeout of the image's HEALTHCHECK, so that it is told why. */
+const TIMEOUT_MS = 4000;
+/** Who listens on any address also listens on this one. */
+const LOOPBACK = '127.0.0.1';
+const ANY_ADDRESS = new Set(['', '0.0.0.0', '::']);
+
+/** The settings that say where the gateway listens. */
+type Environment = Readonly<Partial<Record<'HOST' | 'PORT' | 'TLS_CERT_FILE', string>>>;
+
+/**
+ * Asks the gateway that runs with this environment for /health/live, as HEALTHCHECK in the Dockerfile does. Over HTTPS it accepts
+ * only the certificate in TLS_CERT_FILE. Returns the exit code; writes one line if the gateway does not answer well.
+ */
+export async function probe(
+  environment: Environment,
+  stderr: Pick<NodeJS.WritableStream, 'write'>,
+  timeoutMs = TIMEOUT_MS,
+): Promise<number> {
+  const { HOST: listensOn = '', PORT: port = '3000', TLS_CERT_FILE: certFile } = environment;
+  const host = ANY_ADDRESS.has(listensOn) ? LOOPBACK : listensOn;
+  const address = `${certFile ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}/health/live`;
+  try {
+    const status = await getStatus({ host, port, path: '/health/live', timeout: timeoutMs }, certFile);
+    if (status === 200) return EXIT.stopped;
+    stderr.write(`accounts-gateway probe: ${address} answered ${status}\n`);
+  } catch (error) {
+    stderr.write(`accounts-gateway probe: ${address} does not answer: ${(error as Error).message}\n`);
+  }
+  return EXIT.internalError;
+}
+
+function getStatus(options: RequestOptions, certFile: string | undefined): Promise<number | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+  const call = certFile
+    ? requestSecurely({ ...options, agent: false, ...trustOnly(certFile) })
+    : requestPlainly({ ...options, agent: false });
+  call.on('response', (response) => {
+    response.resume();
+    resolve(response.statusCode);
+  });
+  call.on('timeout', () => call.destroy(new Error(`nothing came within ${options.timeout} ms`)));
+  call.on('error', reject);
+  call.end();
+  return promise;
+}
+
+/** The certificate itself is trusted, whoever signed it; it may be for another name than the address that is asked. */
+const trustOnly = (certFile: string): RequestOptions => ({
+  ca: readFileSync(certFile),
+  allowPartialTrustChain: true,
+  checkServerIdentity: () => undefined,
+});

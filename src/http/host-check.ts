@@ -1,0 +1,32 @@
+/** A name or an IP literal, and a port. */
+const HOST = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?<port>\d{1,5}))?$/;
+
+/**
+ * Creates a check for a Host header: one of the allowed names, or the IP address that accepted the connection, with or without
+ * a port. The address is safe: load balancers and kubelets send it, and a page that uses DNS rebinding cannot.
+ */
+export function createHostCheck(allowedHosts: readonly string[]): (host: string, localAddress?: string) => boolean {
+  const allowed = new Set(allowedHosts);
+  // most callers send the same name every time
+  let lastAllowed = '';
+  return (host, localAddress) => {
+    if (host === lastAllowed) return true;
+    const name = toName(host);
+    if (name === null) return false;
+    if (!allowed.has(name)) return localAddress !== undefined && name === toLiteral(localAddress);
+    lastAllowed = host;
+    return true;
+  };
+}
+
+/** The name in a Host header, in lower case; null for a malformed header. */
+function toName(host: string): string | null {
+  const { name = null, port = '80' } = HOST.exec(host.toLowerCase())?.groups ?? {};
+  return Number(port) >= 1 && Number(port) <= 65_535 ? name : null;
+}
+
+/** A socket address as written in Host: IPv6 in brackets and without a zone, IPv4 unchanged. */
+function toLiteral(address: string): string {
+  const [plain = ''] = address.replace(/^::ffff:(?=\d+\.)/i, '').split('%');
+  return plain.includes(':') ? `[${plain.toLowerCase()}]` : plain;
+}

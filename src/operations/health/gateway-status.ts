@@ -1,0 +1,69 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AccessTokenProvider } from '../../auth/access-token-provider.js';
+import { BankCondition } from '../../auth/bank-condition.js';
+import { IdentityHolder } from '../../auth/identity-holder.js';
+import { BankDrift } from '../../bank/bank-drift.js';
+import { Shutdown } from '../../http/shutdown.js';
+import { ListenerCertificate } from '../../http/listener-certificate.js';
+import { Sharing } from '../../sharing/sharing.js';
+import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
+import { Clock } from '../../time/clock.js';
+
+/** The state of every component at one moment. */
+export interface GatewayFacts {
+  /** The moment, ms since 1970. */
+  readonly at: number;
+  /** True after a signal to stop. */
+  readonly stopping: boolean;
+  /** The client certificate. */
+  readonly certificate: ReturnType<IdentityHolder['status']>;
+  readonly token: ReturnType<AccessTokenProvider['status']>;
+  /** The bank, over token and list. */
+  readonly bank: ReturnType<BankCondition['status']> & {
+    /** The bank's clock minus ours at its last answer, ms; null before one. */
+    readonly clockSkewMs: number | null;
+    /** Earliest expiry of its server certificates, ms since 1970; null before the first answer. */
+    readonly serverCertificateEnds: number | null;
+    readonly drift: BankDrift['found'];
+  };
+  /** The cached snapshot, and the refreshes of the list. */
+  readonly snapshot: ReturnType<SnapshotCache['status']>;
+  /** The certificate of the internal API; null if it speaks plain HTTP. */
+  readonly listener: ReturnType<ListenerCertificate['status']> | null;
+  readonly sharing: ReturnType<Sharing['status']>;
+}
+
+/** Reads the state of every component. Health, metrics and the last hour know no other source. */
+@Injectable()
+export class GatewayStatus {
+  constructor(
+    private readonly clock: Clock,
+    private readonly shutdown: Shutdown,
+    @Inject(ListenerCertificate) private readonly listener: Pick<ListenerCertificate, 'status'> | null,
+    private readonly identities: IdentityHolder,
+    private readonly condition: BankCondition,
+    private readonly drift: BankDrift,
+    private readonly snapshots: SnapshotCache,
+    private readonly sharing: Sharing,
+  ) {}
+
+  /** Asks each component once, and none of them waits. */
+  read(): GatewayFacts {
+    const { tokens, egress } = this.identities.current;
+    return {
+      at: this.clock.now().wall,
+      stopping: this.shutdown.stopping,
+      certificate: this.identities.status(),
+      token: tokens.status(),
+      bank: {
+        ...this.condition.status(),
+        clockSkewMs: egress.clockSkewMs,
+        serverCertificateEnds: egress.serverCertificateEnds,
+        drift: this.drift.found,
+      },
+      snapshot: this.snapshots.status(),
+      listener: this.listener?.status() ?? null,
+      sharing: this.sharing.status(),
+    };
+  }
+}

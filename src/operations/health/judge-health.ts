@@ -1,0 +1,25 @@
+import type { GatewayFacts } from './gateway-status.js';
+import { judgeListener, judgePath, judgeSharing, judgeStopping } from './judge-parts.js';
+import { canAnswer } from './can-answer.js';
+
+/** True if this instance takes calls, and a call for accounts would be answered now. */
+export const isReady = (facts: GatewayFacts): boolean => !facts.stopping && canAnswer(facts);
+
+/** The health of the gateway, and of each component that it has (docs/health-and-metrics.md#health). */
+export function judgeHealth(facts: GatewayFacts) {
+  const { stopping, listener } = facts;
+  const { redis } = facts.sharing;
+  const parts = {
+    ...(stopping && { instance: judgeStopping() }),
+    ...judgePath(facts),
+    ...(listener && { listener: judgeListener(listener) }),
+    ...(redis && { sharing: judgeSharing(redis.reason) }),
+  };
+  return { status: toStatus(isReady(facts), Object.values(parts)), parts };
+}
+
+function toStatus(ready: boolean, parts: readonly { readonly status: string }[]): 'ok' | 'degraded' | 'error' {
+  if (!ready) return 'error';
+  const healthy = parts.every(({ status }) => status === 'up' || status === 'unknown');
+  return healthy ? 'ok' : 'degraded';
+}

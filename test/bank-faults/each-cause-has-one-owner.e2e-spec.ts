@@ -1,0 +1,141 @@
+import { describe, expect, it } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { failedStep } from '../../src/operations/doctor/examine.js';
+import { createAuthority } from '../support/authority.js';
+import { bankForFile } from '../support/bank-for-file.js';
+import { startConnectProxy } from '../support/connect-proxy.js';
+import { startDeafServer } from '../support/deaf-server.js';
+import { examineWith } from '../support/examination.js';
+import { startGateway, toEnvironment } from '../support/gateway.js';
+import { insistingOn, startOpensslServer } from '../support/openssl-server.js';
+import { json, type Handler } from '../support/pretend-bank.js';
+import { closedPort, startRawServer, startTlsServer } from '../support/servers.js';
+import { hasOpenssl } from '../support/tools.js';
+
+// The rows of docs/troubleshooting.md#what-you-see: the app's answer, /health and the doctor name one code and one owner.
+
+const bank = await bankForFile();
+
+type Env = Record<string, string>;
+
+/** What is broken, what arranges it, the code and the owner; what the doctor calls it where it has its own word. */
+type Row = [cause: string, arrange: () => Env | Promise<Env>, code: string, owner: string, doctor?: string];
+
+const LATE: Env = { BANK_CONNECT_TIMEOUT_MS: '600', BANK_REQUEST_TIMEOUT_MS: '1200' };
+
+const at = (port: number, host = '127.0.0.1'): Env => {
+  const url = `https://${host}:${port}`;
+  return { BANK_BASE_URL: url, BANK_AUTH_URL: url };
+};
+
+const answer =
+  (status: number, body: unknown = {}, headers: Env = {}): Handler =>
+  (_request, response) =>
+    json(response, status, body, headers);
+
+const token = (handler: Handler) => () => {
+  bank.onToken = handler;
+  return {};
+};
+
+const list =
+  (handler: Handler, env: Env = {}) =>
+  () => {
+    bank.onAccounts = handler;
+    return env;
+  };
+
+async function tls(authorityIsTrusted: boolean, names: string[]): Promise<Env> {
+  const authority = createAuthority('A bank root');
+  const { port } = await startTlsServer(authority.server(names), () => undefined);
+  return { ...at(port), ...(authorityIsTrusted && { BANK_CA_FILE: authority.file }) };
+}
+
+async function proxy(status: string): Promise<Env> {
+  const { url } = await startConnectProxy({ onConnect: ({ socket }) => void socket.end(`HTTP/1.1 ${status}\r\n\r\n`) });
+  return { EGRESS_PROXY_URL: url.href };
+}
+
+async function client(notBefore: number, notAfter: number): Promise<Env> {
+  const day = (days: number) => new Date(Date.now() + days * 86_400_000);
+  const { pfx, passcode } = await bank.issueClient('other', { notBefore: day(notBefore), notAfter: day(notAfter) });
+  writeFileSync(join(bank.directory, 'other.pfx'), pfx);
+  return { BANK_PFX_FILE: join(bank.directory, 'other.pfx'), BANK_PFX_PASSCODE: passcode, BANK_PFX_PASSCODE_FILE: '' };
+}
+
+async function closingServer(): Promise<Env> {
+  const authority = createAuthority('A bank root');
+  const { port } = await startTlsServer(authority.server(['127.0.0.1']), (socket) => void socket.destroy());
+  return { ...at(port), BANK_CA_FILE: authority.file };
+}
+
+async function alertingServer(): Promise<Env> {
+  const authority = createAuthority('A bank root');
+  const { port } = await startOpensslServer(authority.server(['127.0.0.1']), ['-www', ...insistingOn(authority.file)]);
+  return { ...at(port), BANK_CA_FILE: authority.file };
+}
+
+const ROWS: readonly Row[] = [
+  ['refused', async () => at(await closedPort()), 'bank-unreachable', 'network'],
+  ['SYN lost', async () => ({ ...LATE, ...at(await startDeafServer()) }), 'bank-unreachable', 'network'],
+  ['no DNS', () => at(443, 'no-such-bank.invalid'), 'bank-unreachable', 'network', 'dns-failed'],
+  ['accepts and stays silent', async () => ({ ...LATE, ...at((await startRawServer()).port) }), 'bank-timeout', 'bank'],
+  [
+    'reset in the handshake',
+    async () => at((await startRawServer((socket) => socket.once('data', () => socket.resetAndDestroy()))).port),
+    'bank-unreachable',
+    'network',
+  ],
+  ['closed after the handshake', closingServer, 'certificate-rejected', 'operator'],
+  ['wrong name', () => tls(true, ['other.example']), 'bank-untrusted', 'operator'],
+  ['other CA', () => tls(false, ['127.0.0.1']), 'bank-untrusted', 'operator'],
+  [
+    'proxy down',
+    async () => ({ EGRESS_PROXY_URL: `http://127.0.0.1:${await closedPort()}` }),
+    'proxy-unavailable',
+    'network',
+  ],
+  ['proxy 407', () => proxy('407 Proxy Authentication Required'), 'proxy-refused', 'operator'],
+  ['proxy 403', () => proxy('403 Forbidden'), 'proxy-refused', 'network'],
+  ['client certificate expired', () => client(-20, -1), 'certificate-unusable', 'operator'],
+  ['client certificate not yet valid', () => client(2, 20), 'certificate-unusable', 'operator'],
+  ['password changed at the bank', token(answer(401)), 'credentials-rejected', 'operator'],
+  ['token 403', token(answer(403)), 'address-not-allowed', 'operator'],
+  ['token 500', token(answer(500)), 'bank-error', 'bank'],
+  ['token 429 for 45 s', token(answer(429, {}, { 'retry-after': '45' })), 'bank-rate-limited', 'bank'],
+  ['list 404', list(answer(404)), 'access-not-granted', 'bank'],
+  ['list 403', list(answer(403)), 'bank-refused', 'operator'],
+  ['list 429 for 3600 s', list(answer(429, {}, { 'retry-after': '3600' })), 'bank-rate-limited', 'bank'],
+  ['list 503 for 600 s', list(answer(503, {}, { 'retry-after': '600' })), 'bank-error', 'bank'],
+  ['list 500', list(answer(500)), 'bank-error', 'bank'],
+  ['list slow', list(() => undefined, { BANK_REQUEST_TIMEOUT_MS: '1200' }), 'bank-timeout', 'bank'],
+  ['list HTML', list(answer(200, '<html>', { 'content-type': 'text/html' })), 'bank-response-invalid', 'bank'],
+];
+
+describe('each cause has one code and one owner, for apps, /health and the doctor', () => {
+  const check = async (...[, arrange, code, owner, doctor = code]: Row) => {
+    const env = await arrange();
+    const gateway = await startGateway(bank, env);
+    const app = await gateway.get('/api/v1/accounts');
+    expect([app.json.code, app.json.owner]).toEqual([code, owner]);
+    expect(Number(app.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(app.headers['retry-after'])).toBeLessThanOrEqual(300);
+
+    const { details } = (await gateway.get('/health')).json as { details: Record<string, Env> };
+    const unhealthy = Object.values(details).filter(({ status }) => status === 'down' || status === 'degraded');
+    expect(new Set(unhealthy.map((part) => `${part['code']}, ${part['owner']}`))).toEqual(
+      new Set([`${code}, ${owner}`]),
+    );
+
+    const { report } = await examineWith({ ...toEnvironment(bank), ...env });
+    const failed = failedStep(report);
+    expect([failed?.code, failed?.owner]).toEqual([doctor, owner]);
+  };
+
+  it.each(ROWS)('%s', check);
+
+  (hasOpenssl() ? it : it.skip)('client certificate refused with an alert', () =>
+    check('alert', alertingServer, 'certificate-rejected', 'operator'),
+  );
+});

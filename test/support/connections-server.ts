@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { Connections } from '../../src/http/connections.js';
+import { HTTP_LIMITS } from '../../src/http/http-limits.js';
+import { SlowReaders } from '../../src/http/slow-readers.js';
+import { onClose } from './closing.js';
+import { keepLines } from './log-lines.js';
+
+const MB = 1024 * 1024;
+
+/** A server of Node whose connections are under our rules, with limits that a test can wait for. */
+export async function serveConnections(listener: RequestListener, { waitingBytes = 64 * MB } = {}) {
+  const { logger, lines } = keepLines();
+  const limits = {
+    ...HTTP_LIMITS,
+    unanswered: 3,
+    stallLookMs: 400,
+    stalledLooks: 3,
+    waitingLookMs: 20,
+    waitingBytes,
+    lingerMs: 200,
+  };
+  const connections = new Connections(logger, limits);
+  const begun: string[] = [];
+  const server: Server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    if (!connections.enter(request, response)) return;
+    begun.push(request.url ?? '');
+    listener(request, response);
+  });
+  connections.watch(server);
+  new SlowReaders(connections, limits).watch(server);
+  onClose(() => server.close().closeAllConnections());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+  });
+  const dial = (text: string) => {
+    const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
+    socket.write(text);
+    onClose(() => socket.destroy());
+    return socket;
+  };
+  const reasons = () => lines().map(({ msg }) => String(msg));
+  return { connections, server, begun, open, dial, reasons };
+}
+
+export const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+/** More than the system takes for a client that reads nothing. */
+export const LARGE = Buffer.alloc(16 * MB);
+/** Still more than that. */
+export const SMALLER = LARGE.subarray(0, 7 * MB);

@@ -1,0 +1,64 @@
+import type { GatewayFacts } from '../../src/operations/health/gateway-status.js';
+
+const noFailure = { failingSince: null, attempts: 0, nextAttemptAt: null, lastError: null };
+
+/** The facts of a healthy gateway whose snapshot is fresh. */
+export const healthyFacts: GatewayFacts = {
+  at: Date.parse('2026-11-21T08:00:05.000Z'),
+  stopping: false,
+  certificate: {
+    subject: 'CN=m2m',
+    thumbprint: '4F7A86156DF1FE6FFB82BF2FF75F399656BE83BD',
+    notAfter: '2027-09-17T00:00:00.000Z',
+    daysLeft: 300,
+    unusable: null,
+    refused: null,
+  },
+  token: {
+    state: 'usable',
+    expiresAt: Date.parse('2026-11-21T08:05:00.000Z'),
+    expiresInSeconds: 295,
+    error: null,
+    failure: noFailure,
+    circuit: 'closed',
+  },
+  bank: {
+    errors: [],
+    lastSuccessAt: '2026-11-21T08:00:00.000Z',
+    lastError: null,
+    clockSkewMs: 0,
+    serverCertificateEnds: Date.parse('2027-09-17T00:00:00.000Z'),
+    drift: [],
+  },
+  snapshot: {
+    asOf: '2026-11-21T08:00:00.000Z',
+    expiresAt: '2026-11-21T08:05:00.000Z',
+    ageMs: 5000,
+    accounts: 3,
+    servable: true,
+    stale: false,
+    emptied: false,
+    emptyAccepted: false,
+    complete: true,
+    callersWaiting: 0,
+    restored: false,
+    slow: false,
+    circuit: 'closed',
+    error: null,
+    failure: noFailure,
+  },
+  listener: null,
+  sharing: { redis: null, file: null },
+};
+
+export type FactsChange = { readonly [Name in keyof GatewayFacts]?: Partial<GatewayFacts[Name]> | GatewayFacts[Name] };
+
+/** Healthy facts with these changes, each within its component. */
+export function factsWith(change: FactsChange): GatewayFacts {
+  const changed = Object.entries(change).map(([name, value]) => {
+    const before = healthyFacts[name as keyof GatewayFacts];
+    const merge = typeof before === 'object' && before !== null && typeof value === 'object' && value !== null;
+    return [name, merge ? { ...before, ...value } : value];
+  });
+  return { ...healthyFacts, ...(Object.fromEntries(changed) as Partial<GatewayFacts>) };
+}
