@@ -3,7 +3,7 @@ import { request as requestPlainly } from 'node:http';
 import { request as requestSecurely, type RequestOptions } from 'node:https';
 import { EXIT } from './exit.js';
 
-/** Shorter than the timeout of the image's HEALTHCHECK, so that it is told why. */
+/** Shorter than the timeout of the image's HEALTHCHECK, so that Docker shows the reason. */
 const TIMEOUT_MS = 4000;
 /** Who listens on any address also listens on this one. */
 const LOOPBACK = '127.0.0.1';

@@ -25,7 +25,7 @@ describe('a query string', () => {
     expect(parse(long)).toEqual(parse(long));
   });
 
-  it('of strangers, however many, leaves at most 1000 remembered', () => {
+  it('of anyone, however many there are, leaves at most 1000 remembered', () => {
     const first = parse('first');
     for (let index = 0; index < 1000; index++) parse(`a=${index}`);
     expect(parse('first')).not.toBe(first);

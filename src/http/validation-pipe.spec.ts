@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { toInvalidRequest } from './validation-pipe.js';
+import { GatewayError } from '../errors/gateway-error.js';
+import { toInvalidRequest, ValidationPipe } from './validation-pipe.js';
 
 const schema = z.strictObject({
   size: z.string().regex(/^\d+$/, 'must be a whole number').optional(),
@@ -40,5 +41,44 @@ describe('parameters that are refused', () => {
 
   it('are named without their value', () => {
     expect(JSON.stringify(problemOf({ size: 'hunter2', colour: 'hunter2' }))).not.toContain('hunter2');
+  });
+});
+
+describe('a query that was validated', () => {
+  const counted = () => {
+    let times = 0;
+    const count = (text: string) => {
+      times += 1;
+      return Number(text);
+    };
+    const sized = z.strictObject({ size: z.string().transform(count) });
+    return { sized, times: () => times };
+  };
+  const pipe = new ValidationPipe();
+  const frozen = Object.freeze({ size: '1' });
+
+  it('is validated once, by its object and the schema, and its result is frozen', () => {
+    const [one, other] = [counted(), counted()];
+    const first = pipe.transform(frozen, { type: 'query', schema: one.sized });
+    expect(pipe.transform(frozen, { type: 'query', schema: one.sized })).toBe(first);
+    expect([first, Object.isFrozen(first), one.times()]).toEqual([{ size: 1 }, true, 1]);
+    pipe.transform(frozen, { type: 'query', schema: other.sized });
+    expect(other.times()).toBe(1);
+  });
+
+  it.each([
+    ['an object that may change', 'query', { size: '1' }],
+    ['a body', 'body', frozen],
+  ] as const)('the negative case: %s is validated each time', (_name, type, value) => {
+    const { sized, times } = counted();
+    for (let round = 0; round < 3; round++) pipe.transform(value, { type, schema: sized });
+    expect(times()).toBe(3);
+  });
+
+  it('the negative case: a wrong one is refused each time', () => {
+    const wrong = Object.freeze({ colour: '1' });
+    for (let round = 0; round < 2; round++) {
+      expect(() => pipe.transform(wrong, { type: 'query', schema: counted().sized })).toThrow(GatewayError);
+    }
   });
 });

@@ -22,7 +22,7 @@ export interface RequestFields {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Created by the HTTP edge for every request; each component adds the fields that it knows. */
+    /** Created by the access log for every request; each component adds the fields that it knows. */
     logFields: RequestFields;
   }
 }

@@ -155,21 +155,48 @@ describe('a module with a global guard, interceptor and filter', () => {
   });
 });
 
-it('middleware of a module that throws is answered with a problem document', async () => {
-  @Module({})
-  class RefusingModule {
-    configure(consumer: MiddlewareConsumer): void {
-      consumer
-        .apply(() => {
-          throw new ForbiddenException();
-        })
-        .forRoutes('*all');
+describe('middleware of a module', () => {
+  const startWith = async (use: (request: unknown, response: unknown, next: () => void) => unknown) => {
+    @Module({})
+    class RefusingModule {
+      configure(consumer: MiddlewareConsumer): void {
+        consumer.apply(use).forRoutes('*all');
+      }
     }
-  }
-  Module({ imports: [RefusingModule] })(AppModule);
-  const gateway = await startGateway(bank);
-  Reflect.deleteMetadata('imports', AppModule);
-  expectProblem(await gateway.get(PATH), 403, 'client-not-allowed');
+    Module({ imports: [RefusingModule] })(AppModule);
+    const gateway = await startGateway(bank);
+    Reflect.deleteMetadata('imports', AppModule);
+    return gateway;
+  };
+  const refuse = () => {
+    throw new ForbiddenException();
+  };
+
+  it.each([
+    ['at once', refuse],
+    ['later', async () => Promise.resolve().then(refuse)],
+  ])('that throws %s is answered with a problem document, the usual headers and a log line', async (_name, use) => {
+    const gateway = await startWith(use);
+    const answer = await gateway.get(PATH, { 'x-request-id': 'mine' });
+    expectProblem(answer, 403, 'client-not-allowed');
+    expect(answer.headers).toMatchObject({ 'x-request-id': 'mine', 'x-content-type-options': 'nosniff' });
+    await until(() => gateway.events('request').length === 1);
+    expect(gateway.events('request')[0]).toMatchObject({ status: 403, code: 'client-not-allowed' });
+  });
+
+  it('that throws after it has passed the request on takes no answer away', async () => {
+    const gateway = await startWith((_request, _response, next) => {
+      next();
+      refuse();
+    });
+    for (let round = 0; round < 5; round++) expect([200, 403]).toContain((await gateway.get(PATH)).status);
+    expect((await gateway.get('/health/live')).status).toBeLessThan(500);
+  });
+
+  it('the negative case: that passes it on changes nothing', async () => {
+    const gateway = await startWith((_request, _response, next) => next());
+    expect((await gateway.get(PATH)).status).toBe(200);
+  });
 });
 
 describe('a controller that is added', () => {

@@ -8,7 +8,7 @@ import { describe, expect, it } from '@jest/globals';
 import { bankForFile, holdAccounts } from '../support/bank-for-file.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { connectionsOf } from '../support/common-conditions.js';
-import { get, startGateway } from '../support/gateway.js';
+import { call, get, startGateway } from '../support/gateway.js';
 import { programEnvironment, startProgram } from '../support/program.js';
 import { start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
@@ -59,6 +59,26 @@ describe('stopping', () => {
       { status: 'down', code: 'stopping', owner: 'operator' },
     ]);
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    await closed;
+  });
+
+  it('resets no kept connection: from the signal on, each answer ends its connection', async () => {
+    const gateway = await startGateway(bank, { SHUTDOWN_DELAY_MS: '2000' });
+    await gateway.get('/api/v1/accounts');
+    const agent = new Agent({ keepAlive: true });
+    let answers = 0;
+    /** Calls until an answer ends the connection, as a caller does who then goes to another instance. */
+    const callUntilClosed = async (): Promise<number> => {
+      const { status, headers } = await call(`${gateway.url}/api/v1/accounts`, { agent });
+      answers += 1;
+      expect(status).toBe(200);
+      return headers.connection === 'close' ? 1 : callUntilClosed();
+    };
+    const callers = Promise.all(Array.from({ length: 20 }, callUntilClosed));
+    await until(() => answers > 200);
+    const closed = gateway.close();
+    expect(await callers).toHaveLength(20);
+    expect(Object.keys(agent.freeSockets)).toEqual([]);
     await closed;
   });
 

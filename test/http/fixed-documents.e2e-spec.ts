@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createHook } from 'node:async_hooks';
+import { beforeAll, expect, it } from '@jest/globals';
+import { bankForFile } from '../support/bank-for-file.js';
+import { connectionsOf } from '../support/common-conditions.js';
+import { get, startGateway, type Gateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
+
+const bank = await bankForFile();
+const MB = 1024 * 1024;
+const CONNECTIONS = 300;
+const REQUESTS = 8;
+
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway(bank);
+});
+
+/** Asks for a document on a connection of its own, 8 times in a row, again and again. Returns the bytes that came. */
+async function ask(path: string, rounds: number): Promise<number> {
+  const socket = connect({ port: gateway.port, host: '127.0.0.1' });
+  let [bytes, answers] = [0, 0];
+  socket.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    answers += chunk.toString('latin1').split('HTTP/1.1 200 ').length - 1;
+  });
+  for (let round = 1; round <= rounds; round++) {
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: br\r\n\r\n`.repeat(REQUESTS));
+    const wanted = round * REQUESTS;
+    await until(() => answers >= wanted);
+  }
+  socket.destroy();
+  await once(socket, 'close');
+  return bytes;
+}
+
+/** Counts the compressors that are created from here until the returned function is called. */
+function countCompressors(): () => number {
+  let count = 0;
+  const hook = createHook({ init: (_id, type) => void (count += Number(type === 'ZLIB')) }).enable();
+  return () => {
+    hook.disable();
+    return count;
+  };
+}
+
+it('the negative case: a download is compressed for its request', async () => {
+  const compressors = countCompressors();
+  await get(`${gateway.url}/api/v1/accounts?format=csv`, { 'accept-encoding': 'br' });
+  expect(compressors()).toBe(1);
+});
+
+it.each(['/openapi.json', '/docs', '/docs/guide', '/problems', '/'])(
+  '%s on 300 connections at once: nothing is compressed for a request, and memory stays as it was',
+  async (path) => {
+    const asked = { 'accept-encoding': 'br' };
+    expect((await get(`${gateway.url}${path}`, asked)).headers['content-encoding']).toBe('br');
+    const compressors = countCompressors();
+    const before = process.memoryUsage().external;
+    let most = 0;
+    const looks = setInterval(() => (most = Math.max(most, process.memoryUsage().external - before)), 20);
+    await Promise.all(Array.from({ length: CONNECTIONS }, () => ask(path, 2)));
+    clearInterval(looks);
+    expect(compressors()).toBe(0);
+    // a compressor takes half a megabyte
+    expect(most).toBeLessThan(100 * MB);
+    await until(async () => (await connectionsOf(gateway)) === 0);
+  },
+);
