@@ -104,14 +104,28 @@ async function buildInto(directory: string): Promise<void> {
   packClient(join(directory, 'client'));
   if (flags.sbom) writeFileSync(join(directory, 'sbom.cdx.json'), createSbom());
   cpSync(join(ROOT, 'docs'), join(directory, 'guide'), { recursive: true });
-  const styles = ['palette', 'documents'].map((name) => join(ROOT, `src/pages/console/web/styles/${name}.css`));
-  writeFileSync(join(directory, 'guide.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'));
+  await buildDocumentFiles(directory);
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(modules, ['preact'], ROOT));
   // what is in dist/*.js are ES modules, wherever it is copied
   writeFileSync(
     join(directory, 'package.json'),
     `${JSON.stringify({ name: 'accounts-gateway', version, type: 'module' })}\n`,
   );
+}
+
+/** The style and the script of the pages that the server renders. */
+async function buildDocumentFiles(directory: string): Promise<void> {
+  const web = join(ROOT, 'src/pages/console/web');
+  const styles = ['palette', 'header', 'documents'].map((name) => join(web, `styles/${name}.css`));
+  writeFileSync(join(directory, 'guide.css'), styles.map((file) => readFileSync(file, 'utf8')).join('\n'));
+  const script = await rolldown({ cwd: ROOT, platform: 'browser', input: { guide: join(web, 'documents/main.ts') } });
+  await script.write({
+    dir: directory,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    codeSplitting: false,
+    minify: true,
+  });
 }
 
 /** The typed client as a package, which the gateway serves so that web apps can install it by its address. */

@@ -86,6 +86,10 @@ const bank = {
       'Highest TLS version to the bank. Use `1.2` if the bank asks for the client certificate after the handshake.',
     example: '1.2',
   }),
+  BANK_SUPPORT: optional(kinds.shortText(120), {
+    meaning: "How to reach the bank's service desk. The status page shows it where the bank must act.",
+    example: "'Service desk, +45 70 10 00 00'",
+  }),
 };
 
 const calls = {
@@ -129,6 +133,12 @@ const egress = {
     meaning: "Source address of calls to the bank. If the machine has several, use the one on the bank's allowlist.",
     example: '192.0.2.10',
     unset: 'chosen by the system',
+  }),
+  EGRESS_PUBLIC_ADDRESS: optional(kinds.ipAddress, {
+    meaning:
+      'The address that the bank sees. The status page shows it where the allowlist may be the cause, and in the report for the bank.',
+    example: '203.0.113.7',
+    unset: 'not shown: the gateway does not guess it',
   }),
 };
 

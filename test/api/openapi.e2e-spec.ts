@@ -131,7 +131,7 @@ describe('answers are as the OpenAPI says', () => {
     gateway.app.get(RecentHistory, { strict: false }).endPoint();
     const { json: recent } = await gateway.get('/health/recent');
     expect(faults(recent, schemaOf('/health/recent', '200'))).toEqual([]);
-    expect(recent.points.at(-1)).toMatchObject({ errors: 0, stale: false });
+    expect(recent.points.at(-1)).toMatchObject({ errors: 0, stale: 0 });
   });
 
   it('/problems as JSON for who asks for it, as a page for all others', async () => {

@@ -8,8 +8,8 @@ export interface Tab {
 
 const WATCH_POLICY = `addEventListener('securitypolicyviolation', (event) => console.error('CSP: ' + event.violatedDirective))`;
 
-/** Opens the page of the gateway at `url`. */
-export async function openPage(context: BrowserContext, url: string, search = ''): Promise<Tab> {
+/** Opens a page of the gateway at `url`, Status without a path. */
+export async function openPage(context: BrowserContext, url: string, path = ''): Promise<Tab> {
   const page = await context.newPage();
   const wrongs: string[] = [];
   page.on('pageerror', (error) => wrongs.push(error.message));
@@ -23,7 +23,7 @@ export async function openPage(context: BrowserContext, url: string, search = ''
     if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) wrongs.push(request.url());
   });
   await page.addInitScript(WATCH_POLICY);
-  await page.goto(`${url}/${search}`);
+  await page.goto(`${url}/${path}`);
   return { page, wrongs };
 }
 

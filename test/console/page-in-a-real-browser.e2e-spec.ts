@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { brotliCompressSync } from 'node:zlib';
 import AxeBuilder from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { AppModule } from '../../src/app.module.js';
 import { Clock } from '../../src/time/clock.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import type { Account } from '../../client/src/index.js';
 import { startBrowser } from '../support/client-pages.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { start } from '../support/sandbox.js';
@@ -29,7 +31,7 @@ describeWithChromium('the console page in a real browser', () => {
   beforeAll(async () => {
     browser = await startBrowser();
     bank = await start();
-    const env = { SNAPSHOT_FRESH_MS: String(FRESH_MS) };
+    const env = { SNAPSHOT_FRESH_MS: String(FRESH_MS), SNAPSHOT_SOFT_TIMEOUT_MS: '1000' };
     gateway = await startGateway(bank, env, new Clock(), bank.control);
     await gateway.get('/api/v1/accounts');
   });
@@ -48,7 +50,9 @@ describeWithChromium('the console page in a real browser', () => {
     gateway.app.get(AppModule).reload();
   };
 
-  const open = (search = '') => openPage(context, gateway.url, search);
+  const open = (search = '') => openPage(context, gateway.url, `accounts${search}`);
+  const openStatus = (url = gateway.url) => openPage(context, url);
+  const headline = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
   const settled = (page: Page) => rowsOf(page).first().waitFor();
   const searchOf = (page: Page) => new URL(page.url()).search;
   async function faultsIn(page: Page): Promise<string[]> {
@@ -59,41 +63,103 @@ describeWithChromium('the console page in a real browser', () => {
   }
   const turn = (page: Page, name: string) => page.getByRole('switch', { name }).click();
 
-  it('when all is well, the first screen shows it without a click; nothing moves, and nothing ticks but the clock', async () => {
-    const { page, wrongs } = await open();
-    await settled(page);
-    await page.getByRole('heading', { name: 'Operational' }).waitFor();
-    await page.getByText('1–25 of 120 in all').waitFor();
-    await page.locator('.totals').getByText('Includes').waitFor();
+  it('when all is well, Status shows it without a click; nothing moves, and nothing ticks but the clock', async () => {
+    await gateway.get('/api/v1/accounts', { 'x-client-name': 'treasury' });
+    const { page, wrongs } = await openStatus();
+    await headline(page, 'Operational');
+    await page.locator('.apps tbody tr', { hasText: 'treasury' }).waitFor();
     const shown = await page.locator('body').innerText();
-    for (const text of ['Made-up accounts', 'SANDBOX', '127.0.0.1', hostname(), '120 accounts', 'days left', 'UTC']) {
+    for (const text of [
+      'Made-up accounts',
+      'SANDBOX',
+      '127.0.0.1',
+      hostname(),
+      '120 accounts',
+      'renew the certificate by',
+      'UTC',
+    ]) {
       expect(shown).toContain(text);
     }
-    expect(await page.locator('.totals tbody tr').count()).toBe(6);
-    await page.getByRole('button', { name: '6 more' }).click();
-    expect(await page.locator('.totals tbody tr').count()).toBe(12);
-    expect(await page.locator('.minutes > *').count()).toBe(60);
-    expect(await page.locator('.charts figure').count()).toBe(3);
+    expect(shown).not.toContain('console');
+    expect(await page.locator('.minutes g').count()).toBe(60);
     expect(await pathOf(page)).toEqual(Array<string>(6).fill('ok'));
     expect(await page.locator('.incident').count()).toBe(0);
     expect(await page.title()).toBe('Accounts gateway');
-    const still = () => page.locator('.operational, .path, .totals, #accounts').allInnerTexts();
+    const still = () => page.locator('.well, .path, .minutes').allInnerTexts();
     const [before, clock] = [await still(), await page.locator('.clock').innerText()];
     await until(async () => (await page.locator('.clock').innerText()) !== clock);
     expect(await still()).toEqual(before);
     expect(wrongs).toEqual([]);
   });
 
-  it('axe has nothing to find, light and dark, with an account open and with an incident', async () => {
+  it('Status shows no name, IBAN or amount of an account, and loads no code that would; its search leads there', async () => {
+    const page = await context.newPage();
+    const loaded: { url: string; text: string }[] = [];
+    page.on('response', async (response) => {
+      const text = await response.text().catch(() => '');
+      loaded.push({ url: new URL(response.url()).pathname, text });
+    });
+    await page.goto(gateway.url);
+    await headline(page, 'Operational');
+    await page.locator('.apps, .half p').first().waitFor();
+    const { json } = await gateway.get('/api/v1/accounts?pageSize=1000');
+    const shown = await page.locator('html').innerHTML();
+    for (const { name, iban, balances } of json.accounts as Account[]) {
+      const amounts = balances.map(({ current }) => current).filter((text) => text && text.length > 4);
+      for (const text of [name, iban, ...amounts]) if (text) expect(shown).not.toContain(text);
+    }
+    expect(loaded.filter(({ url }) => url.startsWith('/api/'))).toEqual([]);
+    const files = loaded.filter(({ url }) => url.startsWith('/assets/'));
+    const bytes = files.reduce((sum, { text }) => sum + brotliCompressSync(text).length, 0);
+    expect(bytes).toBeLessThan(40_000);
+    expect(files.some(({ url }) => url.includes('accounts'))).toBe(false);
+    await page.getByRole('searchbox').fill(' nordlys ');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/accounts?q=nordlys');
+    await page.getByText(/\d+ found/).waitFor();
+  });
+
+  it.each([[undefined], ['Bank down']])('Status is one screen at 1280 × 800, with the switches: %s', async (broken) => {
+    for (const name of ['treasury', 'erp-sync', 'customer-portal', 'reports', 'sixth']) {
+      await gateway.get('/api/v1/accounts', { 'x-client-name': name });
+    }
+    const { page } = await openStatus();
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await headline(page, 'Operational');
+    if (broken) await turn(page, broken);
+    if (broken) await page.getByText('Do now').waitFor();
+    await page.locator('.apps tbody tr').nth(3).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(800);
+    expect((await page.locator('#sandbox').boundingBox())?.height).toBeLessThan(100);
+  });
+
+  it('Accounts has totals by currency with what they include, and the list', async () => {
+    const { page, wrongs } = await open();
+    await settled(page);
+    await page.getByText('1–25 of 120 in all').waitFor();
+    await page.locator('.totals').getByText('Includes').waitFor();
+    expect(await page.locator('.totals tbody tr').count()).toBe(6);
+    await page.getByRole('button', { name: '6 more' }).click();
+    expect(await page.locator('.totals tbody tr').count()).toBe(12);
+    expect(wrongs).toEqual([]);
+  });
+
+  it('axe has nothing to find, light and dark, in Accounts with one open, and in Status with an incident', async () => {
     // few rows: axe takes its time for each
     const { page } = await open('?currency=GBP');
     await rowsOf(page).first().click();
     await page.locator('.facts').waitFor();
     expect(await faultsIn(page)).toEqual([]);
-    await turn(page, 'Bank down');
-    await page.getByText('Who acts').waitFor();
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await faultsIn(page)).toEqual([]);
+    const { page: status } = await openStatus();
+    await headline(status, 'Operational');
+    expect(await faultsIn(status)).toEqual([]);
+    await turn(status, 'Bank down');
+    await status.getByText('Do now').waitFor();
+    expect(await faultsIn(status)).toEqual([]);
+    await status.emulateMedia({ colorScheme: 'dark' });
+    expect(await faultsIn(status)).toEqual([]);
   });
 
   it.each(['/docs', '/problems', '/problems/bank-error', '/docs/guide/concepts'])(
@@ -108,18 +174,56 @@ describeWithChromium('the console page in a real browser', () => {
     },
   );
 
-  /** A gateway in this state, and its page, on which nothing is cut at any width. */
+  it.each(['/', '/accounts', '/docs', '/docs/guide', '/problems', '/problems/bank-error', '/none'])(
+    '%s has the header of every page: name, icon, links, and what this gateway is',
+    async (path) => {
+      const page = await context.newPage();
+      await page.goto(`${gateway.url}${path}`);
+      await page.locator('.environment', { hasText: 'Sandbox' }).waitFor();
+      expect(await page.locator('.house').innerText()).toBe('Accounts gateway');
+      expect(await page.locator('.top nav a').allInnerTexts()).toEqual([
+        'Status',
+        'Accounts',
+        'API',
+        'Guide',
+        'Errors',
+      ]);
+      expect(await page.locator('.gateway').innerText()).toMatch(/^127\.0\.0\.1:\d+ · .+ · v\d/);
+      expect(await page.locator('.clock').innerText()).toMatch(/^\d\d:\d\d:\d\d UTC$/);
+      expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg/);
+      await page.locator('#sandbox', { hasText: 'Made-up accounts' }).waitFor();
+    },
+  );
+
+  it("documents have the reader's own address in their commands, and a button that copies them", async () => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page, wrongs } = await openPage(context, gateway.url, 'docs');
+    const command = page.locator('.copyable', { hasText: 'curl' }).first();
+    expect(await command.locator('pre').innerText()).toContain(`curl ${gateway.url}/api/v1/accounts`);
+    await command.getByRole('button', { name: 'Copy' }).click();
+    await command.getByText('Copied').waitFor();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(gateway.url);
+    expect(wrongs).toEqual([]);
+  });
+
+  /** A gateway in this state, and its pages, on which nothing is cut at any width. */
   async function openState(state: keyof typeof PAGE_STATES) {
     const { arrange, path }: PageState = PAGE_STATES[state];
-    const tab = await openPage(context, (await arrange()).url);
-    await settled(tab.page);
-    await tab.page.locator('.totals :is(td, p)').first().waitFor();
-    expect(await pathOf(tab.page)).toEqual(path);
-    for (const width of WIDTHS) {
-      await tab.page.setViewportSize({ width, height: 900 });
-      expect(await layoutOf(tab.page)).toEqual({ width, cut: [] });
+    const { url, get: call } = await arrange();
+    for (const name of ['customer-portal', 'erp-sync']) await call('/api/v1/accounts', { 'x-client-name': name });
+    const status = await openPage(context, url);
+    await status.page.locator('.apps tbody tr').nth(2).waitFor();
+    expect(await pathOf(status.page)).toEqual(path);
+    const accounts = await openPage(context, url, 'accounts');
+    await settled(accounts.page);
+    await accounts.page.locator('.totals :is(td, p)').first().waitFor();
+    for (const { page } of [status, accounts]) {
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await layoutOf(page)).toEqual({ width, cut: [] });
+      }
     }
-    return tab;
+    return { ...accounts, wrongs: [...status.wrongs, ...accounts.wrongs] };
   }
 
   it('nothing is cut at any width, with an incident', async () => {
@@ -130,8 +234,8 @@ describeWithChromium('the console page in a real browser', () => {
     const { page, wrongs } = await openState('names are hostile and amounts long');
     expect(await page.getByText(HOSTILE.name, { exact: true }).count()).toBe(1);
     expect(await page.locator('.owner bdi').first().textContent()).toBe(HOSTILE.owner);
-    expect(await page.locator('#app img, #app script, #app table b').count()).toBe(0);
-    expect(await page.title()).toBe('Accounts gateway');
+    expect(await page.locator('main img, main script, main table b').count()).toBe(0);
+    expect(await page.title()).toBe('Accounts · Accounts gateway');
     const row = page.locator('tr', { hasText: 'javascript:' });
     expect(await row.locator('.c-current .amount').textContent()).toBe(HOSTILE.current);
     expect(await row.locator('.c-today .amount').textContent()).toBe('-0.01');
@@ -145,20 +249,41 @@ describeWithChromium('the console page in a real browser', () => {
   it('of a gateway that is gone: what was shown stays, a search filters it, counters stop; then it goes on', async () => {
     const env = { PORT: String(await closedPort()), SNAPSHOT_FRESH_MS: String(FRESH_MS) };
     const first = await startGateway(bank, env);
-    await first.get('/api/v1/accounts');
-    const { page } = await openPage(context, first.url);
+    await first.get('/api/v1/accounts', { 'x-client-name': 'treasury' });
+    const { page } = await openPage(context, first.url, 'accounts');
     await settled(page);
-    const before = await pathOf(page);
+    const { page: status } = await openStatus(first.url);
+    await status.locator('.apps tbody tr').waitFor();
     await first.close();
-    await page.getByRole('heading', { name: 'The gateway does not answer.' }).waitFor();
-    expect([await rowsOf(page).count(), await pathOf(page)]).toEqual([25, before]);
-    expect(await page.evaluate(`getComputedStyle(document.querySelector('.gone .shown')).opacity`)).toBe('0.55');
+    await headline(status, 'The gateway does not answer.');
+    expect(await pathOf(status)).toEqual(Array<string>(6).fill('unknown'));
+    expect(await status.locator('.apps tbody tr').count()).toBe(1);
+    expect(await status.evaluate(`getComputedStyle(document.querySelector('.gone .shown')).opacity`)).toBe('0.55');
+    await page.getByText(/^The gateway has not answered since/).waitFor();
+    expect(await rowsOf(page).count()).toBe(25);
     await page.locator('#search').fill('nordlys');
     await page.getByText(/^\d+ of the 25 accounts shown before; the gateway does not answer$/).waitFor();
     expect(await page.locator('.totals tbody tr').count()).toBe(6);
     await page.locator('#search').fill('');
     await startGateway(bank, env);
-    await page.getByRole('heading', { name: 'Operational' }).waitFor();
+    await headline(status, 'Operational');
+    await page.getByText(/^The gateway has not answered since/).waitFor({ state: 'hidden' });
+  });
+
+  it('no amount stays when its snapshot has expired, whether the bank fails or the gateway is gone', async () => {
+    const env = { SNAPSHOT_FRESH_MS: '500', SNAPSHOT_MAX_AGE_MS: '4000' };
+    const short = await startGateway(bank, env);
+    await short.get('/api/v1/accounts');
+    const { page } = await openPage(context, short.url, 'accounts');
+    await settled(page);
+    bank.control.patch({ failNext: { endpoint: 'accounts', times: 1_000_000, with: '503' } });
+    await page.getByText(/The balances expired at/).waitFor();
+    expect(await page.locator('.amount').count()).toBe(0);
+    bank.control.reset();
+    await settled(page);
+    await short.close();
+    await page.getByText(/^The gateway has not answered since .* The balances expired at/).waitFor();
+    expect(await page.locator('.amount').count()).toBe(0);
   });
 
   it('the keyboard leads past the head, to the search, through the accounts, into one and back', async () => {
@@ -166,9 +291,9 @@ describeWithChromium('the console page in a real browser', () => {
     await settled(page);
     const focused = () => page.evaluate('document.activeElement.textContent || document.activeElement.id');
     await page.keyboard.press('Tab');
-    expect(await focused()).toBe('Skip to the accounts');
+    expect(await focused()).toBe('Skip to the content');
     await page.keyboard.press('Enter');
-    expect(await page.evaluate('document.activeElement.id')).toBe('accounts');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
     await page.keyboard.press('/');
     expect(await focused()).toBe('search');
     await page.keyboard.type('client funds');
@@ -236,10 +361,10 @@ describeWithChromium('the console page in a real browser', () => {
     it('is not trusted: what is not there is named, with a way back', async () => {
       const { page } = await open('?account=none');
       await page.getByText('No account to show').waitFor();
-      await page.goto(`${gateway.url}/?pageNumber=99`);
+      await page.goto(`${gateway.url}/accounts?pageNumber=99`);
       await page.getByRole('button', { name: 'To the first page' }).click();
       await page.getByText('1–25 of 120 in all').waitFor();
-      await page.goto(`${gateway.url}/?q=zzzzzz`);
+      await page.goto(`${gateway.url}/accounts?q=zzzzzz`);
       await page.getByRole('button', { name: 'Show all accounts' }).click();
       await page.getByText('1–25 of 120 in all').waitFor();
     });
@@ -270,44 +395,58 @@ describeWithChromium('the console page in a real browser', () => {
   });
 
   describe('an incident', () => {
-    it('is impact, who acts and what to do, within a second; the path ends where it is broken; all goes again', async () => {
+    it('is what apps get, who acts and what to do, within seconds; all goes again', async () => {
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-      const { page } = await open();
-      await settled(page);
+      const { page } = await openStatus();
+      await headline(page, 'Operational');
       await turn(page, 'Bank down');
-      await page.getByRole('heading', { name: /^Your apps still get data, \d+ seconds? old\.$/ }).waitFor();
+      await headline(page, /^Apps get the copy of \d\d:\d\d:\d\d\. At \d\d:\d\d:\d\d every call fails\.$/);
       const card = page.locator('.incident');
-      await until(async () => /next attempt|trying now/.test(await card.innerText()));
+      await until(async () => /next (in|one now)/.test(await card.innerText()));
       const text = await card.innerText();
-      for (const part of ['The bank', 'since', 'It expires in', 'After that every call fails'])
+      for (const part of ['The bank answers', '503', 'since', 'until calls fail with 503'])
         expect(text).toContain(part);
       expect(await card.getByRole('link', { name: 'Runbook' }).getAttribute('href')).toBe('/problems/bank-error');
       expect(await card.getByRole('meter').getAttribute('aria-valuemax')).toBe('300');
-      await page.locator('.hop-main', { hasText: 'bank-error' }).waitFor();
-      await page.locator('.totals .stale').waitFor();
+      await page.locator('.hop-main', { hasText: '503 since' }).waitFor();
       await until(async () => (await page.title()).endsWith('· Accounts gateway'));
-      await page.getByRole('button', { name: 'Copy message' }).click();
+      await page.getByRole('button', { name: 'Copy report' }).click();
       await card.getByText('Copied').waitFor();
-      const message = await page.evaluate<string>('navigator.clipboard.readText()');
-      expect(message).toMatch(/Cause +bank-error\n/);
-      expect(message).toMatch(/Thumbprint +[0-9A-F]{40} \(SHA-1\)/);
-      expect(message).toMatch(/Since +\d{4}-/);
-      expect(await rowsOf(page).count()).toBe(25);
+      const report = await page.evaluate<string>('navigator.clipboard.readText()');
+      expect(report).toMatch(/What we got +The \w+ \w+ answered 503\.\n/);
+      expect(report).toMatch(/Its thumbprint +[0-9A-F]{40} \(SHA-1\)/);
+      await page.getByRole('button', { name: 'Copy note' }).click();
+      await until(async () => (await page.evaluate<string>('navigator.clipboard.readText()')) !== report);
       await turn(page, 'Bank down');
       gateway.app.get(AppModule).reload();
-      await page.getByRole('heading', { name: 'Operational' }).waitFor();
+      await headline(page, 'Operational');
       expect(await page.title()).toBe('Accounts gateway');
+    });
+
+    it.each([
+      ['Bank slow', /^Apps get the copy of/],
+      ['Wrong password', /^Apps get the copy of/],
+      ['No accounts granted', /^All calls have failed with 502/],
+      ['Not on the allowlist', /^Apps get the copy of/],
+      ['Empty list', 'Apps get an empty list of accounts.'],
+    ])('of the switch %s shows within seconds; Reset ends it', async (name, sentence) => {
+      const { page } = await openStatus();
+      await headline(page, 'Operational');
+      await turn(page, name);
+      await headline(page, sentence);
+      await page.getByRole('button', { name: 'Reset' }).click();
+      await until(() => Promise.resolve(bank.control.state.failNext.length === 0));
+      gateway.app.get(AppModule).reload();
+      await headline(page, 'Operational');
     });
 
     it('that takes the grant takes the accounts off the screen; Reset brings them back', async () => {
       const { page } = await open();
       await settled(page);
       await turn(page, 'No accounts granted');
-      await page.getByRole('heading', { name: 'All calls fail with 502' }).waitFor();
       await until(async () => (await rowsOf(page).count()) === 0);
       await page.getByRole('button', { name: 'Reset' }).click();
       gateway.app.get(AppModule).reload();
-      await page.getByRole('heading', { name: 'Operational' }).waitFor();
       await page.getByText('1–25 of 120 in all').waitFor();
     });
   });

@@ -24,7 +24,8 @@ export interface PageState {
   readonly path: readonly Level[];
 }
 
-const STALE = /^Your apps still get data, \d+ seconds? old\.$/;
+const COPY = /^Apps get the copy of \d\d:\d\d:\d\d\. At \d\d:\d\d:\d\d every call fails\.$/;
+const failing = (status: number) => new RegExp(`^All calls have failed with ${status} since \\d\\d:\\d\\d:\\d\\d\\.$`);
 const WELL = { sentence: 'Operational', path: Array<Level>(6).fill('ok') };
 
 /** Each state that the page can be in, but for a gateway that is gone. */
@@ -32,19 +33,19 @@ export const PAGE_STATES = {
   'all is well': { arrange: async (hour) => read(await start(), {}, hour), ...WELL },
   'the bank fails': {
     arrange: (hour) => broken(FAILING, 'bank-error', {}, hour),
-    sentence: STALE,
+    sentence: COPY,
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
   },
   'the copy has expired': {
     arrange: (hour) => broken(FAILING, '"status":"error"', { SNAPSHOT_MAX_AGE_MS: '2000' }, hour),
-    sentence: /^All calls fail with 503 since \d\d:\d\d:\d\d\.$/,
+    sentence: failing(503),
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'bad', 'bad', 'bad'],
   },
   'the bank is slow': {
     arrange: () => broken({ latencyMs: 8000 }, 'bank-slow', { SNAPSHOT_SOFT_TIMEOUT_MS: '100' }),
-    sentence: STALE,
+    sentence: COPY,
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
   },
@@ -55,13 +56,13 @@ export const PAGE_STATES = {
       await bank.close();
       return untilHealth(gateway, 'bank-unreachable');
     },
-    sentence: STALE,
+    sentence: COPY,
     owner: 'network',
     path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
   },
   'no accounts are granted': {
     arrange: () => broken({ grantAccess: false }, 'access-not-granted'),
-    sentence: /^All calls fail with 502/,
+    sentence: failing(502),
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'bad', 'unknown', 'bad'],
   },
@@ -70,7 +71,7 @@ export const PAGE_STATES = {
       const refused = { endpoint: 'accounts', with: '401' };
       return broken({ allowedIps: ['203.0.113.1'], failNext: refused }, 'address-not-allowed');
     },
-    sentence: STALE,
+    sentence: COPY,
     owner: 'operator',
     path: ['ok', 'ok', 'bad', 'unknown', 'warn', 'warn'],
   },
@@ -79,29 +80,83 @@ export const PAGE_STATES = {
       const wrong = { BANK_PASSWORD_FILE: '', BANK_PASSWORD: 'not-this-one' };
       return untilHealth(await read(await start(), wrong), 'credentials-rejected');
     },
-    sentence: /^All calls fail with 502/,
+    sentence: failing(502),
     owner: 'operator',
     path: ['ok', 'ok', 'bad', 'unknown', 'unknown', 'bad'],
   },
   'the certificate ends in 3 days': {
     arrange: (hour) => certificateUntil(3.5 * DAY_MS, hour),
-    sentence: 'Your apps get current data.',
+    sentence: /^Apps get current data until \d+ \w+ \d{4}, \d\d:\d\d UTC\.$/,
     owner: 'operator',
     path: ['warn', 'ok', 'ok', 'ok', 'ok', 'ok'],
   },
   'the certificate has expired': {
     arrange: () => certificateUntil(-DAY_MS),
-    sentence: /^All calls fail with 503/,
+    sentence: /^All calls have failed with 503 since \d+ \w+, \d\d:\d\d:\d\d\.$/,
     owner: 'operator',
     path: ['bad', 'unknown', 'unknown', 'unknown', 'unknown', 'bad'],
   },
   'the bank no longer lists accounts': {
     arrange: () => broken({ accounts: 0 }, 'accounts-emptied'),
-    sentence: 'Your apps get an empty list of accounts.',
+    sentence: 'Apps get an empty list of accounts.',
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'ok', 'warn', 'bad'],
   },
-  'there never were accounts': { arrange: async () => read(await start({ SANDBOX_ACCOUNTS: 0 })), ...WELL },
+  'there never were accounts': {
+    arrange: async () => read(await start({ SANDBOX_ACCOUNTS: 0 })),
+    sentence: 'Apps get an empty list of accounts.',
+    owner: 'bank',
+    path: ['ok', 'ok', 'ok', 'ok', 'warn', 'bad'],
+  },
+  'the empty list is a copy': {
+    arrange: async () => {
+      const bank = await start({ SANDBOX_ACCOUNTS: 0 });
+      const gateway = await read(bank, SHORT, false, LATER_MS);
+      bank.control.patch(FAILING);
+      return untilHealth(gateway, 'bank-error');
+    },
+    sentence: /^Apps get an empty list, the copy of \d\d:\d\d:\d\d\. At \d\d:\d\d:\d\d every call fails\.$/,
+    owner: 'bank',
+    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'bad'],
+  },
+  'the bank fails, and data is still current': {
+    arrange: async () => {
+      const bank = await start();
+      const gateway = await read(bank, {}, false, LATER_MS);
+      bank.control.patch(FAILING);
+      await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
+      return untilHealth(gateway, 'bank-error');
+    },
+    sentence: /^Apps get current data\. At \d\d:\d\d:\d\d every call fails\.$/,
+    owner: 'bank',
+    path: ['ok', 'ok', 'ok', 'warn', 'ok', 'ok'],
+  },
+  'the bank never answered': {
+    arrange: async () => {
+      const bank = await start();
+      bank.control.patch(FAILING);
+      return untilHealth(await startGateway(bank, ENV), 'bank-error');
+    },
+    sentence: failing(503),
+    owner: 'bank',
+    path: ['ok', 'ok', 'ok', 'bad', 'unknown', 'bad'],
+  },
+  'the renewal of the token fails': {
+    arrange: async () => {
+      const bank = await start({ SANDBOX_TOKEN_LIFETIME_SECONDS: 60 });
+      const clock = new MovedClock();
+      clock.advance(-26_000);
+      const gateway = await startGateway(bank, ENV, clock);
+      await gateway.get('/api/v1/accounts');
+      bank.control.patch({ failNext: { endpoint: 'authorize', times: 1_000_000, with: '503' } });
+      // past 80 % of the token's life, and never 30 s from the bank's clock
+      clock.advance(52_500);
+      return untilHealth(gateway, '"code":"bank-error"');
+    },
+    sentence: /^Apps get current data until \d\d:\d\d\.$/,
+    owner: 'bank',
+    path: ['ok', 'ok', 'warn', 'ok', 'ok', 'ok'],
+  },
   'names are hostile and amounts long': { arrange: hostile, ...WELL },
 } satisfies Record<string, PageState>;
 
@@ -114,18 +169,32 @@ export const HOSTILE = {
 
 /** The time between the refresh and what then goes wrong: the snapshot is no longer fresh, and in one state has expired. */
 const LATER_MS = 3000;
+const ENV = {
+  ENVIRONMENT: 'production',
+  BANK_SUPPORT: 'Service desk: +45 70 10 00 00',
+  EGRESS_PUBLIC_ADDRESS: '203.0.113.7',
+};
+/** Callers, and in how many points each has a call. */
+const APPS = [
+  ['treasury', 2],
+  ['erp-sync', 6],
+  ['customer-portal', 1],
+  ['', 3],
+] as const;
 const SHORT = { SNAPSHOT_FRESH_MS: '1000' };
 
 /** A gateway that has read the accounts once, or for an hour, some time before now. */
 async function read(bank: BankAddress, env: Record<string, string> = {}, hour = false, beforeMs = 0): Promise<Gateway> {
   const clock = new MovedClock();
   clock.advance(-beforeMs - (hour ? HOUR_MS : 0));
-  const gateway = await startGateway(bank, { ENVIRONMENT: 'production', ...env }, clock);
+  const gateway = await startGateway(bank, { ...ENV, ...env }, clock);
   await gateway.get('/api/v1/accounts');
   const history = gateway.app.get(RecentHistory);
   for (let point = 0; hour && point < 360; point += 1) {
     clock.advance(HOUR_MS / 360);
-    for (let call = 0; call < 3 + (point % 5); call += 1) await gateway.get('/api/v1/accounts?pageSize=10');
+    for (const [name, every] of APPS) {
+      if (point % every === 0) await gateway.get('/api/v1/accounts?pageSize=10', name ? { 'x-client-name': name } : {});
+    }
     history.endPoint();
   }
   clock.advance(beforeMs);
@@ -174,5 +243,5 @@ async function hostile(): Promise<Gateway> {
     }),
     sampleAccount(3, { friendlyName: 'x'.repeat(2000), ownedByCompanyName: 'y'.repeat(2000) }),
   ]);
-  return read(bank, { ENVIRONMENT: 'x'.repeat(40) });
+  return read(bank, { ENVIRONMENT: 'x'.repeat(40), BANK_SUPPORT: '<b>x</b>'.repeat(15) });
 }

@@ -10,19 +10,21 @@ import { PAGE_STATES, type PageState } from './page-states.js';
 interface Picture {
   readonly name: string;
   readonly state: keyof typeof PAGE_STATES;
+  /** Status without one. */
+  readonly path?: string;
   readonly size: readonly [width: number, height: number];
   readonly colorScheme?: 'light' | 'dark';
   readonly show?: (page: Page) => Promise<void>;
 }
 
 const PICTURES: readonly Picture[] = [
-  { name: 'console', state: 'all is well', size: [1280, 860] },
-  { name: 'console-copy', state: 'the bank fails', size: [1280, 560] },
-  { name: 'console-failing', state: 'the copy has expired', size: [1280, 560] },
-  { name: 'console-certificate', state: 'the certificate ends in 3 days', size: [1280, 390] },
+  { name: 'console', state: 'all is well', size: [1280, 500] },
+  { name: 'console-copy', state: 'the bank fails', size: [1280, 690] },
+  { name: 'console-phone', state: 'the bank fails', size: [360, 740], colorScheme: 'dark' },
   {
     name: 'console-account',
     state: 'all is well',
+    path: 'accounts?q=nordlys&sort=-current',
     size: [1440, 900],
     show: async (page) => {
       await page.locator('.open-account').nth(2).click();
@@ -30,7 +32,6 @@ const PICTURES: readonly Picture[] = [
       await page.evaluate(`document.getElementById('accounts').scrollIntoView()`);
     },
   },
-  { name: 'console-phone', state: 'the bank fails', size: [360, 740], colorScheme: 'dark' },
 ];
 
 prepare();
@@ -38,17 +39,22 @@ if (!hasChromium()) throw new Error('npm run pictures needs chromium (apt-get in
 const browser = await startBrowser();
 for (const [state, pictures] of Map.groupBy(PICTURES, (each) => each.state)) {
   const gateway = await (PAGE_STATES[state] as PageState).arrange(true);
-  for (const { name, size, colorScheme, show } of pictures) {
+  for (const { name, path = '', size, colorScheme, show } of pictures) {
     const context = await browser.newContext({
       viewport: { width: size[0], height: size[1] },
       colorScheme: colorScheme ?? 'light',
       reducedMotion: 'reduce',
     });
     const page = await context.newPage();
-    await page.goto(`${gateway.url}/?sort=-current`);
-    for (const part of ['.totals :is(td, p)', '.minutes', '.events li', '.accounts[aria-busy=false], .notice']) {
-      await page.locator(part).first().waitFor();
-    }
+    await page.goto(`${gateway.url}/${path}`);
+    await page
+      .locator(path === '' ? '.apps tbody tr' : '.accounts[aria-busy=false]')
+      .first()
+      .waitFor();
+    await page
+      .locator(path === '' ? '.events li' : '.totals td')
+      .first()
+      .waitFor();
     await show?.(page);
     await page.screenshot({ path: join('docs', `${name}.png`) });
     await context.close();

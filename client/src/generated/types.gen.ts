@@ -280,6 +280,10 @@ export type EgressHealth = {
      */
     remedy?: string;
     route: string;
+    /**
+     * EGRESS_PUBLIC_ADDRESS
+     */
+    publicAddress: string | null;
 };
 
 export type TokenHealth = {
@@ -337,6 +341,10 @@ export type BankHealth = {
      * of BANK_BASE_URL
      */
     host: string;
+    /**
+     * BANK_SUPPORT
+     */
+    support: string | null;
     lastSuccessAt: string | null;
     /**
      * the last failure; null without one
@@ -505,9 +513,17 @@ export type RecentPoint = {
      */
     at: string;
     /**
-     * of /api/v1
+     * of /api/v1, without those of the console page
      */
     requests: number;
+    /**
+     * those that got current data
+     */
+    current: number;
+    /**
+     * those that got a copy, marked stale
+     */
+    stale: number;
     /**
      * those answered with a 5xx status
      */
@@ -527,10 +543,37 @@ export type RecentPoint = {
      * at the end; null while nothing is cached
      */
     snapshotAgeSeconds: number | null;
+};
+
+export type RecentClient = {
     /**
-     * at the end
+     * X-Client-Name; `none` without one, `other` beyond 50 names
      */
-    stale: boolean;
+    name: string;
+    /**
+     * calls in the last minute
+     */
+    callsPerMinute: number;
+    /**
+     * of the last minute, within 8 %; null without calls
+     */
+    p99Ms: number | null;
+    /**
+     * those that got current data
+     */
+    current: number;
+    /**
+     * those that got a copy, marked stale
+     */
+    stale: number;
+    /**
+     * those answered with a 5xx status
+     */
+    errors: number;
+    /**
+     * the last call
+     */
+    lastAt: string;
 };
 
 export type RecentEvent = {
@@ -551,6 +594,10 @@ export type Recent = {
      * the last hour, the oldest first
      */
     points: Array<RecentPoint>;
+    /**
+     * the callers of the last hour, the busiest first
+     */
+    clients: Array<RecentClient>;
     /**
      * the last notable ones, the oldest first
      */

@@ -57,7 +57,7 @@ export class HealthReport {
     const { asOf, expiresAt, ageMs, accounts, stale } = snapshot;
     return {
       certificate: { subject, thumbprint, notAfter, daysLeft, refused },
-      egress: { route: describeRoutes(this.settings) },
+      egress: { route: describeRoutes(this.settings), publicAddress: this.settings.EGRESS_PUBLIC_ADDRESS ?? null },
       token: {
         state: token.state,
         expiresInSeconds: token.expiresInSeconds,
@@ -66,6 +66,7 @@ export class HealthReport {
       bank: {
         mode: this.settings.mode,
         host: new URL(this.settings.BANK_BASE_URL).host,
+        support: this.settings.BANK_SUPPORT ?? null,
         lastSuccessAt: bank.lastSuccessAt,
         lastError: bank.lastError,
         ...toFailureSeries(facts),

@@ -34,7 +34,10 @@ const parts = {
       .nullable()
       .describe('why newer files were refused; null if none were'),
   }),
-  egress: partOf('Egress', { route: z.string().meta({ example: 'direct' }) }),
+  egress: partOf('Egress', {
+    route: z.string().meta({ example: 'direct' }),
+    publicAddress: z.string().nullable().meta({ example: '203.0.113.7' }).describe('EGRESS_PUBLIC_ADDRESS'),
+  }),
   token: partOf('Token', {
     state: z.string().meta({ example: 'usable' }),
     expiresInSeconds: z.int().nullable().meta({ example: 240 }),
@@ -43,6 +46,7 @@ const parts = {
   bank: partOf('Bank', {
     mode: z.enum(['live', 'sandbox']),
     host: z.string().meta({ example: 'bank.example' }).describe('of BANK_BASE_URL'),
+    support: z.string().nullable().meta({ example: 'Service desk, +45 70 10 00 00' }).describe('BANK_SUPPORT'),
     lastSuccessAt: instant,
     lastError,
     circuit: z.enum(['closed', 'open', 'half-open']).describe('state of the back-off'),

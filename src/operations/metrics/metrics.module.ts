@@ -7,6 +7,7 @@ import { SnapshotModule } from '../../snapshot/snapshot.module.js';
 import { Metrics } from './metrics.js';
 import { MetricsController } from './metrics.controller.js';
 import { RecentController } from './recent.controller.js';
+import { RecentCallers } from './recent-callers.js';
 import { RecentEvents } from './recent-events.js';
 import { RecentHistory } from './recent-history.js';
 import { Exposition } from './exposition.js';
@@ -16,6 +17,6 @@ import { Gauges } from './gauges.js';
 @Module({
   imports: [SnapshotModule, BankModule, AuthModule, HealthModule, SharingModule],
   controllers: [MetricsController, RecentController],
-  providers: [Metrics, Gauges, Exposition, RecentHistory, RecentEvents],
+  providers: [Metrics, Gauges, Exposition, RecentHistory, RecentCallers, RecentEvents],
 })
 export class TelemetryModule {}

@@ -1,8 +1,9 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Activity, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
+import { Activity, type BankCallEnded } from '../../telemetry/activity.js';
 import { Clock } from '../../time/clock.js';
 import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
+import { toRecentCall, type RecentCall } from './recent-call.js';
 import type { RecentPoint } from './recent-schema.js';
 
 export const EVERY_SECONDS = 10;
@@ -21,7 +22,10 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly snapshots: SnapshotCache,
     private readonly clock: Clock,
   ) {
-    activity.on('requestEnded', (request) => this.#onRequest(request));
+    activity.on('requestEnded', (request) => {
+      const call = toRecentCall(request);
+      if (call) this.#onCall(call);
+    });
     activity.on('bankCallEnded', (call) => this.#onBankCall(call));
   }
 
@@ -40,11 +44,13 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Adds a point for the activity since the last one; called every 10 s. */
   endPoint(): void {
-    const { ageMs, stale } = this.snapshots.status();
-    const { latencies, errors, bankLatencies, bankFailures } = this.#present;
+    const { ageMs } = this.snapshots.status();
+    const { latencies, current, stale, errors, bankLatencies, bankFailures } = this.#present;
     this.#points.push({
       at: new Date(this.clock.now().wall).toISOString(),
       requests: latencies.count,
+      current,
+      stale,
       errors,
       p50Ms: toMs(latencies, 50),
       p99Ms: toMs(latencies, 99),
@@ -52,15 +58,13 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
       bankFailures,
       bankP50Ms: toMs(bankLatencies, 50),
       snapshotAgeSeconds: ageMs === null ? null : Math.max(0, Math.floor(ageMs / 1000)),
-      stale,
     });
     if (this.#points.length > MAX_POINTS) this.#points.shift();
     this.#present = startInterval();
   }
 
-  #onRequest({ route, status, ms }: RequestEnded): void {
-    if (!route?.startsWith('/api/v1/')) return;
-    if (status >= 500) this.#present.errors += 1;
+  #onCall({ ms, got }: RecentCall): void {
+    if (got !== 'other') this.#present[got] += 1;
     this.#present.latencies.record(toMicros(ms));
   }
 
@@ -73,6 +77,8 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
 /** The activity since the last point. Histograms are of microseconds, within 1 %. */
 const startInterval = () => ({
   latencies: createHistogram({ figures: 2 }),
+  current: 0,
+  stale: 0,
   errors: 0,
   bankLatencies: createHistogram({ figures: 2 }),
   bankFailures: 0,

@@ -9,7 +9,9 @@ const { code, owner } = troubleShape;
 const pointSchema = z
   .object({
     at: at.describe('the end of the interval'),
-    requests: count.meta({ example: 40 }).describe('of /api/v1'),
+    requests: count.meta({ example: 40 }).describe('of /api/v1, without those of the console page'),
+    current: count.meta({ example: 38 }).describe('those that got current data'),
+    stale: count.meta({ example: 2 }).describe('those that got a copy, marked stale'),
     errors: count.meta({ example: 0 }).describe('those answered with a 5xx status'),
     p50Ms: ms.describe('median duration; null without requests'),
     p99Ms: ms,
@@ -17,9 +19,23 @@ const pointSchema = z
     bankFailures: count.meta({ example: 0 }),
     bankP50Ms: ms,
     snapshotAgeSeconds: count.nullable().meta({ example: 3 }).describe('at the end; null while nothing is cached'),
-    stale: z.boolean().describe('at the end'),
   })
   .meta({ id: 'RecentPoint' });
+
+const clientSchema = z
+  .object({
+    name: z
+      .string()
+      .meta({ example: 'treasury' })
+      .describe('X-Client-Name; `none` without one, `other` beyond 50 names'),
+    callsPerMinute: count.meta({ example: 12 }).describe('calls in the last minute'),
+    p99Ms: ms.describe('of the last minute, within 8 %; null without calls'),
+    current: count.meta({ example: 12 }).describe('those that got current data'),
+    stale: count.meta({ example: 0 }).describe('those that got a copy, marked stale'),
+    errors: count.meta({ example: 0 }).describe('those answered with a 5xx status'),
+    lastAt: at.describe('the last call'),
+  })
+  .meta({ id: 'RecentClient' });
 
 const eventSchema = z
   .object({
@@ -37,9 +53,11 @@ export const recentSchema = z
   .object({
     everySeconds: z.int().meta({ example: 10 }),
     points: z.array(pointSchema).max(360).describe('the last hour, the oldest first'),
+    clients: z.array(clientSchema).max(52).describe('the callers of the last hour, the busiest first'),
     events: z.array(eventSchema).max(200).describe('the last notable ones, the oldest first'),
   })
   .meta({ id: 'Recent' });
 
 export type RecentPoint = z.infer<typeof pointSchema>;
+export type RecentClient = z.infer<typeof clientSchema>;
 export type RecentEvent = z.infer<typeof eventSchema>;

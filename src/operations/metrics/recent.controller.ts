@@ -1,6 +1,7 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { refTo } from '../../representation/schemas.js';
+import { RecentCallers } from './recent-callers.js';
 import { RecentEvents } from './recent-events.js';
 import { EVERY_SECONDS, RecentHistory } from './recent-history.js';
 import { recentSchema } from './recent-schema.js';
@@ -11,6 +12,7 @@ import { recentSchema } from './recent-schema.js';
 export class RecentController {
   constructor(
     private readonly history: RecentHistory,
+    private readonly callers: RecentCallers,
     private readonly events: RecentEvents,
   ) {}
 
@@ -20,7 +22,7 @@ export class RecentController {
     operationId: 'getRecent',
     summary: 'The last hour',
     description:
-      'Kept in memory since the start of the process. Counts and durations in points of 10 s, and notable events.',
+      'Kept in memory since the start of the process. Counts and durations in points of 10 s, callers by name, and notable events.',
   })
   @ApiResponse({
     status: 200,
@@ -28,6 +30,7 @@ export class RecentController {
     content: { 'application/json': { schema: refTo(recentSchema) } },
   })
   get() {
-    return { everySeconds: EVERY_SECONDS, points: this.history.points, events: this.events.events };
+    const { points } = this.history;
+    return { everySeconds: EVERY_SECONDS, points, clients: this.callers.clients, events: this.events.events };
   }
 }

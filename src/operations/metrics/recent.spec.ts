@@ -4,13 +4,15 @@ import { keepLines } from '../../../test/support/log-lines.js';
 import { Activity } from '../../telemetry/activity.js';
 import { Log } from '../../telemetry/log.js';
 import type { SnapshotCache } from '../../snapshot/snapshot-cache.js';
+import { RecentCallers } from './recent-callers.js';
 import { RecentEvents } from './recent-events.js';
+import { LastMinute } from './last-minute.js';
 import { RecentHistory } from './recent-history.js';
 
 function createHistory() {
   const activity = new Activity();
   const clock = new FakeClock();
-  const status: { ageMs: number | null; stale: boolean } = { ageMs: null, stale: false };
+  const status: { ageMs: number | null } = { ageMs: null };
   const history = new RecentHistory(activity, { status: () => status } as unknown as SnapshotCache, clock);
   const request = (ms: number, change: object = {}) =>
     activity.emit('requestEnded', {
@@ -23,7 +25,8 @@ function createHistory() {
       clientName: undefined,
       ...change,
     });
-  return { activity, clock, status, history, request };
+  const callers = new RecentCallers(activity, clock);
+  return { activity, clock, status, history, callers, request };
 }
 
 /** As docs/health-and-metrics.md#the-last-hour promises. */
@@ -37,28 +40,31 @@ describe('the last hour', () => {
     for (let ms = 1; ms <= 100; ms += 1) request(ms);
     request(5, { status: 503 });
     request(5, { status: 404 });
+    request(5, { status: 499 });
+    request(5, { cache: 'stale', status: 304 });
+    request(5000, { clientName: 'console' });
     request(5000, { route: '/health' });
     request(5000, { route: null });
     const call = { serverAddress: 'bank.example', serverPort: 443 };
     activity.emit('bankCallEnded', { ...call, target: 'accounts', status: 200, ms: 200, code: null });
     activity.emit('bankCallEnded', { ...call, target: 'token', status: null, ms: 250, code: 'bank-timeout' });
     status.ageMs = 12_900;
-    status.stale = true;
     clock.advance(10_000);
     history.endPoint();
     clock.advance(10_000);
     status.ageMs = null;
-    status.stale = false;
     history.endPoint();
     const [first, second] = history.points;
-    expect(first).toMatchObject({ requests: 102, errors: 1, bankCalls: 2, bankFailures: 1 });
-    expect(first).toMatchObject({ snapshotAgeSeconds: 12, stale: true });
-    expectWithin1Percent(first?.p50Ms, 49);
+    expect(first).toMatchObject({ requests: 104, current: 100, stale: 1, errors: 1, bankCalls: 2, bankFailures: 1 });
+    expect(first).toMatchObject({ snapshotAgeSeconds: 12 });
+    expectWithin1Percent(first?.p50Ms, 48);
     expectWithin1Percent(first?.p99Ms, 99);
     expectWithin1Percent(first?.bankP50Ms, 200);
     expect(second).toEqual({
       at: new Date(clock.now().wall).toISOString(),
       requests: 0,
+      current: 0,
+      stale: 0,
       errors: 0,
       p50Ms: null,
       p99Ms: null,
@@ -66,7 +72,6 @@ describe('the last hour', () => {
       bankFailures: 0,
       bankP50Ms: null,
       snapshotAgeSeconds: null,
-      stale: false,
     });
   });
 
@@ -91,6 +96,65 @@ describe('the last hour', () => {
       times.push(new Date(clock.now().wall).toISOString());
     }
     expect(history.points.map(({ at }) => at)).toEqual(times.slice(40));
+  });
+});
+
+describe('the callers', () => {
+  it('are listed by name, the busiest first, with what they got in the last minute', () => {
+    const { clock, callers, request } = createHistory();
+    request(9, { clientName: 'treasury' });
+    clock.advance(30_000);
+    for (let call = 0; call < 99; call += 1) request(4, { clientName: 'portal' });
+    request(300, { clientName: 'portal', status: 503 });
+    request(9, { clientName: 'treasury', cache: 'stale' });
+    request(9, { clientName: 'treasury', status: 404 });
+    clock.advance(29_000);
+    request(1, {});
+    request(1, { clientName: 'console' });
+    request(1, { clientName: 'prober', route: '/health' });
+    const at = (ms: number) => new Date(clock.now().wall - ms).toISOString();
+    expect(callers.clients).toMatchObject([
+      { name: 'portal', callsPerMinute: 100, current: 99, stale: 0, errors: 1, lastAt: at(29_000) },
+      { name: 'treasury', callsPerMinute: 3, current: 1, stale: 1, errors: 0, lastAt: at(29_000) },
+      { name: 'none', callsPerMinute: 1, current: 1, lastAt: at(0) },
+    ]);
+    const [portal] = callers.clients;
+    expect(Math.abs((portal?.p99Ms ?? NaN) - 4)).toBeLessThan(0.4);
+    clock.advance(1000);
+    expect(callers.clients[1]).toMatchObject({ name: 'treasury', callsPerMinute: 2, current: 0 });
+  });
+
+  it('stay for an hour without a call, then leave', () => {
+    const { clock, callers, request } = createHistory();
+    request(9, { clientName: 'nightly' });
+    clock.advance(3_600_000);
+    expect(callers.clients).toMatchObject([{ name: 'nightly', callsPerMinute: 0, p99Ms: null, current: 0 }]);
+    clock.advance(1);
+    expect(callers.clients).toEqual([]);
+  });
+
+  it('are 50 names, then other; a name that may hold an identifier is other too', () => {
+    const { callers, request } = createHistory();
+    request(1, { clientName: 'DK5000400440116243' });
+    for (let app = 0; app < 80; app += 1) request(1, { clientName: `app-${app}` });
+    const names = callers.clients.map(({ name }) => name);
+    expect(names).toHaveLength(51);
+    expect(callers.clients[0]).toMatchObject({ name: 'other', callsPerMinute: 31 });
+  });
+
+  it.each([0, 0.01, 0.7, 12, 950, 59_000, 1e9])('have a p99 that is near the duration: %d ms', (ms) => {
+    const minute = new LastMinute();
+    minute.record(0, { name: 'a', ms, got: 'current' });
+    const { p99Ms } = minute.read(0);
+    const [least, most] = [Math.min(Math.max(ms, 0.05), 51_000) * 0.91, Math.max(ms, 0.05) * 1.09];
+    expect(p99Ms).toBeGreaterThanOrEqual(least);
+    expect(p99Ms).toBeLessThanOrEqual(most);
+  });
+
+  it('are counted by seconds; a slot of a minute ago is empty before it is used again', () => {
+    const minute = new LastMinute();
+    for (let second = 0; second < 300; second += 1) minute.record(second * 1000, { name: 'a', ms: 1, got: 'stale' });
+    expect(minute.read(299_999)).toMatchObject({ requests: 60, stale: 60, current: 0 });
   });
 });
 

@@ -6,40 +6,38 @@ import { builtFile, readBuiltFiles } from '../../config/built-file.js';
 import { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { FixedDocument } from '../../representation/fixed-document.js';
+import { PAGE_HEADERS } from '../../representation/security-headers.js';
 
-/** Allows only the page's own files and calls to this origin, and nothing that turns text into markup or script. */
-const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const LIVE_PAGE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' };
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
 };
 
-const PAGE_HEADERS = {
-  'cache-control': 'no-cache',
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': CONTENT_SECURITY_POLICY,
-};
-
-/** The console page, as Vite built it (src/pages/console/web). The files are read at the start: a later build may replace them. */
+/** The live pages, as Vite built them (src/pages/console/web). The files are read at the start: a later build may replace them. */
 @ApiExcludeController()
 @Controller()
 export class ConsoleController {
-  readonly #page: FixedDocument;
+  readonly #status: FixedDocument;
+  readonly #accounts: FixedDocument;
   /** The files below /assets/ by their names, which contain a hash of their content. */
   readonly #assets = new Map([...readBuiltFiles('console/assets')].map(([name, file]) => [name, toAsset(name, file)]));
 
-  constructor(settings: Settings) {
-    const html = readFileSync(builtFile('console/index.html'), 'utf8');
-    // so that the page shows the sandbox before it has asked anything
-    this.#page = new FixedDocument(html.replace('<html', `<html data-mode="${settings.mode}"`), PAGE_HEADERS);
+  constructor({ mode }: Settings) {
+    this.#status = readPage('index.html', mode);
+    this.#accounts = readPage('accounts.html', mode);
+  }
+
+  @Get()
+  status(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+    return this.#status.answer(request, reply);
   }
 
   /** The query is the page's own: it holds the view that is shown. */
-  @Get()
-  page(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
-    return this.#page.answer(request, reply);
+  @Get('accounts')
+  accounts(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+    return this.#accounts.answer(request, reply);
   }
 
   /** @throws GatewayError not-found */
@@ -53,6 +51,12 @@ export class ConsoleController {
     if (!asset) throw new GatewayError('not-found', 'No route has this path.');
     return asset.answer(request, reply);
   }
+}
+
+/** A page that says that it shows the sandbox before it has asked anything. */
+function readPage(name: string, mode: Settings['mode']): FixedDocument {
+  const html = readFileSync(builtFile(`console/${name}`), 'utf8');
+  return new FixedDocument(html.replace('<html', `<html data-mode="${mode}"`), LIVE_PAGE_HEADERS);
 }
 
 function toAsset(name: string, file: Buffer): FixedDocument {

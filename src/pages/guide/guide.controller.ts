@@ -16,13 +16,17 @@ const FRONT = 'README';
 const CACHE_CONTROL = { 'cache-control': 'public, max-age=300' };
 
 /**
- * The project's own documents at /docs/guide, and the style of all pages for people but the console.
+ * The project's own documents at /docs/guide, and the style and script of all pages that the server renders.
  */
 @ApiExcludeController()
 @Controller('docs')
 export class GuideController {
   readonly #css = new FixedDocument(readFileSync(builtFile('guide.css')), {
     'content-type': 'text/css; charset=utf-8',
+    ...CACHE_CONTROL,
+  });
+  readonly #script = new FixedDocument(readFileSync(builtFile('guide.js')), {
+    'content-type': 'text/javascript; charset=utf-8',
     ...CACHE_CONTROL,
   });
   /** The documents and pictures of docs/. */
@@ -33,6 +37,11 @@ export class GuideController {
   @Get('guide.css')
   css(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
     return this.#css.answer(request, reply);
+  }
+
+  @Get('page.js')
+  script(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+    return this.#script.answer(request, reply);
   }
 
   @Get('guide')
@@ -63,7 +72,7 @@ export class GuideController {
     const markdown = this.#files.get(`${name}.md`)?.toString('utf8');
     if (markdown === undefined) return undefined;
     const title = /^# (.*)$/m.exec(markdown)?.[1] ?? name;
-    const page = toHtmlPage(title, renderMarkdown(markdown, posix.dirname(name)));
+    const page = toHtmlPage(title, renderMarkdown(markdown, posix.dirname(name)), '/docs/guide');
     return new FixedDocument(page, { ...PAGE_HEADERS, ...CACHE_CONTROL });
   }
 }

@@ -1,33 +1,28 @@
-const NAVIGATION = [
-  ['/', 'accounts-gateway'],
-  ['/docs', 'API'],
-  ['/docs/guide', 'Guide'],
-  ['/problems', 'Errors'],
-] as const;
+import { escapeHtml } from './escape-html.js';
+import { ICON, toPageHeader, type Place } from './page-header.js';
 
-/** A page for people in the style of the console: `body` is HTML. It loads /docs/guide.css and runs no script. */
-export function toHtmlPage(title: string, body: string): string {
-  const links = NAVIGATION.map(([path, name]) => `<a href="${path}">${name}</a>`).join('');
+/**
+ * A page for people in the style of the console: `body` is HTML. It loads /docs/guide.css and /docs/page.js.
+ * @param place of the page in the header's links; null for a page that has none
+ */
+export function toHtmlPage(title: string, body: string, place: Place | null = null): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escapeHtml(title)} – accounts-gateway</title>
-<link rel="icon" href="data:,">
+<title>${escapeHtml(title)} · Accounts gateway</title>
+<link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="/docs/guide.css">
+<script type="module" src="/docs/page.js"></script>
 </head>
-<body>
-<nav aria-label="accounts-gateway">${links}</nav>
-<main>
+<body class="document">
+${toPageHeader(place)}
+<main id="main" tabindex="-1">
 ${body}
 </main>
 </body>
 </html>
 `;
 }
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (char) => ENTITIES[char] ?? char);

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { Marked } from 'marked';
+import { drawDiagram } from './diagram.js';
 
 /** Renders a document of this project as HTML. @param directory of the document in docs/, which its links are relative to */
 export function renderMarkdown(markdown: string, directory = ''): string {
@@ -13,6 +14,10 @@ export function renderMarkdown(markdown: string, directory = ''): string {
         const text = this.parser.parseInline(tokens);
         const address = toAddress(href, directory);
         return address === null ? text : `<a href="${address}">${text}</a>`;
+      },
+      code({ text, lang }) {
+        // false: as any other code
+        return (lang === 'mermaid' && drawDiagram(text)) || false;
       },
       image({ href, text }) {
         return `<img src="${toAddress(href, directory) ?? href}" alt="${text}">`;

@@ -2,13 +2,19 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { toHtmlPage } from '../html/html-page.js';
 import { renderMarkdown } from '../html/markdown.js';
 import type { OpenApiSchema } from '../../representation/schemas.js';
+import { Examples } from './examples.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
 
 /** The API as a page for people: each route with a link that calls it, then each schema. */
 export function toReferencePage({ info, paths, components }: OpenAPIObject): string {
-  const routes = Object.entries(paths).map(([path, { get }]) => (get ? toRoute(path, get) : ''));
+  const examples = new Examples((components?.schemas ?? {}) as Record<string, OpenApiSchema>);
+  const gets = Object.entries(paths).flatMap(([path, { get }]) => (get ? [{ path, get }] : []));
+  // the accounts are what most readers come for
+  const ordered = gets.toSorted((a, b) => placeOf(a.path) - placeOf(b.path));
+  const index = ordered.map(({ path, get }) => `| [GET ${path}](#${toAnchor(path)}) | ${get.summary ?? ''} |\n`);
+  const routes = ordered.map(({ path, get }) => toRoute(path, get, examples));
   const schemas = Object.entries(components?.schemas ?? {}).map(([name, schema]) =>
     toSchema(name, schema as OpenApiSchema),
   );
@@ -18,14 +24,26 @@ ${info.description ?? ''}
 
 Version ${info.version} · [OpenAPI document](/openapi.json) · [how to use it](/docs/guide/api)
 
+| operation | meaning |
+| --- | --- |
+${index.join('')}| [Schemas](#schemas) | the fields of every answer |
+
 ${routes.join('')}
 ## Schemas
 
 ${schemas.join('')}`;
-  return toHtmlPage('API reference', renderMarkdown(markdown));
+  return toHtmlPage('API reference', renderMarkdown(markdown), '/docs');
 }
 
-function toRoute(path: string, { parameters = [], responses, summary = '', description = '' }: Operation): string {
+/** The order of the operations: accounts, health, errors. */
+const ORDER = ['/api/', '/health', '/metrics', '/problems'];
+const placeOf = (path: string): number =>
+  ORDER.findIndex((prefix) => path.startsWith(prefix)) + (path === '/api/v1/accounts' ? -0.5 : 0);
+
+const toAnchor = (path: string): string => `get-${path.replaceAll(/[^\w-]/g, '')}`;
+
+function toRoute(path: string, operation: Operation, examples: Examples): string {
+  const { parameters = [], responses, summary = '', description = '' } = operation;
   // a link can only call a route whose address is complete
   const call = path.includes('{') ? '' : ` · [call it](${path})`;
   const answers = Object.entries(responses).map(([status, response]) => {
@@ -36,7 +54,7 @@ function toRoute(path: string, { parameters = [], responses, summary = '', descr
     .filter((each): each is Parameter => 'name' in each)
     .map(({ name, description: text, schema }) => [
       code(name),
-      toType(schema as OpenApiSchema),
+      [toType(schema as OpenApiSchema), toLimits(schema as OpenApiSchema)].filter(Boolean).join(', '),
       text ?? (schema as OpenApiSchema).description ?? '',
     ]);
   return `## GET ${path}
@@ -45,7 +63,9 @@ ${summary}${call}
 
 ${description}
 
-${given.length === 0 ? '' : toTable(['parameter', 'value', 'meaning'], given)}
+${examples.toRequest(path, operation)}
+
+${given.length === 0 ? '' : toTable(['parameter', 'value and limits', 'meaning'], given)}
 ${toTable(['status', 'answer', 'content type'], answers)}
 `;
 }
@@ -73,6 +93,18 @@ function toType(schema: OpenApiSchema): string {
   const type = [schema.type ?? 'any'].flat().join(' or ');
   const standard = schema.default === undefined ? '' : `, default ${code(String(schema.default))}`;
   return `${schema.format ? `${type} (${schema.format})` : type}${standard}`;
+}
+
+/** The limits of a value, in words. */
+function toLimits({ minimum, maximum, minLength, maxLength }: OpenApiSchema): string {
+  const parts = [toRange(minimum, maximum, ''), toRange(minLength, maxLength, ' characters')];
+  return parts.filter(Boolean).join(', ');
+}
+
+function toRange(least: number | undefined, most: number | undefined, unit: string): string {
+  if (least !== undefined && most !== undefined) return `${least} to ${most}${unit}`;
+  if (most !== undefined) return `at most ${most}${unit}`;
+  return least === undefined ? '' : `at least ${least}${unit}`;
 }
 
 function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,5 +1,7 @@
-import { escapeHtml, toHtmlPage } from '../html/html-page.js';
+import { escapeHtml } from '../html/escape-html.js';
+import { toHtmlPage } from '../html/html-page.js';
 import type { ProblemDocument } from '../../errors/problem-document.js';
+import { RUNBOOKS } from './runbook.js';
 import { ALL_CODES, PROBLEMS, type AnyCode, type Owner } from '../../errors/problem-table.js';
 
 /** /problems: every code. */
@@ -13,13 +15,14 @@ export function toListPage(): string {
   return toHtmlPage(
     'Errors',
     `<h1>Errors</h1><div class="scroll" tabindex="0"><table>${head}${rows.join('')}</table></div>`,
+    '/problems',
   );
 }
 
 /** /problems/{code}: the explanation of one code. */
 export function toCodePage(code: AnyCode): string {
   const { title, owner } = PROBLEMS[code];
-  return toHtmlPage(title, `<h1>${escapeHtml(title)}</h1>${explain(code, owner)}`);
+  return toHtmlPage(title, `<h1>${escapeHtml(title)}</h1>${explain(code, owner)}`, '/problems');
 }
 
 /** The page of a browser navigation that failed, with what its problem document has. */
@@ -31,11 +34,22 @@ export function toFailurePage({ title, status, detail, instance, code, owner, re
 
 function explain(code: AnyCode, owner: Owner): string {
   const { status, when, remedy } = PROBLEMS[code];
+  const { steps, over } = RUNBOOKS[code];
   return `<p><code>${code}</code> · ${status === null ? 'only in /health' : `status ${status}`} · who must act: <b>${owner}</b></p>
 <h2>When</h2><p>${mark(when)}</p>
 <h2>What to do</h2><p>${mark(remedy)}</p>
-<p><a href="/problems">All errors</a> · <a href="/docs/guide/troubleshooting">Troubleshooting</a> · <a href="/">Console</a></p>`;
+<h2>Step by step</h2><ol>${steps.map((step) => `<li>${mark(step)}</li>`).join('')}</ol>
+<h2>Who to call</h2><p>${mark(CALL[owner])}</p>
+<h2>It is over when</h2><p>${mark(over)}</p>
+<p><a href="/problems">All errors</a> · <a href="/docs/guide/troubleshooting">Troubleshooting</a> · <a href="/">Status</a></p>`;
 }
+
+const CALL: Readonly<Record<Owner, string>> = {
+  bank: "The bank's service desk. The status page shows how to reach it, if `BANK_SUPPORT` is set.",
+  network: 'The team that runs DNS, firewall and proxy between this machine and the bank.',
+  operator: 'Whoever runs this gateway: its settings, its certificate, its machine.',
+  caller: 'The team of the app that made the call.',
+};
 
 /** Renders text between backticks as code. */
 const mark = (text: string): string => escapeHtml(text).replaceAll(/`([^`]*)`/g, '<code>$1</code>');

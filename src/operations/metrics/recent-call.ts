@@ -1,0 +1,20 @@
+import type { RequestEnded } from '../../telemetry/activity.js';
+
+/** A call of an app, and what it got. `other`: an error of the caller, or a caller that left. */
+export interface RecentCall {
+  readonly name: string | undefined;
+  readonly ms: number;
+  readonly got: 'current' | 'stale' | 'errors' | 'other';
+}
+
+/** The name that the project's own pages send (src/pages/console/web): looking at them is not a call of an app. */
+const OWN_PAGE = 'console';
+
+/** The request as a call of an app; null for every request that is none. */
+export function toRecentCall({ route, status, ms, cache, clientName }: RequestEnded): RecentCall | null {
+  if (!route?.startsWith('/api/v1/') || clientName === OWN_PAGE) return null;
+  const call = { name: clientName, ms };
+  if (status >= 500) return { ...call, got: 'errors' };
+  if (status !== 200 && status !== 304) return { ...call, got: 'other' };
+  return { ...call, got: cache === 'stale' ? 'stale' : 'current' };
+}

@@ -1,0 +1,136 @@
+import type { ComponentChildren } from 'preact';
+import { widestFraction } from './amount.js';
+import type { AccountList } from '../shared/gateway.js';
+import type { Listing } from './use-list.js';
+import type { Navigate } from './use-view.js';
+import { DEFAULT_VIEW, filterShown, toFilters, type View } from './view.js';
+import { AccountTable, currentBalance } from './account-table.js';
+import { AsOf } from './as-of.js';
+import { CsvLink } from './csv-link.js';
+import { Filters } from './filters.js';
+import { Pages } from './pages.js';
+
+interface Props {
+  readonly listing: Listing;
+  readonly view: View;
+  readonly navigate: Navigate;
+  readonly currencies: readonly string[];
+  readonly gone: boolean;
+  /** Name of the environment. */
+  readonly environment: string;
+  readonly host: string;
+  readonly children: ComponentChildren;
+}
+
+/** The accounts: searched, filtered, sorted, one page. An open account is beside them. */
+export function Accounts({ listing, view, navigate, currencies, gone, environment, host, children }: Props) {
+  const { data, problem, pending, changed } = listing;
+  const filtered = Object.keys(toFilters(view)).length > 0;
+  // nobody can be asked: a search looks at what is there
+  const local = gone && pending && data !== null;
+  const accounts = local ? filterShown(data.accounts, view) : (data?.accounts ?? null);
+  const failed = problem !== null && !gone && (data === null || (pending && problem.status === 400));
+  const amounts = (accounts ?? []).map((account) => currentBalance(account)?.current ?? null);
+  const printHead = `Accounts gateway · ${environment} · ${host} · as of ${data?.snapshot.asOf ?? 'unknown'}`;
+  return (
+    <section id="accounts" aria-labelledby="accounts-title" tabIndex={-1}>
+      <div class="head row">
+        <h1 id="accounts-title">Accounts</h1>
+        {data && !failed && <AsOf snapshot={data.snapshot} />}
+        <p class="quiet grow" role="status">
+          {local
+            ? `${accounts?.length} of the ${data.accounts.length} accounts shown before; the gateway does not answer`
+            : data && !pending && !failed
+              ? toCount(data, filtered)
+              : ''}
+        </p>
+        <CsvLink view={view} environment={environment} />
+      </div>
+      <Filters
+        view={view}
+        navigate={navigate}
+        currencies={currencies}
+        owners={accounts?.map(({ owner }) => owner) ?? []}
+      />
+      <div class="beside stack">
+        <div class="card" style={{ '--fraction': `${Math.min(widestFraction(amounts), 6)}ch` }}>
+          {failed || accounts?.length === 0 ? (
+            <Empty listing={listing} failed={failed} filtered={filtered} navigate={navigate} />
+          ) : (
+            <AccountTable
+              accounts={accounts}
+              dimmed={pending && data !== null && !local}
+              changed={changed}
+              view={view}
+              navigate={navigate}
+              printHead={printHead}
+            />
+          )}
+          {data && !failed && !local && <Pages page={data.page} view={view} navigate={navigate} />}
+        </div>
+        {children}
+      </div>
+    </section>
+  );
+}
+
+function toCount({ page, accounts }: AccountList, filtered: boolean): string {
+  const { total, number, size } = page;
+  const first = (number - 1) * size + 1;
+  const what = filtered ? 'found' : 'in all';
+  if (total === 0 || accounts.length === 0) return `${total} ${what}`;
+  return total <= size && number === 1
+    ? `${total} ${what}`
+    : `${first}–${first + accounts.length - 1} of ${total} ${what}`;
+}
+
+interface EmptyProps {
+  readonly listing: Listing;
+  readonly failed: boolean;
+  readonly filtered: boolean;
+  readonly navigate: Navigate;
+}
+
+/** Explains why the table is empty, and what to do about it. */
+function Empty({ listing: { data, problem }, failed, filtered, navigate }: EmptyProps) {
+  if (failed && problem?.code === 'invalid-request') {
+    const text = problem.errors.map(({ name, reason }) => `${name} ${reason}`).join('; ');
+    return <Notice title="This search is not valid" text={text} action={<ShowAll navigate={navigate} />} />;
+  }
+  if (failed) return <Notice title="No accounts to show" text={problem?.message ?? ''} />;
+  if (data && data.page.total > 0 && data.accounts.length === 0) {
+    const action = (
+      <button type="button" onClick={() => navigate({ pageNumber: 1 })}>
+        To the first page
+      </button>
+    );
+    return (
+      <Notice title="This page is empty" text={`The ${data.page.total} accounts are on fewer pages.`} action={action} />
+    );
+  }
+  if (filtered) {
+    const text = 'Search looks at names, descriptions, IBANs, numbers and owners.';
+    return <Notice title="No account matches" text={text} action={<ShowAll navigate={navigate} />} />;
+  }
+  return <Notice title="No accounts" text="The bank lists none." />;
+}
+
+const ShowAll = ({ navigate }: { readonly navigate: Navigate }) => (
+  <button type="button" onClick={() => navigate({ ...DEFAULT_VIEW })}>
+    Show all accounts
+  </button>
+);
+
+interface NoticeProps {
+  readonly title: string;
+  readonly text: string;
+  readonly action?: ComponentChildren;
+}
+
+const Notice = ({ title, text, action }: NoticeProps) => (
+  <div class="notice stack">
+    <h3>{title}</h3>
+    <p class="quiet">{text}</p>
+    {action}
+  </div>
+);

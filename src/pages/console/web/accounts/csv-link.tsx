@@ -1,0 +1,53 @@
+import { useState } from 'preact/hooks';
+import { client } from '../shared/gateway.js';
+import { toFileName, toFilters, type View } from './view.js';
+
+/** The browser has taken the download by then. */
+const REVOKE_AFTER_MS = 10_000;
+
+interface Props {
+  readonly view: View;
+  readonly environment: string;
+}
+
+/** Every account of the view as CSV, in the same order. The name of the file has environment, filters and the time of the data. */
+export function CsvLink({ view, environment }: Props) {
+  const [state, setState] = useState('CSV');
+  const url = client.exportUrl({ ...toFilters(view), sort: view.sort });
+
+  async function download(): Promise<void> {
+    setState('CSV …');
+    try {
+      const response = await fetch(url, { headers: { 'X-Client-Name': 'console' } });
+      if (!response.ok) throw new Error(String(response.status));
+      const asOf = response.headers.get('Snapshot-As-Of') ?? new Date().toISOString();
+      save(await response.blob(), toFileName(environment, view, asOf));
+      setState('CSV');
+    } catch {
+      setState('CSV failed');
+    }
+  }
+
+  return (
+    <a
+      class="button"
+      href={url}
+      download
+      onClick={(event) => {
+        event.preventDefault();
+        void download();
+      }}
+    >
+      <span aria-live="polite">{state}</span>
+    </a>
+  );
+}
+
+/** Downloads from a separate link, because the server's file name would override the name in a direct link. */
+function save(blob: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_AFTER_MS);
+}

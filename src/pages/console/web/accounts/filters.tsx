@@ -1,0 +1,153 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Navigate } from './use-view.js';
+import { DEFAULT_VIEW, toFilters, toSort, type View } from './view.js';
+
+const TYPING_MS = 200;
+const MAX_LENGTH = 100;
+
+interface Props {
+  readonly view: View;
+  readonly navigate: Navigate;
+  readonly currencies: readonly string[];
+  /** Owners of the shown accounts, which give the name of the one in the filter. */
+  readonly owners: readonly { readonly id: string | null; readonly name: string | null }[];
+}
+
+/** Values that banks are known to send. The address may add another one. */
+const STATUSES = ['Active', 'Closed'];
+
+const SORT_NAMES: Readonly<Record<string, string>> = {
+  name: 'Name',
+  '-name': 'Name, from the end',
+  current: 'Balance, lowest first',
+  '-current': 'Balance, highest first',
+  currency: 'Currency',
+  status: 'Status',
+  openedAt: 'Opened, oldest first',
+  '-openedAt': 'Opened, newest first',
+};
+
+/** Search and filters, as they are in the address bar. */
+export function Filters({ view, navigate, currencies, owners }: Props) {
+  const active = Object.keys(toFilters(view)).length > 0;
+  const owner = owners.find(({ id }) => id === view.ownerId)?.name ?? view.ownerId;
+  return (
+    <form class="filters row" role="search" onSubmit={(event) => event.preventDefault()}>
+      <Search view={view} navigate={navigate} />
+      <Choice
+        label="Status"
+        all="Active and closed"
+        value={view.status}
+        options={STATUSES.map((value) => [value, value])}
+        onChoose={(status) => navigate({ status })}
+      />
+      <Choice
+        label="Currency"
+        all="All currencies"
+        value={view.currency}
+        options={currencies.map((value) => [value, value])}
+        onChoose={(currency) => navigate({ currency })}
+      />
+      {view.ownerId !== '' && (
+        <Choice
+          label="Owner"
+          all="All owners"
+          value={view.ownerId}
+          options={[[view.ownerId, owner]]}
+          onChoose={(ownerId) => navigate({ ownerId })}
+        />
+      )}
+      <Choice
+        label="Sort"
+        value={view.sort}
+        options={Object.entries(SORT_NAMES)}
+        onChoose={(sort) => navigate({ sort: toSort(sort) })}
+      />
+      {active && (
+        <button
+          type="button"
+          class="plain"
+          onClick={() => navigate({ ...DEFAULT_VIEW, sort: view.sort, pageSize: view.pageSize })}
+        >
+          Clear
+        </button>
+      )}
+    </form>
+  );
+}
+
+function Search({ view: { q }, navigate }: Pick<Props, 'view' | 'navigate'>) {
+  const [typed, setTyped] = useState(q);
+  const timer = useRef<number | undefined>(undefined);
+  const given = useRef(q);
+
+  // back, forward and "clear" change it from outside
+  useEffect(() => {
+    if (q !== given.current) setTyped(q);
+    given.current = q;
+  }, [q]);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
+
+  function give(text: string, waitMs: number): void {
+    setTyped(text);
+    window.clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => {
+      // one step back leads out of a search, not through its letters
+      const replace = given.current !== '';
+      given.current = text.trim();
+      navigate({ q: given.current }, { replace });
+    }, waitMs);
+  }
+
+  return (
+    <>
+      <label class="hidden" for="search">
+        Search
+      </label>
+      <input
+        id="search"
+        type="search"
+        placeholder="Name, IBAN, owner ( / )"
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={MAX_LENGTH}
+        value={typed}
+        onInput={({ currentTarget }) => give(currentTarget.value, TYPING_MS)}
+        onKeyDown={({ key, currentTarget }) => {
+          if (key === 'Enter') give(currentTarget.value, 0);
+          if (key === 'Escape') give('', 0);
+        }}
+      />
+    </>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  /** Label of the option for no filter; absent for the sort order. */
+  readonly all?: string;
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly onChoose: (value: string) => void;
+}
+
+function Choice({ label, all, value, options, onChoose }: ChoiceProps) {
+  // case does not matter to the filter, and a value of the address bar may be none of those known
+  const known = options.find(([each]) => each.toLowerCase() === value.toLowerCase());
+  return (
+    <select
+      aria-label={label}
+      class={all === undefined ? 'narrow-only' : ''}
+      value={known?.[0] ?? value}
+      onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+    >
+      {all !== undefined && <option value="">{all}</option>}
+      {value !== '' && !known && <option value={value}>{value}</option>}
+      {options.map(([each, text]) => (
+        <option key={each} value={each}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}

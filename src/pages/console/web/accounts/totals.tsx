@@ -1,0 +1,103 @@
+import { useState } from 'preact/hooks';
+import { widestFraction } from './amount.js';
+import { client, type BalancesAnswer } from '../shared/gateway.js';
+import { useAnswer, type Answer } from '../shared/use-answer.js';
+import type { Navigate } from './use-view.js';
+import { toFilters, type View } from './view.js';
+import { AsOf } from './as-of.js';
+import { CopyButton } from '../shared/copy-button.js';
+import { Amount, Text } from './values.js';
+import { ViewLink } from './view-link.js';
+
+const FEW = 6;
+
+interface Props {
+  readonly answer: Answer<BalancesAnswer>;
+  readonly view: View;
+  readonly navigate: Navigate;
+}
+
+/** The current balances summed by currency. Each line filters by its currency. */
+export function Totals({ answer: { data, problem }, view, navigate }: Props) {
+  const [all, setAll] = useState(false);
+  const totals = data?.totals ?? [];
+  const shown = all ? totals : totals.slice(0, FEW);
+  const notes = useNotes(totals, view);
+  return (
+    <section class="card totals" aria-labelledby="totals">
+      <div class="head row">
+        <h2 id="totals">Totals</h2>
+        <span class="grow">{data && <AsOf snapshot={data.snapshot} />}</span>
+        {totals.length > 0 && (
+          <CopyButton class="plain" name="Copy" label="Copy the totals" text={() => toText(data)} />
+        )}
+      </div>
+      {totals.length === 0 && (data || problem) && (
+        <p class="quiet">{data ? 'No accounts to add up.' : 'None: there is no snapshot to show.'}</p>
+      )}
+      {totals.length > 0 && (
+        <table style={{ '--fraction': `${widestFraction(totals.map(({ current }) => current))}ch` }}>
+          <thead>
+            <tr>
+              <th scope="col">Currency</th>
+              <th scope="col">Accounts</th>
+              <th scope="col">Current</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(({ currency, accounts, current }) => (
+              <tr key={currency ?? ''} class={view.currency === currency ? 'chosen' : ''}>
+                <th scope="row">
+                  <ViewLink
+                    view={view}
+                    change={{ currency: view.currency === currency ? '' : (currency ?? '') }}
+                    navigate={navigate}
+                    pressed={view.currency === currency}
+                  >
+                    <Text text={currency} />
+                  </ViewLink>
+                </th>
+                <td>{accounts}</td>
+                <td>
+                  <Amount text={current} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <p class="quiet row between">
+        <span>{notes}</span>
+        {totals.length > FEW && (
+          <button type="button" class="plain" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? 'Show fewer' : `${totals.length - FEW} more`}
+          </button>
+        )}
+      </p>
+    </section>
+  );
+}
+
+/** Description of the accounts in the sums. */
+function useNotes(totals: BalancesAnswer['totals'], view: View): string {
+  const { currency: _currency, ...filters } = toFilters(view);
+  const query = { ...filters, status: 'Closed', pageSize: 1 };
+  // asked again when a sum or a number of accounts changed
+  const closed = useAnswer(JSON.stringify([query, totals]), 0, (signal) =>
+    view.status === '' && totals.length > 0
+      ? client.listAccounts(query, { signal, retry: false })
+      : Promise.resolve(null),
+  ).data?.page.total;
+  const missing = totals.reduce((sum, each) => sum + each.missing, 0);
+  const parts = [
+    closed ? `${closed} closed ${closed === 1 ? 'account' : 'accounts'}` : '',
+    missing > 0 ? `${missing} ${missing === 1 ? 'entry' : 'entries'} without a balance` : '',
+  ].filter(Boolean);
+  return parts.length > 0 ? `Includes ${parts.join(' and ')}. ` : '';
+}
+
+/** The totals as tab-separated text for a spreadsheet, with unchanged amounts. */
+function toText(data: BalancesAnswer | null): string {
+  const rows = (data?.totals ?? []).map(({ currency, accounts, current }) => [currency, accounts, current].join('\t'));
+  return [`Currency\tAccounts\tCurrent (as of ${data?.snapshot.asOf})`, ...rows, ''].join('\n');
+}

@@ -1,0 +1,61 @@
+import { useEffect, useState } from 'preact/hooks';
+import { client, type AccountList, type GatewayProblem } from '../shared/gateway.js';
+import { toListQuery, type View } from './view.js';
+
+/** The page of accounts of a view, as it changes. */
+export interface Listing {
+  readonly data: AccountList | null;
+  readonly problem: GatewayProblem | null;
+  /** The data belongs to the previous view. */
+  readonly pending: boolean;
+  /** The accounts whose data changed with the last answer. */
+  readonly changed: ReadonlySet<string>;
+  /** Grows with each answer that differs. */
+  readonly turn: number;
+  /** The request ids of the last problems. */
+  readonly requestIds: readonly string[];
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const MAX_IDS = 3;
+
+/** Watches the page of accounts that the view shows. A new `round` fetches it at once. */
+export function useList(view: View, round: number): Listing {
+  const query = toListQuery(view);
+  const key = JSON.stringify(query);
+  const [last, setLast] = useState<Omit<Listing, 'pending'> & { key: string | null }>({
+    key: null,
+    data: null,
+    problem: null,
+    changed: NONE,
+    turn: 0,
+    requestIds: [],
+  });
+
+  useEffect(() => {
+    const watch = client.watch(query, {
+      onData: (data, { changed }) =>
+        setLast(({ turn, requestIds }) => ({
+          key,
+          data,
+          problem: null,
+          changed: new Set(changed),
+          turn: turn + 1,
+          requestIds,
+        })),
+      onError: (problem) =>
+        setLast((before) => ({
+          ...before,
+          // what is not granted any longer is not shown any longer
+          data: problem.code === 'access-not-granted' ? null : before.data,
+          problem,
+          changed: NONE,
+          requestIds: [problem.requestId, ...before.requestIds].filter((id) => id !== null).slice(0, MAX_IDS),
+        })),
+    });
+    return () => watch.close();
+  }, [key, round]);
+
+  const { key: lastKey, ...listing } = last;
+  return { ...listing, pending: lastKey !== key };
+}

@@ -1,0 +1,34 @@
+import type { ComponentChildren } from 'preact';
+import { after, type Navigate } from './use-view.js';
+import { toSearch, type View } from './view.js';
+
+interface Props {
+  readonly view: View;
+  readonly change: Partial<View>;
+  readonly navigate: Navigate;
+  readonly class?: string;
+  /** For a link that turns a filter on and off. */
+  readonly pressed?: boolean;
+  readonly label?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A link to another view of this page: it can be copied, and opened in another tab. */
+export function ViewLink({ view, change, navigate, class: className, pressed, label, children }: Props) {
+  const onClick = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    navigate(change);
+  };
+  return (
+    <a
+      class={className}
+      href={toSearch(after(view, change))}
+      aria-current={pressed ? 'true' : undefined}
+      aria-label={label}
+      onClick={onClick}
+    >
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,49 @@
+import type { Health } from '../shared/health.js';
+import { fillPageHeader, startClock } from '../shared/page-header.js';
+import { setServerTime } from '../shared/time.js';
+import { toClipboard } from '../shared/to-clipboard.js';
+
+/** The address that the documents have in their commands. */
+const WRITTEN = /http:\/\/(?:localhost|127\.0\.0\.1):3000/g;
+const SHOWN_MS = 2000;
+
+// the script of the pages that the server renders: documents, reference, errors
+startClock();
+void showGateway();
+showOwnAddress();
+addCopyButtons();
+
+/** What this gateway is. A caller that may not ask for it sees the page without. */
+async function showGateway(): Promise<void> {
+  const response = await fetch('/health', { headers: { 'X-Client-Name': 'console' } });
+  setServerTime(response.headers.get('Date'));
+  const body = (await response.json()) as Partial<Health>;
+  if (body.details) fillPageHeader(body as Health);
+}
+
+/** Commands call the gateway by the address with which the reader opened the page. */
+function showOwnAddress(): void {
+  for (const code of document.querySelectorAll('main code')) {
+    for (const node of [code, ...code.querySelectorAll('*')].flatMap(({ childNodes }) => [...childNodes])) {
+      if (node instanceof Text) node.data = node.data.replaceAll(WRITTEN, location.origin);
+    }
+  }
+}
+
+function addCopyButtons(): void {
+  for (const pre of document.querySelectorAll<HTMLElement>('main pre')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.addEventListener('click', async () => {
+      const done = await toClipboard(pre.textContent ?? '');
+      button.textContent = done ? 'Copied' : 'Not allowed here';
+      window.setTimeout(() => (button.textContent = 'Copy'), SHOWN_MS);
+    });
+    const box = document.createElement('div');
+    box.className = 'copyable';
+    pre.replaceWith(box);
+    box.append(pre, button);
+  }
+}

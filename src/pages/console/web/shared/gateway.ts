@@ -1,0 +1,85 @@
+import { toNetworkProblem } from '../../../../../client/src/gateway-problem.js';
+import { createClient, GatewayProblem, type ProblemEntry, type Recent } from '../../../../../client/src/index.js';
+import type { Health } from './health.js';
+import { setServerTime } from './time.js';
+
+/** The switches of the sandbox bank (docs/sandbox.md#its-switches), as far as the page has them. */
+export interface Switches {
+  readonly latencyMs: number;
+  readonly grantAccess: boolean;
+  readonly allowedIps: readonly string[];
+  readonly accounts: number;
+  readonly movement: boolean;
+  readonly failNext: readonly { readonly endpoint: string; readonly times: number; readonly with: string }[];
+}
+
+export { GatewayProblem, type ProblemEntry, type Recent };
+export type {
+  Account,
+  AccountList,
+  BalancesAnswer,
+  RecentClient,
+  RecentEvent,
+} from '../../../../../client/src/index.js';
+
+const HEALTH_DEADLINE_MS = 8000;
+const DEADLINE_MS = 20_000;
+
+/** The client that web apps use, too. */
+export const client = createClient({ baseUrl: '', clientName: 'console', deadlineMs: DEADLINE_MS });
+
+/** /health, ready or not. @throws GatewayProblem */
+export const readHealth = (signal?: AbortSignal): Promise<Health> => call('/health', { signal }, HEALTH_DEADLINE_MS);
+
+/** The last hour. @throws GatewayProblem */
+export const readRecent = (signal: AbortSignal): Promise<Recent> => call('/health/recent', { signal });
+
+/** The explanation of each error. @throws GatewayProblem */
+export const readProblems = (signal: AbortSignal): Promise<ProblemEntry[]> => call('/problems', { signal });
+
+/** The switches of the sandbox bank. @throws GatewayProblem */
+export const readSwitches = (signal: AbortSignal): Promise<Switches> => call('/sandbox/control', { signal });
+
+/** Sets switches and returns the state after it. @throws GatewayProblem */
+export const setSwitches = (patch: object): Promise<Switches> =>
+  call('/sandbox/control', {
+    method: 'PATCH',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(patch),
+  });
+
+/** Sets all switches back. @throws GatewayProblem */
+export const resetSwitches = (): Promise<Switches> => call('/sandbox/control', { method: 'DELETE' });
+
+/** Any error as a problem. */
+export const toProblem = (cause: unknown): GatewayProblem =>
+  cause instanceof GatewayProblem
+    ? cause
+    : new GatewayProblem({ code: 'internal-error', owner: 'operator', message: 'An error of this page.', cause });
+
+type Init = Omit<RequestInit, 'signal'> & { readonly signal?: AbortSignal | undefined };
+
+async function call<T>(path: string, { signal, ...init }: Init, deadlineMs = DEADLINE_MS): Promise<T> {
+  const headers = { Accept: 'application/json', 'X-Client-Name': 'console', ...init.headers };
+  const deadline = AbortSignal.timeout(deadlineMs);
+  let response: Response;
+  let body: unknown;
+  try {
+    response = await fetch(path, { ...init, headers, signal: signal ? AbortSignal.any([signal, deadline]) : deadline });
+    body = await response.json();
+  } catch (cause) {
+    // a gateway that does not answer in time is one that cannot be reached
+    signal?.throwIfAborted();
+    throw toNetworkProblem(cause);
+  }
+  setServerTime(response.headers.get('Date'));
+  // /health keeps its form when it is not ready
+  if (response.ok || (typeof body === 'object' && body !== null && 'details' in body)) return body as T;
+  const {
+    code = 'internal-error',
+    owner = 'operator',
+    detail = '',
+    requestId,
+  } = (body ?? {}) as Record<string, string>;
+  throw new GatewayProblem({ code, owner, message: detail, status: response.status, requestId: requestId ?? null });
+}

@@ -1,0 +1,2 @@
+/** How well something is. */
+export type Level = 'ok' | 'warn' | 'bad' | 'unknown';

@@ -1,0 +1,153 @@
+import { useEffect, useState } from 'preact/hooks';
+import { GatewayProblem, readSwitches, resetSwitches, setSwitches, type Switches } from './gateway.js';
+
+/** Shorter than the deadline of a call, and long enough for answers to become stale. */
+const SLOW_MS = 8000;
+/** Reserved for documentation (RFC 5737): no client has it. */
+const NOBODY = '203.0.113.1';
+const ALWAYS = 1_000_000;
+
+interface Switch {
+  readonly name: string;
+  readonly title: string;
+  readonly patch: object;
+  readonly isOn: (state: Switches) => boolean;
+}
+
+const SWITCHES: readonly Switch[] = [
+  {
+    name: 'Bank down',
+    title: 'The bank answers 503 to everything',
+    patch: {
+      failNext: [
+        { endpoint: 'authorize', times: ALWAYS, with: '503' },
+        { endpoint: 'accounts', times: ALWAYS, with: '503' },
+      ],
+    },
+    isOn: (state) => isFailing(state, 'accounts', '503'),
+  },
+  {
+    name: 'Bank slow',
+    title: `Each answer of the bank takes ${SLOW_MS / 1000} s`,
+    patch: { latencyMs: SLOW_MS },
+    isOn: ({ latencyMs }) => latencyMs >= SLOW_MS,
+  },
+  {
+    name: 'Wrong password',
+    title: 'The token service refuses the password, and every token so far',
+    patch: { failNext: { endpoint: 'authorize', times: ALWAYS, with: '401' }, revokeTokens: true },
+    isOn: (state) => isFailing(state, 'authorize', '401'),
+  },
+  {
+    name: 'No accounts granted',
+    title: 'The account list answers 404',
+    patch: { grantAccess: false },
+    isOn: ({ grantAccess }) => !grantAccess,
+  },
+  {
+    name: 'Not on the allowlist',
+    title: 'The bank refuses the address of this gateway',
+    // one refused token: the gateway asks for another at once, and learns there what is wrong
+    patch: { allowedIps: [NOBODY], failNext: { endpoint: 'accounts', with: '401' } },
+    isOn: ({ allowedIps }) => allowedIps.length === 1 && allowedIps[0] === NOBODY,
+  },
+  {
+    name: 'Empty list',
+    title: 'The account list answers 200, without accounts',
+    patch: { accounts: 0 },
+    isOn: ({ accounts }) => accounts === 0,
+  },
+  {
+    name: 'Balances move',
+    title: 'Balances change over time',
+    patch: { movement: true },
+    isOn: ({ movement }) => movement,
+  },
+];
+
+/** True while the endpoint is ordered to fail for as long as the switch is on. */
+const isFailing = ({ failNext }: Switches, endpoint: string, failure: string): boolean =>
+  failNext.some((order) => order.endpoint === endpoint && order.with === failure && order.times > ALWAYS / 2);
+
+interface Props {
+  /** The switches are read again when this changes. */
+  readonly turn: number | string;
+  /** Makes the gateway ask the bank now; the page shows the result. */
+  readonly refresh: () => void;
+}
+
+/** The switches of the sandbox bank. A refresh follows each. */
+export function SandboxBar({ turn, refresh }: Props) {
+  const [state, setState] = useState<Switches | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [result, setResult] = useState('');
+
+  useEffect(() => {
+    const controller = new AbortController();
+    readSwitches(controller.signal).then(setState, () => undefined);
+    return () => controller.abort();
+  }, [turn]);
+
+  async function run(done: string, work: () => Promise<Switches>): Promise<void> {
+    setBusy(true);
+    try {
+      setState(await work());
+      setResult(done);
+      refresh();
+    } catch (error) {
+      setResult(error instanceof GatewayProblem ? error.message : 'That did not work.');
+    }
+    setBusy(false);
+  }
+
+  const flip = (each: Switch) => run(`${each.name}: ${isOn(each) ? 'off' : 'on'}.`, () => setTo(each, !isOn(each)));
+
+  const isOn = (each: Switch): boolean => state !== null && each.isOn(state);
+
+  /** Resets all switches, which also ends the gateway's back-off, then sets those that are to be on. */
+  async function setTo(turned: Switch, on: boolean): Promise<Switches> {
+    const wanted = SWITCHES.filter((each) => (each === turned ? on : isOn(each)));
+    let switches = await resetSwitches();
+    // one by one: two may order errors of the bank
+    for (const { patch } of wanted) switches = await setSwitches(patch);
+    return switches;
+  }
+
+  return (
+    <div class="row">
+      <p>
+        <strong>Sandbox</strong> Made-up accounts.
+      </p>
+      <div class="switches row" role="group" aria-label="Switches of the sandbox bank" aria-busy={busy}>
+        {SWITCHES.map((each) => (
+          <button
+            key={each.name}
+            type="button"
+            role="switch"
+            aria-checked={isOn(each)}
+            title={each.title}
+            disabled={state === null}
+            onClick={() => void flip(each)}
+          >
+            {each.name}
+          </button>
+        ))}
+        <button
+          type="button"
+          title="The bank refuses every token issued so far"
+          onClick={() =>
+            void run('All tokens are revoked; the gateway gets a new one.', () => setSwitches({ revokeTokens: true }))
+          }
+        >
+          Revoke tokens
+        </button>
+        <button type="button" onClick={() => void run('All switches are reset.', resetSwitches)}>
+          Reset
+        </button>
+      </div>
+      <p class="hidden" role="status">
+        {result}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 86_400;
+
+let offsetMs: number | null = null;
+
+/** Takes the gateway's clock from the `Date` of an answer, since the reader's own may be wrong. It has whole seconds. */
+export function setServerTime(date: string | null): void {
+  const given = Date.parse(date ?? '') - performance.now();
+  if (!Number.isNaN(given) && (offsetMs === null || Math.abs(given - offsetMs) > 1500)) offsetMs = given;
+}
+
+/** The gateway's time in ms; the reader's until the first answer. */
+export const serverNow = (): number => (offsetMs === null ? Date.now() : performance.now() + offsetMs);
+
+/** A duration for people: "8 s", "3 min 49 s", "2 h 5 min", "4 days". */
+export function toDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < MINUTE) return `${seconds} s`;
+  if (seconds < HOUR)
+    return seconds % MINUTE === 0
+      ? `${seconds / MINUTE} min`
+      : `${Math.floor(seconds / MINUTE)} min ${seconds % MINUTE} s`;
+  if (seconds < 2 * DAY) return `${Math.floor(seconds / HOUR)} h ${Math.floor((seconds % HOUR) / MINUTE)} min`;
+  return `${Math.floor(seconds / DAY)} days`;
+}
+
+/** Remaining minutes and seconds: "4:12". */
+export function toCountdown(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const [hours, minutes] = [Math.floor(whole / HOUR), Math.floor((whole % HOUR) / MINUTE)];
+  const rest = String(whole % MINUTE).padStart(2, '0');
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
+}
+
+function format(options: Intl.DateTimeFormatOptions, instant: string | number): string {
+  const at = new Date(instant);
+  if (Number.isNaN(at.getTime())) return String(instant);
+  return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }).format(at);
+}
+
+const SHORT = { hour: '2-digit', minute: '2-digit' } as const;
+
+/** The time of day in UTC with seconds; a text that is no instant stays as it is. */
+export const toClock = (instant: string | number): string => format({ ...SHORT, second: '2-digit' }, instant);
+
+/** The time of day in UTC, to the minute. */
+export const toMinute = (instant: string | number): string => format(SHORT, instant);
+
+/** The date and the time of day in UTC, to the minute: "24 Nov 2026, 08:00". */
+export const toDateAndMinute = (instant: string | number): string => format({ ...DATE, ...SHORT }, instant);
+
+/** The time of day with seconds, after the date if that is not the date of `now`. */
+export function toMoment(instant: string, now: number): string {
+  const sameDay = instant.slice(0, 10) === new Date(now).toISOString().slice(0, 10);
+  return sameDay ? toClock(instant) : format({ day: 'numeric', month: 'short', ...SHORT, second: '2-digit' }, instant);
+}
+
+/** The date; a text that is no instant stays as it is. */
+export const toDate = (instant: string): string => format(DATE, instant);
+const DATE = { day: 'numeric', month: 'short', year: 'numeric' } as const;
+
+/** The date as the bank wrote it: an instant at midnight elsewhere is not the day before. */
+export function toWrittenDate(instant: string): string {
+  if (!/^\d{4}-\d\d-\d\d/.test(instant)) return instant;
+  const day = instant.slice(0, 10);
+  // years like 0001 stand for "unknown" in some systems, and would look like a day of this century
+  return day < '1800' ? day : format(DATE, `${day}T12:00:00Z`);
+}

@@ -1,0 +1,16 @@
+/** Copies a text; false where that is not allowed. Browsers have the clipboard on https and localhost only. Elsewhere a selected text can still be copied. */
+export async function toClipboard(text: string): Promise<boolean> {
+  if (navigator.clipboard) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  }
+  const area = document.createElement('textarea');
+  area.value = text;
+  (document.querySelector('dialog[open]') ?? document.body).append(area);
+  area.select();
+  const done = document.execCommand('copy');
+  area.remove();
+  return done;
+}

@@ -1,0 +1,46 @@
+import { render } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { client } from './gateway.js';
+import { fillPageHeader, startClock } from './page-header.js';
+import { SandboxBar } from './sandbox-bar.js';
+import type { Live } from './use-health.js';
+
+/**
+ * When the bank of the sandbox is asked after a switch, ms. A refresh that is younger than its own duration counts as one of
+ * now, so the first may change nothing.
+ */
+const REFRESH_AFTER_MS = [0, 1500, 4000, 8000, 16_000];
+/** An answer may be slow, or slow enough to be a problem. */
+const SHOW_AFTER_MS = [300, 1300];
+
+/**
+ * Keeps what is around the content: the header, the bar of the sandbox, and the dimmed look while the gateway is gone.
+ * @param show asks the gateway for what the page shows
+ */
+export function useFrame(root: HTMLElement, { health, problem }: Live, turn: number | string, show: () => void): void {
+  useEffect(startClock, []);
+  useEffect(() => {
+    if (health) fillPageHeader(health);
+  }, [health]);
+  useEffect(() => {
+    root.classList.toggle('gone', problem !== null);
+  }, [problem !== null]);
+
+  /** Makes the gateway ask the bank now, then shows effects that appear later, too. */
+  function refresh(): void {
+    const ask = () => {
+      for (const ms of SHOW_AFTER_MS) window.setTimeout(show, ms);
+      client.getBalances({}, { refresh: true, retry: false }).then(show, show);
+    };
+    for (const ms of REFRESH_AFTER_MS) window.setTimeout(ask, ms);
+  }
+
+  const isSandbox = health?.details.bank.mode === 'sandbox';
+  useEffect(() => {
+    const bar = document.getElementById('sandbox');
+    if (!isSandbox || !bar) return;
+    if (!bar.classList.contains('switchable')) bar.replaceChildren();
+    bar.classList.add('switchable');
+    render(<SandboxBar turn={turn} refresh={refresh} />, bar);
+  });
+}

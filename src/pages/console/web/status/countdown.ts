@@ -1,0 +1,22 @@
+import { toCountdown, toDuration } from '../shared/time.js';
+import type { Incident } from './incident.js';
+
+const TWO_DAYS_MS = 2 * 86_400_000;
+const UNTIL: Readonly<Record<string, string>> = {
+  certificate: 'until the certificate expires',
+  listener: 'until the certificate expires',
+  token: 'until the token expires',
+};
+
+/** The time that is left, or that calls have failed for; null where neither is known. */
+export function toTimer({ served, end, since, status, cause, copy }: Incident, now: number) {
+  if (end !== null) {
+    const left = Date.parse(end) - now;
+    const value = left > TWO_DAYS_MS ? toDuration(left) : toCountdown(left / 1000);
+    return { value, label: (copy ? undefined : UNTIL[cause.part]) ?? `until calls fail with ${status}` };
+  }
+  if (served === 'none' && since !== null) {
+    return { value: toDuration(now - Date.parse(since)), label: 'without data for apps' };
+  }
+  return null;
+}

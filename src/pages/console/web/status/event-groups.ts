@@ -1,0 +1,35 @@
+import type { ProblemEntry, RecentEvent } from '../shared/gateway.js';
+
+/** Events of one kind in a row, as one line. */
+export interface EventGroup {
+  readonly title: string;
+  readonly level: RecentEvent['level'];
+  readonly from: string;
+  readonly to: string;
+  readonly count: number;
+  /** True while the problem lasts. */
+  readonly open: boolean;
+}
+
+/** Groups of the same code (else event), the newest first. A recovery ends those before it. */
+export function groupEvents(
+  events: readonly RecentEvent[],
+  problems: readonly ProblemEntry[],
+  current: readonly string[],
+): EventGroup[] {
+  const groups: (EventGroup & { readonly key: string })[] = [];
+  let since = 0;
+  for (const { at, level, event, code, msg } of events) {
+    const key = code ?? event;
+    const known = groups.findIndex((group, index) => index >= since && group.key === key);
+    const before = groups[known];
+    if (before) groups[known] = { ...before, to: at, count: before.count + 1 };
+    else {
+      const title =
+        problems.find((each) => each.code === code)?.title ?? `${msg.charAt(0).toUpperCase()}${msg.slice(1)}`;
+      groups.push({ key, title, level, from: at, to: at, count: 1, open: false });
+    }
+    if (event.endsWith('.recovered')) since = groups.length;
+  }
+  return groups.map((group, index) => ({ ...group, open: index >= since && current.includes(group.key) })).reverse();
+}

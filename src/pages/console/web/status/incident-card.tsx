@@ -1,0 +1,125 @@
+import { CopyButton } from '../shared/copy-button.js';
+import type { Health } from '../shared/health.js';
+import { toDuration } from '../shared/time.js';
+import { toEffect } from './apps.js';
+import { toCauseText } from './cause-text.js';
+import { CopyLine } from './copy-line.js';
+import { toTimer } from './countdown.js';
+import type { Incident } from './incident.js';
+import { toNote, toReport } from './report.js';
+
+interface Props {
+  readonly incident: Incident;
+  readonly health: Health | null;
+  /** Number of apps that called in the last minute. */
+  readonly apps: number;
+  /** The gateway's time; it stands still while the gateway is gone. */
+  readonly now: number;
+}
+
+/** The incident: what apps get and until when, why, and what to do now. */
+export function IncidentCard({ incident, health, apps, now }: Props) {
+  const { level, headline, copy, cause, also } = incident;
+  const timer = toTimer(incident, now);
+  return (
+    <section class={`card incident incident-${level}`} aria-labelledby="headline">
+      <div class="incident-head">
+        <div class="sentence">
+          <h1 id="headline">{headline}</h1>
+          <CauseLine incident={incident} health={health} now={now} />
+        </div>
+        {timer && (
+          <p class="timer">
+            <strong>{timer.value}</strong>
+            <span class="quiet">{timer.label}</span>
+          </p>
+        )}
+        {copy && <CopyLine copy={copy} since={cause.since} now={now} />}
+      </div>
+      <div class="columns">
+        <DoNow incident={incident} health={health} now={now} />
+        <Who incident={incident} />
+        <div>
+          <h2>Tell the apps</h2>
+          <p>{toEffect(incident, apps)}</p>
+          {health && incident.served !== 'current' && incident.served !== 'unknown' && (
+            <CopyButton name="Copy note for app teams" text={() => toNote(incident, health, now)} />
+          )}
+        </div>
+      </div>
+      {also.length > 0 && (
+        <p class="also quiet">
+          Also:{' '}
+          {also.map(({ part, code, title }, index) => (
+            <span key={part}>
+              {index > 0 && ', '}
+              <a href={`/problems/${code}`}>{title}</a>
+            </span>
+          ))}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function CauseLine({ incident: { cause }, health, now }: Omit<Props, 'apps'>) {
+  const { what, answer, since, meaning } = toCauseText(cause, health, now);
+  const left = cause.nextAttemptAt === null ? null : Date.parse(cause.nextAttemptAt) - now;
+  const tried = cause.attempts === null ? '' : `${cause.attempts} ${cause.attempts === 1 ? 'attempt' : 'attempts'}`;
+  const next = left === null ? '' : left >= 1000 ? `next in ${toDuration(left)}` : 'next one now';
+  return (
+    <p class="cause">
+      {what}
+      {answer && <strong>{answer}</strong>}
+      {since}
+      {answer && '.'} {meaning}{' '}
+      <span class="quiet">
+        {[tried, next].filter(Boolean).join(', ')}
+        {tried && ' · '}
+        {cause.part !== 'gateway' && <a href={`/problems/${cause.code}`}>{cause.code}</a>}
+      </span>
+    </p>
+  );
+}
+
+function DoNow({ incident, health, now }: Omit<Props, 'apps'>) {
+  const { doNow, request, call, cause } = incident;
+  const report = call === 'network' ? 'Copy report for the network team' : 'Copy report for the bank';
+  return (
+    <div>
+      <h2>Do now</h2>
+      <p>
+        <Marked text={doNow} />
+      </p>
+      <p class="row">
+        {health && request !== null && (
+          <CopyButton
+            class={call === null ? undefined : 'primary'}
+            name={report}
+            text={() => toReport(incident, health, now)}
+          />
+        )}
+        {cause.part !== 'gateway' && (
+          <a class="button" href={`/problems/${cause.code}`}>
+            Runbook: {cause.code}
+          </a>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function Who({ incident: { who } }: Pick<Props, 'incident'>) {
+  return (
+    <div>
+      <h2>Who</h2>
+      <p class="main">{who.name}</p>
+      {who.contact && <p>{who.contact}</p>}
+      {who.note && <p>{who.note}</p>}
+    </div>
+  );
+}
+
+/** Renders a text; what is between backticks becomes code. */
+const Marked = ({ text }: { readonly text: string }) =>
+  text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>));

@@ -1,0 +1,214 @@
+import { describe, expect, it } from '@jest/globals';
+import { GatewayProblem } from '../shared/gateway.js';
+import { toCauseText } from './cause-text.js';
+import { toTimer } from './countdown.js';
+import { copyUntil, FAILING, healthWith, NOW, PROBLEMS } from './health-sample.js';
+import { toGoneIncident, toIncident } from './incident.js';
+import { toPath } from './path.js';
+import { toNote, toReport } from './report.js';
+
+function incidentOf(health: Parameters<typeof toIncident>[0], now = NOW) {
+  const incident = toIncident(health, now, PROBLEMS);
+  if (!incident) throw new Error('all is well');
+  return incident;
+}
+const causeOf = (health: Parameters<typeof toIncident>[0]) =>
+  Object.values(toCauseText(incidentOf(health).cause, health, NOW)).filter(Boolean);
+const pathOf = (health: Parameters<typeof toPath>[0]) =>
+  toPath(health, null, NOW).map(({ name, level, value }) => `${name} ${level}: ${value}`);
+const failingToken = (code: string, owner: string, detail: string) => ({
+  token: { status: 'down', state: 'waiting', expiresInSeconds: null, code, owner, detail },
+  bank: { ...FAILING.bank, status: 'unknown', code: undefined, owner: undefined, detail: undefined },
+});
+
+/** Each state, from /health of a real gateway: test/console/states-of-the-page. */
+describe('what apps get', () => {
+  it('is the copy until it expires, with one deadline: half of its life', () => {
+    const incident = incidentOf(healthWith('degraded', { ...FAILING, ...copyUntil('10:17:01') }));
+    expect(incident).toMatchObject({
+      level: 'warn',
+      served: 'copy',
+      headline: 'Apps get the copy of 10:09:01. At 10:17:01 every call fails.',
+      doNow: 'Report it to the bank before 10:14. It is not on our side: certificate, network and token service work.',
+      who: { name: 'The bank', contact: 'Desk, +45 70 10 00 00', note: '' },
+      since: '2026-11-21T10:09:13.000Z',
+      copy: { asOf: '2026-11-21T10:09:01.000Z', expiresAt: '2026-11-21T10:17:01.000Z' },
+      also: [],
+    });
+    expect(toTimer(incident, NOW)).toEqual({ value: '3:59', label: 'until calls fail with 503' });
+  });
+
+  it('is due now once half of its life is over, and when the copy ends within the minute', () => {
+    for (const end of ['10:14:01', '10:13:40']) {
+      const { doNow } = incidentOf(healthWith('degraded', { ...FAILING, ...copyUntil(end) }));
+      expect(doNow).toMatch(/^Report it to the bank now\./);
+    }
+  });
+
+  it('is errors from the moment the copy ends, before /health is asked again', () => {
+    const incident = incidentOf(healthWith('degraded', { ...FAILING, ...copyUntil('10:13:00') }));
+    expect(incident).toMatchObject({
+      level: 'bad',
+      served: 'none',
+      headline: 'All calls have failed with 503 since 10:13:00.',
+      copy: null,
+    });
+    expect(toTimer(incident, NOW)).toEqual({ value: '2 s', label: 'without data for apps' });
+  });
+
+  it('has failed since the cause began, if the copy had expired before', () => {
+    const { bank } = FAILING;
+    const snapshot = { ...copyUntil('10:05:00').snapshot, status: 'down', stale: false };
+    const health = healthWith('error', { bank: { ...bank, status: 'down' }, snapshot });
+    expect(incidentOf(health).headline).toBe('All calls have failed with 503 since 10:09:13.');
+  });
+
+  it('is an empty list before it is a copy', () => {
+    const { snapshot } = copyUntil('10:14:01');
+    const health = healthWith('degraded', { ...FAILING, snapshot: { ...snapshot, accounts: 0 } });
+    expect(incidentOf(health)).toMatchObject({
+      served: 'empty',
+      level: 'bad',
+      headline: 'Apps get an empty list, the copy of 10:09:01. At 10:14:01 every call fails.',
+      cause: { code: 'accounts-emptied' },
+      also: [{ code: 'bank-error' }],
+    });
+    expect(incidentOf(health).doNow).toMatch(/^Ask the bank now why its list is empty\./);
+  });
+
+  it('is nothing yet while the first list is read', () => {
+    const snapshot = { status: 'down', code: 'bank-slow', owner: 'bank', asOf: null, expiresAt: null, accounts: null };
+    expect(incidentOf(healthWith('error', { snapshot }))).toMatchObject({
+      served: 'waiting',
+      status: 504,
+      headline: 'Calls wait for the bank: no list of accounts is cached.',
+    });
+  });
+
+  it('is current, for now, where a certificate expires: what happens then, and when', () => {
+    const certificate = {
+      status: 'degraded',
+      code: 'certificate-expiring',
+      owner: 'operator',
+      notAfter: '2026-11-24T08:00:00.000Z',
+      daysLeft: 2,
+    };
+    const health = healthWith('degraded', { certificate });
+    expect(incidentOf(health)).toMatchObject({
+      level: 'warn',
+      served: 'current',
+      headline: 'Apps get current data until 24 Nov 2026, 08:00 UTC.',
+      doNow: 'Install a new client certificate before 24 Nov 2026, 08:00 UTC.',
+      who: { name: 'The operator of this gateway', contact: '' },
+      request: null,
+    });
+    expect(causeOf(health)).toEqual([
+      'The client certificate expires on 24 Nov 2026, 08:00 UTC.',
+      'From then on nothing can be read from the bank, and 5 min later every call fails with 503.',
+    ]);
+    expect(toTimer(incidentOf(health), NOW)).toEqual({ value: '2 days', label: 'until the certificate expires' });
+  });
+
+  it('has no deadline where nothing ends', () => {
+    const sharing = { status: 'degraded', code: 'sharing-unavailable', owner: 'operator', detail: 'Redis is away.' };
+    const incident = incidentOf(healthWith('degraded', { sharing }));
+    expect(incident).toMatchObject({ headline: 'Apps get current data.', doNow: 'Repair the Redis of REDIS_URL.' });
+    expect(toTimer(incident, NOW)).toBeNull();
+  });
+
+  it('is not known while the gateway does not answer', () => {
+    const gone = new GatewayProblem({ code: 'network', owner: 'network', message: 'x' });
+    const incident = toGoneIncident(gone, '2026-11-21T10:12:00.000Z', PROBLEMS);
+    expect(incident).toMatchObject({ served: 'unknown', headline: 'The gateway does not answer.', request: null });
+    expect(toTimer(incident, NOW)).toBeNull();
+  });
+});
+
+describe('what to do', () => {
+  it('is due now where the cause does not heal, though a copy is served; the allowlist has our address', () => {
+    const detail = 'The token endpoint answered 401: user name or password is wrong, or our address is not allowed.';
+    const health = healthWith('degraded', {
+      ...failingToken('credentials-rejected', 'operator', detail),
+      ...copyUntil('10:17:01', 'credentials-rejected'),
+    });
+    expect(incidentOf(health)).toMatchObject({
+      headline: 'Apps get the copy of 10:09:01. At 10:17:01 every call fails.',
+      doNow: 'Put the right BANK_USERNAME and BANK_PASSWORD in place now.',
+      who: { name: 'The operator of this gateway', contact: '', note: 'The bank sees us as 203.0.113.7.' },
+    });
+    expect(causeOf(health)).toEqual([
+      'The bank answers the token request with ',
+      '401',
+      ' since 10:09:13',
+      'User name or password is wrong, or our address is not allowed.',
+    ]);
+  });
+
+  it('names settings that would help', () => {
+    const details = { egress: { publicAddress: null }, bank: { ...FAILING.bank, support: null } };
+    const health = healthWith('degraded', { ...details, ...copyUntil('10:17:01') });
+    expect(incidentOf(health).who.contact).toBe('Set BANK_SUPPORT to show how to reach its service desk.');
+  });
+});
+
+describe('the path', () => {
+  it('is checked as a whole when all is well', () => {
+    expect(pathOf(healthWith('ok'))).toEqual([
+      'Certificate ok: 364 days left',
+      'Network ok: direct',
+      'Token service ok: token valid',
+      'Account list ok: answers',
+      'Snapshot ok: 120 accounts',
+      'Your apps ok: no call this minute',
+    ]);
+  });
+
+  it('is not checked after the stage that is broken', () => {
+    const token = failingToken('bank-error', 'bank', 'The token endpoint answered 503.');
+    expect(pathOf(healthWith('degraded', { ...token, ...copyUntil('10:14:01') })).slice(2)).toEqual([
+      'Token service bad: 503 since 10:09:13',
+      'Account list unknown: not checked',
+      'Snapshot warn: 10:09:01, copy',
+      'Your apps warn: get the copy',
+    ]);
+  });
+});
+
+describe('texts to copy', () => {
+  const health = healthWith('degraded', { ...FAILING, ...copyUntil('10:14:01') });
+
+  it('the report has who we are, since when, what was asked and answered, our address and a request', () => {
+    expect(toReport(incidentOf(health), health, NOW)).toBe(
+      `The bank returned a server error since 2026-11-21 10:09:13 UTC
+
+We read accounts through your API, with the client certificate named below.
+
+What we asked    GET, the account list
+At the host      api.bank.example
+What we got      The account list answered 503.
+First failure    2026-11-21 10:09:13 UTC
+Attempts         14
+Last success     2026-11-21 10:09:01 UTC
+Our address      203.0.113.7
+Our certificate  CN=m2m
+Its thumbprint   AB12 (SHA-1)
+It is valid to   2027-11-20 00:00:00 UTC
+Our system       accounts-gateway 0.1.0 production gw-2
+Written          2026-11-21 10:13:02 UTC
+
+Please tell us what is wrong, and when your service will answer again.
+`,
+    );
+  });
+
+  it('the note for app teams has what calls return and what to show', () => {
+    expect(toNote(incidentOf(health), health, NOW)).toBe(
+      `accounts-gateway 0.1.0 production gw-2, 2026-11-21 10:13:02 UTC
+
+Apps get the copy of 10:09:01. At 10:14:01 every call fails. (Times are UTC.)
+Cause: The bank returned a server error (bank-error), since 2026-11-21 10:09:13 UTC.
+Your app gets snapshot.stale = true. Show snapshot.asOf beside the balances, and drop them after snapshot.expiresAt.
+`,
+    );
+  });
+});

@@ -1,0 +1,134 @@
+import type { GatewayProblem, ProblemEntry } from '../shared/gateway.js';
+import type { Health } from '../shared/health.js';
+import { toClock } from '../shared/time.js';
+import { toAdvice } from './advice.js';
+import { toCause, toTroubles, type Cause, type Trouble } from './cause.js';
+import { toDeadline, toEnd } from './deadline.js';
+import { toEvidence } from './evidence.js';
+import { toHeadline } from './headline.js';
+import { toServed, type Served } from './served.js';
+
+/** Whom to call, and how. */
+export interface Who {
+  readonly name: string;
+  readonly contact: string;
+  readonly note: string;
+}
+
+/** Everything that the card says about an incident, but for what ticks. */
+export interface Incident {
+  readonly level: 'warn' | 'bad';
+  readonly served: Served | 'unknown';
+  readonly headline: string;
+  readonly cause: Cause;
+  /** The status of the calls that fail, or will. */
+  readonly status: number;
+  /** When calls began to fail: the later of the cause's start and the end of the copy. */
+  readonly since: string | null;
+  /** When calls begin to fail; null where they do, or nothing ends. */
+  readonly end: string | null;
+  /** The copy that apps get. */
+  readonly copy: { readonly asOf: string; readonly expiresAt: string } | null;
+  readonly doNow: string;
+  /** The request at the end of the report for whoever is called; null where there is nobody to send it to. */
+  readonly request: string | null;
+  readonly call: 'bank' | 'network' | null;
+  readonly who: Who;
+  readonly also: readonly Trouble[];
+}
+
+/** The incident at `now` (ms of the gateway's clock); null when all is well. */
+export function toIncident(health: Health, now: number, problems: readonly ProblemEntry[]): Incident | null {
+  const served = toServed(health, now);
+  const cause = toCause(health, served, problems);
+  if (!cause) return null;
+  const { asOf, expiresAt, stale } = health.details.snapshot;
+  const advice = toAdvice(cause);
+  const status = toStatus(cause, problems);
+  const since = served === 'none' ? latest([cause.since, expiresAt], now) : cause.since;
+  const end = toEnd(cause, served, health, now);
+  const deadline = toDeadline(end, advice, served, health, now);
+  const order = advice.text.replace(/ \{when\}/, deadline && ` ${deadline}`);
+  const isServed = served === 'copy' || served === 'empty';
+  return {
+    level: served === 'current' || served === 'copy' || served === 'waiting' ? 'warn' : 'bad',
+    served,
+    headline: toHeadline({ health, served, cause, status, end, since, now }),
+    cause,
+    status,
+    since,
+    end,
+    copy: isServed && stale && asOf !== null && expiresAt !== null ? { asOf, expiresAt } : null,
+    doNow: [order, toEvidence(cause, health)].filter(Boolean).join(' '),
+    request: advice.request ?? null,
+    call: advice.call ?? null,
+    who: toWho(cause, advice, health),
+    also: toTroubles(health, problems).filter(({ part, code }) => code !== cause.code && part !== cause.part),
+  };
+}
+
+/** The incident of a gateway that gives this page no answer. */
+export function toGoneIncident(problem: GatewayProblem, since: string, problems: readonly ProblemEntry[]): Incident {
+  const known = problems.find(({ code }) => code === problem.code);
+  const isAway = problem.status === 0;
+  return {
+    level: 'bad',
+    served: 'unknown',
+    headline: isAway ? 'The gateway does not answer.' : 'The gateway refuses this page.',
+    cause: {
+      part: 'gateway',
+      code: problem.code,
+      owner: isAway ? 'operator' : problem.owner,
+      title: known?.title ?? problem.code,
+      detail: isAway ? `Not connected since ${toClock(since)}. What is shown is from before.` : problem.message,
+      since,
+      attempts: null,
+      nextAttemptAt: null,
+    },
+    status: problem.status,
+    since,
+    end: null,
+    copy: null,
+    doNow: isAway
+      ? 'Check now that the gateway runs, and that this machine reaches it.'
+      : (known?.remedy ?? 'Open this page from a machine that may call the gateway.'),
+    request: null,
+    call: null,
+    who: { name: 'The operator of this gateway', contact: '', note: 'Or whoever runs the network from here to it.' },
+    also: [],
+  };
+}
+
+const OWNERS: Readonly<Record<string, string>> = {
+  bank: 'The bank',
+  network: 'The network team',
+  operator: 'The operator of this gateway',
+  caller: 'The person who opened this page',
+};
+
+function toWho({ owner }: Cause, { call, allowlist }: ReturnType<typeof toAdvice>, { details }: Health): Who {
+  const { bank, egress } = details;
+  const isBankCalled = call === 'bank';
+  const address = egress.publicAddress
+    ? `The bank sees us as ${egress.publicAddress}.`
+    : 'Set EGRESS_PUBLIC_ADDRESS to show the address that the bank sees.';
+  const desk = bank.support ?? 'Set BANK_SUPPORT to show how to reach its service desk.';
+  return {
+    name:
+      isBankCalled && owner === 'operator' ? 'The operator of this gateway, with the bank' : (OWNERS[owner] ?? owner),
+    contact: isBankCalled ? desk : '',
+    note: allowlist ? address : '',
+  };
+}
+
+/** The status of calls that fail. A call that waits for a slow bank ends with bank-timeout. */
+function toStatus({ code }: Cause, problems: readonly ProblemEntry[]): number {
+  if (code === 'bank-slow') return 504;
+  return problems.find((each) => each.code === code)?.status ?? 503;
+}
+
+/** The latest of these moments that are in the past; null if there is none. */
+function latest(moments: readonly (string | null)[], now: number): string | null {
+  const past = moments.filter((moment) => moment !== null).filter((moment) => Date.parse(moment) <= now);
+  return past.toSorted((a, b) => Date.parse(a) - Date.parse(b)).at(-1) ?? null;
+}

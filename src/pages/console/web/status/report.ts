@@ -1,0 +1,65 @@
+import type { Health } from '../shared/health.js';
+import type { Incident } from './incident.js';
+
+/** An instant for a text that leaves this page: date, time, zone. */
+const toUtc = (instant: string | number): string =>
+  `${new Date(instant).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+/** The text for the bank's service desk, or the network team: who we are, what was asked and answered, and a request. */
+export function toReport({ cause, request, call }: Incident, health: Health, now: number): string {
+  const { bank, certificate, egress } = health.details;
+  const since = cause.since === null ? '' : ` since ${toUtc(cause.since)}`;
+  const asked = cause.part === 'token' ? 'GET, the access token' : 'GET, the account list';
+  const isEmpty = cause.code === 'accounts-emptied';
+  const rows: readonly (readonly [string, string | null])[] = [
+    ['What we asked', isEmpty ? 'GET, the account list' : asked],
+    ['At the host', bank.host],
+    ['What we got', cause.detail || cause.title],
+    ['First failure', cause.since && toUtc(cause.since)],
+    ['Attempts', cause.attempts === null ? null : String(cause.attempts)],
+    ['Last success', bank.lastSuccessAt && toUtc(bank.lastSuccessAt)],
+    ['Our address', egress.publicAddress],
+    ['Our route', call === 'network' ? egress.route : null],
+    ['Our certificate', certificate.subject],
+    ['Its thumbprint', certificate.thumbprint && `${certificate.thumbprint} (SHA-1)`],
+    ['It is valid to', certificate.notAfter && toUtc(certificate.notAfter)],
+    ['Our system', toSystem(health)],
+    ['Written', toUtc(now)],
+  ];
+  const filled = rows.filter((row): row is readonly [string, string] => Boolean(row[1]));
+  const width = Math.max(...filled.map(([name]) => name.length)) + 2;
+  const who =
+    call === 'network'
+      ? `We read accounts from the bank at ${bank.host}.`
+      : 'We read accounts through your API, with the client certificate named below.';
+  return [
+    `${cause.title}${since}`,
+    '',
+    who,
+    '',
+    ...filled.map(([name, value]) => `${name.padEnd(width)}${value}`),
+    '',
+    request ?? '',
+    '',
+  ].join('\n');
+}
+
+/** The text for the teams whose apps call this gateway. */
+export function toNote({ headline, cause, copy, served }: Incident, health: Health, now: number): string {
+  const advice = copy
+    ? 'Your app gets snapshot.stale = true. Show snapshot.asOf beside the balances, and drop them after snapshot.expiresAt.'
+    : served === 'empty'
+      ? 'Do not read the empty list as "no accounts".'
+      : `Your app gets problem documents with code ${cause.code}. Show no amounts, and retry after Retry-After.`;
+  return [
+    `${toSystem(health)}, ${toUtc(now)}`,
+    '',
+    `${headline} (Times are UTC.)`,
+    `Cause: ${cause.title} (${cause.code})${cause.since === null ? '' : `, since ${toUtc(cause.since)}`}.`,
+    advice,
+    '',
+  ].join('\n');
+}
+
+const toSystem = ({ version, environment, instance }: Health): string =>
+  ['accounts-gateway', version, environment, instance].filter(Boolean).join(' ');

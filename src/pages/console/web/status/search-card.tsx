@@ -1,0 +1,35 @@
+import { useState } from 'preact/hooks';
+
+const MAX_LENGTH = 100;
+
+/** The way to the accounts, which this page does not show. The form is not sent: the policy of the page allows none. */
+export function SearchCard() {
+  const [typed, setTyped] = useState('');
+  return (
+    <form
+      class="card search row"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        location.assign(`/accounts${typed.trim() === '' ? '' : `?${new URLSearchParams({ q: typed.trim() })}`}`);
+      }}
+    >
+      <label for="search">Is an account in the list?</label>
+      <input
+        id="search"
+        type="search"
+        placeholder="Name, IBAN or owner"
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={MAX_LENGTH}
+        value={typed}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      <button type="submit">Search</button>
+      <p class="quiet grow">
+        Opens the accounts, with balances, totals, CSV and print. This page shows none of them, so it can go into a
+        ticket.
+      </p>
+    </form>
+  );
+}

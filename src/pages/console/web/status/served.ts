@@ -1,0 +1,16 @@
+import type { Health } from '../shared/health.js';
+
+/**
+ * What a call for accounts gets now. `empty`: a list without accounts, current or not. `none`: an error. `waiting`: it waits
+ * for a list, since none is cached.
+ */
+export type Served = 'current' | 'copy' | 'empty' | 'none' | 'waiting' | 'stopping';
+
+/** What apps get at `now`, ms of the gateway's clock. The end of a copy is known before /health is asked again. */
+export function toServed({ status, details: { instance, snapshot } }: Health, now: number): Served {
+  if (instance) return 'stopping';
+  const expired = snapshot.stale && snapshot.expiresAt !== null && Date.parse(snapshot.expiresAt) <= now;
+  if (status === 'error' || expired) return snapshot.code === 'bank-slow' ? 'waiting' : 'none';
+  if (snapshot.accounts === 0) return 'empty';
+  return snapshot.stale ? 'copy' : 'current';
+}

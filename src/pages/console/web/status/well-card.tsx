@@ -1,0 +1,31 @@
+import type { Health } from '../shared/health.js';
+import { LevelIcon } from '../shared/icon.js';
+import { toDate } from '../shared/time.js';
+import { toSubject } from './apps.js';
+
+interface Props {
+  readonly health: Health;
+  /** Number of apps that called in the last minute. */
+  readonly apps: number;
+}
+
+/** What apps get while all is well, and the next thing that somebody must do. */
+export function WellCard({ health: { details }, apps }: Props) {
+  const { accounts } = details.snapshot;
+  const count = `${accounts} ${accounts === 1 ? 'account' : 'accounts'}`;
+  return (
+    <section class="card well row" aria-labelledby="headline">
+      <LevelIcon level="ok" />
+      <h1 id="headline">Operational</h1>
+      <p class="grow">
+        {toSubject(apps, 'get')} current data, {count}.
+      </p>
+      <p class="quiet">Next to do: renew the certificate by {toDate(toRenewal(details.certificate.notAfter))}</p>
+    </section>
+  );
+}
+
+const EXPIRING_MS = 30 * 86_400_000;
+
+/** The day on which /health becomes degraded: 30 days before the end. */
+const toRenewal = (notAfter: string): string => new Date(Date.parse(notAfter) - EXPIRING_MS).toISOString();

@@ -1,0 +1,34 @@
+/** The pages for people, as every header lists them. */
+const PAGES = [
+  ['/', 'Status'],
+  ['/accounts', 'Accounts'],
+  ['/docs', 'API'],
+  ['/docs/guide', 'Guide'],
+  ['/problems', 'Errors'],
+] as const;
+
+export type Place = (typeof PAGES)[number][0];
+
+/** The icon of every page. The status page gives it the colour of the status. */
+export const ICON = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#1b2638"/><path d="M5 8.4l2.1 2.1L11.2 6" fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"/></svg>',
+)}`;
+
+/**
+ * The header of every page, as HTML: the same name and links everywhere. The page's script fills in what this gateway is
+ * (src/pages/console/web/shared/page-header.ts), so the HTML is the same for every gateway.
+ */
+export function toPageHeader(place: Place | null): string {
+  const links = PAGES.map(
+    ([path, name]) => `<a href="${path}"${path === place ? ' aria-current="page"' : ''}>${name}</a>`,
+  );
+  return `<a class="skip" href="#main">Skip to the content</a>
+<aside id="sandbox" class="sandbox" aria-label="Sandbox"><p><strong>Sandbox</strong> Made-up accounts.</p></aside>
+<header class="top">
+<a class="house" href="/">Accounts gateway</a>
+<span class="environment" data-fact="environment"></span>
+<span class="gateway" data-fact="gateway"></span>
+<nav aria-label="Pages">${links.join('')}</nav>
+<time class="clock" data-fact="clock"></time>
+</header>`;
+}
