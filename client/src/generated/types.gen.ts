@@ -94,7 +94,7 @@ export type Snapshot = {
      */
     asOf: string;
     /**
-     * when this data stops being served; do not show figures after it
+     * when this data stops being served; do not show data after it
      */
     expiresAt: string;
     /**
