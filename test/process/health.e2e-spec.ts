@@ -140,6 +140,7 @@ describe('health', () => {
       detail: expect.stringContaining('ECONNREFUSED'),
       remedy: PROBLEMS['proxy-unavailable'].remedy,
       route: 'proxy http://127.0.0.1:9',
+      publicAddress: null,
     });
     // the cause first, then what nobody tried, then what is healthy
     expect(Object.keys(json.details)).toEqual(['egress', 'snapshot', 'token', 'bank', 'certificate']);
