@@ -55,7 +55,7 @@ function makeDirectory(path: string): void {
     mkdirSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const copy = 'cp -r . ~/accounts-gateway && cd ~/accounts-gateway';
+    const copy = 'cp -r . ~/accounts-gateway-copy && cd ~/accounts-gateway-copy';
     process.stderr.write(
       `accounts-gateway: dist/ cannot be built here (${code}): make ${ROOT} writable, or run "${copy}".\n`,
     );

@@ -48,7 +48,7 @@ describe('npm start', () => {
   });
 });
 
-describe('a machine that lacks something is reported in one sentence, with the command that repairs it', () => {
+describe('on a machine that lacks something, one sentence names the command that repairs it', () => {
   const [all, none] = [Object.keys(devDependencies), [] as string[]];
   const rolldown = '@rolldown/binding-linux-x64-gnu';
   it.each<[string, readonly string[], string, string | null]>([
