@@ -151,7 +151,6 @@ function createSbom(): string {
 
 /** npm, by the file of the npm that runs this script: on Windows, its command is no program. Gives what it prints. */
 function runNpm(...args: string[]): string {
-  // eslint-disable-next-line node/no-process-env -- set by npm
   const file = process.env['npm_execpath'] ?? '';
   const options: ExecFileSyncOptionsWithStringEncoding = {
     cwd: ROOT,

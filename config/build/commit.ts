@@ -5,7 +5,6 @@ import { ROOT } from './sources.ts';
 
 /** The commit, 12 characters: GIT_COMMIT where it is set, else that of the checkout; null without one. */
 export function readCommit(): string | null {
-  // eslint-disable-next-line node/no-process-env -- an argument of the image build
   const { GIT_COMMIT } = process.env;
   if (GIT_COMMIT) return GIT_COMMIT;
   try {

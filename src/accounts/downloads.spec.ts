@@ -89,10 +89,7 @@ describe('downloads', () => {
 
   it('that fail at the first piece leave their slot', async () => {
     const downloads = new Downloads();
-    // eslint-disable-next-line require-yield
-    const failing = async function* (): AsyncGenerator<Uint8Array> {
-      throw new Error('the list has ended');
-    };
+    const failing = (): AsyncIterator<Uint8Array> => ({ next: () => Promise.reject(new Error('the list has ended')) });
     for (let time = 0; time < MOST + 1; time++) {
       const opening = downloads.open(SNAPSHOT, failing, new AbortController().signal, WAIT_MS);
       await expect(opening).rejects.toThrow('the list has ended');

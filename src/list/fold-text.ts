@@ -1,7 +1,6 @@
 import type { Account } from './account.js';
 
-// eslint-disable-next-line no-control-regex
-const ASCII = /^[\x00-\x7f]*$/;
+const ASCII = /^\p{ASCII}*$/u;
 
 /** Folds a text for searching: removes letter case and accents. */
 export function foldText(text: string): string {

@@ -11,5 +11,5 @@ const contents =
     ? readPfx(Buffer.from(source.bytes), source.passcode)
     : readPem(Buffer.from(source.chain), Buffer.from(source.key), source.passphrase);
 
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread, no window
-parentPort?.postMessage(toClientCertificate(contents, now, roots ?? getCACertificates('default')));
+// nothing is transferred
+parentPort?.postMessage(toClientCertificate(contents, now, roots ?? getCACertificates('default')), []);
