@@ -49,6 +49,11 @@ export async function startBank({ root, cwd }) {
       BANK_CA_FILE: file('ca.pem'),
     },
     state: async () => JSON.parse((await get(controlUrl)).text),
+    /** All switches as at the start. */
+    reset: async () => {
+      const response = await fetch(controlUrl, { method: 'DELETE' });
+      if (!response.ok) throw new Error(`the sandbox refused a reset: ${await response.text()}`);
+    },
     set: async (switches) => {
       const response = await fetch(controlUrl, {
         method: 'PATCH',

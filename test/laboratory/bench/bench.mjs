@@ -1,10 +1,11 @@
-// npm run bench [-- --quick] [--only list,refresh,large,start] [--starts 7] [--build DIR] [--json FILE]; see README.md here.
+// npm run bench [-- --quick] [--only list,refresh,large,start,day] [--starts 7] [--build DIR] [--json FILE]; see README.md here.
 import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startBank } from './bank.mjs';
+import { day } from './cells/day.mjs';
 import { list } from './cells/list.mjs';
 import { large, refresh } from './cells/refresh.mjs';
 import { startUp } from './cells/start.mjs';
@@ -13,7 +14,7 @@ import { createGenerator } from './load.mjs';
 import { DISTURBING, watchOthers } from './machine.mjs';
 import { cleanUp, makeDirectory, pinning, pinSelf } from './processes.mjs';
 
-const CELLS = { list, refresh, large, start: startUp };
+const CELLS = { list, refresh, large, start: startUp, day };
 
 const { values } = parseArgs({
   options: {

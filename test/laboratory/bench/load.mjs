@@ -12,6 +12,7 @@ export function createGenerator(cwd) {
 
 /**
  * @typedef {object} Load
+ * @property {number} requests answers in all
  * @property {number} perSecond answers a second
  * @property {number} bytes of an answer, head and body, on average
  * @property {number} errors answers of 400 and more, timeouts, broken connections
@@ -31,6 +32,7 @@ async function runWrk(url, { connections, seconds, headers, cwd }) {
   if (!line) throw new Error(`wrk gave no figures for ${url}: ${text}${wrk.complaint()}`);
   const { requests, microseconds, bytes, errors, p50, p99 } = JSON.parse(line);
   return {
+    requests,
     perSecond: requests / (microseconds / 1e6),
     bytes: bytes / requests,
     errors,

@@ -5,7 +5,7 @@ import { get } from './callers.mjs';
 export const JSON_ONLY = { accept: 'application/json' };
 
 /** An answer's text without the moment of its reading, for comparison with one made of another. */
-export const withoutAsOf = (text) => text.replace(/"asOf":"[^"]*"/, '"asOf":""').trim();
+export const withoutAsOf = (text) => text.replaceAll(/"(asOf|expiresAt)":"[^"]*"/g, '"$1":""').trim();
 
 /** What node:http adds by itself; the request id is new for each answer. */
 const LEFT_TO_THE_RIVAL = new Set(['date', 'connection', 'keep-alive', 'x-request-id']);

@@ -76,6 +76,19 @@ export async function startNginx({ cwd, bank, token }) {
   });
 }
 
+/** rivals/bff-in-a-day.mjs, with the gateway's settings. `calls` gives how often it has called the bank. */
+export async function startBffInADay({ cwd, bank }) {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const line = [process.execPath, place('bff-in-a-day.mjs'), String(port)];
+  const env = { NODE_ENV: 'production', ...bank.settings };
+  const program = start('a BFF written in a day', line, { underTest: true, cwd, env });
+  const accountsUrl = `${url}${PATH}`;
+  await untilReady(program, () => get(accountsUrl, JSON_ONLY).then(({ status }) => status === 200));
+  const calls = async () => JSON.parse((await get(`${url}/calls`)).text).calls;
+  return { accountsUrl, calls, stop: program.stop };
+}
+
 /** rivals/bare-client.mjs as a process on the cores that the gateway has. `read` gives the milliseconds of one reading. */
 export function startBareClient({ cwd, bank, token, onPair }) {
   const line = [process.execPath, place('bare-client.mjs')];
