@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { refusalOf } from '../../test/support/refusal-of.js';
 import { account, LocalList, snapshotOf } from '../../test/support/sample-snapshots.js';
 import type { Settings } from '../config/settings.js';
 import { ListEnded } from '../list/list-thread.js';
@@ -13,19 +14,23 @@ import { Responder } from './responder.js';
 type Sent = { readonly headers: Record<string, string>; readonly body: Buffer };
 
 /** A responder that gets these snapshots, one after the other, and what it sends. */
-function begin(...snapshots: Snapshot[]) {
+function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
   const getCached = () => {
     const snapshot = snapshots.length > 1 ? snapshots.shift() : snapshots[0];
     return { snapshot, ageMs: 0, stale: false, expiresAt: '', cache: 'hit', failure: null };
   };
-  const settings = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 5000, REQUEST_DEADLINE_MS: 15_000 } as Settings;
+  const settings = {
+    SNAPSHOT_FRESH_MS: 10_000,
+    SNAPSHOT_MAX_AGE_MS: 5000,
+    REQUEST_DEADLINE_MS: deadlineMs,
+  } as Settings;
   const cache = { getCached } as unknown as SnapshotCache;
   const responder = new Responder(cache, new EncodedResponses(), new Downloads(), settings);
   const sent: Sent[] = [];
   const reply = {
     headers: (headers: Record<string, string>) => ({ send: (body: Buffer) => sent.push({ headers, body }) }),
   };
-  const request = { headers: {}, logFields: {}, signal: new AbortController().signal };
+  const request = { headers: {}, logFields: { startedAt: performance.now() }, signal: new AbortController().signal };
   const send = () =>
     responder.sendJson(request as FastifyRequest, reply as unknown as FastifyReply, { kind: 'totals', filters: {} });
   return { send, sent };
@@ -38,7 +43,7 @@ describe('a response', () => {
       await delay(1100);
       return new LocalList([]).answer(...args);
     };
-    const { send, sent } = begin({ ...snapshotOf([]), list: Object.assign(list, { answer: slow }) });
+    const { send, sent } = begin([{ ...snapshotOf([]), list: Object.assign(list, { answer: slow }) }]);
     await send();
     expect(Number(sent[0]?.headers['age'])).toBeGreaterThanOrEqual(1);
     expect(sent[0]?.headers['cache-control']).toMatch(/^private, max-age=[0-3]$/);
@@ -47,9 +52,16 @@ describe('a response', () => {
   it('is of the list that is cached now when the one before was replaced and ended meanwhile', async () => {
     const ended = Object.assign(new LocalList([]), { answer: () => Promise.reject(new ListEnded()) });
     const old = { ...snapshotOf([]), list: ended };
-    const { send, sent } = begin(old, old, snapshotOf([account()]));
+    const { send, sent } = begin([old, old, snapshotOf([account()])]);
     await send();
     expect(sent).toHaveLength(1);
-    await expect(begin(old).send()).rejects.toBeInstanceOf(ListEnded);
+    await expect(begin([old]).send()).rejects.toBeInstanceOf(ListEnded);
+  });
+
+  it('that the list does not give within the deadline is refused', async () => {
+    const busy = Object.assign(new LocalList([]), { answer: () => new Promise<never>(() => undefined) });
+    const { send, sent } = begin([{ ...snapshotOf([]), list: busy }], 50);
+    expect(await refusalOf(async () => send())).toMatchObject({ code: 'overloaded', retryAfterMs: 1000 });
+    expect(sent).toEqual([]);
   });
 });

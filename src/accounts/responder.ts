@@ -5,13 +5,17 @@ import { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { ListEnded } from '../list/list-thread.js';
 import type { Export, Question } from '../list/questions.js';
-import { compressStream, toEncoding } from '../representation/negotiation.js';
+import { compressStream, toEncoding, type Encoding } from '../representation/negotiation.js';
 import { readCacheDirectives } from '../snapshot/freshness.js';
 import { CallerLeft, SnapshotCache, type ServedSnapshot } from '../snapshot/snapshot-cache.js';
 import '../telemetry/request-fields.js';
 import { Downloads } from './downloads.js';
 import { EncodedResponses, toExportTag, toFacts, type EncodedResponse } from './encoded-responses.js';
 import { MEDIA_TYPES } from './list-query.js';
+
+const RETRY_AFTER_MS = 1000;
+/** Time for the answer itself, for a caller whose refresh came just before the deadline. */
+const MIN_ANSWER_MS = 300;
 
 /** Gets the snapshot that a request asks for, and sends responses built from one, with the headers that show its age. */
 @Injectable()
@@ -70,11 +74,23 @@ export class Responder {
     const encoding = toEncoding(request.headers['accept-encoding']);
     await this.#withList(request, async (served) => {
       const waitedFrom = performance.now();
-      const response = await this.responses.get(served, question, encoding, request.signal);
+      const response = await this.#ask(request, served, question, encoding);
       if (response === null) throw this.#accountNotFound(served);
       const body = response.body ?? (await this.#open(request, served, question));
       this.#send(request, reply, afterWait(served, waitedFrom), response, body);
     });
+  }
+
+  /** The response, within the request's deadline: the list may have much to answer. @throws GatewayError overloaded */
+  async #ask(request: FastifyRequest, served: ServedSnapshot, question: Question, encoding: Encoding) {
+    const deadline = AbortSignal.timeout(Math.max(MIN_ANSWER_MS, this.#leftMs(request)));
+    try {
+      return await this.responses.get(served, question, encoding, AbortSignal.any([request.signal, deadline]));
+    } catch (error) {
+      if (!deadline.aborted) throw error;
+      const detail = `Other questions about the accounts took ${this.#deadlineMs} ms (REQUEST_DEADLINE_MS).`;
+      throw new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
+    }
   }
 
   /** Uses the snapshot for this request; once more with the one cached then, if its list was replaced and ended meanwhile. */
@@ -94,8 +110,13 @@ export class Responder {
   #open(request: FastifyRequest, { snapshot, ...served }: ServedSnapshot, asked: Question | Export): Promise<Readable> {
     if (request.method === 'HEAD') return Promise.resolve(NOTHING());
     const facts = toFacts({ snapshot, ...served });
-    const waitMs = this.#deadlineMs - (performance.now() - request.logFields.startedAt);
+    const waitMs = this.#leftMs(request);
     return this.downloads.open(snapshot, () => snapshot.list.pieces(asked, facts), request.signal, waitMs);
+  }
+
+  /** Milliseconds until the deadline of a request. */
+  #leftMs({ logFields }: FastifyRequest): number {
+    return Math.max(0, Math.ceil(this.#deadlineMs - (performance.now() - logFields.startedAt)));
   }
 
   #send(

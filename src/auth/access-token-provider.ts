@@ -85,10 +85,8 @@ export class AccessTokenProvider {
     const token = this.usable;
     const { clock } = this.options;
     const { circuit } = this.#backOff;
-    const lacking = this.#inFlight ? 'requested' : circuit === 'open' ? 'waiting' : 'none';
-    const state: 'usable' | typeof lacking = token ? 'usable' : lacking;
     return {
-      state,
+      state: this.#state,
       /** Expiry of the token by the wall clock, ms since 1970. */
       expiresAt: token ? token.requestedAt.wall + token.lifetimeMs : null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
@@ -97,6 +95,12 @@ export class AccessTokenProvider {
       failure: this.#backOff.status(),
       circuit,
     };
+  }
+
+  get #state(): 'usable' | 'requested' | 'waiting' | 'none' {
+    if (this.usable) return 'usable';
+    if (this.#inFlight) return 'requested';
+    return this.#backOff.circuit === 'open' ? 'waiting' : 'none';
   }
 
   #renew(): Promise<AccessToken> {

@@ -131,7 +131,8 @@ const invalid = (problem: string) =>
 
 /** `expires_in` as text or number: whole seconds from 1 to 86400 (" 300" and "300.0" are 300), else null. */
 function toLifetimeSeconds(value: unknown): number | null {
-  const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : '';
+  if (typeof value !== 'number' && typeof value !== 'string') return null;
+  const text = String(value).trim();
   if (!/^\d{1,9}(\.0+)?$/.test(text)) return null;
   const seconds = Number(text);
   return seconds >= 1 && seconds <= MAX_LIFETIME_SECONDS ? seconds : null;

@@ -30,10 +30,13 @@ export class Paging {
   }
 
   get outcome(): ListOutcome {
+    return { accounts: this.#accounts, pages: this.#pages, complete: this.#complete };
+  }
+
+  get #complete(): boolean | null {
     const counts = [...this.#counts];
-    const changed = this.#duplicates > 0 || counts.some((count) => count !== this.#accounts);
-    const complete = changed ? false : counts.length > 0 ? true : null;
-    return { accounts: this.#accounts, pages: this.#pages, complete };
+    if (this.#duplicates > 0 || counts.some((count) => count !== this.#accounts)) return false;
+    return counts.length > 0 ? true : null;
   }
 
   /** Adds the next page. */

@@ -2,7 +2,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import { BANK_NAMES, KNOWN_NAMES, OLD_NAME, REMOVED, SECRET_NAMES } from './settings-schema.js';
 
 const PREFIXES = [...new Set(KNOWN_NAMES.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []))];
-const FEWEST_FILES = 256;
+const MIN_OPEN_FILES = 256;
 
 /** Warns of an unknown variable with one of our prefixes, and suggests the nearest setting; and of a removed one. */
 export function unknownNames(env: NodeJS.ProcessEnv): string[] {
@@ -33,6 +33,6 @@ export function duplicateNames(envText: string): string[] {
 
 /** Warns of an open-file limit (RLIMIT_NOFILE) that a few hundred connections would reach. */
 export const fewFiles = (limit: number): string[] =>
-  limit < FEWEST_FILES
-    ? [`this process may open only ${limit} files (RLIMIT_NOFILE); raise the limit to at least ${FEWEST_FILES}`]
+  limit < MIN_OPEN_FILES
+    ? [`this process may open only ${limit} files (RLIMIT_NOFILE); raise the limit to at least ${MIN_OPEN_FILES}`]
     : [];

@@ -51,12 +51,18 @@ export function endRequestSpan(
     'http.request.method': knownMethod,
     'http.route': route ?? undefined,
     'http.response.status_code': left ? undefined : status,
-    'error.type': problem?.code ?? (left ? 'caller-left' : failed ? String(status) : undefined),
+    'error.type': problem?.code ?? toErrorType(status),
     'accounts_gateway.cache': cache,
     'accounts_gateway.refresh_id': refreshId,
   });
   if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();
+}
+
+/** The type of an error without a problem code; undefined if there is none. */
+function toErrorType(status: number): string | undefined {
+  if (status === CALLER_LEFT) return 'caller-left';
+  return status >= 500 ? String(status) : undefined;
 }
 
 /** The requests that wait for one refresh: at most 128 of their spans. */

@@ -33,6 +33,6 @@ function toRequestLine({ time, method, status, ms, route, code, requestId = '' }
 }
 
 function paint(status: number): string {
-  const colour = status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green';
-  return styleText(colour, String(status));
+  if (status >= 500) return styleText('red', String(status));
+  return styleText(status >= 400 ? 'yellow' : 'green', String(status));
 }

@@ -60,9 +60,12 @@ export function createAccount(seed: number, index: number): BankAccount {
   return account;
 }
 
+/** Decimals of currencies that do not have 2 (ISO 4217). */
+const DECIMALS: Readonly<Record<string, number>> = { JPY: 0, KWD: 3, BHD: 3 };
+
 /** A balance with the decimals of its currency (ISO 4217), between some hundreds and some millions. */
 function createBalance(dice: Dice, currency: string): BankBalance {
-  const decimals = currency === 'JPY' ? 0 : currency === 'KWD' || currency === 'BHD' ? 3 : 2;
+  const decimals = DECIMALS[currency] ?? 2;
   const amount = (most: number): Digits => {
     const minor = BigInt(dice.int(-most / 10, most)) * BigInt(dice.pick([1, 10, 100]));
     return new Digits(toDecimalText(minor, decimals));

@@ -27,17 +27,17 @@ export const controlPatch = z.strictObject({
 });
 
 export type PatchResult =
-  | { readonly good: true; readonly patch: z.output<typeof controlPatch> }
-  | { readonly good: false; readonly problems: readonly string[]; readonly allowed: readonly string[] };
+  | { readonly isValid: true; readonly patch: z.output<typeof controlPatch> }
+  | { readonly isValid: false; readonly problems: readonly string[]; readonly allowed: readonly string[] };
 
 /** Checks a patch as a whole: it is taken entirely or, with every error named, not at all. */
 export function checkPatch(value: unknown): PatchResult {
   const { success, data, error } = controlPatch.safeParse(value);
-  if (success) return { good: true, patch: data };
+  if (success) return { isValid: true, patch: data };
   const problems = error.issues.map(({ path, message }) =>
     path.length > 0 ? `${path.join('.')}: ${message}` : message,
   );
-  return { good: false, problems, allowed: Object.keys(controlPatch.shape) };
+  return { isValid: false, problems, allowed: Object.keys(controlPatch.shape) };
 }
 
 function isAllowlistEntry(entry: string): boolean {

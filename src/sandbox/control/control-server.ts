@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIP } from 'node:net';
 import type { SandboxControl } from './sandbox-control.js';
 
-const MOST_BODY_OCTETS = 65_536;
+const MAX_BODY_BYTES = 65_536;
 
 interface Reply {
   readonly status: number;
@@ -53,7 +53,7 @@ async function patch(request: IncomingMessage, control: SandboxControl): Promise
     return failed(400, 'The body is not JSON.');
   }
   const result = control.patch(value);
-  if (result.good) return { status: 200, body: control.state };
+  if (result.isValid) return { status: 200, body: control.state };
   return { status: 400, body: { error: 'Nothing was changed.', problems: result.problems, allowed: result.allowed } };
 }
 
@@ -63,7 +63,7 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
   let octets = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     octets += chunk.length;
-    if (octets > MOST_BODY_OCTETS) return null;
+    if (octets > MAX_BODY_BYTES) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -28,7 +28,7 @@ export class SandboxControl {
   /** Applies a parsed patch as a whole or, with every error named, not at all. */
   patch(value: unknown): PatchResult {
     const result = checkPatch(value);
-    if (result.good) {
+    if (result.isValid) {
       const { revokeTokens, ...change } = result.patch;
       this.#bank.switches.set(change);
       if (revokeTokens) this.#bank.tokens.revokeAll();

@@ -10,7 +10,7 @@ export async function listAccounts(call: BankCall, bank: BankState): Promise<Ans
   const token = /^Bearer +(\S+)$/i.exec(call.headers.authorization ?? '')?.[1];
   if (!token) return unauthorized('A bearer token is required.');
   const check = await bank.tokens.check(token, call.thumbprint);
-  const answer = check.good ? list(call, bank) : unauthorized(check.reason);
+  const answer = check.isValid ? list(call, bank) : unauthorized(check.reason);
   return { ...answer, tokenNumber: check.number };
 }
 
@@ -19,7 +19,7 @@ function list(call: BankCall, { accounts, switches }: BankState): Answer {
   if (call.hasBody) return problem(400, 'The request must not have a body.');
   if (!switches.values.grantAccess) return problem(404, 'The user has no access to accounts.');
   const result = parsePaging(call.query);
-  if (!result.good) return validationProblem(result.errors);
+  if (!result.isValid) return validationProblem(result.errors);
   const { number, size } = result.paging;
   const rowCount = switches.values.accounts;
   const page = accounts.page(number, size, rowCount, switches.movingSeconds());

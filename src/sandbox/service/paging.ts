@@ -1,7 +1,7 @@
-const MOST_NUMBER = 2_147_483_647;
+const MAX_NUMBER = 2_147_483_647;
 
 /** PageSize 1–5000, by the real service's documentation. */
-const MOST_SIZE = 5000;
+const MAX_SIZE = 5000;
 
 interface Paging {
   readonly number: number;
@@ -9,8 +9,8 @@ interface Paging {
 }
 
 type PagingResult =
-  | { readonly good: true; readonly paging: Paging }
-  | { readonly good: false; readonly errors: Record<string, string[]> };
+  | { readonly isValid: true; readonly paging: Paging }
+  | { readonly isValid: false; readonly errors: Record<string, string[]> };
 
 /** Reads PageNumber (default 1) and PageSize (default 50), in any letter case; other parameters are ignored. */
 export function parsePaging(query: URLSearchParams): PagingResult {
@@ -23,6 +23,6 @@ export function parsePaging(query: URLSearchParams): PagingResult {
     else if (value < 1 || value > most) errors[name] = [`The field ${name} must be between 1 and ${most}.`];
     return value;
   };
-  const paging = { number: read('PageNumber', 1, MOST_NUMBER), size: read('PageSize', 50, MOST_SIZE) };
-  return Object.keys(errors).length > 0 ? { good: false, errors } : { good: true, paging };
+  const paging = { number: read('PageNumber', 1, MAX_NUMBER), size: read('PageSize', 50, MAX_SIZE) };
+  return Object.keys(errors).length > 0 ? { isValid: false, errors } : { isValid: true, paging };
 }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { compactVerify, generateKeyPair, SignJWT } from 'jose';
 
 type TokenCheck =
-  | { readonly good: true; readonly number: number }
-  | { readonly good: false; readonly number: number | null; readonly reason: string };
+  | { readonly isValid: true; readonly number: number }
+  | { readonly isValid: false; readonly number: number | null; readonly reason: string };
 
 interface Claims {
   /** Counted from 1. */
@@ -55,15 +55,15 @@ export class AccessTokens {
   /** Judges a token presented with a certificate, or with none (which the real service lets pass on the account list). */
   async check(token: string, thumbprint: string | null): Promise<TokenCheck> {
     const claims = await this.#verify(token);
-    if (!claims) return { good: false, number: null, reason: 'The signature is invalid.' };
+    if (!claims) return { isValid: false, number: null, reason: 'The signature is invalid.' };
     const { number } = claims;
-    const refuse = (reason: string): TokenCheck => ({ good: false, number, reason });
+    const refuse = (reason: string): TokenCheck => ({ isValid: false, number, reason });
     if (performance.now() >= claims.endsAt) return refuse('The token expired.');
     if (number <= this.#revokedUpTo) return refuse('The token was revoked.');
     if (thumbprint !== null && toX5t(thumbprint) !== claims.cnf.x5t) {
       return refuse('The token was issued under another client certificate.');
     }
-    return { good: true, number };
+    return { isValid: true, number };
   }
 
   /** Refuses all tokens issued so far. */

@@ -39,7 +39,8 @@ export function toTroubles(health: Health, problems: readonly ProblemEntry[]): T
 export function toCause(health: Health, served: Served, problems: readonly ProblemEntry[]): Cause | null {
   const troubles = toTroubles(health, problems);
   const { snapshot } = health.details;
-  const wanted = served === 'empty' ? 'accounts-emptied' : served === 'current' ? null : snapshot.code;
+  const servedBecauseOf = served === 'current' ? null : snapshot.code;
+  const wanted = served === 'empty' ? 'accounts-emptied' : servedBecauseOf;
   const trouble = troubles.find(({ code }) => code === wanted) ?? troubles[0];
   if (served === 'empty' && trouble?.code !== 'accounts-emptied') return { ...emptied(problems), ...NOT_RETRIED };
   return trouble ? { ...trouble, ...toSeries(trouble, health) } : null;
