@@ -23,7 +23,7 @@ import { ProblemsController } from './pages/problems/problems.controller.js';
 import { SandboxControl } from './sandbox/control/sandbox-control.js';
 import { SnapshotCache } from './snapshot/snapshot-cache.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
-import { TelemetryModule } from './operations/metrics/metrics.module.js';
+import { MetricsModule } from './operations/metrics/metrics.module.js';
 
 /** Components built by the command line or a test. */
 export interface AppParts {
@@ -72,7 +72,7 @@ export class AppModule {
         BankModule,
         AuthModule,
         HealthModule,
-        TelemetryModule,
+        MetricsModule,
       ],
       controllers: [
         ConsoleController,

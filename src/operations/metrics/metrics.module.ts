@@ -13,10 +13,10 @@ import { RecentHistory } from './recent-history.js';
 import { Exposition } from './exposition.js';
 import { Gauges } from './gauges.js';
 
-/** Metrics for Prometheus and the last hour. It imports the other folders; no module imports it. */
+/** Metrics for Prometheus and the last hour. It imports the other rooms; no module imports it. */
 @Module({
   imports: [SnapshotModule, BankModule, AuthModule, HealthModule, SharingModule],
   controllers: [MetricsController, RecentController],
   providers: [Metrics, Gauges, Exposition, RecentHistory, RecentCallers, RecentEvents],
 })
-export class TelemetryModule {}
+export class MetricsModule {}

@@ -1,8 +1,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Activity, type BankCallEnded } from '../../telemetry/activity.js';
-import { Clock } from '../../time/clock.js';
-import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
+import { GatewayStatus } from '../health/gateway-status.js';
 import { toRecentCall, type RecentCall } from './recent-call.js';
 import type { RecentPoint } from './recent-schema.js';
 
@@ -19,8 +18,7 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     activity: Activity,
-    private readonly snapshots: SnapshotCache,
-    private readonly clock: Clock,
+    private readonly status: GatewayStatus,
   ) {
     activity.on('requestEnded', (request) => {
       const call = toRecentCall(request);
@@ -44,10 +42,11 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Adds a point for the activity since the last one; called every 10 s. */
   endPoint(): void {
-    const { ageMs } = this.snapshots.status();
+    const { at, snapshot } = this.status.read();
+    const { ageMs } = snapshot;
     const { latencies, current, stale, errors, bankLatencies, bankFailures } = this.#present;
     this.#points.push({
-      at: new Date(this.clock.now().wall).toISOString(),
+      at: new Date(at).toISOString(),
       requests: latencies.count,
       current,
       stale,

@@ -3,7 +3,7 @@ import { FakeClock } from '../../../test/support/fake-clock.js';
 import { keepLines } from '../../../test/support/log-lines.js';
 import { Activity } from '../../telemetry/activity.js';
 import { Log } from '../../telemetry/log.js';
-import type { SnapshotCache } from '../../snapshot/snapshot-cache.js';
+import type { GatewayStatus } from '../health/gateway-status.js';
 import { RecentCallers } from './recent-callers.js';
 import { RecentEvents } from './recent-events.js';
 import { LastMinute } from './last-minute.js';
@@ -13,7 +13,9 @@ function createHistory() {
   const activity = new Activity();
   const clock = new FakeClock();
   const status: { ageMs: number | null } = { ageMs: null };
-  const history = new RecentHistory(activity, { status: () => status } as unknown as SnapshotCache, clock);
+  const history = new RecentHistory(activity, {
+    read: () => ({ at: clock.now().wall, snapshot: status }),
+  } as unknown as GatewayStatus);
   const request = (ms: number, change: object = {}) =>
     activity.emit('requestEnded', {
       method: 'GET',
