@@ -86,7 +86,7 @@ export class AccessTokenProvider {
     const { clock } = this.options;
     const { circuit } = this.#backOff;
     return {
-      state: this.#state,
+      state: token ? ('usable' as const) : toLack(this.#inFlight !== null, circuit),
       /** Expiry of the token by the wall clock, ms since 1970. */
       expiresAt: token ? token.requestedAt.wall + token.lifetimeMs : null,
       expiresInSeconds: token ? Math.floor((token.lifetimeMs - clock.since(token.requestedAt)) / 1000) : null,
@@ -95,12 +95,6 @@ export class AccessTokenProvider {
       failure: this.#backOff.status(),
       circuit,
     };
-  }
-
-  get #state(): 'usable' | 'requested' | 'waiting' | 'none' {
-    if (this.usable) return 'usable';
-    if (this.#inFlight) return 'requested';
-    return this.#backOff.circuit === 'open' ? 'waiting' : 'none';
   }
 
   #renew(): Promise<AccessToken> {
@@ -146,4 +140,10 @@ export class AccessTokenProvider {
     );
     return error;
   }
+}
+
+/** Why there is no usable token: it is being requested, a back-off lasts, or nobody needed one. */
+function toLack(isRequested: boolean, circuit: BackOff['circuit']): 'requested' | 'waiting' | 'none' {
+  if (isRequested) return 'requested';
+  return circuit === 'open' ? 'waiting' : 'none';
 }
