@@ -41,7 +41,7 @@ interface MadeParts {
   readonly describeApi: DescribeApi;
 }
 
-/** The map: a request travels http → accounts → snapshot → bank → auth → egress → the bank. */
+/** The map: a request travels http → accounts → snapshot → sharing → list → bank → auth → egress → the bank. */
 @Module({})
 export class AppModule {
   constructor(

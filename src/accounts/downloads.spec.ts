@@ -109,6 +109,32 @@ describe('downloads', () => {
     await expect(waiting).rejects.toBe(caller.signal.reason);
   });
 
+  it('that are left before they are read end what they would have sent', async () => {
+    let ended = 0;
+    const pieces = async function* (): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) yield Buffer.alloc(1000);
+      } finally {
+        ended += 1;
+      }
+    };
+    const downloads = new Downloads();
+    const caller = new AbortController();
+    const opening = downloads.open(
+      SNAPSHOT,
+      () => {
+        caller.abort();
+        return pieces();
+      },
+      caller.signal,
+      WAIT_MS,
+    );
+    const stream = await opening;
+    if (!stream.closed) await once(stream, 'close');
+    await turn();
+    expect([stream.destroyed, ended]).toEqual([true, 1]);
+  });
+
   it('are cut off after 120 s', async () => {
     const downloads = new Downloads();
     const stream = await downloads.open(SNAPSHOT, endless, new AbortController().signal, WAIT_MS);

@@ -39,7 +39,7 @@ export class Downloads {
       // a list that has ended meanwhile is known before the header is sent
       const first = await pieces.next();
       const stream = Readable.from(withFirst(first, pieces), { objectMode: false });
-      void this.#watch(stream, snapshot, signal);
+      void this.#watch(stream, pieces, snapshot, signal);
       return stream;
     } catch (error) {
       this.#releaseSlot(snapshot);
@@ -84,12 +84,19 @@ export class Downloads {
   }
 
   /** Keeps the slot until the stream is closed. Nothing holds the stream after that. */
-  async #watch(stream: Readable, snapshot: Snapshot, signal: AbortSignal): Promise<void> {
+  async #watch(
+    stream: Readable,
+    pieces: AsyncIterator<Uint8Array>,
+    snapshot: Snapshot,
+    signal: AbortSignal,
+  ): Promise<void> {
     const onAbort = () => stream.destroy();
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     const cutOff = setTimeout(() => stream.destroy(new Error('the download took too long')), LIMITS.durationMs);
     await finished(stream).catch(() => undefined);
+    // a stream that was never read has not begun to iterate, and so does not end what it would have
+    await pieces.return?.().catch(() => undefined);
     clearTimeout(cutOff);
     signal.removeEventListener('abort', onAbort);
     this.#releaseSlot(snapshot);

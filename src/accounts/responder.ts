@@ -76,7 +76,9 @@ export class Responder {
       const waitedFrom = performance.now();
       const response = await this.#ask(request, served, question, encoding);
       if (response === null) throw this.#accountNotFound(served);
-      const body = response.body ?? (await this.#open(request, served, question));
+      // a long document is not begun for a caller who has it
+      const isKnown = matchesTag(request.headers['if-none-match'], response.etag);
+      const body = response.body ?? (isKnown ? NOTHING() : await this.#open(request, served, question));
       this.#send(request, reply, afterWait(served, waitedFrom), response, body);
     });
   }

@@ -8,7 +8,7 @@ import { later, type Clock, type Instant } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
 import { RedisFailure, REQUEST_WAIT_MS, type RedisConnection } from './redis-connection.js';
 import type { Look, RedisStore } from './redis-store.js';
-import type { Group, SealedFacts } from './sealing.js';
+import { Refused, type Group, type SealedFacts } from './sealing.js';
 import { toSnapshot } from './stored-snapshot.js';
 import { TimeBudget } from './time-budget.js';
 
@@ -135,7 +135,8 @@ export class RedisSource extends SnapshotSource {
     // what was looked at was not authenticated, and may have been replaced
     if (!copy || !this.#isAccepted(copy.facts, look, wait, request)) return null;
     const askedAt = later(look.at, copy.facts.asOfMs - look.redisMs);
-    const snapshot = await toSnapshot(copy, askedAt);
+    const snapshot = await toSnapshot(copy, askedAt).catch(toNullIfRefused);
+    if (!snapshot) return null;
     if (look.locked) this.#inBackground(() => store.releaseLock(group));
     this.#lastTakenAt = this.#now();
     return { snapshot, pages: 0, source: 'shared' };
@@ -206,4 +207,10 @@ export class RedisSource extends SnapshotSource {
   #now(): string {
     return new Date(this.#parts.clock.now().wall).toISOString();
   }
+}
+
+/** A copy that cannot be restored is none: the source is read. */
+function toNullIfRefused(error: unknown): null {
+  if (error instanceof Refused) return null;
+  throw error;
 }
