@@ -87,6 +87,21 @@ describe('downloads', () => {
     expect(await (await next).toArray()).toEqual([Buffer.from('x')]);
   });
 
+  it('whose slot is given in the moment in which the caller leaves leave it', async () => {
+    const downloads = new Downloads();
+    const running = await fill(downloads);
+    const caller = new AbortController();
+    const waiting = downloads.open(SNAPSHOT, endless, caller.signal, WAIT_MS);
+    waiting.catch(() => undefined);
+    // the slot is given while the wait for it already ends
+    running[0]?.once('close', () => queueMicrotask(() => caller.abort()));
+    running[0]?.destroy();
+    const [outcome] = await Promise.allSettled([waiting]);
+    if (outcome.status === 'fulfilled') outcome.value.destroy();
+    for (const stream of running) stream.destroy();
+    expect(await fill(downloads)).toHaveLength(MOST);
+  });
+
   it('that fail at the first piece leave their slot', async () => {
     const downloads = new Downloads();
     const failing = (): AsyncIterator<Uint8Array> => ({ next: () => Promise.reject(new Error('the list has ended')) });

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { Snapshot } from '../list/snapshot.js';
-import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
+import { orAborted, within } from '../time/deadline.js';
 
 const LIMITS = {
   downloads: 8,
@@ -50,19 +50,26 @@ export class Downloads {
   async #takeSlot(snapshot: Snapshot, signal: AbortSignal, waitMs: number): Promise<void> {
     signal.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<void>();
+    const slot = { isTaken: false };
     const begin = () => {
       if (!this.#hasSlot(snapshot)) return false;
       this.#running.set(snapshot, (this.#running.get(snapshot) ?? 0) + 1);
+      slot.isTaken = true;
       resolve();
       return true;
     };
     if (begin()) return;
     this.#waiting.add(begin);
     try {
-      if ((await within(orAborted(promise, signal), waitMs)) !== TIMED_OUT) return;
+      await within(orAborted(promise, signal), waitMs);
+    } catch (error) {
+      // given in the same moment in which the caller left
+      if (slot.isTaken) this.#releaseSlot(snapshot);
+      throw error;
     } finally {
       this.#waiting.delete(begin);
     }
+    if (slot.isTaken) return;
     throw new GatewayError('overloaded', `${LIMITS.downloads} downloads are already running.`, {
       retryAfterMs: RETRY_AFTER_MS,
     });

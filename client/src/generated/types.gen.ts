@@ -319,7 +319,7 @@ export type DriftPath = {
      */
     value?: string;
     /**
-     * a known key that no account has any more
+     * a known key that no account has any longer
      */
     missing?: true;
 };

@@ -63,7 +63,7 @@ const parts = {
               .optional()
               .meta({ example: 'Frozen' })
               .describe('an unknown word of status, type or protectionType'),
-            missing: z.literal(true).optional().describe('a known key that no account has any more'),
+            missing: z.literal(true).optional().describe('a known key that no account has any longer'),
           })
           .meta({ id: 'DriftPath' }),
       )
