@@ -10,7 +10,7 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/build-sources.ts',
   setupFilesAfterEnv: ['<rootDir>/test/support/close-after-tests.ts'],
-  reporters: ['default', '<rootDir>/test/support/report-skipped.mjs'],
+  reporters: ['default', '<rootDir>/test/support/fail-without-tests.mjs', '<rootDir>/test/support/report-skipped.mjs'],
   testEnvironment: 'node',
   // distinguishes a test that hangs from one on a busy machine
   testTimeout: 60_000,
