@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
+import { setImmediate as nextImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { within } from '../time/deadline.js';
 import type { HttpLimits } from './http-limits.js';
@@ -19,13 +20,23 @@ interface Connection {
 
 const NOTHING = Buffer.alloc(0);
 
+/** Resolves once the event loop has looked at every socket: it accepts one connection, and reads what has arrived on the others. */
+async function oneLook(): Promise<void> {
+  // the first may run before the look of this round is over
+  await nextImmediate();
+  await nextImmediate();
+}
+
 /** The connections of callers: how many requests each may have open (docs/api.md#limits), and how they end. */
 export class Connections {
   readonly #logger: Logger;
   readonly #limits: HttpLimits;
   /** Every accepted socket; with TLS, the ones below the connections. */
   readonly #accepted = new Set<Socket>();
+  #acceptedEver = 0;
   readonly #open = new Map<Socket, Connection>();
+  /** What is to be answered once the listener is closed; null but for that moment. */
+  #held: (() => void)[] | null = null;
 
   constructor(logger: Logger, limits: HttpLimits) {
     this.#logger = logger;
@@ -36,6 +47,7 @@ export class Connections {
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
       this.#accepted.add(socket);
+      this.#acceptedEver += 1;
       socket.once('close', () => this.#accepted.delete(socket));
     });
     server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => this.#track(socket));
@@ -51,15 +63,15 @@ export class Connections {
     for (const [socket, { unanswered }] of this.#open) yield [socket, unanswered];
   }
 
-  /** Returns true if a request may be answered; closes a connection with too many. */
-  enter(request: IncomingMessage, response: ServerResponse): boolean {
+  /** Calls `answer` if a request may be answered; closes a connection with too many. */
+  enter(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
     const { socket, headers } = request;
     const connection = this.#open.get(socket);
-    if (!connection || connection.lastBytes !== null || socket.destroyed) return false;
+    if (!connection || connection.lastBytes !== null || socket.destroyed) return;
     const { unanswered, onResponseClosed } = connection;
     if (unanswered.length >= this.#limits.unanswered) {
       this.close(socket, `it has more than ${this.#limits.unanswered} unanswered requests`);
-      return false;
+      return;
     }
     unanswered.push(response);
     response.on('close', onResponseClosed);
@@ -67,7 +79,8 @@ export class Connections {
       connection.unread = request;
       request.once('close', () => forget(connection, request));
     }
-    return true;
+    if (this.#held === null) answer();
+    else this.#held.push(answer);
   }
 
   /** Returns true while the body of the last request has not arrived in full. */
@@ -102,15 +115,43 @@ export class Connections {
     socket.destroy();
   }
 
-  /** Takes no new connections and closes each as it becomes idle. What is left after `graceMs` is cut off. */
+  /**
+   * Takes no new connections. For `lastRequestMs` still answers what arrives on the open ones, whose callers may be sending in this
+   * moment; then closes each as it becomes idle. What is left after `graceMs` is cut off.
+   */
   async drain(server: Server, graceMs: number): Promise<void> {
+    await this.#acceptAll();
     // close() of an HTTP server also cuts off the responses that are complete but not sent in full
     const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
+    this.#answerHeld();
+    const lastRequestMs = Math.min(this.#limits.lastRequestMs, graceMs);
+    await within(closed, lastRequestMs);
+    await oneLook();
     // browsers open some in advance
     for (const socket of this.#accepted) if (socket.bytesRead === 0) socket.destroy();
     for (const socket of this.#open.keys()) this.closeAfterResponses(socket);
-    await within(closed, graceMs);
+    await within(closed, graceMs - lastRequestMs);
     for (const socket of [...this.#open.keys(), ...this.#accepted]) socket.destroy();
+  }
+
+  /**
+   * Accepts the connections that callers have made so far, because the system resets those that wait when the listener is closed. Holds
+   * the requests back meanwhile: an answered caller may come back on a new connection.
+   */
+  async #acceptAll(): Promise<void> {
+    const endsAt = performance.now() + this.#limits.lastRequestMs;
+    this.#held = [];
+    let before: number;
+    do {
+      before = this.#acceptedEver;
+      await oneLook();
+    } while (this.#acceptedEver > before && performance.now() < endsAt);
+  }
+
+  #answerHeld(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const answer of held) answer();
   }
 
   #track(socket: Socket): void {

@@ -53,7 +53,7 @@ export async function createHttp({ settings, clock, log, activity, limits }: Htt
   const fastify: FastifyInstance = createFastify({
     serverFactory: (listener) => {
       const server = createServer(certificate, limits, (request, response) => {
-        if (connections.enter(request, response)) listener(request, response);
+        connections.enter(request, response, () => listener(request, response));
       });
       server.maxConnections = settings.MAX_CONNECTIONS;
       connections.watch(server);

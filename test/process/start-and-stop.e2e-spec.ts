@@ -1,12 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { Agent, request, type Server } from 'node:http';
+import { Agent, request, type RequestOptions, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { bankForFile, holdAccounts } from '../support/bank-for-file.js';
-import { temporaryDirectory } from '../support/closing.js';
+import { onClose, temporaryDirectory } from '../support/closing.js';
 import { connectionsOf } from '../support/common-conditions.js';
 import { call, get, startGateway } from '../support/gateway.js';
 import { programEnvironment, startProgram } from '../support/program.js';
@@ -81,6 +81,29 @@ describe('stopping', () => {
     expect(Object.keys(agent.freeSockets)).toEqual([]);
     await closed;
   });
+
+  it.each(['0', '300'])(
+    'resets no call over kept and new connections, SHUTDOWN_DELAY_MS %s: each is answered, or refused once nobody listens',
+    async (SHUTDOWN_DELAY_MS) => {
+      const gateway = await startGateway(bank, { SHUTDOWN_DELAY_MS });
+      await gateway.get('/api/v1/accounts');
+      const agent = new Agent({ keepAlive: true });
+      onClose(() => agent.destroy());
+      const outcomes: unknown[] = [];
+      const callUntilRefused = async (options: RequestOptions): Promise<void> => {
+        const outcome = await call(`${gateway.url}/api/v1/accounts`, options).then(
+          ({ status }) => status,
+          ({ code }: NodeJS.ErrnoException) => code,
+        );
+        outcomes.push(outcome);
+        if (outcome === 200) await callUntilRefused(options);
+      };
+      const callers = Array.from({ length: 16 }, (_, index) => callUntilRefused(index % 2 === 0 ? { agent } : {}));
+      await until(() => outcomes.length >= 350);
+      await Promise.all([gateway.close(), ...callers]);
+      expect(new Set(outcomes)).toEqual(new Set([200, 'ECONNREFUSED']));
+    },
+  );
 
   it('what is in flight after SHUTDOWN_GRACE_MS is cut off', async () => {
     const gateway = await startGateway(bank, { SHUTDOWN_GRACE_MS: '200' });

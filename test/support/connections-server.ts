@@ -24,9 +24,10 @@ export async function serveConnections(listener: RequestListener, { waitingBytes
   const connections = new Connections(logger, limits);
   const begun: string[] = [];
   const server: Server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    if (!connections.enter(request, response)) return;
-    begun.push(request.url ?? '');
-    listener(request, response);
+    connections.enter(request, response, () => {
+      begun.push(request.url ?? '');
+      listener(request, response);
+    });
   });
   connections.watch(server);
   new SlowReaders(connections, limits).watch(server);
