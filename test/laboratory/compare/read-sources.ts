@@ -25,7 +25,7 @@ export function readSources(checkout: string): Fact[] {
 
 /** The rows of the tables: a setting, its default, its accepted values without the example. */
 const settingsIn = (text: string): Fact[] =>
-  [...text.matchAll(/^\| `([A-Z_]+)`[^|]*\|([^|]*)\|([^|]*)\|/gm)].map(([, name, value = '', allowed = '']) => [
+  [...text.matchAll(/^\| `([A-Z0-9_]+)`[^|]*\|([^|]*)\|([^|]*)\|/gm)].map(([, name, value = '', allowed = '']) => [
     `setting ${name}`,
     `${value.trim()} (${allowed.trim().replace(/; `[^`]*`$/, '')})`,
   ]);
