@@ -22,12 +22,12 @@ export class ValidationPipe implements PipeTransform {
   }
 
   #transformOnce(query: object, schema: Schema): unknown {
-    const valid = this.#valid.get(schema) ?? new WeakMap<object, unknown>();
-    this.#valid.set(schema, valid);
-    if (valid.has(query)) return valid.get(query);
+    const known = this.#valid.get(schema)?.get(query);
+    if (known !== undefined) return known;
     const result = validate(query, schema);
+    const valid = this.#valid.get(schema) ?? new WeakMap<object, unknown>();
     // it is shared by all requests with this query
-    valid.set(query, Object.freeze(result));
+    this.#valid.set(schema, valid.set(query, Object.freeze(result)));
     return result;
   }
 }
