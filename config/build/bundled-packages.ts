@@ -5,7 +5,7 @@ export interface BundledPackage {
   readonly folder: string;
   readonly name: string;
   readonly version: string;
-  readonly license?: string;
+  readonly license?: string | undefined;
 }
 
 /**
