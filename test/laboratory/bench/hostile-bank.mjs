@@ -25,12 +25,23 @@ export const endlessCount = () => (page) => ({
   }),
 });
 
-/** A bank that sends `pages(number)` as its list, with the certificate of the sandbox. Returns its settings and how often it was asked. */
+const ordinary = () => ({
+  headers: JSON_TYPE,
+  body: JSON.stringify({
+    result: [toAccount(1, 'Account 1')],
+    pageInfo: { currentPage: 1, pageSize: 1000, rowCount: 1 },
+  }),
+});
+
+/**
+ * A bank with the certificate of the sandbox, that sends a list of one account, and `pages(number)` while it is hostile. Returns its
+ * settings, and how often it was asked while it was.
+ */
 export async function startHostileBank(bank, pages) {
   const directory = dirname(bank.caFile);
   const read = (name) => readFileSync(join(directory, name));
   const port = await freePort();
-  let asked = 0;
+  let [isHostile, asked] = [false, 0];
   const server = createServer({ cert: read('server.pem'), key: read('server-key.pem') }, (request, response) => {
     const url = new URL(request.url, 'https://bank');
     if (url.pathname.endsWith('/authorize')) {
@@ -38,14 +49,15 @@ export async function startHostileBank(bank, pages) {
       response.end(JSON.stringify({ access_token: 'a-token', expires_in: '300', token_type: 'Bearer' }));
       return;
     }
-    asked += 1;
-    const { headers, body } = pages(Number(url.searchParams.get('PageNumber') ?? 1));
+    if (isHostile) asked += 1;
+    const { headers, body } = (isHostile ? pages : ordinary)(Number(url.searchParams.get('PageNumber') ?? 1));
     response.writeHead(200, headers);
     response.end(body);
   });
   await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     settings: { ...bank.settings, BANK_BASE_URL: `https://127.0.0.1:${port}` },
+    setHostile: (value) => (isHostile = value),
     asked: () => asked,
     stop: () => {
       server.close();

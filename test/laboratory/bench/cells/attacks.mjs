@@ -8,12 +8,15 @@ import { memoryOf } from '../machine.mjs';
 import { JSON_ONLY } from '../ready-answers.mjs';
 
 const ATTACK_MS = 20_000;
-const SETTLE_MS = 10_000;
+/** Ordinary use before an attack. */
+const SETTLE_MS = 20_000;
 const AFTER_MS = 60_000;
 const LOOK_MS = 100;
 /** MB above what it was before. */
 const GROWTH = 150;
 const NO_CACHE = { ...JSON_ONLY, 'cache-control': 'no-cache' };
+/** Interval of an ordinary caller, and of refreshes: all the time. */
+const USUAL_MS = 1000;
 /** 25 MB of JSON: the list of one refresh that downloads and slow readers could hold on to. */
 const MANY = 25_000;
 
@@ -26,7 +29,7 @@ const ATTACKS = [
   { name: 'a count of 999 999 999, one account a page', pages: endlessCount, during: refreshAgain },
 ];
 
-/** Resident memory under attack: before, its peak, and a minute after the end. */
+/** Resident memory: its peak in ordinary use, under attack, and in ordinary use a minute later. */
 export async function attacks(bench) {
   const { bank, say } = bench;
   const running = [];
@@ -57,16 +60,15 @@ const goal = (text, value, limit) => ({ goal: text, measured: `${value} MB`, rea
 
 async function underAttack(bench, { pages, during }) {
   const hostile = pages && (await startHostileBank(bench.bank, pages()));
-  const settings = { SNAPSHOT_FRESH_MS: '1000', REQUEST_DEADLINE_MS: '5000', ...hostile?.settings };
+  const settings = { SNAPSHOT_FRESH_MS: String(USUAL_MS), REQUEST_DEADLINE_MS: '5000', ...hostile?.settings };
   const gateway = await startGateway({ ...bench, onPair: true, settings });
   await gateway.live();
-  await get(gateway.accountsUrl, JSON_ONLY);
-  await delay(SETTLE_MS);
   const { pid } = gateway.program;
-  const before = memoryOf(pid).now;
-  let peak = before;
+  const stopUse = useAsUsual(gateway);
+  const before = await peakWithin(pid, SETTLE_MS);
+  const peaking = peakWithin(pid, ATTACK_MS);
   let probe = 0;
-  const looks = setInterval(() => (peak = Math.max(peak, memoryOf(pid).now)), LOOK_MS);
+  hostile?.setHostile(true);
   const end = AbortSignal.timeout(ATTACK_MS);
   const probes = (async () => {
     while (!end.aborted) {
@@ -75,14 +77,32 @@ async function underAttack(bench, { pages, during }) {
     }
   })();
   await Promise.all([during(gateway, end), probes]);
-  clearInterval(looks);
+  hostile?.setHostile(false);
   const after = delay(AFTER_MS).then(async () => {
-    const { now } = memoryOf(pid);
+    const peak = await peakWithin(pid, 5 * USUAL_MS);
+    stopUse();
     hostile?.stop();
     await gateway.stop();
-    return now;
+    return peak;
   });
-  return { before, peak, probe: Math.round(probe), asked: hostile?.asked(), after };
+  return { before, peak: await peaking, probe: Math.round(probe), asked: hostile?.asked(), after };
+}
+
+/** A caller a second, from now until the returned function is called. */
+function useAsUsual(gateway) {
+  const timer = setInterval(() => void get(gateway.accountsUrl, JSON_ONLY).catch(() => undefined), USUAL_MS);
+  return () => clearInterval(timer);
+}
+
+/** The most MB within that time. */
+async function peakWithin(pid, ms) {
+  const end = performance.now() + ms;
+  let peak = 0;
+  while (performance.now() < end) {
+    peak = Math.max(peak, memoryOf(pid).now);
+    await delay(LOOK_MS);
+  }
+  return peak;
 }
 
 /** Asks for a refresh again and again. */
