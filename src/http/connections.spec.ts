@@ -6,8 +6,9 @@ import { until } from '../../test/support/until.js';
 
 describe('a connection', () => {
   it('with too many unanswered requests is closed, and what follows is not begun', async () => {
-    const { begun, dial, reasons } = await serveConnections(() => undefined);
+    const { begun, left, dial, reasons } = await serveConnections(() => undefined);
     await once(dial(GET.repeat(1000)), 'close');
+    await until(() => left.length === 3);
     expect(begun).toHaveLength(3);
     expect(reasons()).toEqual(['closing a connection: it has more than 3 unanswered requests']);
   });

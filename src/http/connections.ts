@@ -1,86 +1,92 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import { setImmediate as nextImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { within } from '../time/deadline.js';
 import type { HttpLimits } from './http-limits.js';
 
+/** A response with its request, as Fastify's reply is one. */
+export interface Exchange {
+  readonly raw: ServerResponse<IncomingMessage>;
+}
+
 /** A connection that speaks HTTP. Idle, it holds nothing of what its caller once asked for. */
-interface Connection {
-  /** Responses that are not sent in full, in the order of their requests. */
-  readonly unanswered: ServerResponse[];
+interface Connection<E> {
+  /** Those whose responses are not sent in full, in the order of their requests. */
+  readonly unanswered: E[];
   /** The last request, while its body has not arrived in full. */
   unread: IncomingMessage | null;
   /** What is sent after the responses, before the connection is closed; null while it stays open. */
   lastBytes: Buffer | null;
-  /** Called once for each response, when it is sent or will never be. */
-  readonly onResponseClosed: () => void;
 }
 
 const NOTHING = Buffer.alloc(0);
 
-/** Resolves once the event loop has looked at every socket: it accepts one connection, and reads what has arrived on the others. */
-async function oneLook(): Promise<void> {
-  // the first may run before the look of this round is over
-  await nextImmediate();
-  await nextImmediate();
-}
-
 /** The connections of callers: how many requests each may have open (docs/api.md#limits), and how they end. */
-export class Connections {
+export class Connections<E extends Exchange> {
   readonly #logger: Logger;
   readonly #limits: HttpLimits;
   /** Every accepted socket; with TLS, the ones below the connections. */
   readonly #accepted = new Set<Socket>();
-  #acceptedEver = 0;
-  readonly #open = new Map<Socket, Connection>();
-  /** What is to be answered once the listener is closed; null but for that moment. */
-  #held: (() => void)[] | null = null;
+  readonly #open = new Map<Socket, Connection<E>>();
 
   constructor(logger: Logger, limits: HttpLimits) {
     this.#logger = logger;
     this.#limits = limits;
   }
 
-  /** Follows the connections of a server, before it listens. */
-  watch(server: Server): void {
+  /**
+   * Follows the connections of a server, before it listens.
+   * @param onLeft called for each exchange that was not complete when its connection was closed
+   */
+  watch(server: Server, onLeft: (exchange: E) => void): void {
     server.on('connection', (socket: Socket) => {
       this.#accepted.add(socket);
-      this.#acceptedEver += 1;
       socket.once('close', () => this.#accepted.delete(socket));
     });
-    server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => this.#track(socket));
+    server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) =>
+      this.#track(socket, onLeft),
+    );
   }
 
-  /** Returns the responses that a connection waits for, in order. */
-  unansweredOf(socket: Socket): readonly ServerResponse[] {
+  /** Returns the exchanges of a connection that are not complete, in order. */
+  unansweredOf(socket: Socket): readonly E[] {
     return this.#open.get(socket)?.unanswered ?? [];
   }
 
-  /** Returns the open connections, each with the responses that it waits for. */
-  *all(): Generator<readonly [Socket, readonly ServerResponse[]]> {
+  /** Returns the open connections, each with its exchanges that are not complete. */
+  *all(): Generator<readonly [Socket, readonly E[]]> {
     for (const [socket, { unanswered }] of this.#open) yield [socket, unanswered];
   }
 
-  /** Calls `answer` if a request may be answered; closes a connection with too many. */
-  enter(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
+  /** Begins an exchange. Returns true if its request may be answered; closes a connection with too many. */
+  enter(exchange: E): boolean {
+    const { req: request } = exchange.raw;
     const { socket, headers } = request;
     const connection = this.#open.get(socket);
-    if (!connection || connection.lastBytes !== null || socket.destroyed) return;
-    const { unanswered, onResponseClosed } = connection;
+    if (!connection || connection.lastBytes !== null || socket.destroyed) return false;
+    const { unanswered } = connection;
     if (unanswered.length >= this.#limits.unanswered) {
       this.close(socket, `it has more than ${this.#limits.unanswered} unanswered requests`);
-      return;
+      return false;
     }
-    unanswered.push(response);
-    response.on('close', onResponseClosed);
+    unanswered.push(exchange);
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
       connection.unread = request;
       request.once('close', () => forget(connection, request));
     }
-    if (this.#held === null) answer();
-    else this.#held.push(answer);
+    return true;
+  }
+
+  /** Ends an exchange whose response was sent in full or failed. Returns false if it has ended before. */
+  leave(exchange: E): boolean {
+    const { socket } = exchange.raw.req;
+    const connection = this.#open.get(socket);
+    const place = connection?.unanswered.indexOf(exchange) ?? -1;
+    if (!connection || place < 0) return false;
+    connection.unanswered.splice(place, 1);
+    this.#endIfAnswered(socket, connection);
+    return true;
   }
 
   /** Returns true while the body of the last request has not arrived in full. */
@@ -120,13 +126,10 @@ export class Connections {
    * moment; then closes each as it becomes idle. What is left after `graceMs` is cut off.
    */
   async drain(server: Server, graceMs: number): Promise<void> {
-    await this.#acceptAll();
     // close() of an HTTP server also cuts off the responses that are complete but not sent in full
     const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
-    this.#answerHeld();
     const lastRequestMs = Math.min(this.#limits.lastRequestMs, graceMs);
     await within(closed, lastRequestMs);
-    await oneLook();
     // browsers open some in advance
     for (const socket of this.#accepted) if (socket.bytesRead === 0) socket.destroy();
     for (const socket of this.#open.keys()) this.closeAfterResponses(socket);
@@ -134,44 +137,18 @@ export class Connections {
     for (const socket of [...this.#open.keys(), ...this.#accepted]) socket.destroy();
   }
 
-  /**
-   * Accepts the connections that callers have made so far, because the system resets those that wait when the listener is closed. Holds
-   * the requests back meanwhile: an answered caller may come back on a new connection.
-   */
-  async #acceptAll(): Promise<void> {
-    const endsAt = performance.now() + this.#limits.lastRequestMs;
-    this.#held = [];
-    let before: number;
-    do {
-      before = this.#acceptedEver;
-      await oneLook();
-    } while (this.#acceptedEver > before && performance.now() < endsAt);
-  }
-
-  #answerHeld(): void {
-    const held = this.#held ?? [];
-    this.#held = null;
-    for (const answer of held) answer();
-  }
-
-  #track(socket: Socket): void {
-    const connection: Connection = {
-      unanswered: [],
-      unread: null,
-      lastBytes: null,
-      onResponseClosed: () => {
-        // they end in order
-        connection.unanswered.shift();
-        this.#endIfAnswered(socket, connection);
-      },
-    };
+  #track(socket: Socket, onLeft: (exchange: E) => void): void {
+    const connection: Connection<E> = { unanswered: [], unread: null, lastBytes: null };
     this.#open.set(socket, connection);
-    socket.once('close', () => this.#open.delete(socket));
+    socket.once('close', () => {
+      this.#open.delete(socket);
+      for (const exchange of connection.unanswered) onLeft(exchange);
+    });
     // Node takes its own listener away with CONNECT; without one, a reset would end the process
     socket.on('error', () => undefined);
   }
 
-  #endIfAnswered(socket: Socket, { unanswered, lastBytes }: Connection): void {
+  #endIfAnswered(socket: Socket, { unanswered, lastBytes }: Connection<E>): void {
     if (lastBytes === null || unanswered.length > 0 || socket.destroyed || socket.writableEnded) return;
     const timer = setTimeout(() => socket.destroy(), this.#limits.lingerMs);
     socket.once('close', () => clearTimeout(timer));
@@ -179,6 +156,6 @@ export class Connections {
   }
 }
 
-function forget(connection: Connection, request: IncomingMessage): void {
+function forget(connection: Connection<unknown>, request: IncomingMessage): void {
   if (connection.unread === request) connection.unread = null;
 }
