@@ -1,6 +1,6 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { appendFileSync, existsSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { appendFileSync, existsSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { onClose } from './closing.js';
 import { accepts } from './servers.js';
@@ -15,6 +15,8 @@ const PACKAGES = {
   haproxy: 'haproxy',
   chromium: 'chromium',
   keytool: 'default-jre-headless',
+  mount: 'mount',
+  umount: 'mount',
   prlimit: 'util-linux',
   promtool: 'prometheus',
   'redis-server': 'redis-server',
@@ -48,6 +50,17 @@ export function hasIpv6(): boolean {
   if (addresses.some(({ address }) => address === '::1')) return true;
   reportMissing('IPv6');
   return false;
+}
+
+/** Whether a small disk can be mounted: only root may, and not in every container. CI skips too where it may not. */
+export function canMountDisk(): boolean {
+  if (!has('mount', 'umount')) return false;
+  const directory = mkdtempSync(join(tmpdir(), 'accounts-gateway-disk-'));
+  const isMounted = spawnSync(pathOf('mount'), ['-t', 'tmpfs', 'tmpfs', directory]).status === 0;
+  if (isMounted) spawnSync(pathOf('umount'), [directory]);
+  rmdirSync(directory);
+  if (!isMounted) reportMissing('the right to mount a disk');
+  return isMounted;
 }
 
 /** Where a program is. @throws if the test file has not asked whether it is here, or if it is not */
