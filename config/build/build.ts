@@ -2,7 +2,7 @@
 // renamed, so that a failed build changes nothing and a running gateway keeps what it has loaded.
 import { execFileSync, type ExecFileSyncOptionsWithStringEncoding } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { rolldown, type InputOptions } from 'rolldown';
 import { build as buildPage } from 'vite';
@@ -15,6 +15,9 @@ const WORKERS = {
   list: 'src/list/list.worker.ts',
   'open-certificate': 'src/auth/pfx/open-certificate.worker.ts',
 };
+
+/** Documents that the guide of a running gateway does not show. */
+const DEVELOPERS_ONLY = new Set(['decisions', 'dependencies.md', 'performance.md']);
 
 /** Packages that Nest and terminus only load if an app has installed them; none of them is installed here. */
 const OPTIONAL =
@@ -103,7 +106,10 @@ async function buildInto(directory: string): Promise<void> {
   });
   packClient(join(directory, 'client'));
   if (flags.sbom) writeFileSync(join(directory, 'sbom.cdx.json'), createSbom());
-  cpSync(join(ROOT, 'docs'), join(directory, 'guide'), { recursive: true });
+  cpSync(join(ROOT, 'docs'), join(directory, 'guide'), {
+    recursive: true,
+    filter: (path) => !DEVELOPERS_ONLY.has(basename(path)),
+  });
   await buildDocumentFiles(directory);
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(modules, ['preact'], ROOT));
   // what is in dist/*.js are ES modules, wherever it is copied
