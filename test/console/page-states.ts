@@ -69,8 +69,7 @@ export const PAGE_STATES = {
     path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
   },
   'the proxy opens no tunnel': {
-    arrange: () =>
-      throughProxy(({ socket }) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'), 'proxy-refused'),
+    arrange: () => throughProxy(({ socket }) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'), 'proxy-refused'),
     sentence: COPY,
     owner: 'network',
     path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
