@@ -55,7 +55,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/accounts/list-query.spec.ts',
     ],
     [
-      '{operations/metrics/metrics MAX_CLIENT_NAMES} values of `client_name` in metrics',
+      '{operations/metrics/metrics MAX_CLIENT_NAMES} values of `client_name`, in metrics and in the counts of the last minute',
       '`other`',
       'src/operations/metrics/metrics.spec.ts',
     ],

@@ -31,12 +31,6 @@ class ScriptedSource extends SnapshotSource {
   constructor(override readonly read: Parts['read']) {
     super();
   }
-
-  override async restore() {
-    return null;
-  }
-
-  override async close() {}
 }
 
 /** A cache as SnapshotModule creates it, whose refreshes call `read`. Stopped after the test. */
