@@ -121,7 +121,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/auth/pfx/open-certificate.spec.ts',
     ],
     [
-      '`SNAPSHOT_FILE`: {sharing/snapshot-file MAX_FILE_BYTES MB}, a regular file, `SNAPSHOT_MAX_AGE_MS`',
+      '`SNAPSHOT_FILE`: {sharing/file-source MAX_FILE_BYTES MB}, a regular file, `SNAPSHOT_MAX_AGE_MS`',
       'ignored (`sharing.refused`)',
       'test/fleet/snapshot-file-outlives-a-restart',
     ],

@@ -90,17 +90,15 @@ ${groups.replaceAll(/^(?=.)/gm, '  ')}`;
 /** The typed client's types, which the pinned generator makes from the OpenAPI document. */
 async function fromOpenApi(): Promise<(readonly [string, string])[]> {
   // imported here because they need what prepare() builds
-  const { prepareGateway } = await import('../support/gateway.js');
+  const { startGateway } = await import('../support/gateway.js');
   const { start } = await import('../support/sandbox.js');
   const { closeAll } = await import('../support/closing.js');
-  const { app } = await prepareGateway(await start());
-  await app.init();
-  const { payload } = await app.inject({ url: '/openapi.json', headers: { host: 'localhost' } });
-  await app.close();
+  const gateway = await startGateway(await start());
+  const { text } = await gateway.get('/openapi.json');
   await closeAll();
   const directory = mkdtempSync(join(tmpdir(), 'openapi-'));
   const [input, output] = [join(directory, 'openapi.json'), join(directory, 'types')];
-  writeFileSync(input, payload);
+  writeFileSync(input, text);
   execFileSync(process.execPath, [join(ROOT, 'client/generate-types.js'), input, output]);
   const files = readdirSync(output).map(
     (name) => [join(GENERATED, name), readFileSync(join(output, name), 'utf8')] as const,
