@@ -111,7 +111,8 @@ export const PROBLEMS = {
     owner: 'operator',
     title: 'The bank does not allow our address',
     when: "The token endpoint returned 403. Our public address is probably not on the bank's allowlist.",
-    remedy: 'Ask the bank to add our public address, or that of the egress proxy, to the allowlist.',
+    remedy:
+      'Ask the bank to add our public address, or that of the egress proxy, to the allowlist. If it is on the list, set BANK_TLS_MAX_VERSION=1.2.',
   },
   'access-not-granted': {
     status: 502,

@@ -20,7 +20,7 @@ beforeAll(async () => {
   ({ paths } = (await gateway.get('/openapi.json')).json as { paths: typeof paths });
 });
 
-const routes = rowsUnder(api, 'path', 'answer').flatMap(([path]) => coded(path));
+const routes = rowsUnder(api, 'path', 'response').flatMap(([path]) => coded(path));
 
 describe('the routes in docs/api.md', () => {
   it('include all of the OpenAPI document', () => {

@@ -1,10 +1,10 @@
-import { read } from '../support/documents.js';
+import { brokenReferences, read } from '../support/documents.js';
 import { toTable } from './to-table.js';
 
 type Row = readonly [bound: string, beyond: string, test: string];
 
 /**
- * Every bound on what comes from outside, by its source. `{egress/open-tunnel MAX_CONNECT_ANSWER_BYTES KB}` is the number that
+ * Every bound on what comes from outside, by its source, with its test. `{egress/open-tunnel MAX_CONNECT_ANSWER_BYTES KB}` is the number that
  * this name has in src/egress/open-tunnel.ts, in a unit.
  */
 const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
@@ -161,12 +161,16 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-/** The tables of docs/bounds.md, one for each source. */
+/** The tables of docs/bounds.md, one for each source. @throws Error for a bound whose test does not exist */
 export function boundsTables(): string {
   return Object.entries(BOUNDS)
     .map(([source, rows]) => {
-      const cells = rows.map(([bound, beyond, test]) => [fill(bound), fill(beyond), `\`${test}\``]);
-      return `## ${source}\n\n${toTable(['at most', 'beyond it', 'test'], cells)}`;
+      const cells = rows.map(([bound, beyond, test]) => {
+        const [missing] = brokenReferences('', test);
+        if (missing !== undefined) throw new Error(`${bound}: there is no ${missing}`);
+        return [fill(bound), fill(beyond)];
+      });
+      return `## ${source}\n\n${toTable(['at most', 'beyond it'], cells)}`;
     })
     .join('\n');
 }
