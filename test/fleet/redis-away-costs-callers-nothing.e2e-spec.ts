@@ -59,7 +59,7 @@ const FAULTS: [string, breaks: (scene: Scene) => unknown, heals: (scene: Scene) 
   ],
 ];
 
-/** A line to Redis whose replies come late when that is set. */
+/** A connection to Redis whose replies can be delayed. */
 async function startLine(redis: Redis) {
   const line = { delayMs: 0 };
   const { port } = await startRawServer((socket) => {
@@ -73,7 +73,7 @@ async function startLine(redis: Redis) {
   return { line, env: { REDIS_URL: redis.url.replace(`:${redis.port}`, `:${port}`) } };
 }
 
-/** Status of a call, or 'late'. Time in which this process was held up by others does not count. */
+/** The status of a call, or 'late'. Pauses of this process do not count. */
 async function call(gateway: Gateway, withinMs = ANY_CALL_MS): Promise<number | 'late'> {
   const answer = await new TimeBudget(withinMs).within(gateway.get('/api/v1/accounts'));
   return answer === TIMED_OUT ? 'late' : answer.status;
@@ -98,7 +98,7 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
       bank.onAccounts = slowly(20);
       for (const gateway of gateways) expect([what, await call(gateway)]).toEqual([what, 200]);
       await until(() => !scene.redis.cli('KEYS', '*').includes(':lock'));
-      // a busy machine may have made it look slow before
+      // Redis may have looked slow before on a busy machine
       const earlier = new Map(gateways.map((gateway) => [gateway, gateway.events('sharing.unavailable').length]));
       await recovers(gateways);
       await breaks(scene);
@@ -119,7 +119,7 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
 
       await heals(scene);
       await recovers(gateways);
-      // and they share again; on a busy machine Redis may still be slow for a moment
+      // then they share again; on a busy machine Redis may still be slow for a moment
       bank.onAccounts = slowly(400);
       await until(async () => {
         const before = asked(bank).refreshes;

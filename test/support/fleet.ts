@@ -4,7 +4,7 @@ import { listAccounts, type PretendBank } from './pretend-bank.js';
 import type { Redis } from './redis.js';
 import { sampleAccounts } from './sample-accounts.js';
 
-/** What a bank was asked for: tokens, and refreshes by their first page. */
+/** Token requests and refreshes (calls for page 1) at the bank. */
 export const asked = ({ requests }: PretendBank) => ({
   tokens: requests.filter(({ path }) => path.includes('authorize')).length,
   refreshes: requests.filter(({ path }) => path.startsWith('/api/v1/accounts?PageNumber=1')).length,
@@ -13,7 +13,7 @@ export const asked = ({ requests }: PretendBank) => ({
 /** So that a Redis is not too slow because the machine is busy. */
 const PATIENT_MS = 30_000;
 
-/** Gateways of one bank and one Redis, each with connections and memory of its own. */
+/** Gateways with one bank and one Redis, each with its own connections and memory. */
 export async function startFleet(
   size: number,
   bank: PretendBank,
@@ -29,7 +29,7 @@ export async function startFleet(
   return gateways as [Gateway, Gateway, ...Gateway[]];
 }
 
-/** A list that comes after a while. */
+/** An account list that takes a while. */
 export const slowly =
   (ms: number, count = 20): PretendBank['onAccounts'] =>
   (...args) =>
