@@ -2,7 +2,7 @@
 // renamed, so that a failed build changes nothing and a running gateway keeps what it has loaded.
 import { execFileSync, type ExecFileSyncOptionsWithStringEncoding } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { rolldown, type InputOptions } from 'rolldown';
 import { build as buildPage } from 'vite';
@@ -17,6 +17,9 @@ const WORKERS = {
   list: 'src/list/list.worker.ts',
   'open-certificate': 'src/auth/pfx/open-certificate.worker.ts',
 };
+
+/** Documents that the guide of a running gateway does not show. */
+const DEVELOPERS_ONLY = new Set(['decisions', 'dependencies.md', 'performance.md']);
 
 /** Packages that Nest and terminus only load if an app has installed them; none of them is installed here. */
 const OPTIONAL =
@@ -104,7 +107,10 @@ async function buildInto(directory: string): Promise<void> {
     build: { outDir: join(directory, 'console') },
   });
   packClient(join(directory, 'client'));
-  cpSync(join(ROOT, 'docs'), join(directory, 'guide'), { recursive: true });
+  cpSync(join(ROOT, 'docs'), join(directory, 'guide'), {
+    recursive: true,
+    filter: (path) => !DEVELOPERS_ONLY.has(basename(path)),
+  });
   await buildDocumentFiles(directory);
   const packages = listBundledPackages(modules, ['preact'], ROOT);
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(packages));

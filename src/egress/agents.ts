@@ -18,7 +18,7 @@ export interface ClientTls {
   readonly key: string;
   /** PEM, the leaf first, then its intermediates. */
   readonly cert: string;
-  /** PEM of the only roots trusted for the bank; null for the runtime's own. */
+  /** PEM of the only CA certificates trusted for the bank; null for the runtime's own. */
   readonly ca: string | null;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ALL_CODES, isKnownCode, isProblemCode, PROBLEMS } from './problem-table.js';
 
-/** The codes of docs/errors.md#the-codes, written once more here, so that none changes unnoticed. */
+/** The codes of docs/errors.md#the-codes, repeated here so that none changes unnoticed. */
 const DOCUMENTED: readonly (readonly [string, number | null, string])[] = [
   ['invalid-request', 400, 'caller'],
   ['malformed-request', 400, 'caller'],

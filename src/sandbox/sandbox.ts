@@ -43,7 +43,7 @@ export interface Sandbox {
   readonly controlUrl: string;
   /** Its switches, for the process that it runs in. */
   readonly control: SandboxControl;
-  /** Absolute. */
+  /** Absolute path. */
   readonly directory: string;
   readonly files: SandboxFiles;
   /** The server of the account list. */

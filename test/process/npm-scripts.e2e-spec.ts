@@ -20,21 +20,21 @@ describe('npm scripts', () => {
     },
   );
 
-  it('each begins with the check of the machine, or runs one that does', () => {
+  it('each begins with check-machine, or runs a script that does', () => {
     const first = /^node config\/build\/(check-machine|check-node|run|start)\.mjs|^\.ci\/|npm (run|test)/;
     expect(Object.entries(scripts).filter(([, script]) => !first.test(script))).toEqual([]);
   });
 });
 
 describe('npm start', () => {
-  it('whose npm gets SIGTERM leaves no gateway behind, and it stops as it should', async () => {
+  it('stops cleanly and leaves no gateway behind when npm gets SIGTERM', async () => {
     const env = { ...process.env, PORT: '0', SANDBOX_DIRECTORY: temporaryDirectory() };
     const npm = spawn('npm', ['start', '--silent'], { cwd: ROOT, env, detached: true });
     onClose(() => {
       try {
         process.kill(-(npm.pid ?? 0), 'SIGKILL');
       } catch {
-        // it has ended
+        // the gateway has ended
       }
     });
     let output = '';
@@ -42,13 +42,13 @@ describe('npm start', () => {
     const closed = new Promise((resolve) => npm.once('close', resolve));
     await until(() => output.includes('"gateway.started"'));
     npm.kill('SIGTERM');
-    // once nobody holds its output any more
+    // once its output is closed
     await closed;
     expect(output).toContain('"gateway.stopped"');
   });
 });
 
-describe('on a machine that lacks something, one sentence names the command that repairs it', () => {
+describe('on an unsuitable machine, one sentence names the command that repairs it', () => {
   const [all, none] = [Object.keys(devDependencies), [] as string[]];
   const rolldown = '@rolldown/binding-linux-x64-gnu';
   it.each<[string, readonly string[], string, string | null]>([
