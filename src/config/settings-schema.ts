@@ -311,11 +311,6 @@ export const SETTING_NAMES = Object.keys(settingsSchema.shape) as SettingName[];
 /** The former name of SNAPSHOT_MAX_AGE_MS. */
 export const OLD_NAME = 'SNAPSHOT_STALE_MS';
 
-/** Settings of earlier versions, and what to do instead. */
-export const REMOVED: Readonly<Record<string, string>> = {
-  MAX_EVENT_STREAMS: 'pages poll since version 1.0; remove it',
-};
-
 export function describeSetting(name: SettingName) {
   const schema: z.ZodType = settingsSchema.shape[name];
   const about = schema.meta() as unknown as About;

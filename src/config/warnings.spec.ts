@@ -16,12 +16,6 @@ it.each([
   ]);
 });
 
-it('a setting of an earlier version no longer exists, and nothing near it is meant', () => {
-  expect(unknownNames({ MAX_EVENT_STREAMS: '5' })).toEqual([
-    'MAX_EVENT_STREAMS no longer exists and is ignored: pages poll since version 1.0; remove it',
-  ]);
-});
-
 it.each(['PATH', 'HOSTNAME', 'NODE_ENV', 'HTTPS_PROXY', 'TLSCERT', 'KUBERNETES_PORT', 'REDIS_SERVICE_PORT'])(
   '%s belongs to something else',
   (name) => {

@@ -1,14 +1,12 @@
 import { closest, distance } from 'fastest-levenshtein';
-import { BANK_NAMES, KNOWN_NAMES, OLD_NAME, REMOVED, SECRET_NAMES } from './settings-schema.js';
+import { BANK_NAMES, KNOWN_NAMES, OLD_NAME, SECRET_NAMES } from './settings-schema.js';
 
 const PREFIXES = [...new Set(KNOWN_NAMES.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []))];
 const MIN_OPEN_FILES = 256;
 
-/** Warns of an unknown variable with one of our prefixes, and suggests the nearest setting; and of a removed one. */
+/** Warns of an unknown variable with one of our prefixes, and suggests the nearest setting. */
 export function unknownNames(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env).flatMap((name) => {
-    const instead = Object.hasOwn(REMOVED, name) ? REMOVED[name] : undefined;
-    if (instead !== undefined) return [`${name} no longer exists and is ignored: ${instead}`];
     const prefix = PREFIXES.find((each) => name.startsWith(each));
     if (prefix === undefined || KNOWN_NAMES.includes(name) || name === OLD_NAME) return [];
     const nearest = closest(name, [...KNOWN_NAMES]);
