@@ -8,7 +8,7 @@ const CONTEXT = { target: 'the account list', timedOut: false, settings: SETTING
 
 type Change = Partial<FailureContext & CallFailed>;
 const failure = (thrown: unknown, { status = null, reusedSocket = false, stage = null, ...change }: Change = {}) =>
-  toWireError(new CallFailed(thrown, { status, reusedSocket, stage }), { ...CONTEXT, ...change });
+  toWireError(new CallFailed(thrown, status, reusedSocket, stage), { ...CONTEXT, ...change });
 const withCode = (code: string, rest: object = {}) => Object.assign(new Error(`hunter2 ${code}`), { code, ...rest });
 /** As axios wraps what happened: with its own code, and all of the call hanging on it. */
 const wrapped = (cause: Error, code = 'ERR_NETWORK') =>
