@@ -226,6 +226,7 @@ function toCacheStatus({ cache, failure }: ServedSnapshot, ttlSeconds: number): 
 /** Weak comparison of If-None-Match (RFC 9110 §13.1.2). */
 function matchesTag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
+  if (header === etag) return true;
   const opaque = etag.replace(/^W\//, '');
   return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
 }

@@ -38,7 +38,7 @@ describe('a connection', () => {
 });
 
 describe('the end of all connections', () => {
-  it('closes idle ones and those that never sent a byte at once, and waits for a response until the grace is over', async () => {
+  it('closes idle ones and those that never sent a byte, and waits for a response until the grace is over', async () => {
     const { connections, server, begun, dial, open } = await serveConnections((request, response) => {
       if (request.url === '/now') response.end();
     });

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createClient, GatewayProblem } from '../../client/src/index.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
@@ -67,6 +67,17 @@ describe('a page of the list, an account, the sums', () => {
   });
 });
 
+it('an answer confirmed by a 304 expires later: its end moves with the time of the data', async () => {
+  await serve();
+  const client = open();
+  const first = (await client.getBalances()).snapshot;
+  clock.advance(11_000);
+  const second = (await client.getBalances()).snapshot;
+  expect(statuses()).toEqual([200, 304]);
+  expect(second).toEqual((await gateway.get('/api/v1/balances')).json.snapshot);
+  expect(Date.parse(second.expiresAt) - Date.parse(first.expiresAt)).toBe(11_000);
+});
+
 describe('all accounts', () => {
   const collect = async (client: ReturnType<typeof open>) => {
     const ids: string[] = [];
@@ -121,6 +132,16 @@ describe('what the gateway refuses', () => {
     expect(gateway.events('request').map(({ requestId }) => requestId)).toEqual([problem.requestId]);
     const refused = await problemOf(client.listAccounts({ pageSize: 5000 }));
     expect(refused).toMatchObject({ code: 'invalid-request', status: 400, errors: [{ name: 'pageSize' }] });
+    expect(JSON.parse(JSON.stringify(refused))).toEqual({
+      name: 'GatewayProblem',
+      message: refused.message,
+      code: 'invalid-request',
+      owner: 'caller',
+      status: 400,
+      retryAfterMs: null,
+      requestId: refused.requestId,
+      errors: refused.errors,
+    });
   });
 });
 
@@ -158,6 +179,19 @@ describe('a 503', () => {
     expect(problem).toMatchObject({ status: 503, retryAfterMs: 250 });
     expect([calls, retried.length]).toEqual([7, 4]);
   });
+
+  it('is retried although onRetry throws, which is reported on the console', async () => {
+    gateway = await startGateway(sandbox);
+    sandbox.control.patch({ failNext: [{ endpoint: 'accounts', times: 2, with: '503' }] });
+    const reported = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    const onRetry = () => {
+      throw new Error('of the app');
+    };
+    const { page } = await createClient({ baseUrl: gateway.url }).listAccounts({}, { onRetry });
+    expect(page.total).toBe(120);
+    expect(reported).toHaveBeenCalledWith(expect.objectContaining({ message: 'of the app' }));
+    reported.mockRestore();
+  });
 });
 
 it.each([
@@ -188,6 +222,17 @@ describe('what is no answer of the gateway', () => {
       status,
       requestId: 'r-1',
     });
+  });
+
+  it.each([
+    [500, true],
+    [502, true],
+    [504, true],
+    [404, false],
+  ])('a %i without a problem document may mean that the gateway is not running: %s', async (status, expected) => {
+    const url = await startWebServer((_request, response) => response.writeHead(status).end());
+    const { message } = await problemOf(createClient({ baseUrl: url }).listAccounts());
+    expect(message.includes('or the gateway is not running')).toBe(expected);
   });
 
   it('nobody there is a network error that keeps its cause', async () => {

@@ -8,31 +8,39 @@ beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrota
 afterEach(() => void jest.useRealTimers());
 
 /** The accounts by id, each with its balance. */
-function answer(accounts: Record<string, string>, { maxAgeMs = 10_000, stale = false, etag = '' } = {}) {
+function answer(
+  accounts: Record<string, string>,
+  { maxAgeMs = 10_000, stale = false, etag = '', expiresInMs = null as number | null } = {},
+) {
   const body = {
     accounts: Object.entries(accounts).map(([id, current]) => ({ id, balances: [{ current }] })),
     page: { number: 1, size: 50, total: Object.keys(accounts).length, hasMore: false },
     snapshot: { asOf: new Date().toISOString(), stale, complete: true },
   } as unknown as AccountList;
-  return { body, maxAgeMs, etag: etag || JSON.stringify([accounts, stale]) };
+  return { body, maxAgeMs, expiresInMs, etag: etag || JSON.stringify([accounts, stale]) };
 }
-const problem = (status: number, retryAfterMs: number | null = null) =>
-  new GatewayProblem({ code: 'bank-error', owner: 'bank', message: 'x', status, retryAfterMs });
+const problem = (status: number, retryAfterMs: number | null = null, code = 'bank-error') =>
+  new GatewayProblem({ code, owner: 'bank', message: 'x', status, retryAfterMs });
 
 /** A watch of these answers, the last one for ever. */
 function start(...answers: (Answer<AccountList> | Error)[]) {
-  const seen: (Changes | number)[] = [];
+  const seen: (Changes | number | 'expired')[] = [];
   let polls = 0;
   const poll = () => {
     polls += 1;
     const next = answers.length > 1 ? answers.shift() : answers[0];
     return next instanceof Error ? Promise.reject(next) : Promise.resolve(next as Answer<AccountList>);
   };
+  const shown: (string | null)[] = [];
   const { close } = watch(poll, {
     onData: (_answer, changes) => void seen.push(changes),
-    onError: ({ status }) => void seen.push(status),
+    onError: ({ status }, snapshot) => {
+      seen.push(status);
+      shown.push(snapshot?.asOf ?? null);
+    },
+    onExpired: () => void seen.push('expired'),
   });
-  return { seen, close, polls: () => polls };
+  return { seen, shown, close, polls: () => polls };
 }
 async function pass(ms: number): Promise<void> {
   await tick();
@@ -124,5 +132,81 @@ describe('watch', () => {
     watch(() => Promise.reject(new Error('asked')), { onData: () => seen.push(NONE) }, AbortSignal.abort());
     await pass(0);
     expect(seen).toEqual([]);
+  });
+
+  describe('the end of what is shown', () => {
+    const lasting = (expiresInMs: number, more: Parameters<typeof answer>[1] = {}) =>
+      answer({ a: '1' }, { expiresInMs, ...more });
+
+    it('is reported once, when nothing newer came; then the first good answer is data again', async () => {
+      const { seen, close } = start(lasting(5000), problem(503, 20_000), problem(503, 1000), lasting(60_000));
+      await pass(4999);
+      expect(seen).toEqual([NONE]);
+      await pass(1);
+      expect(seen).toEqual([NONE, 'expired']);
+      for (let seconds = 5; seconds < 32; seconds += 1) await pass(1000);
+      expect(seen).toEqual([NONE, 'expired', 503, 503, NONE]);
+      close();
+    });
+
+    it('its negative case: is not, while polls confirm the data', async () => {
+      const { seen, polls, close } = start(lasting(15_000));
+      for (let count = 0; count < 5; count += 1) await pass(10_000);
+      expect([polls(), seen]).toEqual([6, [NONE]]);
+      close();
+    });
+
+    it('is reported before the error that comes after it, however long a timer slept', async () => {
+      const { seen, shown, close } = start(lasting(60_000), problem(502));
+      await pass(0);
+      // a laptop wakes up: the wall clock has gone on, and no timer has noticed
+      jest.setSystemTime(Date.now() + 3_600_000);
+      await pass(10_000);
+      expect([seen, shown]).toEqual([[NONE, 'expired', 502], [null]]);
+      close();
+    });
+
+    it('is the end of the data of an access that was withdrawn, too', async () => {
+      const { shown, seen, close } = start(lasting(60_000), problem(502, null, 'access-not-granted'), problem(502));
+      for (let count = 0; count < 70; count += 1) await pass(1000);
+      expect(seen).not.toContain('expired');
+      expect(new Set(shown)).toEqual(new Set([null]));
+      close();
+    });
+
+    it('is reported after an error that ended the polling, too, but not after close', async () => {
+      const first = start(lasting(15_000), problem(403));
+      const second = start(lasting(15_000), problem(403));
+      await pass(10_000);
+      second.close();
+      await pass(10_000);
+      expect([first.seen, second.seen]).toEqual([
+        [NONE, 403, 'expired'],
+        [NONE, 403],
+      ]);
+      first.close();
+    });
+  });
+
+  it('gives an error the time at which the data were last confirmed', async () => {
+    const confirmed = answer({ a: '1' });
+    Object.assign(confirmed.body.snapshot, { asOf: 'later' });
+    const { shown, close } = start(answer({ a: '1' }), confirmed, problem(502));
+    await pass(10_000);
+    await pass(10_000);
+    expect(shown).toEqual(['later']);
+    close();
+  });
+
+  it.each([
+    ['onSnapshot', 'onData'],
+    ['onState', 'onData'],
+    ['onReset', 'onData'],
+    ['onConnection', 'onError'],
+  ])('a handler of version 0.1, %s, is an error that names %s', (former, name) => {
+    const handlers = { onData: () => undefined, [former]: () => undefined };
+    const poll = () => Promise.reject(new Error('asked'));
+    expect(() => watch(poll, handlers)).toThrow(new RegExp(`${former} of version 0.1 is now .*${name}`));
+    expect(() => watch(poll, {} as typeof handlers)).toThrow('onData is missing');
   });
 });

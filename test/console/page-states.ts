@@ -1,10 +1,12 @@
 import { createAccount } from '../../src/sandbox/accounts/create-account.js';
 import { RecentHistory } from '../../src/operations/metrics/recent-history.js';
+import { startConnectProxy, type Connect } from '../support/connect-proxy.js';
 import { startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { issueToken, listAccounts, startPretendBank, type PretendBankOptions } from '../support/pretend-bank.js';
+import { issueToken, json, listAccounts, startPretendBank, type PretendBankOptions } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
 import { start } from '../support/sandbox.js';
+import { closedPort } from '../support/servers.js';
 import { until } from '../support/until.js';
 
 const HOUR_MS = 3_600_000;
@@ -60,6 +62,29 @@ export const PAGE_STATES = {
     owner: 'network',
     path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
   },
+  'the proxy is away': {
+    arrange: () => throughProxy((connect) => connect.reset(), 'proxy-unavailable'),
+    sentence: COPY,
+    owner: 'network',
+    path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
+  },
+  'the proxy opens no tunnel': {
+    arrange: () => throughProxy(({ socket }) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'), 'proxy-refused'),
+    sentence: COPY,
+    owner: 'network',
+    path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
+  },
+  'the bank limits our calls': {
+    arrange: async () => {
+      const bank = await bankWith(someAccounts());
+      const gateway = await read(bank, SHORT, false, LATER_MS);
+      bank.onAccounts = (_request, response) => json(response, 429, '', { 'retry-after': '120' });
+      return untilHealth(gateway, 'bank-rate-limited');
+    },
+    sentence: COPY,
+    owner: 'bank',
+    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
+  },
   'no accounts are granted': {
     arrange: () => broken({ grantAccess: false }, 'access-not-granted'),
     sentence: failing(502),
@@ -95,6 +120,12 @@ export const PAGE_STATES = {
     sentence: /^All calls have failed with 503 since \d+ \w+, \d\d:\d\d:\d\d\.$/,
     owner: 'operator',
     path: ['bad', 'unknown', 'unknown', 'unknown', 'unknown', 'bad'],
+  },
+  'the certificate ends in 20 days': {
+    arrange: (hour) => certificateUntil(20.5 * DAY_MS, hour),
+    sentence: /^Apps get current data until \d+ \w+ \d{4}, \d\d:\d\d UTC\.$/,
+    owner: 'operator',
+    path: ['warn', 'ok', 'ok', 'ok', 'ok', 'ok'],
   },
   'the bank no longer lists accounts': {
     arrange: () => broken({ accounts: 0 }, 'accounts-emptied'),
@@ -156,6 +187,48 @@ export const PAGE_STATES = {
     sentence: /^Apps get current data until \d\d:\d\d\.$/,
     owner: 'bank',
     path: ['ok', 'ok', 'warn', 'ok', 'ok', 'ok'],
+  },
+  'the first refresh has not ended': {
+    arrange: async () => {
+      const bank = await start();
+      bank.control.patch({ failNext: { endpoint: 'accounts', times: 1_000_000, with: 'hang' } });
+      const gateway = await startGateway(bank, { ...ENV, SNAPSHOT_SOFT_TIMEOUT_MS: '100' });
+      await until(async () => (await gateway.get('/health')).text.includes('bank-slow'));
+      return gateway;
+    },
+    sentence: 'Calls wait for the bank: no list of accounts is cached.',
+    owner: 'bank',
+    path: ['ok', 'ok', 'ok', 'bad', 'unknown', 'warn'],
+  },
+  'the clocks differ': {
+    arrange: async () => {
+      const bank = await bankWith(someAccounts());
+      bank.onAccounts = (...args) => {
+        args[1].setHeader('Date', new Date(Date.now() - 95_000).toUTCString());
+        listAccounts(someAccounts())(...args);
+      };
+      return untilHealth(await read(bank), 'clock-skewed');
+    },
+    sentence: 'Apps get current data.',
+    owner: 'operator',
+    path: ['ok', 'ok', 'ok', 'warn', 'ok', 'ok'],
+  },
+  'Redis is away': {
+    arrange: async () => {
+      const gateway = await read(await start(), { REDIS_URL: `redis://127.0.0.1:${await closedPort()}` });
+      return untilHealth(gateway, 'sharing-unavailable');
+    },
+    sentence: 'Apps get current data.',
+    owner: 'operator',
+    path: Array<Level>(6).fill('ok'),
+  },
+  'all is well in the sandbox': {
+    arrange: async () => {
+      const bank = await start();
+      const gateway = await startGateway(bank, {}, new MovedClock(), bank.control);
+      return untilHealth(gateway, '"status":"ok"');
+    },
+    ...WELL,
   },
   'names are hostile and amounts long': { arrange: hostile, ...WELL },
 } satisfies Record<string, PageState>;
@@ -225,10 +298,25 @@ async function bankWith(accounts: readonly object[], options: PretendBankOptions
   return bank;
 }
 
+const someAccounts = () => Array.from({ length: 40 }, (_, index) => createAccount(1, index));
+
 async function certificateUntil(ms: number, hour = false): Promise<Gateway> {
-  const clientValidity = { notBefore: new Date(Date.now() - 362 * DAY_MS), notAfter: new Date(Date.now() + ms) };
-  const accounts = Array.from({ length: 40 }, (_, index) => createAccount(1, index));
-  return read(await bankWith(accounts, { clientValidity }), {}, hour);
+  const clientValidity = { notBefore: new Date(Date.now() - 340 * DAY_MS), notAfter: new Date(Date.now() + ms) };
+  return read(await bankWith(someAccounts(), { clientValidity }), {}, hour);
+}
+
+/** A gateway that has a copy, and a proxy that no longer does what it should. */
+async function throughProxy(onConnect: (connect: Connect) => void, sign: string): Promise<Gateway> {
+  const state = { broken: false };
+  const proxy = await startConnectProxy({
+    onConnect: (connect) => (state.broken ? onConnect(connect) : connect.tunnel()),
+  });
+  const bank = await start();
+  const gateway = await read(bank, { ...SHORT, EGRESS_PROXY_URL: proxy.url.href }, false, LATER_MS);
+  state.broken = true;
+  // open tunnels go with the proxy
+  for (const socket of proxy.sockets) socket.destroy();
+  return untilHealth(gateway, sign);
 }
 
 async function hostile(): Promise<Gateway> {

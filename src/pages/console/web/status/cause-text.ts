@@ -35,12 +35,14 @@ export function toCauseText(cause: Cause, health: Health | null, now: number): C
       meaning: toSentence(meaning),
     };
   }
-  return { what: cause.detail || `${cause.title}.`, answer: '', since: since && ` Failing${since}.`, meaning: '' };
+  // the detail of a gateway that is gone has the time
+  const failing = since && cause.part !== 'gateway' ? ` Failing${since}.` : '';
+  return { what: cause.detail || `${cause.title}.`, answer: '', since: failing, meaning: '' };
 }
 
-/** The status that the bank answers, or the code. */
+/** The status that the bank answers, or the code in words: "unreachable", "proxy refused". */
 export const toShortCause = ({ detail, code }: Pick<Cause, 'detail' | 'code'>): string =>
-  ANSWERED.exec(detail)?.[2] ?? code;
+  ANSWERED.exec(detail)?.[2] ?? code.replace(/^bank-/, '').replaceAll('-', ' ');
 
 /** What happens when a certificate expires, and when. */
 function toExpiry({ part }: Cause, { details: { certificate, listener, snapshot } }: Health) {

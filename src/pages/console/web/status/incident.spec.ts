@@ -156,7 +156,7 @@ describe('the path', () => {
     expect(pathOf(healthWith('ok'))).toEqual([
       'Certificate ok: 364 days left',
       'Network ok: direct',
-      'Token service ok: token valid',
+      'Token service ok: valid, renews itself',
       'Account list ok: answers',
       'Snapshot ok: 120 accounts',
       'Your apps ok: no call this minute',

@@ -40,12 +40,16 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
       ? { ...hop('Certificate', certificate, life), value: life }
       : hop('Certificate', certificate, life),
     hop('Network', cut ?? egress, toRoute(egress.route)),
-    hop('Token service', token === cut ? NOT_TRIED : token, 'token valid'),
+    hop('Token service', token === cut ? NOT_TRIED : token, toTokenValue(token.state)),
     hop('Account list', bank === cut ? NOT_TRIED : bank, toBankValue(recent)),
     toSnapshotHop(snapshot, served),
     toAppsHop(served, toActive(recent).length),
   ];
 }
+
+/** A token that ended while nobody called is renewed by the next call. */
+const toTokenValue = (state: string): string =>
+  state === 'usable' ? 'valid, renews itself' : 'renewed by the next call';
 
 interface Part {
   readonly status: Status;
