@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { rolldown, type InputOptions } from 'rolldown';
 import { build as buildPage } from 'vite';
+import { type BundledPackage, listBundledPackages } from './bundled-packages.ts';
 import { readCommit } from './commit.ts';
 import { collectLicenses } from './licenses.ts';
+import { type Sbom, toDeliveredSbom } from './sbom.ts';
 import { DIST, isOutdated, ROOT } from './sources.ts';
 
 /** Each worker thread is one CommonJS file, which the program reads at its start. */
@@ -102,10 +104,11 @@ async function buildInto(directory: string): Promise<void> {
     build: { outDir: join(directory, 'console') },
   });
   packClient(join(directory, 'client'));
-  if (flags.sbom) writeFileSync(join(directory, 'sbom.cdx.json'), createSbom());
   cpSync(join(ROOT, 'docs'), join(directory, 'guide'), { recursive: true });
   await buildDocumentFiles(directory);
-  writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(modules, ['preact'], ROOT));
+  const packages = listBundledPackages(modules, ['preact'], ROOT);
+  writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(packages));
+  if (flags.sbom) writeFileSync(join(directory, 'sbom.cdx.json'), createSbom(packages));
   // what is in dist/*.js are ES modules, wherever it is copied
   writeFileSync(
     join(directory, 'package.json'),
@@ -136,17 +139,12 @@ function packClient(directory: string): void {
   runNpm('pack', './client', '--pack-destination', directory, '--ignore-scripts', '--silent');
 }
 
-/** The packages that dist/ is built from, as CycloneDX; without time and serial number, so that equal builds are equal. */
-function createSbom(): string {
-  const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'];
-  const sbom = JSON.parse(runNpm(...args)) as {
-    serialNumber?: string;
-    metadata: { timestamp?: string; component: { name: string } };
-  };
-  delete sbom.serialNumber;
-  delete sbom.metadata.timestamp;
-  sbom.metadata.component.name = 'accounts-gateway';
-  return `${JSON.stringify(sbom, null, 2)}\n`;
+/** CycloneDX. */
+function createSbom(packages: readonly BundledPackage[]): string {
+  // Vite sets NODE_ENV to production, for which npm leaves out what is bundled here
+  const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--include', 'dev'];
+  const all = JSON.parse(runNpm(...args)) as Sbom;
+  return `${JSON.stringify(toDeliveredSbom(all, packages), null, 2)}\n`;
 }
 
 /** npm, by the file of the npm that runs this script: on Windows, its command is no program. Gives what it prints. */

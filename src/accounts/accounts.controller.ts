@@ -37,22 +37,10 @@ export class AccountsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> | undefined {
-    const { sort, pageNumber, pageSize, separator, decimal, format: wanted, ...filters } = query;
-    const format = wanted ?? toListFormat(request.headers.accept);
-    const selection = { filters, sort };
-    switch (format) {
-      case 'json':
-        return this.responder.sendJson(request, reply, {
-          kind: 'accounts',
-          selection,
-          number: pageNumber,
-          size: pageSize,
-        });
-      case 'csv':
-        return this.responder.sendExport(request, reply, { kind: 'csv', selection, dialect: { separator, decimal } });
-      case 'ndjson':
-        return this.responder.sendExport(request, reply, { kind: 'ndjson', selection });
-    }
+    const format = query.format ?? toListFormat(request.headers.accept);
+    return format === 'json'
+      ? this.responder.sendJson(request, reply, query.json)
+      : this.responder.sendExport(request, reply, query[format]);
   }
 
   @Get(':accountId')

@@ -22,8 +22,8 @@ function begin(bytes: number) {
     return { digest: JSON.stringify(asked), body: new Uint8Array(bytes) };
   };
   const snapshot = { ...snapshotOf([account()]), list: Object.assign(new LocalList([]), { answer }) };
-  const served: ServedSnapshot = { snapshot, ageMs: 0, stale: false, expiresAt: '', cache: 'hit', failure: null };
-  const responses = new EncodedResponses();
+  const served: ServedSnapshot = { snapshot, ageMs: 0, stale: false, cache: 'hit', failure: null };
+  const responses = new EncodedResponses({ SNAPSHOT_MAX_AGE_MS: 300_000 });
   return {
     counts,
     open: gate.resolve,

@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type { Question, SnapshotFacts } from '../list/questions.js';
 import type { Snapshot } from '../list/snapshot.js';
 import { compress, MIN_COMPRESSED_BYTES, type Compression, type Encoding } from '../representation/negotiation.js';
+import { expiresAt } from '../snapshot/cached-snapshot.js';
 import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
+import { Settings } from '../config/settings.js';
 import { SharedWork } from './shared-work.js';
 
 const compressed = promisify(compress);
+
+type AgeLimit = Pick<Settings, 'SNAPSHOT_MAX_AGE_MS'>;
 
 /** Memory for the encoded responses of one snapshot. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -41,6 +45,8 @@ export class EncodedResponses {
   readonly #bySnapshot = new WeakMap<Snapshot, ResponsesOfSnapshot>();
   readonly #asking = pLimit(MAX_ASKING);
   readonly #compressing = pLimit(MAX_COMPRESSING);
+
+  constructor(@Inject(Settings) private readonly limits: AgeLimit) {}
 
   /** The response, if it has been built. */
   find(served: ServedSnapshot, question: Question, encoding: Encoding): EncodedResponse | undefined {
@@ -74,7 +80,7 @@ export class EncodedResponses {
   async #ask(served: ServedSnapshot, question: Question, signal: AbortSignal): Promise<EncodedResponse | null> {
     const answer = await this.#asking(() => {
       signal.throwIfAborted();
-      return served.snapshot.list.answer(question, toFacts(served));
+      return served.snapshot.list.answer(question, toFacts(served, this.limits));
     });
     if (answer === null) return null;
     const { digest, body } = answer;
@@ -113,15 +119,26 @@ export class EncodedResponses {
 
 const isSmall = ({ body }: EncodedResponse): boolean => body !== null && body.length <= MIN_COMPRESSED_BYTES;
 
+/** The texts of questions. ValidationPipe gives the same object for the same query string. */
+const texts = new WeakMap<Question, string>();
+
+function toText(question: Question): string {
+  const known = texts.get(question);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(question);
+  texts.set(question, text);
+  return text;
+}
+
 const toKey = ({ stale }: ServedSnapshot, question: Question, encoding: Encoding): string =>
-  `${encoding} ${stale} ${JSON.stringify(question)}`;
+  `${encoding} ${stale} ${toText(question)}`;
 
 /** The property `snapshot` of a response. */
-export const toFacts = ({ snapshot: { asOf, complete }, expiresAt, stale }: ServedSnapshot): SnapshotFacts => ({
-  asOf,
-  expiresAt,
+export const toFacts = ({ snapshot, stale }: ServedSnapshot, limits: AgeLimit): SnapshotFacts => ({
+  asOf: snapshot.asOf,
+  expiresAt: expiresAt(snapshot, limits),
   stale,
-  complete,
+  complete: snapshot.complete,
 });
 
 /** A weak entity tag (RFC 9110 §8.8.3) of an export: one for each snapshot, since each of its rows has the time. */

@@ -18,26 +18,23 @@ describe('the query of the list', () => {
         SORT: '-current',
         Format: 'csv',
       }),
-    ).toEqual({
-      separator: 'comma',
-      decimal: 'point',
-      pageNumber: 2,
-      pageSize: 1000,
-      status: 'Active',
-      ownerId: 'x',
-      q: 'é',
-      sort: '-current',
+    ).toMatchObject({
       format: 'csv',
+      json: {
+        kind: 'accounts',
+        selection: { filters: { status: 'Active', ownerId: 'x', q: 'é' }, sort: '-current' },
+        number: 2,
+        size: 1000,
+      },
     });
+    const selection = { filters: {}, sort: 'name' };
     expect(listQuerySchema.parse({})).toEqual({
-      pageNumber: 1,
-      pageSize: 50,
-      sort: 'name',
-      separator: 'comma',
-      decimal: 'point',
+      json: { kind: 'accounts', selection, number: 1, size: 50 },
+      csv: { kind: 'csv', selection, dialect: { separator: 'comma', decimal: 'point' } },
+      ndjson: { kind: 'ndjson', selection },
     });
-    expect(listQuerySchema.parse({ pageNumber: '9007199254740991' }).pageNumber).toBe(Number.MAX_SAFE_INTEGER);
-    expect(listQuerySchema.parse({ q: '😀'.repeat(100) }).q).toHaveLength(200);
+    const { json } = listQuerySchema.parse({ pageNumber: '9007199254740991', q: '😀'.repeat(100) });
+    expect(json).toMatchObject({ number: Number.MAX_SAFE_INTEGER, selection: { filters: { q: '😀'.repeat(100) } } });
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { foldNumber } from '../list/fold-text.js';
 import type { Filters } from '../list/match.js';
+import type { Export, Question } from '../list/questions.js';
 import { SORT_FIELDS, type Sort } from '../list/sort.js';
 
 const error = (issue: { readonly input?: unknown }) =>
@@ -79,8 +80,19 @@ const parameters = {
   format: oneOf(FORMATS).optional().describe('overrides Accept; csv and ndjson return every match, not one page'),
 };
 
-/** The query of /api/v1/accounts. Names match in any letter case, so the bank's PageNumber and PageSize work. */
-export const listQuerySchema = withAnyCase(parameters);
+/**
+ * The query of /api/v1/accounts, as what it asks of the list in each format. Names match in any letter case, so the bank's
+ * PageNumber and PageSize work.
+ */
+export const listQuerySchema = withAnyCase(parameters).transform(
+  ({ format, sort, pageNumber, pageSize, separator, decimal, ...filters }) => {
+    const selection = { filters, sort };
+    const json: Question = { kind: 'accounts', selection, number: pageNumber, size: pageSize };
+    const csv: Export = { kind: 'csv', selection, dialect: { separator, decimal } };
+    const ndjson: Export = { kind: 'ndjson', selection };
+    return { format, json, csv, ndjson };
+  },
+);
 export type ListQuery = z.output<typeof listQuerySchema>;
 
 /** The query of /api/v1/balances: the same filters. */

@@ -17,7 +17,7 @@ type Sent = { readonly headers: Record<string, string>; readonly body: Buffer };
 function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
   const getCached = () => {
     const snapshot = snapshots.length > 1 ? snapshots.shift() : snapshots[0];
-    return { snapshot, ageMs: 0, stale: false, expiresAt: '', cache: 'hit', failure: null };
+    return { snapshot, ageMs: 0, stale: false, cache: 'hit', failure: null };
   };
   const settings = {
     SNAPSHOT_FRESH_MS: 10_000,
@@ -25,7 +25,7 @@ function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
     REQUEST_DEADLINE_MS: deadlineMs,
   } as Settings;
   const cache = { getCached } as unknown as SnapshotCache;
-  const responder = new Responder(cache, new EncodedResponses(), new Downloads(), settings);
+  const responder = new Responder(cache, new EncodedResponses(settings), new Downloads(), settings);
   const sent: Sent[] = [];
   const reply = {
     headers: (headers: Record<string, string>) => ({ send: (body: Buffer) => sent.push({ headers, body }) }),

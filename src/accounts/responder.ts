@@ -27,7 +27,7 @@ export class Responder {
     private readonly snapshots: SnapshotCache,
     private readonly responses: EncodedResponses,
     private readonly downloads: Downloads,
-    settings: Settings,
+    private readonly settings: Settings,
   ) {
     this.#freshMs = Math.min(settings.SNAPSHOT_FRESH_MS, settings.SNAPSHOT_MAX_AGE_MS);
     this.#deadlineMs = settings.REQUEST_DEADLINE_MS;
@@ -109,9 +109,10 @@ export class Responder {
   }
 
   /** A long document in pieces, within the request's deadline; nothing for HEAD. */
-  #open(request: FastifyRequest, { snapshot, ...served }: ServedSnapshot, asked: Question | Export): Promise<Readable> {
+  #open(request: FastifyRequest, served: ServedSnapshot, asked: Question | Export): Promise<Readable> {
     if (request.method === 'HEAD') return Promise.resolve(NOTHING());
-    const facts = toFacts({ snapshot, ...served });
+    const { snapshot } = served;
+    const facts = toFacts(served, this.settings);
     const waitMs = this.#leftMs(request);
     return this.downloads.open(snapshot, () => snapshot.list.pieces(asked, facts), request.signal, waitMs);
   }
@@ -225,6 +226,7 @@ function toCacheStatus({ cache, failure }: ServedSnapshot, ttlSeconds: number): 
 /** Weak comparison of If-None-Match (RFC 9110 §13.1.2). */
 function matchesTag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
+  if (header === etag) return true;
   const opaque = etag.replace(/^W\//, '');
   return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
 }

@@ -102,7 +102,7 @@ describe('wrong settings', () => {
     ],
     [
       { SNAPSHOT_STALE_MS: '1000' },
-      ['SNAPSHOT_STALE_MS no longer exists: use SNAPSHOT_MAX_AGE_MS: SNAPSHOT_MAX_AGE_MS=300000'],
+      ['SNAPSHOT_STALE_MS no longer exists: use SNAPSHOT_MAX_AGE_MS: SNAPSHOT_MAX_AGE_MS=1000'],
     ],
     [
       { BANK_PFX_BASE64: 'x', ...both },

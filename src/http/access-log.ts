@@ -1,25 +1,30 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Level, Logger } from 'pino';
-import { CALLER_LEFT, type Activity } from '../telemetry/activity.js';
+import type { Activity } from '../telemetry/activity.js';
 import '../telemetry/request-fields.js';
 import type { GatewayError } from '../errors/gateway-error.js';
 import { endRequestSpan, startRequestSpan } from '../telemetry/spans.js';
+import type { Connections } from './connections.js';
 import { isProbe } from './request-path.js';
 
-/** Notes when each request began, and writes its line when it has ended. The first plugin: no request goes unlogged. */
-export const accessLog = fastifyPlugin<{ readonly log: AccessLog }>(async (fastify, { log }) => {
+interface AccessLogOptions {
+  readonly log: AccessLog;
+  readonly connections: Connections<FastifyReply>;
+}
+
+/**
+ * Notes when each request began, and writes its line when it has ended. The first plugin: no request goes unlogged. Refuses those
+ * that are too many for their connection, which is then closed.
+ */
+export const accessLog = fastifyPlugin<AccessLogOptions>(async (fastify, { log, connections }) => {
   fastify.decorateRequest('logFields');
-  fastify.addHook('onRequest', (request, _reply, done) => {
+  fastify.addHook('onRequest', (request, reply, done) => {
     request.logFields = { startedAt: performance.now(), span: startRequestSpan(request.headers['traceparent']) };
-    done();
+    if (connections.enter(reply)) done();
   });
   fastify.addHook('onResponse', (request, reply, done) => {
-    log.ended(request, reply.statusCode);
-    done();
-  });
-  fastify.addHook('onRequestAbort', (request, done) => {
-    log.ended(request, CALLER_LEFT);
+    if (connections.leave(reply)) log.ended(request, reply.statusCode);
     done();
   });
 });
@@ -34,11 +39,9 @@ export class AccessLog {
     this.#activity = activity;
   }
 
-  /** Records that a request was answered or its caller left. A second call for the same request is ignored. */
+  /** Records that a request was answered or its caller left. */
   ended(request: FastifyRequest, status: number): void {
     const { raw, logFields: fields } = request;
-    if (fields.logged) return;
-    fields.logged = true;
     const ms = performance.now() - fields.startedAt;
     const { origin, 'x-client-name': header } = raw.headers;
     const clientName = header === undefined ? undefined : String(header);

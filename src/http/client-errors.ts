@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { AccessLog } from './access-log.js';
 import { toMethodNotAllowed } from './allowed-methods.js';
-import type { Connections } from './connections.js';
+import type { Connections, Exchange } from './connections.js';
 import { MAX_HEADER_BYTES } from './create-server.js';
 import { toProblemAnswer } from './problem-answer.js';
 import { SECURITY_HEADERS } from '../representation/security-headers.js';
@@ -13,10 +13,10 @@ export type ClientError = Error & { readonly code?: string | undefined; readonly
 
 /** Responds directly on the connection to input that never becomes a request: invalid HTTP, slow headers, CONNECT. */
 export class ClientErrors {
-  readonly #connections: Connections;
+  readonly #connections: Connections<Exchange>;
   readonly #accessLog: AccessLog;
 
-  constructor(connections: Connections, accessLog: AccessLog) {
+  constructor(connections: Connections<Exchange>, accessLog: AccessLog) {
     this.#connections = connections;
     this.#accessLog = accessLog;
   }

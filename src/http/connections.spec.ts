@@ -6,8 +6,9 @@ import { until } from '../../test/support/until.js';
 
 describe('a connection', () => {
   it('with too many unanswered requests is closed, and what follows is not begun', async () => {
-    const { begun, dial, reasons } = await serveConnections(() => undefined);
+    const { begun, left, dial, reasons } = await serveConnections(() => undefined);
     await once(dial(GET.repeat(1000)), 'close');
+    await until(() => left.length === 3);
     expect(begun).toHaveLength(3);
     expect(reasons()).toEqual(['closing a connection: it has more than 3 unanswered requests']);
   });
@@ -37,7 +38,7 @@ describe('a connection', () => {
 });
 
 describe('the end of all connections', () => {
-  it('closes idle ones and those that never sent a byte at once, and waits for a response until the grace is over', async () => {
+  it('closes idle ones and those that never sent a byte, and waits for a response until the grace is over', async () => {
     const { connections, server, begun, dial, open } = await serveConnections((request, response) => {
       if (request.url === '/now') response.end();
     });

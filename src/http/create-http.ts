@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { fastify as createFastify, type FastifyInstance } from 'fastify';
+import { fastify as createFastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Settings } from '../config/settings.js';
-import type { Activity } from '../telemetry/activity.js';
+import { CALLER_LEFT, type Activity } from '../telemetry/activity.js';
 import type { Log } from '../telemetry/log.js';
 import type { Clock } from '../time/clock.js';
 import { AccessLog, accessLog } from './access-log.js';
@@ -32,7 +32,7 @@ interface HttpParts {
 /** What is there before Nest: the server, and Fastify on it. */
 export interface Http {
   readonly fastify: FastifyInstance;
-  readonly connections: Connections;
+  readonly connections: Connections<FastifyReply>;
   /** Null if the API speaks plain HTTP. */
   readonly certificate: ListenerCertificate | null;
 }
@@ -46,17 +46,18 @@ const NOWHERE = '/unreadable';
  */
 export async function createHttp({ settings, clock, log, activity, limits }: HttpParts): Promise<Http> {
   const certificate = openCertificate();
-  const connections = new Connections(log.logger, limits);
+  const connections = new Connections<FastifyReply>(log.logger, limits);
   const slowReaders = new SlowReaders(connections, limits);
   const requests = new AccessLog(log.requests, activity);
   const clientErrors = new ClientErrors(connections, requests);
   const fastify: FastifyInstance = createFastify({
     serverFactory: (listener) => {
       const server = createServer(certificate, limits, (request, response) => {
-        if (connections.enter(request, response)) listener(request, response);
+        // the parser goes on to the end of what it has read, though the connection was closed in its middle
+        if (!request.socket.destroyed) listener(request, response);
       });
       server.maxConnections = settings.MAX_CONNECTIONS;
-      connections.watch(server);
+      connections.watch(server, ({ request }) => requests.ended(request, CALLER_LEFT));
       slowReaders.watch(server);
       server.on('connect', (request: IncomingMessage, socket: Socket) => clientErrors.refuseTunnel(request, socket));
       return server;
@@ -68,7 +69,7 @@ export async function createHttp({ settings, clock, log, activity, limits }: Htt
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: createQueryParser(), maxParamLength: MAX_SEGMENT_LENGTH },
   });
-  await fastify.register(accessLog, { log: requests });
+  await fastify.register(accessLog, { log: requests, connections });
   await fastify.register(responseHeaders);
   await fastify.register(cors, { origins: settings.CORS_ORIGINS });
   await fastify.register(guard, { settings });

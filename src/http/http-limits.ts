@@ -18,6 +18,8 @@ export const HTTP_LIMITS = {
   waitingLookMs: 250,
   /** The longest that a client may go on sending after the last response, so that it can read it (RFC 9112 §9.6). */
   lingerMs: 1000,
+  /** At a stop: how long requests on open connections are still answered after the listener is closed. */
+  lastRequestMs: 500,
   /** Interval of the looks at TLS_CERT_FILE: a changed file is in use within 5 s (docs/certificates.md#renew-the-certificate). */
   certificateLookMs: 1000,
 };

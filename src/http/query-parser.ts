@@ -1,8 +1,8 @@
 import { parse, type ParsedUrlQuery } from 'node:querystring';
-import { LRUCache } from 'lru-cache';
 
 /** More than any route defines, so the schema still sees at least one unknown or repeated parameter. */
 const MAX_PARAMETERS = 100;
+/** Then it begins anew. */
 const MAX_REMEMBERED = 1000;
 /** Longer query strings are parsed each time. */
 const MAX_REMEMBERED_LENGTH = 500;
@@ -12,11 +12,12 @@ const MAX_REMEMBERED_LENGTH = 500;
  * of it, as by ValidationPipe, can be remembered with it.
  */
 export function createQueryParser(): (query: string) => Readonly<ParsedUrlQuery> {
-  const remembered = new LRUCache<string, Readonly<ParsedUrlQuery>>({ max: MAX_REMEMBERED });
+  const remembered = new Map<string, Readonly<ParsedUrlQuery>>();
   return (query) => {
     const known = remembered.get(query);
     if (known) return known;
     const parsed = parseFrozen(query);
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
     if (query.length <= MAX_REMEMBERED_LENGTH) remembered.set(query, parsed);
     return parsed;
   };

@@ -2,13 +2,13 @@ import type { Server } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Settings } from '../config/settings.js';
 import { Connections } from './connections.js';
 
 /**
  * The graceful stop (docs/deploy.md#start-signals-and-stop): not ready at once, still serving for SHUTDOWN_DELAY_MS; then no new
- * connections, idle ones closed, requests in flight answered within SHUTDOWN_GRACE_MS, and what is left then is closed.
+ * connections, requests that are on their way or in flight answered, idle connections closed; after SHUTDOWN_GRACE_MS, all of them.
  */
 @Injectable()
 export class Shutdown implements OnModuleInit, BeforeApplicationShutdown {
@@ -16,7 +16,7 @@ export class Shutdown implements OnModuleInit, BeforeApplicationShutdown {
 
   constructor(
     private readonly settings: Settings,
-    private readonly connections: Connections,
+    private readonly connections: Connections<FastifyReply>,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
@@ -27,15 +27,15 @@ export class Shutdown implements OnModuleInit, BeforeApplicationShutdown {
 
   onModuleInit(): void {
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
-    // callers then leave their connections by themselves, before they are closed
-    fastify.addHook('onSend', (_request, reply, payload, done) => {
-      if (this.#stopping) reply.header('connection', 'close');
-      done(null, payload);
+    fastify.addHook('onRequest', (_request, reply, done) => {
+      if (this.#stopping) askToClose(reply);
+      done();
     });
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.#stopping = true;
+    for (const [, unanswered] of this.connections.all()) unanswered.forEach(askToClose);
     const server = this.adapterHost.httpAdapter.getHttpServer() as Server;
     if (!server.listening) return;
     const { SHUTDOWN_DELAY_MS, SHUTDOWN_GRACE_MS } = this.settings;
@@ -43,3 +43,6 @@ export class Shutdown implements OnModuleInit, BeforeApplicationShutdown {
     await this.connections.drain(server, SHUTDOWN_GRACE_MS);
   }
 }
+
+/** The caller then leaves its connection by itself, before it is closed. */
+const askToClose = (reply: FastifyReply): void => void reply.header('connection', 'close');

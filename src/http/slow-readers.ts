@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Connections } from './connections.js';
+import type { Connections, Exchange } from './connections.js';
 import type { HttpLimits } from './http-limits.js';
 
 /** Looks at which a client had taken nothing, one after the other. */
@@ -11,13 +11,13 @@ interface Stall {
 
 /** Disconnects clients that take no byte of their response, and those for whom most of too many bytes wait (docs/api.md#limits). */
 export class SlowReaders {
-  readonly #connections: Connections;
+  readonly #connections: Connections<Exchange>;
   readonly #limits: HttpLimits;
   readonly #stalls = new WeakMap<Socket, Stall>();
   /** Responses that were already waiting at the last look. What is on its way is not counted. */
   #waited = new Set<ServerResponse>();
 
-  constructor(connections: Connections, limits: HttpLimits) {
+  constructor(connections: Connections<Exchange>, limits: HttpLimits) {
     this.#connections = connections;
     this.#limits = limits;
   }
@@ -67,7 +67,7 @@ export class SlowReaders {
     const sizes: { readonly socket: Socket; readonly bytes: number }[] = [];
     let total = 0;
     for (const [socket, unanswered] of this.#connections.all()) {
-      const unsent = unanswered.filter(({ writableLength }) => writableLength > 0);
+      const unsent = unanswered.map(({ raw }) => raw).filter(({ writableLength }) => writableLength > 0);
       const before = unsent.filter((response) => this.#waited.has(response));
       const bytes = before.reduce((sum, { writableLength }) => sum + writableLength, 0);
       for (const response of unsent) waiting.add(response);

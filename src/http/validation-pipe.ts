@@ -1,10 +1,11 @@
 import type { ArgumentMetadata, PipeTransform } from '@nestjs/common';
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { GatewayError } from '../errors/gateway-error.js';
 
 const SHOWN_LENGTH = 60;
 
-type Schema = StandardSchemaV1;
+type Schema = NonNullable<ArgumentMetadata['schema']>;
+type Result = Awaited<ReturnType<Schema['~standard']['validate']>>;
+type Issues = NonNullable<Result['issues']>;
 
 /**
  * Checks parameters against the schema of the route. Unlike Nest's StandardSchemaValidationPipe, it awaits nothing for a
@@ -22,12 +23,12 @@ export class ValidationPipe implements PipeTransform {
   }
 
   #transformOnce(query: object, schema: Schema): unknown {
-    const valid = this.#valid.get(schema) ?? new WeakMap<object, unknown>();
-    this.#valid.set(schema, valid);
-    if (valid.has(query)) return valid.get(query);
+    const known = this.#valid.get(schema)?.get(query);
+    if (known !== undefined) return known;
     const result = validate(query, schema);
+    const valid = this.#valid.get(schema) ?? new WeakMap<object, unknown>();
     // it is shared by all requests with this query
-    valid.set(query, Object.freeze(result));
+    this.#valid.set(schema, valid.set(query, Object.freeze(result)));
     return result;
   }
 }
@@ -39,13 +40,13 @@ function validate(value: unknown, schema: Schema): unknown {
 }
 
 /** @throws GatewayError invalid-request */
-function assertValid(result: StandardSchemaV1.Result<unknown>): unknown {
+function assertValid(result: Result): unknown {
   if (result.issues) throw toInvalidRequest(result.issues);
   return result.value;
 }
 
 /** The problem for parameters that a schema refused; each is named as the caller wrote it. */
-export function toInvalidRequest(issues: readonly StandardSchemaV1.Issue[]): GatewayError {
+export function toInvalidRequest(issues: Issues): GatewayError {
   const errors = issues.flatMap((issue) => {
     const unknown = (issue as { keys?: readonly string[] }).keys;
     if (unknown) {

@@ -8,7 +8,6 @@ import {
   gzip,
   gzipSync,
 } from 'node:zlib';
-import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { GatewayError } from '../errors/gateway-error.js';
 
@@ -60,9 +59,12 @@ export const toEncoding = byHeader((header): Encoding => {
   return PREFERRED.find((each) => each === accepted) ?? 'identity';
 });
 
-/** Remembers the choice of `choose` for the 200 header values seen most recently. */
+/** Header values whose choice is remembered; then it begins anew. Most callers send one of a few. */
+const MAX_REMEMBERED = 200;
+
+/** Remembers the choice of `choose` for each header value. */
 function byHeader<T>(choose: (header: string | undefined) => T): (header: string | undefined) => T {
-  const remembered = new LRUCache<string, { readonly choice: T }>({ max: 200 });
+  const remembered = new Map<string, { readonly choice: T }>();
   const withoutHeader = choose(undefined);
   return (header) => {
     if (header === undefined) return withoutHeader;
@@ -70,6 +72,7 @@ function byHeader<T>(choose: (header: string | undefined) => T): (header: string
     const known = remembered.get(key);
     if (known) return known.choice;
     const choice = choose(key);
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
     remembered.set(key, { choice });
     return choice;
   };

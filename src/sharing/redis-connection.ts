@@ -17,7 +17,7 @@ export class RedisFailure extends Error {
 
 export type Command = readonly (string | Buffer)[];
 /** REDIS_URL is read for each connection, because its file may change. */
-type RedisSettings = Pick<Settings, 'REDIS_CA_FILE' | 'REDIS_KEY_PREFIX'> & { readonly REDIS_URL: SecretSource };
+export type RedisSettings = Pick<Settings, 'REDIS_CA_FILE' | 'REDIS_KEY_PREFIX'> & { readonly REDIS_URL: SecretSource };
 
 /** Sets how long a key lives, ms, if it has the given value. With 0 it is gone. */
 export const EXPIRE_IF_EQUAL =

@@ -83,12 +83,6 @@ class OneSnapshot extends SnapshotSource {
   override async read() {
     return { snapshot: this.create(), pages: 1, source: 'bank' as const };
   }
-
-  override async restore() {
-    return null;
-  }
-
-  override async close() {}
 }
 
 describe('a snapshot to be stored', () => {

@@ -20,10 +20,11 @@ const NOW_MS = 1000;
  * directives. A max-age that is not a number counts as 0, as the RFC recommends.
  */
 export function readCacheDirectives(header: string | undefined): Freshness {
+  if (header === undefined) return ANY;
   let noCache = false;
   let onlyIfCached = false;
   let maxAge: number | null = null;
-  for (const part of header?.split(',') ?? []) {
+  for (const part of header.split(',')) {
     const [name = '', value = ''] = part.trim().toLowerCase().split('=', 2);
     if (name === 'no-cache') noCache = true;
     else if (name === 'only-if-cached') onlyIfCached = true;

@@ -5,7 +5,7 @@ import { GatewayError, toGatewayError } from '../errors/gateway-error.js';
 import type { ProblemCode } from '../errors/problem-table.js';
 import { Clock } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import { CachedSnapshot, expiresAt } from './cached-snapshot.js';
+import { CachedSnapshot } from './cached-snapshot.js';
 import { allowsStale, ANY, maxAgeWithoutRefreshMs, maxLeadMs, satisfies, type Freshness } from './freshness.js';
 import { Refresher } from './refresher.js';
 import type { Snapshot } from '../list/snapshot.js';
@@ -16,8 +16,6 @@ export interface ServedSnapshot {
   readonly ageMs: number;
   /** Older than SNAPSHOT_FRESH_MS, served because the bank is slow or failing. */
   readonly stale: boolean;
-  /** When the snapshot stops being served, ISO 8601. */
-  readonly expiresAt: string;
   /**
    * Served from the cache; or from a refresh, because nothing was cached, because the cached snapshot was too old, or because the
    * caller asked for one.
@@ -112,7 +110,7 @@ export class SnapshotCache {
 
   status() {
     const { snapshot, servable, isRestored, isFresh, expiresAt, isEmptied, emptyAccepted } = this.cached;
-    const { inFlight, failed, backOff } = this.refresher;
+    const { inFlight, failed, backOff, counts } = this.refresher;
     const slow = inFlight !== null && this.clock.since(inFlight.startedAt) >= this.settings.SNAPSHOT_SOFT_TIMEOUT_MS;
     return {
       asOf: snapshot?.asOf ?? null,
@@ -131,6 +129,8 @@ export class SnapshotCache {
       /** True if the bank's own count agrees; null without a count. */
       complete: snapshot?.complete ?? null,
       callersWaiting: this.#callersWaiting,
+      /** Snapshots since the start, by source. */
+      counts,
       restored: isRestored,
       /** True if the refresh in flight is past the soft timeout. */
       slow,
@@ -193,7 +193,7 @@ export class SnapshotCache {
 
   #serve(snapshot: Snapshot, cache: CacheOutcome): ServedSnapshot {
     const ageMs = Math.max(0, this.clock.since(snapshot.askedAt));
-    return { snapshot, ageMs, stale: false, expiresAt: expiresAt(snapshot, this.settings), cache, failure: null };
+    return { snapshot, ageMs, stale: false, cache, failure: null };
   }
 
   /** The cached snapshot, marked; null when it is past its maximum age. */

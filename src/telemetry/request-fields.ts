@@ -5,8 +5,6 @@ import type { GatewayError } from '../errors/gateway-error.js';
 export interface RequestFields {
   /** Time of arrival, by `performance.now()`. */
   readonly startedAt: number;
-  /** True once its log line has been written. */
-  logged?: boolean;
   /** The server span of the request, while traces are sent. */
   readonly span: Span | undefined;
   /**

@@ -76,7 +76,8 @@ it('a connection that dies between two pages: no part of the list is served, the
 it('30 MB within the size limit that would swell in memory: refused, and others are answered meanwhile', async () => {
   const body = `{"result":[{"accountId":"1","balances":[${'{},'.repeat(10_000_000)}{}]}]}`;
   bank.onAccounts = (_request, response) => response.end(body);
-  const gateway = await startGateway(bank, {}, clock);
+  const patience = { BANK_REQUEST_TIMEOUT_MS: '50000', REQUEST_DEADLINE_MS: '50000' };
+  const gateway = await startGateway(bank, patience, clock);
   const refused = askInTime(gateway);
   const answered = new AbortController();
   void refused.finally(() => answered.abort());

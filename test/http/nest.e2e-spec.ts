@@ -17,8 +17,9 @@ import {
   type ExecutionContext,
   type MiddlewareConsumer,
   type NestInterceptor,
+  type PipeTransform,
 } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -36,9 +37,14 @@ const PATH = '/api/v1/accounts';
 /** What the guard and the interceptor below have seen, with the name of the client. */
 const seen: string[] = [];
 let refusal: Error | null = null;
+/** What the pipe below throws, and how many arguments of controllers it has seen. */
+let pipeError: Error | null = null;
+let piped = 0;
 beforeEach(() => {
   seen.length = 0;
   refusal = null;
+  pipeError = null;
+  piped = 0;
 });
 
 function note(by: string, context: ExecutionContext): void {
@@ -59,6 +65,15 @@ class Witness implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler) {
     note('interceptor', context);
     return next.handle();
+  }
+}
+
+@Injectable()
+class CountingPipe implements PipeTransform {
+  transform(value: unknown): unknown {
+    piped++;
+    if (pipeError) throw pipeError;
+    return value;
   }
 }
 
@@ -88,7 +103,7 @@ function expectProblem(answer: Answer, status: number, code: string): void {
   expect(answer.headers['x-request-id']).toBe((answer.json as { requestId: string }).requestId);
 }
 
-describe('a module with a global guard, interceptor and filter', () => {
+describe('a module with a global guard, interceptor, pipe and filter', () => {
   class QuotaSpent extends Error {}
   @Catch(QuotaSpent)
   class QuotaFilter implements ExceptionFilter {
@@ -100,6 +115,7 @@ describe('a module with a global guard, interceptor and filter', () => {
     providers: [
       { provide: APP_GUARD, useClass: Watchman },
       { provide: APP_INTERCEPTOR, useClass: Witness },
+      { provide: APP_PIPE, useClass: CountingPipe },
       { provide: APP_FILTER, useClass: QuotaFilter },
     ],
   })
@@ -115,6 +131,7 @@ describe('a module with a global guard, interceptor and filter', () => {
     const serve = jest.spyOn(gateway.app.get(Responder), 'sendJson');
     const shapes = await askInEveryShape(gateway);
     expect(seen).toEqual(shapes.flatMap((name) => [`guard ${name}`, `interceptor ${name}`]));
+    expect(piped).toBeGreaterThanOrEqual(shapes.length);
     // all but the CSV
     expect(serve).toHaveBeenCalledTimes(shapes.length - 1);
   });
@@ -140,8 +157,16 @@ describe('a module with a global guard, interceptor and filter', () => {
     expect(gateway.events('request.failed')).toEqual([]);
   });
 
-  it('answers the errors that its filter catches', async () => {
-    refusal = new QuotaSpent();
+  it('may refuse each of them in a pipe', async () => {
+    pipeError = new ForbiddenException();
+    const shapes = await askInEveryShape(gateway, 403);
+    expect(piped).toBe(shapes.length);
+  });
+
+  it.each(['guard', 'pipe'])('answers the errors of a %s that its filter catches, in every shape', async (thrower) => {
+    if (thrower === 'guard') refusal = new QuotaSpent();
+    else pipeError = new QuotaSpent();
+    await askInEveryShape(gateway, 429);
     const { status, json } = await gateway.get(PATH);
     expect([status, json]).toEqual([429, { quota: 'spent' }]);
   });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { bankForFile, holdAccounts } from '../support/bank-for-file.js';
-import { temporaryDirectory } from '../support/closing.js';
+import { onClose, temporaryDirectory } from '../support/closing.js';
 import { connectionsOf } from '../support/common-conditions.js';
 import { call, get, startGateway } from '../support/gateway.js';
 import { programEnvironment, startProgram } from '../support/program.js';
@@ -80,6 +80,26 @@ describe('stopping', () => {
     expect(await callers).toHaveLength(20);
     expect(Object.keys(agent.freeSockets)).toEqual([]);
     await closed;
+  });
+
+  it.each(['0', '300'])('resets no call over a kept connection, SHUTDOWN_DELAY_MS %s', async (SHUTDOWN_DELAY_MS) => {
+    const gateway = await startGateway(bank, { SHUTDOWN_DELAY_MS });
+    await gateway.get('/api/v1/accounts');
+    const agent = new Agent({ keepAlive: true });
+    onClose(() => agent.destroy());
+    let answered = 0;
+    const resetCalls: unknown[] = [];
+    const callUntilItFails = async (): Promise<void> => {
+      const { isKept, failure } = await callOnce(`${gateway.url}/api/v1/accounts`, agent);
+      if (failure === null) answered += 1;
+      // one that was just made may be reset with the listener
+      else if (isKept) resetCalls.push(failure);
+      if (failure === null) await callUntilItFails();
+    };
+    const callers = Array.from({ length: 16 }, callUntilItFails);
+    await until(() => answered >= 350);
+    await Promise.all([gateway.close(), ...callers]);
+    expect(resetCalls).toEqual([]);
   });
 
   it('what is in flight after SHUTDOWN_GRACE_MS is cut off', async () => {
@@ -256,3 +276,18 @@ describe('calls in flight', () => {
     });
   });
 });
+
+/** One call; `isKept` is true if its connection had served another before. */
+async function callOnce(url: string, agent: Agent): Promise<{ isKept: boolean; failure: string | null }> {
+  const call = request(url, { agent });
+  const isAnswered = new Promise<void>((resolve, reject) => {
+    call.on('response', (response) => response.on('error', reject).on('end', resolve).resume());
+    call.on('error', reject);
+  });
+  call.end();
+  const failure = await isAnswered.then(
+    () => null,
+    (error: NodeJS.ErrnoException) => error.code ?? error.message,
+  );
+  return { isKept: call.reusedSocket, failure };
+}

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { Connections } from '../../src/http/connections.js';
+import { Connections, type Exchange } from '../../src/http/connections.js';
 import { HTTP_LIMITS } from '../../src/http/http-limits.js';
 import { SlowReaders } from '../../src/http/slow-readers.js';
 import { onClose } from './closing.js';
@@ -21,14 +21,17 @@ export async function serveConnections(listener: RequestListener, { waitingBytes
     waitingBytes,
     lingerMs: 200,
   };
-  const connections = new Connections(logger, limits);
+  const connections = new Connections<Exchange>(logger, limits);
   const begun: string[] = [];
+  const left: ServerResponse[] = [];
   const server: Server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    if (!connections.enter(request, response)) return;
+    const exchange = { raw: response };
+    if (!connections.enter(exchange)) return;
+    response.on('finish', () => connections.leave(exchange));
     begun.push(request.url ?? '');
     listener(request, response);
   });
-  connections.watch(server);
+  connections.watch(server, ({ raw }) => left.push(raw));
   new SlowReaders(connections, limits).watch(server);
   onClose(() => server.close().closeAllConnections());
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -45,7 +48,7 @@ export async function serveConnections(listener: RequestListener, { waitingBytes
     return socket;
   };
   const reasons = () => lines().map(({ msg }) => String(msg));
-  return { connections, server, begun, open, dial, reasons };
+  return { connections, server, begun, left, open, dial, reasons };
 }
 
 export const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';

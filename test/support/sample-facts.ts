@@ -41,6 +41,7 @@ export const healthyFacts: GatewayFacts = {
     emptyAccepted: false,
     complete: true,
     callersWaiting: 0,
+    counts: { bank: 1, shared: 0, file: 0 },
     restored: false,
     slow: false,
     circuit: 'closed',

@@ -31,12 +31,6 @@ class ScriptedSource extends SnapshotSource {
   constructor(override readonly read: Parts['read']) {
     super();
   }
-
-  override async restore() {
-    return null;
-  }
-
-  override async close() {}
 }
 
 /** A cache whose refreshes are those of `read`, as SnapshotModule makes one; stopped after the test. */

@@ -9,21 +9,20 @@ import { NoToken } from '../../auth/authorized-call.js';
 import type { IdentityHolder } from '../../auth/identity-holder.js';
 import { snapshotOf } from '../../../test/support/sample-snapshots.js';
 import { createSnapshotCache } from '../../../test/support/snapshot-cache.js';
-import type { ReadSnapshot, RefreshRequest } from '../../list/snapshot-source.js';
+import type { ReadSnapshot, RefreshRequest, SnapshotSource } from '../../list/snapshot-source.js';
 import type { Shutdown } from '../../http/shutdown.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { orAborted } from '../../time/deadline.js';
 import { healthyFacts } from '../../../test/support/sample-facts.js';
 import { BankCondition } from '../../auth/bank-condition.js';
 import type { BankDrift } from '../../bank/bank-drift.js';
-import type { Sharing } from '../../sharing/sharing.js';
 import { GatewayStatus } from './gateway-status.js';
 import { isReady, judgeHealth } from './judge-health.js';
 import { Readiness } from './readiness.js';
 
 const ANY = { noCache: false, maxAge: null, onlyIfCached: false };
 const NO_DRIFT = { found: [] } as unknown as BankDrift;
-const NOT_SHARED = { status: () => ({ redis: null, file: null }) } as Sharing;
+const NOT_SHARED = { status: () => ({ redis: null, file: null }) } as SnapshotSource;
 const DOWN = new GatewayError('bank-unreachable', 'down', { retryAfterMs: 1000 });
 
 /** Readiness over the real token and snapshot rules, with a bank that does what it is asked. */

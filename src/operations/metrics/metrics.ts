@@ -3,6 +3,7 @@ import { Counter, Histogram, Registry } from '@prometheus-io/client';
 import { PROBLEM_CODES, PROBLEMS } from '../../errors/problem-table.js';
 import { Activity, type BankCallEnded, type RequestEnded } from '../../telemetry/activity.js';
 import { toKnownMethod } from '../../telemetry/known-method.js';
+import { Tally } from './tally.js';
 
 /** Seconds, from a response out of memory to the longest REQUEST_DEADLINE_MS. */
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
@@ -52,9 +53,11 @@ export class Metrics {
     registers: [this.registry],
   });
   readonly #tokenRequests = this.#counter('token_requests', 'Token requests by their outcome.', ['outcome']);
-  readonly #responses = this.#counter('responses', 'Successful responses of /api/v1.', ['cache', 'representation']);
+  readonly #responses = new Tally(
+    this.#options('responses', 'Successful responses of /api/v1.', ['cache', 'representation']),
+  );
   readonly #problems = this.#counter('problems', 'Responses that are problem documents.', ['code', 'owner']);
-  readonly #clientRequests = this.#counter('client_requests', 'Requests by X-Client-Name.', ['client_name']);
+  readonly #clientRequests = new Tally(this.#options('client_requests', 'Requests by X-Client-Name.', ['client_name']));
 
   constructor(activity: Activity) {
     this.#startAtZero();
@@ -68,7 +71,11 @@ export class Metrics {
   }
 
   #counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
-    return new Counter({ name: `accounts_gateway_${name}_total`, help, labelNames, registers: [this.registry] });
+    return new Counter(this.#options(name, help, labelNames));
+  }
+
+  #options<T extends string>(name: string, help: string, labelNames: T[]) {
+    return { name: `accounts_gateway_${name}_total`, help, labelNames, registers: [this.registry] };
   }
 
   /** For Prometheus, a counter that is missing before its first increment never rises. */
@@ -79,7 +86,7 @@ export class Metrics {
     }
     for (const code of PROBLEM_CODES) this.#problems.inc({ code, owner: PROBLEMS[code].owner }, 0);
     for (const cache of CACHE_OUTCOMES) {
-      for (const representation of ['full', 'not-modified']) this.#responses.inc({ cache, representation }, 0);
+      for (const representation of ['full', 'not-modified']) this.#responses.add(`${cache} ${representation}`, 0);
     }
   }
 
@@ -90,10 +97,10 @@ export class Metrics {
       http_response_status_code: status,
     };
     this.#requests.observe(labels, ms / 1000);
-    this.#clientRequests.inc({ client_name: this.#clientNames.toLabel(clientName) });
+    this.#clientRequests.add(this.#clientNames.toLabel(clientName));
     if (problem) this.#problems.inc({ code: problem.code, owner: problem.owner });
     else if (cache !== undefined && (status === 200 || status === 304)) {
-      this.#responses.inc({ cache, representation: status === 304 ? 'not-modified' : 'full' });
+      this.#responses.add(status === 304 ? `${cache} not-modified` : `${cache} full`);
     }
   }
 

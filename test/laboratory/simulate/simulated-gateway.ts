@@ -12,7 +12,6 @@ import type { PageFacts } from '../../../src/bank/page-reader.js';
 import { readSettings } from '../../../src/config/read-settings.js';
 import type { WireAnswer, WireRequest } from '../../../src/egress/wire-client.js';
 import type { BankDrift } from '../../../src/bank/bank-drift.js';
-import type { Sharing } from '../../../src/sharing/sharing.js';
 import { GatewayStatus } from '../../../src/operations/health/gateway-status.js';
 import { Readiness } from '../../../src/operations/health/readiness.js';
 import type { Shutdown } from '../../../src/http/shutdown.js';
@@ -35,7 +34,6 @@ const ENVIRONMENT = {
   BANK_PFX_BASE64: 'AA==',
 };
 const { settings } = readSettings(ENVIRONMENT, { sandbox: false });
-const NOT_SHARED = { status: () => ({ redis: null, file: null }) } as Sharing;
 const logger = pino({ level: 'silent' });
 
 type Identity = ReturnType<SimulatedGateway['toIdentity']>;
@@ -78,15 +76,8 @@ export class SimulatedGateway {
     const accounts = new AccountReader(call, { note: () => undefined, noteKnown: () => undefined }, settings);
     const cached = new CachedSnapshot(time, settings);
     const { activity } = this;
-    const refresher = new Refresher(
-      cached,
-      new SimulatedSource(accounts, time),
-      settings,
-      time,
-      { logger },
-      activity,
-      this.#condition,
-    );
+    const source = new SimulatedSource(accounts, time);
+    const refresher = new Refresher(cached, source, settings, time, { logger }, activity, this.#condition);
     this.snapshots = new SnapshotCache(cached, refresher, time, settings);
     const drift = { found: [] } as unknown as BankDrift;
     this.status = new GatewayStatus(
@@ -97,7 +88,7 @@ export class SimulatedGateway {
       this.#condition,
       drift,
       this.snapshots,
-      NOT_SHARED,
+      source,
     );
     this.readiness = new Readiness(this.status, identities, this.snapshots);
   }
@@ -176,12 +167,6 @@ class SimulatedSource extends SnapshotSource {
     const snapshot = snapshotOf([], complete, askedAt, this.time.since(askedAt));
     return { snapshot, pages, source: 'bank' };
   }
-
-  override async restore() {
-    return null;
-  }
-
-  override async close() {}
 }
 
 async function parsePage({ body }: ListPage): Promise<PageFacts> {
