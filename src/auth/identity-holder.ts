@@ -54,6 +54,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#expiry = new ExpiryNotice(options.logger, {
       what: 'the client certificate',
       remedy: 'get a new one from the bank and install it',
+      expiredCode: 'certificate-unusable',
     });
     this.#current = this.#create(material);
     this.#current.tokens.reportTo(options.condition);

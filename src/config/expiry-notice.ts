@@ -21,6 +21,8 @@ interface Wording {
   readonly what: string;
   /** The required action. */
   readonly remedy: string;
+  /** The code once it has expired, as /health has it, where that is another one. */
+  readonly expiredCode?: string;
 }
 
 /** Whole days until a certificate ends; negative when it has. */
@@ -53,10 +55,10 @@ export class ExpiryNotice {
     this.#saidDays = due;
     if (!isDue) return;
     const { subject, thumbprint, notAfter } = certificate;
-    const { use, what, remedy } = this.#wording;
+    const { use, what, remedy, expiredCode = 'certificate-expiring' } = this.#wording;
     const fields = {
       event: 'certificate.expiring',
-      code: 'certificate-expiring',
+      code: left <= 0 ? expiredCode : 'certificate-expiring',
       owner: 'operator',
       ...(use && { use }),
       subject,

@@ -7,10 +7,10 @@ import { toPath } from '../../src/pages/console/web/status/path.js';
 import type { Answer } from '../support/gateway.js';
 import { PAGE_STATES, type PageState } from './page-states.js';
 
-/** The times that a sentence has, as seconds of the day. */
+/** The times in a sentence, as seconds of the day. */
 const timesIn = (sentence: string): string[] => sentence.match(/\d\d:\d\d:\d\d/g) ?? [];
 
-/** What a call returned, in the words of the page. */
+/** The result of a call, in the words of the page. */
 function toGot({ status, json }: Answer): Incident['served'] {
   if (status !== 200) return 'none';
   if (json.page.total === 0) return 'empty';
@@ -18,7 +18,7 @@ function toGot({ status, json }: Answer): Incident['served'] {
 }
 
 it.each(Object.entries<PageState>(PAGE_STATES))(
-  'when %s: the sentences are what a call returns at that moment, with the path and who acts',
+  'when %s: the sentences match what a call returns at that moment, and path and owner are right',
   async (_name, { arrange, sentence, path, owner }) => {
     const gateway = await arrange();
     const health = (await gateway.get('/health')).json as Health;

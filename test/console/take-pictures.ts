@@ -10,7 +10,7 @@ import { PAGE_STATES, type PageState } from './page-states.js';
 interface Picture {
   readonly name: string;
   readonly state: keyof typeof PAGE_STATES;
-  /** Status without one. */
+  /** The path of the page; Status without one. */
   readonly path?: string;
   readonly size: readonly [width: number, height: number];
   readonly colorScheme?: 'light' | 'dark';

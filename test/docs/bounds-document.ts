@@ -138,7 +138,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'test/fleet/stored-copy',
     ],
     [
-      'Redis: {sharing/redis-connection REQUEST_WAIT_MS} ms per request, and {sharing/redis-store MS_PER_MB} ms per MB',
+      'Redis: {sharing/redis-connection USUAL_WAIT_MS} ms per request, and {sharing/redis-store MS_PER_MB} ms per MB',
       'works alone',
       'test/fleet/redis-away-costs-callers-nothing',
     ],

@@ -10,6 +10,9 @@ export const asked = ({ requests }: PretendBank) => ({
   refreshes: requests.filter(({ path }) => path.startsWith('/api/v1/accounts?PageNumber=1')).length,
 });
 
+/** A limit so long that Redis does not look slow on a busy machine. */
+const PATIENT_MS = 30_000;
+
 /** Gateways with one bank and one Redis, each with its own connections and memory. */
 export async function startFleet(
   size: number,
@@ -17,10 +20,11 @@ export async function startFleet(
   redis: Pick<Redis, 'env'>,
   env: Record<string, string> = {},
   clocks: readonly Clock[] = [],
+  redisWaitMs: number | undefined = PATIENT_MS,
 ): Promise<[Gateway, Gateway, ...Gateway[]]> {
   const gateways: Gateway[] = [];
   for (let each = 0; each < size; each += 1) {
-    gateways.push(await startGateway(bank, { ...redis.env, ...env }, clocks[each]));
+    gateways.push(await startGateway(bank, { ...redis.env, ...env }, clocks[each], undefined, redisWaitMs));
   }
   return gateways as [Gateway, Gateway, ...Gateway[]];
 }

@@ -76,8 +76,9 @@ export async function startGateway(
   env: Record<string, string> = {},
   clock: Clock = new Clock(),
   sandbox?: SandboxControl,
+  redisWaitMs?: number,
 ): Promise<Gateway> {
-  return (await prepareGateway(bank, env, clock, sandbox)).listen();
+  return (await prepareGateway(bank, env, clock, sandbox, redisWaitMs)).listen();
 }
 
 /** The same before it listens, so that a test can add to the app. With `sandbox`, as under `--sandbox`. */
@@ -86,6 +87,7 @@ export async function prepareGateway(
   env: Record<string, string> = {},
   clock: Clock = new Clock(),
   sandbox?: SandboxControl,
+  redisWaitMs?: number,
 ): Promise<{ readonly app: NestFastifyApplication; listen(): Promise<Gateway> }> {
   const read = readSettings(
     { ...toEnvironment(bank), ...PATIENT, PORT: '0', LOG_LEVEL: 'trace', SHUTDOWN_GRACE_MS: '2000', ...env },
@@ -99,7 +101,7 @@ export async function prepareGateway(
     pretty: false,
     destination: { write: (line) => void lines.push(line) },
   });
-  const app = await createApp({ settings, clock, log, sandbox });
+  const app = await createApp({ settings, clock, log, sandbox, redisWaitMs });
   return { app, listen };
 
   async function listen(): Promise<Gateway> {

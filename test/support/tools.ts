@@ -1,6 +1,6 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { appendFileSync, existsSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { appendFileSync, existsSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { onClose } from './closing.js';
 import { accepts } from './servers.js';
@@ -15,6 +15,8 @@ const PACKAGES = {
   haproxy: 'haproxy',
   chromium: 'chromium',
   keytool: 'default-jre-headless',
+  mount: 'mount',
+  umount: 'mount',
   prlimit: 'util-linux',
   promtool: 'prometheus',
   'redis-server': 'redis-server',
@@ -48,6 +50,17 @@ export function hasIpv6(): boolean {
   if (addresses.some(({ address }) => address === '::1')) return true;
   reportMissing('IPv6');
   return false;
+}
+
+/** Whether this user can mount a small disk: only root can, and not in every container. Otherwise CI skips such tests too. */
+export function canMountDisk(): boolean {
+  if (!has('mount', 'umount')) return false;
+  const directory = mkdtempSync(join(tmpdir(), 'accounts-gateway-disk-'));
+  const isMounted = spawnSync(pathOf('mount'), ['-t', 'tmpfs', 'tmpfs', directory]).status === 0;
+  if (isMounted) spawnSync(pathOf('umount'), [directory]);
+  rmdirSync(directory);
+  if (!isMounted) reportMissing('the right to mount a disk');
+  return isMounted;
 }
 
 /** The path of a program. @throws if the test file has not asked for it, or if it is not installed */

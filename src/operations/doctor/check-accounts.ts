@@ -8,6 +8,8 @@ import { PageReader } from '../../bank/page-reader.js';
 import type { ListOutcome } from '../../bank/paging.js';
 import type { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
+import { PROBLEMS } from '../../errors/problem-table.js';
+import { remedyFor } from './remedies.js';
 import type { Findings } from './steps.js';
 
 /** The drift found in the list, and the error if it could not be read. */
@@ -52,11 +54,14 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   }
   const { accounts, pages, complete } = outcome;
   Object.assign(findings.facts, { accounts, pages, complete });
-  if (complete === false || accounts === 0) {
+  if (accounts === 0) {
+    const code = 'accounts-emptied';
+    const problem = 'The bank lists no accounts.';
+    findings.warning = { code, owner: PROBLEMS[code].owner, problem, remedy: remedyFor(code) };
+  } else if (complete === false) {
     findings.warning = {
       owner: 'bank',
-      problem:
-        accounts === 0 ? 'The list is empty.' : 'The list disagrees with its own count, or has an account twice.',
+      problem: 'The list disagrees with its own count, or has an account twice.',
       remedy: 'Run the doctor again. If it stays so, ask the bank which accounts are granted to this M2M user.',
     };
   }

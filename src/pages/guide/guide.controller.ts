@@ -34,17 +34,17 @@ export class GuideController {
   readonly #pages = new Map<string, FixedDocument>();
 
   @Get('guide.css')
-  css(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+  css(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     return this.#css.answer(request, reply);
   }
 
   @Get('page.js')
-  script(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+  script(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     return this.#script.answer(request, reply);
   }
 
   @Get('guide')
-  front(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+  front(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     return this.page(FRONT, request, reply);
   }
 
@@ -57,7 +57,7 @@ export class GuideController {
     @Param('*') name: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Buffer {
+  ): Promise<Buffer> {
     const page = this.#pages.get(name) ?? this.#open(name);
     if (!page) throw new GatewayError('not-found', 'The guide has no such page; /docs/guide lists all.');
     this.#pages.set(name, page);

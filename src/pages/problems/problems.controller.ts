@@ -33,7 +33,7 @@ export class ProblemsController {
     description: 'all codes',
     content: { [JSON_TYPE]: { schema: refTo(problemListSchema) }, ...page200 },
   })
-  all(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+  all(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     return this.#list[chooseType(request.headers.accept)].answer(request, reply);
   }
 
@@ -52,7 +52,7 @@ export class ProblemsController {
     @Param('code') code: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Buffer {
+  ): Promise<Buffer> {
     if (!isKnownCode(code)) throw new GatewayError('not-found', 'No problem has this code. /problems lists all.');
     const forms = this.#byCode.get(code) ?? toForms(toCodePage(code), toEntry(code));
     this.#byCode.set(code, forms);
