@@ -9,6 +9,7 @@ import { build as buildPage } from 'vite';
 import { type BundledPackage, listBundledPackages } from './bundled-packages.ts';
 import { readCommit } from './commit.ts';
 import { collectLicenses } from './licenses.ts';
+import { problemWithFolder, requireAll } from './machine.mjs';
 import { type Sbom, toDeliveredSbom } from './sbom.ts';
 import { DIST, isOutdated, ROOT } from './sources.ts';
 
@@ -35,6 +36,7 @@ const { values: flags } = parseArgs({
 if (!flags['if-needed'] || isOutdated()) await build();
 
 async function build(): Promise<void> {
+  requireAll(problemWithFolder());
   const aside = join(ROOT, `dist.${process.pid}`);
   const startedAt = new Date();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -44,27 +46,13 @@ async function build(): Promise<void> {
     });
   }
   try {
-    makeDirectory(aside);
+    mkdirSync(aside);
     await buildInto(aside);
     // a source that changes meanwhile is newer than this build
     utimesSync(join(aside, 'main.js'), startedAt, startedAt);
     swap(aside);
   } finally {
     rmSync(aside, { recursive: true, force: true });
-  }
-}
-
-/** Ends the process with a sentence where the checkout cannot be written. */
-function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const copy = 'cp -r . ~/accounts-gateway-copy && cd ~/accounts-gateway-copy';
-    process.stderr.write(
-      `accounts-gateway: dist/ cannot be built here (${code}): make ${ROOT} writable, or run "${copy}".\n`,
-    );
-    process.exit(1);
   }
 }
 
