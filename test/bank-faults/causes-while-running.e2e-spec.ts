@@ -153,33 +153,44 @@ const ROWS: readonly Row[] = [
     cause: 'reset while running',
     arrange: resetting,
     fails: true,
-    ...{ code: 'bank-unreachable', owner: 'network', alert: 'NotReady' },
+    code: 'bank-unreachable',
+    owner: 'network',
+    alert: 'NotReady',
   },
   {
     cause: 'wrong passcode at renewal',
     arrange: otherPasscode,
-    ...{ code: 'certificate-unusable', owner: 'operator', doctor: 'pfx-unreadable', alert: 'CertificateRefused' },
+    code: 'certificate-unusable',
+    owner: 'operator',
+    doctor: 'pfx-unreadable',
+    alert: 'CertificateRefused',
   },
   {
     cause: 'wrong password file',
     arrange: otherPassword,
-    ...{ code: 'credentials-rejected', owner: 'operator', alert: 'CertificateRefused' },
+    code: 'credentials-rejected',
+    owner: 'operator',
+    alert: 'CertificateRefused',
   },
   {
     cause: 'list emptied',
     arrange: listing([]),
-    ...{ code: 'accounts-emptied', owner: 'bank', alert: 'NoAccounts' },
+    code: 'accounts-emptied',
+    owner: 'bank',
+    alert: 'NoAccounts',
   },
   { cause: 'list halved, with a right count', arrange: listing(sampleAccounts(5)), alert: 'FewerAccounts' },
   {
     cause: 'no currency in any account',
-    arrange: listing(sampleAccounts(10).map(({ currency: _, ...account }) => account)),
+    arrange: listing(sampleAccounts(10).map(({ currency: _currency, ...account }) => account)),
     alert: 'BankDrift',
   },
   ...([10, -10] as const).map((minutes): Row => ({
     cause: `clock ${minutes > 0 ? '+' : '−'}10 min`,
     arrange: (clock) => ({ provoke: () => clock.moveWall(minutes * 60_000) }),
-    ...{ code: 'clock-skewed', owner: 'operator', alert: 'Degraded' },
+    code: 'clock-skewed',
+    owner: 'operator',
+    alert: 'Degraded',
   })),
   {
     cause: 'tokens live for 60 s',
@@ -193,7 +204,8 @@ const ROWS: readonly Row[] = [
   ...[20, 3, 1, 0].map((days): Row => ({
     cause: `client certificate ends in ${days} days`,
     arrange: () => endingIn(days),
-    ...{ code: 'certificate-expiring', owner: 'operator' },
+    code: 'certificate-expiring',
+    owner: 'operator',
     alert: `CertificateExpires${days === 20 ? 30 : days === 3 ? 14 : 3}Days`,
   })),
 ];
@@ -201,12 +213,17 @@ const ROWS: readonly Row[] = [
 const REDIS: Row = {
   cause: 'Redis down',
   arrange: withoutRedis,
-  ...{ code: 'sharing-unavailable', owner: 'operator', alert: 'SharingUnavailable' },
+  code: 'sharing-unavailable',
+  owner: 'operator',
+  alert: 'SharingUnavailable',
 };
 const DISK: Row = {
   cause: 'snapshot disk full',
   arrange: fullDisk,
-  ...{ code: 'snapshot-not-stored', owner: 'operator', doctor: null, alert: 'Degraded' },
+  code: 'snapshot-not-stored',
+  owner: 'operator',
+  doctor: null,
+  alert: 'Degraded',
 };
 
 describe('each cause has one code and one owner while the gateway runs, for apps, /health, log, doctor and alerts', () => {
