@@ -87,7 +87,7 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
 }
 
 (hasRedis() ? describe : describe.skip)('a Redis that', () => {
-  it('fails in any way costs no caller an error, and none waits for it', async () => {
+  it('fails in any way costs no caller an error or a wait', async () => {
     const redis = await startRedis(CONFIG);
     const bank = await startPretendBank();
     const { line, env } = await startLine(redis);

@@ -10,7 +10,7 @@ export const asked = ({ requests }: PretendBank) => ({
   refreshes: requests.filter(({ path }) => path.startsWith('/api/v1/accounts?PageNumber=1')).length,
 });
 
-/** So that a Redis is not too slow because the machine is busy. */
+/** A limit so long that Redis does not look slow on a busy machine. */
 const PATIENT_MS = 30_000;
 
 /** Gateways with one bank and one Redis, each with its own connections and memory. */

@@ -52,7 +52,7 @@ export function hasIpv6(): boolean {
   return false;
 }
 
-/** Whether a small disk can be mounted: only root may, and not in every container. CI skips too where it may not. */
+/** Whether this user can mount a small disk: only root can, and not in every container. Otherwise CI skips such tests too. */
 export function canMountDisk(): boolean {
   if (!has('mount', 'umount')) return false;
   const directory = mkdtempSync(join(tmpdir(), 'accounts-gateway-disk-'));
