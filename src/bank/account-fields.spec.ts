@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import { readBankAccount, writeOut } from './account-fields.js';
+import { ACCOUNT_FIELDS, readBankAccount, writeOut, type BankAccount } from './account-fields.js';
 
 const read = (row: object) => readBankAccount({ accountId: 'a-1', ...row }, 'result[3]');
 
@@ -11,22 +11,10 @@ async function detailOf(row: object): Promise<string> {
   return detail;
 }
 
-const TEXTS = [
-  'accountDescription',
-  'status',
-  'currency',
-  'openingDate',
-  'closingDate',
-  'ownedByCompanyId',
-  'ownedByCompanyName',
-  'ownedByCompanyNumber',
-  'protectionType',
-  'friendlyName',
-  'interestCalcMethod',
-  'overdraftRateCalcMethod',
-] as const;
 const DECIMALS = ['netInterestRate', 'overdraftRate'] as const;
 const LISTS = ['accountIdentifiers', 'ibans', 'balances'] as const;
+const OTHERS = new Set<string>(['accountId', ...DECIMALS, ...LISTS]);
+const TEXTS = Object.keys(ACCOUNT_FIELDS).filter((name) => !OTHERS.has(name)) as (keyof BankAccount)[];
 const BALANCE_TEXTS = ['type', 'currency', 'financialDate', 'lastTransactionTimestamp'] as const;
 const BALANCE_DECIMALS = ['beginOfDayAmount', 'intraDayAmount', 'blockedBalanceAmount'] as const;
 const IDENTIFIER_TEXTS = ['account', 'financialInstitution', 'country'] as const;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { Account, Balance } from '../../src/list/account.js';
+import { readBankAccount } from '../../src/bank/account-fields.js';
+import { toAccount, type Account, type Balance } from '../../src/list/account.js';
 import { AccountListBuilder } from '../../src/list/account-list-builder.js';
 import type { AccountList } from '../../src/list/account-list.js';
 import { ListService } from '../../src/list/list-service.js';
@@ -20,22 +21,11 @@ export const balance = (change: Partial<Balance> = {}): Balance => ({
   ...change,
 });
 
+const PLAIN = { accountId: 'a-1', friendlyName: 'Operating 1', status: 'Active', currency: 'EUR' };
+
+/** An account that has but a name, a status and a currency. */
 export const account = (change: Partial<Account> = {}): Account => ({
-  id: 'a-1',
-  name: 'Operating 1',
-  description: null,
-  status: 'Active',
-  currency: 'EUR',
-  protection: 'None',
-  iban: null,
-  ibans: [],
-  identifiers: [],
-  owner: { id: null, name: null, number: null },
-  openedAt: null,
-  closedAt: null,
-  balances: [],
-  interest: { netRate: null, calcMethod: null },
-  overdraft: { rate: null, calcMethod: null },
+  ...toAccount(readBankAccount(PLAIN, '')),
   ...change,
 });
 
