@@ -10,10 +10,10 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/build-sources.ts',
   setupFilesAfterEnv: ['<rootDir>/test/support/close-after-tests.ts'],
-  reporters: ['default', '<rootDir>/test/support/report-skipped.mjs'],
+  reporters: ['default', '<rootDir>/test/support/fail-without-tests.mjs', '<rootDir>/test/support/report-skipped.mjs'],
   testEnvironment: 'node',
-  // distinguishes a test that hangs from one on a busy machine
-  testTimeout: 60_000,
+  // ends a test that hangs; no busy machine is that slow
+  testTimeout: 300_000,
   // much of the time is spent waiting: four side by side keep two cores busy
   maxWorkers: 4,
 };

@@ -5,41 +5,74 @@ const baseUrl = new URLSearchParams(location.search).get('gateway') ?? 'http://l
 const client = createClient({ baseUrl, clientName: 'example' });
 
 const element = (id) => document.getElementById(id);
+const toTime = ({ asOf }) => new Date(asOf).toLocaleTimeString();
+const TOTALS_EVERY_MS = 10_000;
 let watch = null;
+/** The search that the page shows. */
+let q = '';
+/** When the totals expire, ms. */
+let totalsEnd = Infinity;
 
 element('search').addEventListener('submit', (event) => {
   event.preventDefault();
   follow(new FormData(event.target).get('q').trim());
 });
 follow('');
+setInterval(showTotals, TOTALS_EVERY_MS);
+setInterval(() => Date.now() > totalsEnd && clearTotals(), 500);
 
 /** Shows the matching accounts and updates them on every change. The client omits an empty search. */
-function follow(q) {
+function follow(search) {
+  q = search;
   watch?.close();
+  clear('Loading …');
   watch = client.watch(
     { q, pageSize: 50 },
     {
       onData: (list, { added, changed }) => {
         showProblem(null);
         showAccounts(list, new Set([...added, ...changed]));
-        showTotals(q);
+        showTotals();
       },
-      onError: showProblem,
+      onError: (problem, shown) => {
+        if (shown) element('freshness').textContent = `Accounts as of ${toTime(shown)}`;
+        else clear('No accounts');
+        showProblem(problem);
+      },
+      onExpired: () => clear('The balances have expired.'),
     },
   );
 }
 
-/** Reloads the totals when the accounts change. Unchanged totals cost a 304. */
-async function showTotals(q) {
+/** Shows the totals with their age: they may be of a newer snapshot than the list. Unchanged ones cost a 304. */
+async function showTotals() {
+  const asked = q;
   try {
-    const { totals } = await client.getBalances({ q });
+    const { totals, snapshot } = await client.getBalances({ q }, { retry: false });
+    if (asked !== q) return;
+    totalsEnd = Date.parse(snapshot.expiresAt);
+    element('totals-age').textContent = `as of ${toTime(snapshot)}`;
     showRows(
       'totals',
       totals.map(({ currency, accounts, current }) => [currency, accounts, formatAmount(current, currency)]),
     );
   } catch (error) {
-    showProblem(error);
+    if (!(error instanceof GatewayProblem)) throw error;
+    // the watch reports what is wrong
+    if (error.code === 'access-not-granted') clearTotals();
   }
+}
+
+function clearTotals() {
+  totalsEnd = Infinity;
+  element('totals-age').textContent = '';
+  showRows('totals', []);
+}
+
+function clear(text) {
+  clearTotals();
+  showRows('accounts', []);
+  element('freshness').textContent = text;
 }
 
 function showAccounts({ accounts, page, snapshot }, marked) {
@@ -48,8 +81,7 @@ function showAccounts({ accounts, page, snapshot }, marked) {
     return [name, iban ?? '', formatAmount(balance?.current ?? null, balance?.currency ?? currency)];
   });
   showRows('accounts', rows, (index) => marked.has(accounts[index].id));
-  const time = new Date(snapshot.asOf).toLocaleTimeString();
-  const copy = snapshot.stale ? `, an older copy of ${time}` : '';
+  const copy = snapshot.stale ? `, an older copy, as of ${toTime(snapshot)}` : '';
   element('freshness').textContent = `${page.total} accounts${copy}`;
 }
 
@@ -72,13 +104,11 @@ function showRows(id, rows, isMarked = () => false) {
   );
 }
 
-/** Shows a problem; null removes the last one. The accounts stay visible, unless the access was withdrawn. */
+/** Shows a problem; null removes the last one. */
 function showProblem(problem) {
   element('problem').hidden = problem === null;
   if (problem === null) return;
-  if (!(problem instanceof GatewayProblem)) throw problem;
   const { code, owner, message, requestId } = problem;
-  if (code === 'access-not-granted') for (const id of ['accounts', 'totals']) showRows(id, []);
   const advice = {
     'network-error': `Is the gateway at ${baseUrl}, and does its CORS_ORIGINS list ${location.origin}?`,
     'invalid-request': 'Please search for something else.',

@@ -1,4 +1,5 @@
 import { AnswerCache } from './answer-cache.js';
+import { callHandler } from './call-handler.js';
 import { GatewayProblem, readProblem, toNetworkProblem, toUnexpectedAnswer } from './gateway-problem.js';
 import type { Snapshot } from './generated/types.gen.js';
 import { sleep } from './sleep.js';
@@ -22,6 +23,8 @@ export interface Answer<T> {
   readonly etag: string | null;
   /** Remaining freshness; 0 when it is stale. */
   readonly maxAgeMs: number;
+  /** Time until its snapshot expires; null if that is unknown. It is no larger than that, whatever the reader's clock shows. */
+  readonly expiresInMs: number | null;
 }
 
 interface Defaults extends Pick<CallOptions, 'onRetry'> {
@@ -52,7 +55,7 @@ export class AnswerReader {
         const { status, retryAfterMs } = answer;
         const possible = retry && status === 503 && retryAfterMs !== null;
         if (!possible || performance.now() + retryAfterMs >= endsAt) throw answer;
-        onRetry?.(answer);
+        if (onRetry) callHandler(onRetry, answer);
         await sleep(retryAfterMs, either);
       }
     } catch (error) {
@@ -73,13 +76,14 @@ export class AnswerReader {
     // always set: browsers add `no-cache` to a call with an ETag set by hand, and each of those would ask the bank
     headers.set('Cache-Control', cacheControl);
     if (cached) headers.set('If-None-Match', cached.etag);
+    const askedAt = performance.now();
     // `no-store`: the browser's own cache would answer a 304 with headers of the older answer
     const response = await this.defaults.fetch(url, { headers, signal, cache: 'no-store' });
-    if (response.status === 304 && cached) return toAnswer(response, cached.text, cached.etag);
+    if (response.status === 304 && cached) return toAnswer(response, cached.text, cached.etag, askedAt);
     if (response.status !== 200) return readProblem(response);
     const text = await response.text();
     const etag = response.headers.get('ETag');
-    const answer = toAnswer<T>(response, text, etag);
+    const answer = toAnswer<T>(response, text, etag, askedAt);
     if (etag && !(answer instanceof GatewayProblem)) this.#cache.set(url, { etag, text });
     return answer;
   }
@@ -89,16 +93,36 @@ function toAnswer<T extends { snapshot: Snapshot }>(
   response: Response,
   text: string,
   etag: string | null,
+  askedAt: number,
 ): Answer<T> | GatewayProblem {
+  const { headers } = response;
   try {
     const body = JSON.parse(text) as T;
-    const { snapshot } = body;
-    if (typeof snapshot?.asOf !== 'string') throw new TypeError('no snapshot in it');
-    const asOf = response.headers.get('Snapshot-As-Of') ?? snapshot.asOf;
-    return { body: { ...body, snapshot: { ...snapshot, asOf } }, etag, maxAgeMs: readMaxAge(response.headers) };
+    if (typeof body.snapshot?.asOf !== 'string') throw new TypeError('no snapshot in it');
+    const snapshot = toPresent(body.snapshot, headers.get('Snapshot-As-Of'));
+    const expiresInMs = toExpiresInMs(snapshot, headers.get('Age'), askedAt);
+    return { body: { ...body, snapshot }, etag, maxAgeMs: readMaxAge(headers), expiresInMs };
   } catch (error) {
     return toUnexpectedAnswer(response, 'This is not an answer of the gateway.', error);
   }
+}
+
+/** The snapshot with the times of a 304: the data of `asOf` is confirmed, and `expiresAt` moves with it. */
+function toPresent<T extends Snapshot>(snapshot: T, asOf: string | null): T {
+  if (asOf === null) return snapshot;
+  const lifeMs = toLifeMs(snapshot);
+  const expiresAt = Number.isNaN(lifeMs) ? snapshot.expiresAt : new Date(Date.parse(asOf) + lifeMs).toISOString();
+  return { ...snapshot, asOf, expiresAt };
+}
+
+const toLifeMs = ({ asOf, expiresAt }: Snapshot): number => Date.parse(expiresAt) - Date.parse(asOf);
+
+/** By `Age`, which is in whole seconds, and the time since the question, so that no clock of the reader counts. */
+function toExpiresInMs(snapshot: Snapshot, age: string | null, askedAt: number): number | null {
+  const seconds = /^\d{1,9}$/.exec(age ?? '')?.[0];
+  const ageMs = seconds === undefined ? Date.now() - Date.parse(snapshot.asOf) : (Number(seconds) + 1) * 1000;
+  const left = toLifeMs(snapshot) - ageMs - (performance.now() - askedAt);
+  return Number.isNaN(left) ? null : left;
 }
 
 const readMaxAge = (headers: Headers): number =>

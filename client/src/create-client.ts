@@ -44,7 +44,7 @@ export interface Client {
   getAccount(id: string, options?: CallOptions): Promise<AccountAnswer>;
   /** Returns the exact totals by currency. */
   getBalances(filter?: AccountFilter, options?: CallOptions): Promise<BalancesAnswer>;
-  /** Polls a page of the list and reports changes until it is closed (docs/web-apps.md#live-updates). */
+  /** Polls a page of the list and reports changes until it is closed (docs/web-apps.md#a-live-page-with-vite). */
   watch(query: AccountQuery, handlers: WatchHandlers, options?: Pick<CallOptions, 'signal'>): Watch;
   /** Returns the URL for downloading every matching account. */
   exportUrl(query?: Omit<AccountQuery, 'pageNumber' | 'pageSize'>, format?: ExportFormat): string;

@@ -44,6 +44,12 @@ export class GatewayProblem extends Error {
     this.requestId = requestId ?? null;
     this.errors = errors ?? [];
   }
+
+  /** Everything but stack and cause, for `JSON.stringify`: a log line, or the answer of your own server. */
+  toJSON(): object {
+    const { name, message, code, owner, status, retryAfterMs, requestId, errors } = this;
+    return { name, message, code, owner, status, retryAfterMs, requestId, errors };
+  }
 }
 
 /** The problem of a call that had no answer: refused, no DNS, cut off, or not allowed by CORS, which no script can tell apart. */
@@ -62,12 +68,16 @@ export const toUnexpectedAnswer = (response: Response, message: string, cause?: 
     cause,
   });
 
+/** What proxies answer when there is nobody behind them: Vite's 500, that of others 502, 503 or 504. */
+const AWAY: ReadonlySet<number> = new Set([500, 502, 503, 504]);
+
 /** The problem in an answer other than 2xx and 304. Reads its body. */
 export async function readProblem(response: Response): Promise<GatewayProblem> {
   const { status, headers } = response;
   if (!headers.get('Content-Type')?.startsWith('application/problem+json')) {
     await response.body?.cancel();
-    return toUnexpectedAnswer(response, `An answer with status ${status} that is not of the gateway.`);
+    const why = AWAY.has(status) ? ': of a proxy in between, or the gateway is not running' : '';
+    return toUnexpectedAnswer(response, `An answer with status ${status} that is not of the gateway${why}.`);
   }
   const problem = toProblem(await response.json().catch(() => null));
   if (!problem) return toUnexpectedAnswer(response, `A problem document with status ${status} that cannot be read.`);

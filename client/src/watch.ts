@@ -1,6 +1,8 @@
 import type { Answer } from './answer-reader.js';
+import { callHandler } from './call-handler.js';
+import { Expiry } from './expiry.js';
 import { GatewayProblem, toNetworkProblem } from './gateway-problem.js';
-import type { AccountList } from './generated/types.gen.js';
+import type { AccountList, Snapshot } from './generated/types.gen.js';
 
 /** Ids of the accounts that differ from the previous answer; empty for the first answer. */
 export interface Changes {
@@ -11,10 +13,15 @@ export interface Changes {
 
 /** Not called after `close()`. Errors thrown by a handler are reported as uncaught, and the watch continues. */
 export interface WatchHandlers {
-  /** Called when accounts, `stale` or `complete` changed, and with the first good answer after an error. */
+  /** Called when accounts, `stale` or `complete` changed, and with the first good answer after an error or `onExpired`. */
   readonly onData: (answer: AccountList, changes: Changes) => void;
-  /** Called after each failed attempt. A 4xx other than 408 and 429 ends the watch. */
-  readonly onError?: ((problem: GatewayProblem) => void) | undefined;
+  /**
+   * Called after each failed attempt. A 4xx other than 408 and 429 ends the watch. `shown` is the snapshot of the data that
+   * may stay on the screen, with the time at which it was last confirmed; null if none may.
+   */
+  readonly onError?: ((problem: GatewayProblem, shown: Snapshot | null) => void) | undefined;
+  /** Called when the last answer expires and there is no newer one: remove its data from the screen. */
+  readonly onExpired?: (() => void) | undefined;
 }
 
 export interface Watch {
@@ -28,40 +35,75 @@ const MAX_POLL_MS = 2 ** 31 - 1;
 
 type Poll = (signal: AbortSignal) => Promise<Answer<AccountList>>;
 
-/** Polls until `close()`, an abort of the signal, or an error that a retry cannot fix. */
+/** Handlers of version 0.1, which nobody would call, and those of today. */
+const RENAMED: Readonly<Record<string, string>> = {
+  onSnapshot: 'onData',
+  onState: 'onData (snapshot.stale) and onError',
+  onReset: 'onData',
+  onConnection: 'onData and onError',
+};
+
+/**
+ * Polls until `close()`, an abort of the signal, or an error that a retry cannot fix.
+ * @throws TypeError without `onData`, or with a handler of version 0.1
+ */
 export function watch(poll: Poll, handlers: WatchHandlers, signal?: AbortSignal): Watch {
+  assertHandlers(handlers);
   const ended = new AbortController();
   const close = () => ended.abort();
   if (signal?.aborted) close();
   signal?.addEventListener('abort', close, { once: true, signal: ended.signal });
-  void run(poll, handlers, ended.signal).finally(close);
+  void run(poll, handlers, ended.signal);
   return { close };
+}
+
+function assertHandlers(handlers: WatchHandlers): void {
+  const given = Object.keys(handlers);
+  const former = given.find((name) => name in RENAMED);
+  if (former) throw new TypeError(`watch: ${former} of version 0.1 is now ${RENAMED[former]}.`);
+  if (typeof handlers.onData !== 'function') throw new TypeError('watch: the handler onData is missing.');
 }
 
 async function run(poll: Poll, handlers: WatchHandlers, ended: AbortSignal): Promise<void> {
   let previous: State | null = null;
   let failures = 0;
+  let shown: Snapshot | null = null;
+  // also after an error that ends the polling: the data is on the screen until `close()`
+  const expiry = new Expiry(() => {
+    shown = null;
+    if (handlers.onExpired) callHandler(handlers.onExpired);
+  });
+  ended.addEventListener('abort', () => expiry.set(null));
   while (!ended.aborted) {
     let waitMs: number;
     try {
-      const { body, etag, maxAgeMs } = await poll(ended);
+      const { body, etag, maxAgeMs, expiresInMs } = await poll(ended);
       if (ended.aborted) return;
       waitMs = Math.min(Math.max(maxAgeMs, MIN_POLL_MS), MAX_POLL_MS);
-      if (previous === null || failures > 0 || etag === null || etag !== previous.etag) {
+      const isDue = failures > 0 || shown === null;
+      shown = body.snapshot;
+      failures = 0;
+      if (previous === null || isDue || etag === null || etag !== previous.etag) {
         const state = toState(body, etag);
-        if (failures > 0 || state.text !== previous?.text) call(handlers.onData, body, toChanges(previous, state));
+        if (isDue || state.text !== previous?.text) callHandler(handlers.onData, body, toChanges(previous, state));
         previous = state;
       }
-      failures = 0;
+      expiry.set(expiresInMs);
     } catch (error) {
       if (ended.aborted) return;
+      expiry.check();
       const problem = error instanceof GatewayProblem ? error : toNetworkProblem(error);
-      if (handlers.onError) call(handlers.onError, problem);
+      if (problem.code === 'access-not-granted') {
+        shown = null;
+        expiry.set(null);
+      }
+      if (handlers.onError) callHandler(handlers.onError, problem, shown);
       if (isFinal(problem)) return;
       waitMs = problem.retryAfterMs ?? Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS);
       failures += 1;
     }
     await untilDue(waitMs, ended);
+    expiry.check();
   }
 }
 
@@ -117,15 +159,4 @@ function untilDue(ms: number, ended: AbortSignal): Promise<void> {
     if (ended.aborted) done();
     else ended.addEventListener('abort', done, { signal });
   });
-}
-
-/** Reports an error thrown by a handler as uncaught, without ending a Node process. */
-function call<T extends unknown[]>(handler: (...args: T) => void, ...args: T): void {
-  try {
-    handler(...args);
-  } catch (error) {
-    const { reportError } = globalThis as { reportError?: (error: unknown) => void };
-    if (reportError) reportError(error);
-    else console.error(error);
-  }
 }

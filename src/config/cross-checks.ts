@@ -65,8 +65,10 @@ function checkListenerKey({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key }: Partial<Va
 
 /** Rejects the old name of a setting: ignoring it would silently apply a default. */
 function checkRenamed(env: NodeJS.ProcessEnv): SettingsError[] {
+  const given = env[OLD_NAME];
+  if (!given) return [];
   const name = 'SNAPSHOT_MAX_AGE_MS';
-  return env[OLD_NAME] ? [{ ...toError(name, `no longer exists: use ${name}`), variable: OLD_NAME }] : [];
+  return [{ variable: OLD_NAME, problem: `no longer exists: use ${name}`, example: `${name}=${given}` }];
 }
 
 /** Checks what NODE_ENV=production forbids: options that open or print secrets, or pretend to be a bank. */

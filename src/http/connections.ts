@@ -22,7 +22,7 @@ interface Connection<E> {
 
 const NOTHING = Buffer.alloc(0);
 
-/** The connections of callers: how many requests each may have open (docs/api.md#limits), and how they end. */
+/** The connections of callers: how many requests each may have open (docs/bounds.md#callers), and how they end. */
 export class Connections<E extends Exchange> {
   readonly #logger: Logger;
   readonly #limits: HttpLimits;
@@ -125,14 +125,19 @@ export class Connections<E extends Exchange> {
     socket.destroy();
   }
 
-  /** Takes no new connections and closes each as it becomes idle. What is left after `graceMs` is cut off. */
+  /**
+   * Takes no new connections. For `lastRequestMs` still answers what arrives on the open ones, whose callers may be sending in this
+   * moment; then closes each as it becomes idle. What is left after `graceMs` is cut off.
+   */
   async drain(server: Server, graceMs: number): Promise<void> {
     // close() of an HTTP server also cuts off the responses that are complete but not sent in full
     const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
+    const lastRequestMs = Math.min(this.#limits.lastRequestMs, graceMs);
+    await within(closed, lastRequestMs);
     // browsers open some in advance
     for (const socket of this.#accepted) if (socket.bytesRead === 0) socket.destroy();
     for (const socket of this.#open.keys()) this.closeAfterResponses(socket);
-    await within(closed, graceMs);
+    await within(closed, graceMs - lastRequestMs);
     for (const socket of [...this.#open.keys(), ...this.#accepted]) socket.destroy();
   }
 

@@ -1,4 +1,4 @@
-/** The limits of docs/api.md#limits that are no settings. They are options of what is built, so that no test waits for them. */
+/** The limits of docs/bounds.md#callers that are no settings. They are options of what is built, so that no test waits for them. */
 export const HTTP_LIMITS = {
   /** The longest that the header of a request, and a TLS handshake, may take. */
   headersTimeoutMs: 10_000,
@@ -18,6 +18,8 @@ export const HTTP_LIMITS = {
   waitingLookMs: 250,
   /** The longest that a client may go on sending after the last response, so that it can read it (RFC 9112 §9.6). */
   lingerMs: 1000,
+  /** At a stop: how long requests on open connections are still answered after the listener is closed. */
+  lastRequestMs: 500,
   /** Interval of the looks at TLS_CERT_FILE: a changed file is in use within 5 s (docs/certificates.md#renew-the-certificate). */
   certificateLookMs: 1000,
 };

@@ -8,7 +8,7 @@ import { Connections } from './connections.js';
 
 /**
  * The graceful stop (docs/deploy.md#start-signals-and-stop): not ready at once, still serving for SHUTDOWN_DELAY_MS; then no new
- * connections, idle ones closed, requests in flight answered within SHUTDOWN_GRACE_MS, and what is left then is closed.
+ * connections, requests that are on their way or in flight answered, idle connections closed; after SHUTDOWN_GRACE_MS, all of them.
  */
 @Injectable()
 export class Shutdown implements OnModuleInit, BeforeApplicationShutdown {

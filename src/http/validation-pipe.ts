@@ -1,10 +1,11 @@
 import type { ArgumentMetadata, PipeTransform } from '@nestjs/common';
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { GatewayError } from '../errors/gateway-error.js';
 
 const SHOWN_LENGTH = 60;
 
-type Schema = StandardSchemaV1;
+type Schema = NonNullable<ArgumentMetadata['schema']>;
+type Result = Awaited<ReturnType<Schema['~standard']['validate']>>;
+type Issues = NonNullable<Result['issues']>;
 
 /**
  * Checks parameters against the schema of the route. Unlike Nest's StandardSchemaValidationPipe, it awaits nothing for a
@@ -39,13 +40,13 @@ function validate(value: unknown, schema: Schema): unknown {
 }
 
 /** @throws GatewayError invalid-request */
-function assertValid(result: StandardSchemaV1.Result<unknown>): unknown {
+function assertValid(result: Result): unknown {
   if (result.issues) throw toInvalidRequest(result.issues);
   return result.value;
 }
 
 /** The problem for parameters that a schema refused; each is named as the caller wrote it. */
-export function toInvalidRequest(issues: readonly StandardSchemaV1.Issue[]): GatewayError {
+export function toInvalidRequest(issues: Issues): GatewayError {
   const errors = issues.flatMap((issue) => {
     const unknown = (issue as { keys?: readonly string[] }).keys;
     if (unknown) {

@@ -43,12 +43,6 @@ export class BankSource extends SnapshotSource {
       throw timeout.aborted ? tooSlow(timeoutMs) : error;
     }
   }
-
-  override async restore(): Promise<null> {
-    return null;
-  }
-
-  override async close(): Promise<void> {}
 }
 
 const tooSlow = (ms: number) =>

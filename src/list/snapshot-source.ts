@@ -28,14 +28,36 @@ export interface ReadSnapshot {
   readonly source: 'bank' | 'shared';
 }
 
+/** The state of what shares and keeps snapshots. */
+export interface SharingStatus {
+  /** Null without REDIS_URL. Times are ISO 8601; null for never. */
+  readonly redis: {
+    readonly state: 'fleet' | 'unavailable';
+    /** When this instance last stored a copy. */
+    readonly lastStoredAt: string | null;
+    /** When this instance last took a copy. */
+    readonly lastTakenAt: string | null;
+    /** The reason why Redis is unavailable, one word. */
+    readonly reason: string | null;
+  } | null;
+  /** Null without SNAPSHOT_FILE; `failing` is the reason why it cannot be written, one word. */
+  readonly file: { readonly failing: string | null } | null;
+}
+
 /** Where snapshots come from: the bank, or a source around another one, such as Redis around the bank. */
 export abstract class SnapshotSource {
   /** @throws GatewayError; the reason of the signal */
   abstract read(request: RefreshRequest): Promise<ReadSnapshot>;
 
   /** The snapshot of an earlier run; null without one that may be served. */
-  abstract restore(): Promise<Snapshot | null>;
+  async restore(): Promise<Snapshot | null> {
+    return null;
+  }
 
   /** Finishes background work, at a stop. */
-  abstract close(): Promise<void>;
+  async close(): Promise<void> {}
+
+  status(): SharingStatus {
+    return { redis: null, file: null };
+  }
 }

@@ -1,13 +1,42 @@
+import { existsSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import type { Settings } from '../config/settings.js';
+import { readSmallFile } from '../config/small-file.js';
 import { GatewayError } from '../errors/gateway-error.js';
+import { ListEnded } from '../list/list-thread.js';
 import type { Snapshot } from '../list/snapshot.js';
-import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../list/snapshot-source.js';
-import type { SnapshotFile } from './snapshot-file.js';
+import { SnapshotSource, type ReadSnapshot, type RefreshRequest, type SharingStatus } from '../list/snapshot-source.js';
+import { later, type Clock } from '../time/clock.js';
+import { open, readHeader, Refused, seal, type Group } from './sealing.js';
+import { toSnapshot } from './stored-snapshot.js';
 
-/** Keeps the snapshots of another source in SNAPSHOT_FILE, over restarts. */
+const WRITE_EVERY_MS = 10_000;
+/** Limit of the file, bytes. Only a list near its own limit (600 MB) needs more: it is read anew after a restart. */
+const MAX_FILE_BYTES = 512 * 1_048_576;
+/** Tolerance for copies dated in the future, ms. Beyond it, the clock was set back, and the age of a copy is unknown. */
+const CLOCK_MAY_DIFFER_MS = 10_000;
+
+/**
+ * Keeps the snapshots of another source in SNAPSHOT_FILE, over restarts (docs/fleet.md#the-snapshot-file). Failures of the
+ * file are logged, never thrown.
+ */
 export class FileSource extends SnapshotSource {
+  /** Pending snapshot, written when the timer fires. */
+  #pending: Snapshot | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #writtenAt = -Infinity;
+  /** Work on the file, one after the other. */
+  #work: Promise<void> = Promise.resolve();
+  #failing: string | null = null;
+
   constructor(
     private readonly source: SnapshotSource,
-    private readonly file: SnapshotFile,
+    private readonly path: string,
+    private readonly group: () => Promise<Group>,
+    private readonly settings: Pick<Settings, 'SNAPSHOT_MAX_AGE_MS'>,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
   ) {
     super();
   }
@@ -15,19 +44,111 @@ export class FileSource extends SnapshotSource {
   override async read(request: RefreshRequest): Promise<ReadSnapshot> {
     try {
       const read = await this.source.read(request);
-      this.file.keep(read.snapshot);
+      this.#keep(read.snapshot);
       return read;
     } catch (error) {
-      if (error instanceof GatewayError && error.code === 'access-not-granted') this.file.remove();
+      if (error instanceof GatewayError && error.code === 'access-not-granted') this.#remove();
       throw error;
     }
   }
 
-  override restore(): Promise<Snapshot | null> {
-    return this.file.read();
+  /** Reads the copy of an earlier run; null without one that may be served. Its age goes by the machine's wall clock. */
+  override async restore(): Promise<Snapshot | null> {
+    if (!existsSync(this.path)) return null;
+    try {
+      const sealed = readSmallFile(this.path, MAX_FILE_BYTES);
+      const group = await this.group();
+      const now = this.clock.now();
+      const ageMs = now.wall - readHeader(sealed, group).asOfMs;
+      if (ageMs > this.settings.SNAPSHOT_MAX_AGE_MS || ageMs < -CLOCK_MAY_DIFFER_MS) throw new Refused('too-old');
+      const snapshot = await toSnapshot(await open(sealed, group), later(now, -ageMs));
+      const { size: accounts, complete } = snapshot;
+      this.logger.info({ event: 'snapshot.refreshed', accounts, complete, source: 'file' }, 'accounts restored');
+      return snapshot;
+    } catch (error) {
+      const reason = error instanceof Refused ? error.reason : 'unreadable';
+      this.logger.warn({ event: 'sharing.refused', what: 'file', reason }, `SNAPSHOT_FILE is ignored: it is ${reason}`);
+      return null;
+    }
   }
 
+  /** Writes what is pending. */
   override async close(): Promise<void> {
-    await Promise.all([this.file.close(), this.source.close()]);
+    this.#writePending();
+    await Promise.all([this.#work, this.source.close()]);
+  }
+
+  override status(): SharingStatus {
+    return { ...this.source.status(), file: { failing: this.#failing } };
+  }
+
+  /** Writes a snapshot soon, at most every 10 s. */
+  #keep(snapshot: Snapshot): void {
+    this.#pending = snapshot;
+    const inMs = Math.max(0, this.#writtenAt + WRITE_EVERY_MS - performance.now());
+    this.#timer ??= setTimeout(() => this.#writePending(), inMs).unref();
+  }
+
+  /** Deletes the file, and discards any pending write. */
+  #remove(): void {
+    this.#pending = null;
+    this.#do(() => rm(this.path, { force: true }));
+  }
+
+  #writePending(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    const snapshot = this.#pending;
+    this.#pending = null;
+    if (!snapshot) return;
+    this.#writtenAt = performance.now();
+    this.#do(async () => {
+      const { list, durationMs, complete, askedAt } = snapshot;
+      const json = await list.toJson(MAX_FILE_BYTES);
+      // one of more is read from the bank after a restart
+      if (!json) return;
+      const facts = { asOfMs: askedAt.wall, durationMs, complete };
+      await write(this.path, await seal({ json, facts }, await this.group()));
+    });
+  }
+
+  #do(work: () => Promise<void>): void {
+    this.#work = this.#work.then(work).then(
+      () => this.#noteOutcome(null),
+      // the snapshot was replaced meanwhile: the next one is written
+      (error: unknown) => (error instanceof ListEnded ? undefined : this.#noteOutcome(toReason(error))),
+    );
+  }
+
+  /** Logs each change. */
+  #noteOutcome(reason: string | null): void {
+    const before = this.#failing;
+    this.#failing = reason;
+    if (reason === before) return;
+    if (reason === null) {
+      this.logger.info({ event: 'sharing.recovered', what: 'file' }, 'SNAPSHOT_FILE can be written again');
+    } else {
+      this.logger.warn(
+        { event: 'sharing.unavailable', what: 'file', code: 'snapshot-not-stored', owner: 'operator', reason },
+        `SNAPSHOT_FILE cannot be written (${reason}): after a restart, callers wait for the bank`,
+      );
+    }
+  }
+}
+
+const toReason = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';
+
+/** Writes the file as a whole or not at all, even if the machine crashes. */
+async function write(path: string, sealed: Buffer): Promise<void> {
+  // during a rollout two processes may write it
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    // always a new file: an existing one could be a link, or readable by others
+    await rm(temporary, { force: true });
+    await writeFile(temporary, sealed, { flag: 'wx', mode: 0o600, flush: true });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
   }
 }

@@ -2,12 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.js';
 import { GatewayError } from '../errors/gateway-error.js';
-import type { Snapshot } from '../list/snapshot.js';
-import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from '../list/snapshot-source.js';
+import { SnapshotSource, type ReadSnapshot, type RefreshRequest, type SharingStatus } from '../list/snapshot-source.js';
 import { later, type Clock, type Instant } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import { RedisFailure, REQUEST_WAIT_MS, type RedisConnection } from './redis-connection.js';
-import type { Look, RedisStore } from './redis-store.js';
+import { RedisConnection, RedisFailure, type RedisSettings } from './redis-connection.js';
+import { RedisStore, type Look } from './redis-store.js';
 import { Refused, type Group, type SealedFacts } from './sealing.js';
 import { toSnapshot } from './stored-snapshot.js';
 import { TimeBudget } from './time-budget.js';
@@ -49,6 +48,19 @@ export class RedisSource extends SnapshotSource {
   /** True if a refresh waited for that work in vain: the next ones do not, until it has ended. */
   #isHeldUp = false;
 
+  /** Connects to Redis, waiting at most 1.2 s. */
+  static async connect(
+    source: SnapshotSource,
+    settings: Settings & RedisSettings,
+    parts: Pick<RedisSourceParts, 'group' | 'clock' | 'logger'>,
+    waitMs?: number,
+  ): Promise<RedisSource> {
+    const connection = new RedisConnection(settings, parts.logger, parts.clock, waitMs);
+    await connection.connect();
+    const store = new RedisStore(connection, settings, parts.clock, parts.logger);
+    return new RedisSource(source, { ...parts, connection, store, settings });
+  }
+
   constructor(
     private readonly source: SnapshotSource,
     parts: RedisSourceParts,
@@ -69,10 +81,6 @@ export class RedisSource extends SnapshotSource {
     return read;
   }
 
-  override restore(): Promise<Snapshot | null> {
-    return this.source.restore();
-  }
-
   /** Finishes the background work of the last refresh, within a second. */
   override async close(): Promise<void> {
     await within(this.#afterwards, CLOSE_WITHIN_MS);
@@ -80,17 +88,11 @@ export class RedisSource extends SnapshotSource {
     await this.source.close();
   }
 
-  status() {
+  override status(): SharingStatus {
     const reason = this.#parts.connection.trouble;
-    return {
-      state: reason === null ? ('fleet' as const) : ('unavailable' as const),
-      /** When this instance last stored a copy, ISO 8601; null for never. */
-      lastStoredAt: this.#lastStoredAt,
-      /** When this instance last took a copy, ISO 8601; null for never. */
-      lastTakenAt: this.#lastTakenAt,
-      /** The reason why Redis is unavailable, one word. */
-      reason,
-    };
+    const state = reason === null ? 'fleet' : 'unavailable';
+    const redis = { state, lastStoredAt: this.#lastStoredAt, lastTakenAt: this.#lastTakenAt, reason } as const;
+    return { ...this.source.status(), redis };
   }
 
   /**
@@ -101,7 +103,7 @@ export class RedisSource extends SnapshotSource {
   async #findCopy(group: Group, request: RefreshRequest): Promise<ReadSnapshot | Look | null> {
     const { connection, store, clock } = this.#parts;
     if (connection.trouble !== null || this.#isHeldUp) return null;
-    const budget = new TimeBudget(REQUEST_WAIT_MS);
+    const budget = new TimeBudget(connection.waitMs);
     // the lock of the last refresh is released first
     if ((await budget.within(this.#afterwards)) === TIMED_OUT) {
       this.#isHeldUp = true;

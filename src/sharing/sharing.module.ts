@@ -2,33 +2,52 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { IdentityHolder } from '../auth/identity-holder.js';
 import { Settings } from '../config/settings.js';
+import { readSnapshotKey } from '../config/small-file.js';
 import { BankSource } from '../list/bank-source.js';
 import { ListModule } from '../list/list.module.js';
 import { SnapshotSource } from '../list/snapshot-source.js';
 import { Log } from '../telemetry/log.js';
 import { Clock } from '../time/clock.js';
-import { Sharing } from './sharing.js';
 
-/** Snapshots shared between instances and kept over restarts: sources around the bank's. */
+/** Token for the longest that a request waits for Redis, ms; `undefined` for the usual. */
+export const REDIS_WAIT_MS = Symbol('REDIS_WAIT_MS');
+
+/** The source of snapshots as it is configured: the bank, shared through Redis, kept in a file (docs/fleet.md). */
 @Module({
   imports: [AuthModule, ListModule],
   providers: [
-    { provide: Sharing, useFactory: startSharing, inject: [BankSource, Settings, Clock, Log, IdentityHolder] },
-    { provide: SnapshotSource, useExisting: Sharing },
+    {
+      provide: SnapshotSource,
+      useFactory: createSource,
+      inject: [BankSource, Settings, Clock, Log, IdentityHolder, REDIS_WAIT_MS],
+    },
   ],
-  exports: [Sharing, SnapshotSource],
+  exports: [SnapshotSource],
 })
 export class SharingModule {}
 
 /** Connects to Redis, waiting at most 1.2 s. Without REDIS_URL and SNAPSHOT_FILE none of their code is loaded. */
-async function startSharing(
+async function createSource(
   bank: BankSource,
   settings: Settings,
   clock: Clock,
   { logger }: Log,
   identities: IdentityHolder,
-): Promise<Sharing> {
-  if (settings.REDIS_URL === undefined && settings.SNAPSHOT_FILE === undefined) return new Sharing(bank, null, null);
-  const { createSharing } = await import('./create-sharing.js');
-  return createSharing({ bank, settings, clock, logger, identities });
+  redisWaitMs: number | undefined,
+): Promise<SnapshotSource> {
+  const { REDIS_URL, SNAPSHOT_FILE: path, SNAPSHOT_KEY_FILE: keyFile } = settings;
+  if (REDIS_URL === undefined && path === undefined) return bank;
+  const { toGroup } = await import('./sealing.js');
+  const ownKey = keyFile === undefined ? null : readSnapshotKey(keyFile);
+  const group = () => toGroup(identities.current.material, settings, ownKey);
+  let source: SnapshotSource = bank;
+  if (REDIS_URL !== undefined) {
+    const { RedisSource } = await import('./redis-source.js');
+    source = await RedisSource.connect(source, { ...settings, REDIS_URL }, { group, clock, logger }, redisWaitMs);
+  }
+  if (path !== undefined) {
+    const { FileSource } = await import('./file-source.js');
+    source = new FileSource(source, path, group, settings, clock, logger);
+  }
+  return source;
 }

@@ -28,6 +28,8 @@ export interface Refresh {
 export class Refresher implements OnModuleInit, OnApplicationShutdown {
   readonly #backOff: BackOff;
   readonly #stop = new AbortController();
+  /** Snapshots since the start, by source. */
+  readonly counts = { bank: 0, shared: 0, file: 0 };
   #inFlight: Refresh | null = null;
   #failed = false;
   /** True if another identity took over after the refresh in flight, or the last one, had begun. */
@@ -68,7 +70,9 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
   /** Takes the copy of an earlier run. */
   async onModuleInit(): Promise<void> {
     const earlier = await this.source.restore();
-    if (earlier) this.cached.restore(earlier);
+    if (!earlier) return;
+    this.counts.file += 1;
+    this.cached.restore(earlier);
   }
 
   /** Starts a refresh; there must be none in flight. @throws GatewayError the last failure, during the back-off */
@@ -123,6 +127,7 @@ export class Refresher implements OnModuleInit, OnApplicationShutdown {
 
   /** Returns the snapshot that is cached now, which may be a newer one. */
   #succeeded({ snapshot, pages, source }: ReadSnapshot, refreshId: string): Snapshot {
+    this.counts[source] += 1;
     this.#failed = false;
     this.#backOff.succeeded();
     this.condition.succeeded('refresh');

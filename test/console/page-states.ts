@@ -1,26 +1,32 @@
 import { createAccount } from '../../src/sandbox/accounts/create-account.js';
 import { RecentHistory } from '../../src/operations/metrics/recent-history.js';
+import { startConnectProxy, type Connect } from '../support/connect-proxy.js';
 import { startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
-import { issueToken, listAccounts, startPretendBank, type PretendBankOptions } from '../support/pretend-bank.js';
+import { issueToken, json, listAccounts, startPretendBank, type PretendBankOptions } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
 import { start } from '../support/sandbox.js';
+import { closedPort } from '../support/servers.js';
 import { until } from '../support/until.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+/** What the picture of the sandbox has behind it. */
+const FIRST_MINUTES_MS = 8 * 60_000;
+/** Of the last hour (docs/health-and-metrics.md#the-last-hour). */
+const POINT_MS = 10_000;
 const FAILING = { failNext: { endpoint: 'accounts', times: 1_000_000, with: '503' } };
 
 type Level = 'ok' | 'warn' | 'bad' | 'unknown';
 
-/** A state of the page: how it comes about, and what the page then shows. */
+/** A state of the page: how to cause it, and what the page must show. */
 export interface PageState {
-  /** Starts a gateway in this state, with an hour of calls behind it if the picture needs one. */
+  /** Starts a gateway in this state, after an hour of calls if the picture needs one. */
   readonly arrange: (hour?: boolean) => Promise<Gateway>;
   readonly sentence: RegExp | string;
-  /** Who must act; missing if nothing is wrong. */
+  /** The owner; undefined if nothing is wrong. */
   readonly owner?: 'bank' | 'network' | 'operator';
-  /** Certificate, network, token service, account list, snapshot, apps. */
+  /** The levels of certificate, network, token service, account list, snapshot and apps. */
   readonly path: readonly Level[];
 }
 
@@ -28,7 +34,7 @@ const COPY = /^Apps get the copy of \d\d:\d\d:\d\d\. At \d\d:\d\d:\d\d every cal
 const failing = (status: number) => new RegExp(`^All calls have failed with ${status} since \\d\\d:\\d\\d:\\d\\d\\.$`);
 const WELL = { sentence: 'Operational', path: Array<Level>(6).fill('ok') };
 
-/** Each state that the page can be in, but for a gateway that is gone. */
+/** Every state of the page, except that of a gateway that is gone. */
 export const PAGE_STATES = {
   'all is well': { arrange: async (hour) => read(await start(), {}, hour), ...WELL },
   'the bank fails': {
@@ -45,7 +51,7 @@ export const PAGE_STATES = {
   },
   'the bank is slow': {
     arrange: () => broken({ latencyMs: 8000 }, 'bank-slow', { SNAPSHOT_SOFT_TIMEOUT_MS: '100' }),
-    sentence: COPY,
+    sentence: /^Apps get the copy of \d\d:\d\d:\d\d\. At \d\d:\d\d:\d\d calls wait for the bank\.$/,
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
   },
@@ -59,6 +65,29 @@ export const PAGE_STATES = {
     sentence: COPY,
     owner: 'network',
     path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
+  },
+  'the proxy is away': {
+    arrange: () => throughProxy((connect) => connect.reset(), 'proxy-unavailable'),
+    sentence: COPY,
+    owner: 'network',
+    path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
+  },
+  'the proxy opens no tunnel': {
+    arrange: () => throughProxy(({ socket }) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'), 'proxy-refused'),
+    sentence: COPY,
+    owner: 'network',
+    path: ['ok', 'warn', 'unknown', 'unknown', 'warn', 'warn'],
+  },
+  'the bank limits our calls': {
+    arrange: async () => {
+      const bank = await bankWith(someAccounts());
+      const gateway = await read(bank, SHORT, false, LATER_MS);
+      bank.onAccounts = (_request, response) => json(response, 429, '', { 'retry-after': '120' });
+      return untilHealth(gateway, 'bank-rate-limited');
+    },
+    sentence: COPY,
+    owner: 'bank',
+    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
   },
   'no accounts are granted': {
     arrange: () => broken({ grantAccess: false }, 'access-not-granted'),
@@ -95,6 +124,12 @@ export const PAGE_STATES = {
     sentence: /^All calls have failed with 503 since \d+ \w+, \d\d:\d\d:\d\d\.$/,
     owner: 'operator',
     path: ['bad', 'unknown', 'unknown', 'unknown', 'unknown', 'bad'],
+  },
+  'the certificate ends in 20 days': {
+    arrange: (hour) => certificateUntil(20.5 * DAY_MS, hour),
+    sentence: /^Apps get current data until \d+ \w+ \d{4}, \d\d:\d\d UTC\.$/,
+    owner: 'operator',
+    path: ['warn', 'ok', 'ok', 'ok', 'ok', 'ok'],
   },
   'the bank no longer lists accounts': {
     arrange: () => broken({ accounts: 0 }, 'accounts-emptied'),
@@ -149,7 +184,7 @@ export const PAGE_STATES = {
       const gateway = await startGateway(bank, ENV, clock);
       await gateway.get('/api/v1/accounts');
       bank.control.patch({ failNext: { endpoint: 'authorize', times: 1_000_000, with: '503' } });
-      // past 80 % of the token's life, and never 30 s from the bank's clock
+      // past 80 % of the token's life, and less than 30 s from the bank's clock
       clock.advance(52_500);
       return untilHealth(gateway, '"code":"bank-error"');
     },
@@ -157,24 +192,70 @@ export const PAGE_STATES = {
     owner: 'bank',
     path: ['ok', 'ok', 'warn', 'ok', 'ok', 'ok'],
   },
+  'the first refresh has not ended': {
+    arrange: async () => {
+      const bank = await start();
+      bank.control.patch({ failNext: { endpoint: 'accounts', times: 1_000_000, with: 'hang' } });
+      const gateway = await startGateway(bank, { ...ENV, SNAPSHOT_SOFT_TIMEOUT_MS: '100' });
+      await until(async () => (await gateway.get('/health')).text.includes('bank-slow'));
+      return gateway;
+    },
+    sentence: 'Calls wait for the bank: no list of accounts is cached.',
+    owner: 'bank',
+    path: ['ok', 'ok', 'ok', 'warn', 'unknown', 'warn'],
+  },
+  'the clocks differ': {
+    arrange: async () => {
+      const bank = await bankWith(someAccounts());
+      bank.onAccounts = (...args) => {
+        args[1].setHeader('Date', new Date(Date.now() - 95_000).toUTCString());
+        listAccounts(someAccounts())(...args);
+      };
+      return untilHealth(await read(bank), 'clock-skewed');
+    },
+    sentence: 'Apps get current data.',
+    owner: 'operator',
+    path: ['ok', 'ok', 'ok', 'warn', 'ok', 'ok'],
+  },
+  'Redis is away': {
+    arrange: async () => {
+      const gateway = await read(await start(), { REDIS_URL: `redis://127.0.0.1:${await closedPort()}` });
+      return untilHealth(gateway, 'sharing-unavailable');
+    },
+    sentence: 'Apps get current data.',
+    owner: 'operator',
+    path: Array<Level>(6).fill('ok'),
+  },
+  'all is well in the sandbox': {
+    arrange: async (hour) => {
+      const bank = await start();
+      const clock = new MovedClock();
+      clock.advance(hour ? -FIRST_MINUTES_MS : 0);
+      const gateway = await startGateway(bank, {}, clock, bank.control);
+      await gateway.get('/api/v1/accounts');
+      if (hour) await callFor(FIRST_MINUTES_MS, gateway, clock);
+      return gateway;
+    },
+    ...WELL,
+  },
   'names are hostile and amounts long': { arrange: hostile, ...WELL },
 } satisfies Record<string, PageState>;
 
-/** What the hostile bank sends. */
+/** The text that the hostile bank sends. */
 export const HOSTILE = {
   name: '<img src=x onerror="document.title=1"><script>document.title=2</script>',
   owner: '\u202eevil\u202c {{7*7}}',
   current: '1234567890123456789012345.66',
 };
 
-/** The time between the refresh and what then goes wrong: the snapshot is no longer fresh, and in one state has expired. */
+/** The time between the refresh and the failure, after which the snapshot is no longer fresh, and in one state has expired. */
 const LATER_MS = 3000;
 const ENV = {
   ENVIRONMENT: 'production',
   BANK_SUPPORT: 'Service desk: +45 70 10 00 00',
   EGRESS_PUBLIC_ADDRESS: '203.0.113.7',
 };
-/** Callers, and in how many points each has a call. */
+/** Callers, and the number of points in which each has a call. */
 const APPS = [
   ['treasury', 2],
   ['erp-sync', 6],
@@ -183,33 +264,40 @@ const APPS = [
 ] as const;
 const SHORT = { SNAPSHOT_FRESH_MS: '1000' };
 
-/** A gateway that has read the accounts once, or for an hour, some time before now. */
+/** A gateway that read the accounts once, or for an hour, some time ago. */
 async function read(bank: BankAddress, env: Record<string, string> = {}, hour = false, beforeMs = 0): Promise<Gateway> {
   const clock = new MovedClock();
   clock.advance(-beforeMs - (hour ? HOUR_MS : 0));
   const gateway = await startGateway(bank, { ...ENV, ...env }, clock);
   await gateway.get('/api/v1/accounts');
+  if (hour) await callFor(HOUR_MS, gateway, clock);
+  clock.advance(beforeMs);
+  return gateway;
+}
+
+/** Calls of the apps, for this long before now. */
+async function callFor(ms: number, gateway: Gateway, clock: MovedClock): Promise<void> {
   const history = gateway.app.get(RecentHistory);
-  for (let point = 0; hour && point < 360; point += 1) {
-    clock.advance(HOUR_MS / 360);
+  for (let point = 0; point < ms / POINT_MS; point += 1) {
+    clock.advance(POINT_MS);
     for (const [name, every] of APPS) {
       if (point % every === 0) await gateway.get('/api/v1/accounts?pageSize=10', name ? { 'x-client-name': name } : {});
     }
     history.endPoint();
   }
-  clock.advance(beforeMs);
-  return gateway;
 }
 
-/** A gateway that has a copy, and a bank that is no longer as it should be. */
+/** A gateway that has a copy, and a bank that now fails. */
 async function broken(patch: object, sign: string, env: Record<string, string> = {}, hour = false): Promise<Gateway> {
   const bank = await start();
   const gateway = await read(bank, { ...SHORT, ...env }, hour, LATER_MS);
   bank.control.patch(patch);
-  return untilHealth(gateway, sign);
+  await untilHealth(gateway, sign);
+  for (const [name] of hour ? APPS : []) await gateway.get('/api/v1/accounts', name ? { 'x-client-name': name } : {});
+  return gateway;
 }
 
-/** Calls until /health has this in it. */
+/** Calls until /health contains this text. */
 async function untilHealth(gateway: Gateway, sign: string): Promise<Gateway> {
   await until(async () => {
     await gateway.get('/api/v1/accounts');
@@ -225,10 +313,25 @@ async function bankWith(accounts: readonly object[], options: PretendBankOptions
   return bank;
 }
 
+const someAccounts = () => Array.from({ length: 40 }, (_, index) => createAccount(1, index));
+
 async function certificateUntil(ms: number, hour = false): Promise<Gateway> {
-  const clientValidity = { notBefore: new Date(Date.now() - 362 * DAY_MS), notAfter: new Date(Date.now() + ms) };
-  const accounts = Array.from({ length: 40 }, (_, index) => createAccount(1, index));
-  return read(await bankWith(accounts, { clientValidity }), {}, hour);
+  const clientValidity = { notBefore: new Date(Date.now() - 340 * DAY_MS), notAfter: new Date(Date.now() + ms) };
+  return read(await bankWith(someAccounts(), { clientValidity }), {}, hour);
+}
+
+/** A gateway that has a copy, and a proxy that now fails. */
+async function throughProxy(onConnect: (connect: Connect) => void, sign: string): Promise<Gateway> {
+  const state = { broken: false };
+  const proxy = await startConnectProxy({
+    onConnect: (connect) => (state.broken ? onConnect(connect) : connect.tunnel()),
+  });
+  const bank = await start();
+  const gateway = await read(bank, { ...SHORT, EGRESS_PROXY_URL: proxy.url.href }, false, LATER_MS);
+  state.broken = true;
+  // open tunnels end with the proxy
+  for (const socket of proxy.sockets) socket.destroy();
+  return untilHealth(gateway, sign);
 }
 
 async function hostile(): Promise<Gateway> {

@@ -41,6 +41,7 @@ export const healthyFacts: GatewayFacts = {
     emptyAccepted: false,
     complete: true,
     callersWaiting: 0,
+    counts: { bank: 1, shared: 0, file: 0 },
     restored: false,
     slow: false,
     circuit: 'closed',
@@ -53,7 +54,7 @@ export const healthyFacts: GatewayFacts = {
 
 export type FactsChange = { readonly [Name in keyof GatewayFacts]?: Partial<GatewayFacts[Name]> | GatewayFacts[Name] };
 
-/** Healthy facts with these changes, each within its component. */
+/** Healthy facts with these changes, merged by component. */
 export function factsWith(change: FactsChange): GatewayFacts {
   const changed = Object.entries(change).map(([name, value]) => {
     const before = healthyFacts[name as keyof GatewayFacts];

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits for a condition, looking often; fails if it does not become true. The limit ends a wait in vain: it measures nothing. */
-export async function until(condition: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
+/** Polls a condition until it is true. Fails after a generous limit, which measures nothing. */
+export async function until(condition: () => boolean | Promise<boolean>, withinMs = 120_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`not so within ${withinMs} ms: ${String(condition)}`);

@@ -5,7 +5,7 @@ import { IdentityHolder } from '../../auth/identity-holder.js';
 import { BankDrift } from '../../bank/bank-drift.js';
 import { Shutdown } from '../../http/shutdown.js';
 import { ListenerCertificate } from '../../http/listener-certificate.js';
-import { Sharing } from '../../sharing/sharing.js';
+import { SnapshotSource, type SharingStatus } from '../../list/snapshot-source.js';
 import { SnapshotCache } from '../../snapshot/snapshot-cache.js';
 import { Clock } from '../../time/clock.js';
 
@@ -30,7 +30,7 @@ export interface GatewayFacts {
   readonly snapshot: ReturnType<SnapshotCache['status']>;
   /** The certificate of the internal API; null if it speaks plain HTTP. */
   readonly listener: ReturnType<ListenerCertificate['status']> | null;
-  readonly sharing: ReturnType<Sharing['status']>;
+  readonly sharing: SharingStatus;
 }
 
 /** Reads the state of every component. Health, metrics and the last hour know no other source. */
@@ -44,7 +44,7 @@ export class GatewayStatus {
     private readonly condition: BankCondition,
     private readonly drift: BankDrift,
     private readonly snapshots: SnapshotCache,
-    private readonly sharing: Sharing,
+    private readonly source: SnapshotSource,
   ) {}
 
   /** Asks each component once, and none of them waits. */
@@ -63,7 +63,7 @@ export class GatewayStatus {
       },
       snapshot: this.snapshots.status(),
       listener: this.listener?.status() ?? null,
-      sharing: this.sharing.status(),
+      sharing: this.source.status(),
     };
   }
 }

@@ -6,7 +6,6 @@ import { Counter, Gauge, Registry } from '@prometheus-io/client';
 import { Settings } from '../../config/settings.js';
 import { COMMIT, VERSION } from '../../config/version.js';
 import { describeRoutes } from '../../egress/route.js';
-import { Sharing } from '../../sharing/sharing.js';
 import { countLostLines } from '../../telemetry/standard-output.js';
 import { toFailureSeries } from '../health/failure-series.js';
 import { GatewayStatus, type GatewayFacts } from '../health/gateway-status.js';
@@ -33,7 +32,6 @@ export class Gauges {
     private readonly status: GatewayStatus,
     adapterHost: HttpAdapterHost,
     settings: Settings,
-    shared: Sharing,
   ) {
     const server = adapterHost.httpAdapter.getHttpServer() as Server;
     this.#countConnections = promisify(server.getConnections.bind(server));
@@ -51,11 +49,11 @@ export class Gauges {
     this.#add('log_lines_dropped_total', 'Log lines dropped because standard output could not be written.', () =>
       countLostLines(),
     );
-    // only with REDIS_URL or SNAPSHOT_FILE
-    if (!shared.isConfigured) return;
-    const sources = () => Object.entries(shared.counts).map(([source, count]): Labelled => [{ source }, count]);
+    if (settings.REDIS_URL === undefined && settings.SNAPSHOT_FILE === undefined) return;
+    const sources: Judge = ({ snapshot }) =>
+      Object.entries(snapshot.counts).map(([source, count]) => [{ source }, count]);
     this.#add('shared_snapshots_total', 'Cached snapshots by their source.', sources, 'source');
-    if (!shared.status().redis) return;
+    if (settings.REDIS_URL === undefined) return;
     this.#add('sharing_up', 'Whether Redis can be used.', ({ sharing }) => sharing.redis?.state === 'fleet');
   }
 

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../../auth/auth.module.js';
 import { BankModule } from '../../bank/bank.module.js';
 import { HealthModule } from '../health/health.module.js';
-import { SharingModule } from '../../sharing/sharing.module.js';
 import { SnapshotModule } from '../../snapshot/snapshot.module.js';
 import { Metrics } from './metrics.js';
 import { MetricsController } from './metrics.controller.js';
@@ -15,7 +14,7 @@ import { Gauges } from './gauges.js';
 
 /** Metrics for Prometheus and the last hour. It imports the other rooms; no module imports it. */
 @Module({
-  imports: [SnapshotModule, BankModule, AuthModule, HealthModule, SharingModule],
+  imports: [SnapshotModule, BankModule, AuthModule, HealthModule],
   controllers: [MetricsController, RecentController],
   providers: [Metrics, Gauges, Exposition, RecentHistory, RecentCallers, RecentEvents],
 })

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { posix } from 'node:path';
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -29,7 +28,7 @@ export class GuideController {
     'content-type': 'text/javascript; charset=utf-8',
     ...CACHE_CONTROL,
   });
-  /** The documents and pictures of docs/. */
+  /** The documents and pictures of docs/, without those that only developers need. */
   readonly #files = readBuiltFiles('guide');
   /** What was asked for: rendering a document takes milliseconds, and many calls at once must not hold up the others. */
   readonly #pages = new Map<string, FixedDocument>();
@@ -72,7 +71,11 @@ export class GuideController {
     const markdown = this.#files.get(`${name}.md`)?.toString('utf8');
     if (markdown === undefined) return undefined;
     const title = /^# (.*)$/m.exec(markdown)?.[1] ?? name;
-    const page = toHtmlPage(title, renderMarkdown(markdown, posix.dirname(name)), '/docs/guide');
+    const page = toHtmlPage(
+      title,
+      renderMarkdown(markdown, (file) => this.#files.has(file)),
+      '/docs/guide',
+    );
     return new FixedDocument(page, { ...PAGE_HEADERS, ...CACHE_CONTROL });
   }
 }

@@ -9,17 +9,12 @@ const DEEPEST = 12;
 
 /** Example requests and answers of operations, from the examples of the schemas. */
 export class Examples {
-  readonly #schemas: Readonly<Record<string, OpenApiSchema>>;
+  constructor(private readonly schemas: Readonly<Record<string, OpenApiSchema>>) {}
 
-  constructor(schemas: Readonly<Record<string, OpenApiSchema>>) {
-    this.#schemas = schemas;
-  }
-
-  /** A command and its answer, as Markdown. */
-  toRequest(path: string, { parameters = [], responses }: Operation): string {
-    const content =
-      (responses['200'] as { content?: Record<string, { schema?: OpenApiSchema }> } | undefined)?.content ?? {};
-    const json = content['application/json']?.schema;
+  /** A command, as Markdown. */
+  toRequest(path: string, operation: Operation): string {
+    const { parameters = [] } = operation;
+    const content = contentOf(operation);
     const values = parameters.map(
       (each) => each as { name: string; in: string; example?: unknown; schema?: OpenApiSchema },
     );
@@ -27,15 +22,20 @@ export class Examples {
       const found = values.find((each) => each.name === name);
       return String(found?.example ?? found?.schema?.example ?? name);
     });
-    const accept = content['text/html'] && json ? " -H 'Accept: application/json'" : '';
-    const request = fence('sh', `curl${accept} ${ADDRESS}${address}`);
-    return json ? `${request}\n${fence('json', JSON.stringify(this.#valueOf(json), null, 2))}` : request;
+    const isBoth = content['text/html'] && content['application/json'];
+    return fence('sh', `curl${isBoth ? " -H 'Accept: application/json'" : ''} ${ADDRESS}${address}`);
+  }
+
+  /** The answer to it in JSON, as Markdown; empty if it has none. */
+  toAnswer(operation: Operation): string {
+    const json = contentOf(operation)['application/json']?.schema;
+    return json ? fence('json', JSON.stringify(this.#valueOf(json), null, 2)) : '';
   }
 
   #valueOf(schema: OpenApiSchema, depth = 0): unknown {
     if (depth > DEEPEST) return null;
     if (schema.$ref !== undefined) {
-      const target = this.#schemas[schema.$ref.replace(/^.*\//, '')];
+      const target = this.schemas[schema.$ref.replace(/^.*\//, '')];
       return target ? this.#valueOf(target, depth + 1) : null;
     }
     if (schema.example !== undefined) return schema.example;
@@ -49,6 +49,11 @@ export class Examples {
     return toPlain(schema);
   }
 }
+
+type Content = Readonly<Record<string, { readonly schema?: OpenApiSchema }>>;
+
+const contentOf = ({ responses }: Operation): Content =>
+  (responses['200'] as { content?: Content } | undefined)?.content ?? {};
 
 function toPlain({ enum: words, type, default: standard }: OpenApiSchema): unknown {
   if (words) return words[0];

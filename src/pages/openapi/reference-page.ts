@@ -66,8 +66,7 @@ ${description}
 ${examples.toRequest(path, operation)}
 
 ${given.length === 0 ? '' : toTable(['parameter', 'value and limits', 'meaning'], given)}
-${toTable(['status', 'answer', 'content type'], answers)}
-`;
+${toDetails('Example answer', examples.toAnswer(operation))}${toDetails(`Statuses: ${Object.keys(responses).join(', ')}`, toTable(['status', 'answer', 'content type'], answers))}`;
 }
 
 function toSchema(name: string, schema: OpenApiSchema): string {
@@ -79,8 +78,15 @@ function toSchema(name: string, schema: OpenApiSchema): string {
       .filter((text) => text !== undefined)
       .join(' · '),
   ]);
-  return `### ${name}\n\n${rows.length === 0 ? toType(schema) : toTable(['field', 'type', 'meaning'], rows)}\n\n`;
+  const heading = `### ${name}\n\n`;
+  if (rows.length === 0) return `${heading}${toType(schema)}\n\n`;
+  const names = Object.keys(fields).join(', ');
+  return `${heading}${toDetails(names, toTable(['field', 'type', 'meaning'], rows))}`;
 }
+
+/** A part that most readers skip, as Markdown: it opens with a click, and when a search in the page finds it. */
+const toDetails = (summary: string, content: string): string =>
+  content && `<details><summary>${summary}</summary>\n\n${content}\n\n</details>\n\n`;
 
 function toType(schema: OpenApiSchema): string {
   if (schema.$ref !== undefined) {

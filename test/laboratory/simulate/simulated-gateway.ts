@@ -12,7 +12,6 @@ import type { PageFacts } from '../../../src/bank/page-reader.js';
 import { readSettings } from '../../../src/config/read-settings.js';
 import type { WireAnswer, WireRequest } from '../../../src/egress/wire-client.js';
 import type { BankDrift } from '../../../src/bank/bank-drift.js';
-import type { Sharing } from '../../../src/sharing/sharing.js';
 import { GatewayStatus } from '../../../src/operations/health/gateway-status.js';
 import { Readiness } from '../../../src/operations/health/readiness.js';
 import type { Shutdown } from '../../../src/http/shutdown.js';
@@ -35,7 +34,6 @@ const ENVIRONMENT = {
   BANK_PFX_BASE64: 'AA==',
 };
 const { settings } = readSettings(ENVIRONMENT, { sandbox: false });
-const NOT_SHARED = { status: () => ({ redis: null, file: null }) } as Sharing;
 const logger = pino({ level: 'silent' });
 
 type Identity = ReturnType<SimulatedGateway['toIdentity']>;
@@ -49,9 +47,9 @@ export class SimulatedGateway {
   readonly snapshots: SnapshotCache;
   readonly status: GatewayStatus;
   readonly readiness: Readiness;
-  /** New files were refused and are not in use. */
+  /** New files were rejected and are not in use. */
   refused = false;
-  /** What a bank must not see: the first must stay 0, the second at most 1. */
+  /** Violations that a bank would see: the first must stay 0, the second at most 1. */
   readonly misuse = { expiredTokens: 0, tokenRequestsAtOnce: 0 };
   #tokenRequests = 0;
   readonly #condition: BankCondition;
@@ -78,15 +76,8 @@ export class SimulatedGateway {
     const accounts = new AccountReader(call, { note: () => undefined, noteKnown: () => undefined }, settings);
     const cached = new CachedSnapshot(time, settings);
     const { activity } = this;
-    const refresher = new Refresher(
-      cached,
-      new SimulatedSource(accounts, time),
-      settings,
-      time,
-      { logger },
-      activity,
-      this.#condition,
-    );
+    const source = new SimulatedSource(accounts, time);
+    const refresher = new Refresher(cached, source, settings, time, { logger }, activity, this.#condition);
     this.snapshots = new SnapshotCache(cached, refresher, time, settings);
     const drift = { found: [] } as unknown as BankDrift;
     this.status = new GatewayStatus(
@@ -97,7 +88,7 @@ export class SimulatedGateway {
       this.#condition,
       drift,
       this.snapshots,
-      NOT_SHARED,
+      source,
     );
     this.readiness = new Readiness(this.status, identities, this.snapshots);
   }
@@ -106,7 +97,7 @@ export class SimulatedGateway {
     return this.#current.certificate.notAfter.getTime() - this.time.now().wall;
   }
 
-  /** As `IdentityHolder` does: new files are proved by a token request, and taken over then. */
+  /** Like `IdentityHolder`: proves new files with a token request, then uses them. */
   async prove(): Promise<void> {
     const files = filesAt(this.plan, this.time.trueMs);
     const isOf = (identity: Identity | null) =>
@@ -128,7 +119,7 @@ export class SimulatedGateway {
     this.#condition.succeeded('token');
   }
 
-  /** As `BankIdentity`. */
+  /** Like `BankIdentity`. */
   private toIdentity(files: Files) {
     const { time: clock, activity } = this;
     const certificate = { notBefore: new Date(0), notAfter: new Date(toTime(files.certificate ? 1000 : 20, 0)) };
@@ -139,7 +130,7 @@ export class SimulatedGateway {
     return { files, certificate, egress, tokens: new AccessTokenProvider({ clock, logger, activity, request }) };
   }
 
-  /** In place of `Egress.get`. */
+  /** Replaces `Egress.get`. */
   async #call(request: WireRequest, files: Files): Promise<WireAnswer> {
     const { target } = request;
     const answer = answerOf(request, files, this.plan, this.time.trueMs, this.draw);
@@ -160,7 +151,7 @@ export class SimulatedGateway {
   }
 }
 
-/** In place of `BankSource`: takes the counts of the model's pages, without a thread. */
+/** Replaces `BankSource`: counts the accounts of the model's pages, without a thread. */
 class SimulatedSource extends SnapshotSource {
   constructor(
     private readonly accounts: AccountReader,
@@ -176,12 +167,6 @@ class SimulatedSource extends SnapshotSource {
     const snapshot = snapshotOf([], complete, askedAt, this.time.since(askedAt));
     return { snapshot, pages, source: 'bank' };
   }
-
-  override async restore() {
-    return null;
-  }
-
-  override async close() {}
 }
 
 async function parsePage({ body }: ListPage): Promise<PageFacts> {

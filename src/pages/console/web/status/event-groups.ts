@@ -25,11 +25,16 @@ export function groupEvents(
     const before = groups[known];
     if (before) groups[known] = { ...before, to: at, count: before.count + 1 };
     else {
-      const title =
-        problems.find((each) => each.code === code)?.title ?? `${msg.charAt(0).toUpperCase()}${msg.slice(1)}`;
+      const title = toTitle({ event, msg }, problems.find((each) => each.code === code)?.title);
       groups.push({ key, title, level, from: at, to: at, count: 1, open: false });
     }
     if (event.endsWith('.recovered')) since = groups.length;
   }
   return groups.map((group, index) => ({ ...group, open: index >= since && current.includes(group.key) })).reverse();
+}
+
+/** The title of the code, else the message. That of an expiry has how long ago or when, before what to do about it. */
+function toTitle({ event, msg }: Pick<RecentEvent, 'event' | 'msg'>, title: string | undefined): string {
+  if (event === 'certificate.expiring') return msg.replace(/:.*/, '');
+  return title ?? `${msg.charAt(0).toUpperCase()}${msg.slice(1)}`;
 }

@@ -44,8 +44,16 @@ export function LastHour({ recent, served, problems, current, now }: Props) {
       <p class="quiet row between scale">
         <span>{toMinute(minutes[0]?.at ?? now)}</span>
         <span class="legend">
-          share of calls each minute: <i class="got-current" /> current <i class="got-stale" /> copy{' '}
-          <i class="got-errors" /> failed
+          share of calls each minute:{' '}
+          <span>
+            <i class="got-current" /> current
+          </span>{' '}
+          <span>
+            <i class="got-stale" /> copy
+          </span>{' '}
+          <span>
+            <i class="got-errors" /> failed
+          </span>
         </span>
         <span>now</span>
       </p>

@@ -16,7 +16,7 @@ const MINUTES = 60;
 const PRESENT: Readonly<Record<Served | 'unknown', Partial<Minute>>> = {
   current: { current: 1 },
   copy: { stale: 1 },
-  empty: { errors: 1 },
+  empty: {},
   none: { errors: 1 },
   waiting: {},
   stopping: {},

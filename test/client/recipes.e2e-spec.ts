@@ -1,0 +1,374 @@
+import { execFile, spawn } from 'node:child_process';
+import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { request as requestPlain, type IncomingMessage, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { AppModule } from '../../src/app.module.js';
+import { createClient, type AccountFilter, type AccountQuery } from '../../client/src/index.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
+import { startBrowser, startClientPages } from '../support/client-pages.js';
+import { onClose, temporaryDirectory } from '../support/closing.js';
+import { readDocument, ROOT } from '../support/documents.js';
+import { get, startGateway, type Gateway } from '../support/gateway.js';
+import { start } from '../support/sandbox.js';
+import { accepts, closedPort, startWebServer } from '../support/servers.js';
+import { hasChromium } from '../support/tools.js';
+import { until } from '../support/until.js';
+
+const GUIDE = readDocument('docs/web-apps.md');
+const GATEWAY = 'http://127.0.0.1:3000';
+const BANK_AWAY = { failNext: { endpoint: 'accounts', times: 1_000_000, with: '503' } };
+const LONG_MS = 240_000;
+
+/** The code blocks under this heading, as printed. */
+function codeUnder(heading: string): string[] {
+  const section = GUIDE.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
+  if (section === undefined) throw new Error(`docs/web-apps.md has no ${heading}`);
+  return [...section.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
+}
+
+/** A recipe with another value in one place, which it must have. */
+function replace(recipe: string, from: string, to: string): string {
+  if (!recipe.includes(from)) throw new Error(`the recipe has no ${from}`);
+  return recipe.replaceAll(from, to);
+}
+
+let bank: Sandbox;
+let gateway: Gateway;
+/** The same for each gateway of this file: programs and pages that call one go on with the next. */
+let port: number;
+/** The origin of the example, which calls the gateway from another one. */
+let example: string;
+/** An app with the client in it, as printed. */
+let app: string;
+
+beforeAll(async () => {
+  [bank, port, example] = [await start({ SANDBOX_ACCOUNTS: 40 }), await closedPort(), await startClientPages()];
+  app = temporaryDirectory();
+  await serve();
+  await install();
+  await gateway.close();
+}, LONG_MS);
+beforeEach(() => serve());
+afterEach(() => bank.control.reset());
+
+async function serve(): Promise<void> {
+  gateway = await startGateway(bank, {
+    PORT: String(port),
+    SNAPSHOT_FRESH_MS: '500',
+    SNAPSHOT_MAX_AGE_MS: '8000',
+    CORS_ORIGINS: example,
+  });
+  await gateway.get('/api/v1/accounts');
+}
+
+/** Runs a command line in the app, which asks no registry: the client has no dependencies. */
+function run(line: string): Promise<unknown> {
+  const settings = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' };
+  return promisify(execFile)('sh', ['-e', '-c', line], { cwd: app, env: { ...process.env, ...settings } });
+}
+
+async function install(): Promise<void> {
+  writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
+  const [commands = ''] = codeUnder('The first minute');
+  await run(replace(commands, GATEWAY, gateway.url));
+}
+
+/** The bank is back, and the wait after its errors is over. */
+function repair(): void {
+  bank.control.reset();
+  gateway.app.get(AppModule).reload();
+}
+
+it(
+  'the client is a file of the app: npm ci gets it without a gateway',
+  async () => {
+    const lock = readFileSync(join(app, 'package-lock.json'), 'utf8');
+    expect(lock).toContain('file:vendor/accounts-gateway-client-');
+    expect(lock).not.toContain('127.0.0.1');
+    const modules = join(app, 'node_modules');
+    const before = readFileSync(join(modules, 'accounts-gateway-client/package.json'), 'utf8');
+    rmSync(modules, { recursive: true });
+    await gateway.close();
+    await run('npm ci --offline');
+    expect(readFileSync(join(modules, 'accounts-gateway-client/package.json'), 'utf8')).toBe(before);
+  },
+  LONG_MS,
+);
+
+/** Starts a program in a directory of its own with the modules of the app, until this port accepts. */
+async function startInApp(files: Record<string, string>, args: string[], on: number, env = {}): Promise<void> {
+  const directory = temporaryDirectory();
+  cpSync(join(app, 'node_modules'), join(directory, 'node_modules'), { recursive: true });
+  for (const name of ['vite', 'preact'])
+    symlinkSync(join(ROOT, 'node_modules', name), join(directory, 'node_modules', name));
+  writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  const child = spawn(process.execPath, args, {
+    cwd: directory,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  onClose(() => {
+    child.kill('SIGKILL');
+    return ended;
+  });
+  await until(() => accepts(on), 60_000);
+}
+
+/** The server of the recipe. Returns its address. */
+async function startServer(): Promise<string> {
+  const [recipe = ''] = codeUnder('Your own server');
+  const own = await closedPort();
+  await startInApp({ 'server.js': replace(recipe, '4000', String(own)) }, ['server.js'], own, {
+    GATEWAY_URL: gateway.url,
+  });
+  return `http://127.0.0.1:${own}`;
+}
+
+it(
+  'a server of an app has each total with its age, and none after its end; then errors as JSON',
+  async () => {
+    const url = `${await startServer()}/totals`;
+    const ask = async () => {
+      const { status, json } = await get(url);
+      if (status === 200) expect(Date.parse(json.snapshot.expiresAt)).toBeGreaterThan(Date.parse(json.snapshot.asOf));
+      return { status, json };
+    };
+    const { json } = await ask();
+    expect(json.totals).toEqual((await gateway.get('/api/v1/balances')).json.totals);
+    bank.control.patch(BANK_AWAY);
+    await until(async () => (await ask()).json.snapshot?.stale === true);
+    await until(async () => (await ask()).status === 502, 60_000);
+    expect((await ask()).json).toMatchObject({ name: 'GatewayProblem', code: 'bank-error', owner: 'bank' });
+    repair();
+    await until(async () => (await ask()).status === 200);
+    await gateway.close();
+    expect(await ask()).toMatchObject({ status: 502, json: { code: 'network-error', requestId: null } });
+  },
+  LONG_MS,
+);
+
+it('totals and rows are of one snapshot, whatever comes between the calls', async () => {
+  const [recipe = ''] = codeUnder('Totals and rows of one snapshot');
+  let calls = 0;
+  const client = createClient({
+    baseUrl: gateway.url,
+    fetch: async (...args) => {
+      calls += 1;
+      if (calls === 2) await refresh();
+      return fetch(...args);
+    },
+  });
+  const asOf = async (headers = {}) => (await gateway.get('/api/v1/accounts', headers)).json.snapshot.asOf as string;
+  /** The second call sees a newer snapshot. */
+  async function refresh(): Promise<void> {
+    const before = await asOf();
+    await until(async () => (await asOf({ 'cache-control': 'no-cache' })) !== before);
+  }
+  const plain = recipe.replaceAll(/: Account\w+/g, '');
+  const readBoth = new Function('gateway', `return ${plain}`)(client) as (
+    query: AccountQuery,
+    filter: AccountFilter,
+  ) => Promise<{ accounts: unknown[]; totals: unknown[] }>;
+  const both = await readBoth({ pageSize: 3 }, {});
+  expect([both.accounts.length, both.totals.length > 0, calls > 3]).toEqual([3, true, true]);
+});
+
+const suite = hasChromium() ? describe : describe.skip;
+
+suite('the pages of the recipes', () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  /** What the proxy before the page without a client answers; null: what the gateway answers. */
+  let between: { readonly status: number; readonly html: string } | null = null;
+  let pages: Record<'vite' | 'react' | 'plain' | 'server' | 'example', Page>;
+
+  beforeAll(async () => {
+    const [vite, plain, server] = [await startVite(), await startPlain(), await startServer()];
+    browser = await startBrowser();
+    context = await browser.newContext();
+    await serve();
+    const open = async (address: string) => {
+      const page = await context.newPage();
+      await page.addInitScript(SAMPLE);
+      await page.goto(address);
+      return page;
+    };
+    pages = {
+      vite: await open(vite),
+      react: await open(`${vite}/react.html`),
+      plain: await open(plain),
+      server: await open(server),
+      example: await open(`${example}/client/example/?gateway=${gateway.url}`),
+    };
+    await gateway.close();
+  }, LONG_MS);
+  beforeEach(async () => {
+    // this page does not update itself
+    await pages.server.reload();
+    for (const page of Object.values(pages)) await isWell(page);
+  }, LONG_MS);
+  afterAll(() => browser.close());
+
+  /** The recipe behind a dev server. React is Preact, which has the same hooks. */
+  async function startVite(): Promise<string> {
+    const [config = '', index = '', main = ''] = codeUnder('A live page with Vite');
+    const [react = ''] = codeUnder('React');
+    const own = await closedPort();
+    const files = {
+      'vite.config.ts': replace(config, GATEWAY, gateway.url),
+      'index.html': index,
+      'main.ts': main,
+      'react.html': replace(index, '/main.ts', '/react.tsx'),
+      'react.tsx': `${REACT_HEAD}${react}render(<Accounts />, document.querySelector('ul'));`,
+      'test.config.ts': TEST_CONFIG,
+    };
+    const args = ['--config', 'test.config.ts', '--host', '127.0.0.1', '--port', String(own), '--strictPort'];
+    await startInApp(files, ['node_modules/vite/bin/vite.js', ...args], own);
+    return `http://127.0.0.1:${own}`;
+  }
+
+  /** The recipe without a client, behind a reverse proxy. */
+  function startPlain(): Promise<string> {
+    const [, index = ''] = codeUnder('A live page with Vite');
+    const [main = ''] = codeUnder('Without the client');
+    return startWebServer((request, response) => {
+      const send = (type: string, text: string) => response.writeHead(200, { 'content-type': type }).end(text);
+      if (request.url === '/') return void send('text/html', replace(index, '/main.ts', '/main.js'));
+      if (request.url === '/main.js') return void send('text/javascript', main);
+      if (between) return void response.writeHead(between.status, { 'content-type': 'text/html' }).end(between.html);
+      return forward(request, response);
+    });
+  }
+
+  function forward(request: IncomingMessage, response: ServerResponse): void {
+    const { url: path = '', method, headers } = request;
+    requestPlain({ port, host: '127.0.0.1', path, method, headers: { ...headers, host: `127.0.0.1:${port}` } })
+      .on('response', (answer) => answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers)))
+      .on('error', () => response.writeHead(502).end())
+      .end();
+  }
+
+  async function sees(page: Page, condition: string): Promise<void> {
+    const expression = `(({ amountsShown, aged, text }) => ${condition})(samples.at(-1))`;
+    await page.waitForFunction(expression, null, { timeout: 60_000 }).catch(async () => {
+      const last = await page.evaluate('samples.at(-1)');
+      throw new Error(`${page.url()}: not ${condition}, but ${JSON.stringify(last)}`);
+    });
+  }
+  /** It shows amounts and no error. The page of the server always has their age. */
+  const isWell = (page: Page) => sees(page, page === pages.server ? 'amountsShown > 0' : 'amountsShown > 0 && !aged');
+
+  /** Waits until the page has shown amounts with their age, then none, and asserts what it showed in between. */
+  async function assertAgedThenGone(page: Page, expiresAt: string): Promise<void> {
+    await sees(page, 'amountsShown > 0 && aged');
+    await sees(page, 'amountsShown === 0');
+    const samples = await page.evaluate<Sample[]>('samples');
+    const from = samples.findIndex(({ amountsShown, aged }) => amountsShown > 0 && aged);
+    expect(samples.slice(from).filter(({ amountsShown, aged }) => amountsShown > 0 && !aged)).toEqual([]);
+    const late = samples.filter(({ at, amountsShown }) => amountsShown > 0 && at > Date.parse(expiresAt));
+    // a timer that is due runs before the next sample
+    expect(late.length).toBeLessThanOrEqual(1);
+  }
+  const forget = () => Promise.all(Object.values(pages).map((page) => page.evaluate('samples.length = 0')));
+  const endOfCache = async () =>
+    (await gateway.get('/api/v1/accounts', { 'cache-control': 'only-if-cached' })).json.snapshot.expiresAt as string;
+
+  it(
+    'with the bank away: no figure without its age, none after its end; then all is well again',
+    async () => {
+      await forget();
+      bank.control.patch(BANK_AWAY);
+      await until(async () => (await gateway.get('/api/v1/accounts')).json.snapshot.stale);
+      const end = await endOfCache();
+      await Promise.all(Object.values(pages).map((page) => assertAgedThenGone(page, end)));
+      repair();
+      await pages.server.reload();
+      for (const page of Object.values(pages)) await isWell(page);
+    },
+    LONG_MS,
+  );
+
+  it(
+    'without a network: the same',
+    async () => {
+      await forget();
+      await context.setOffline(true);
+      const end = await endOfCache();
+      await Promise.all(Object.values(pages).map((page) => assertAgedThenGone(page, end)));
+      await context.setOffline(false);
+      await pages.server.reload();
+      for (const page of Object.values(pages)) await isWell(page);
+    },
+    LONG_MS,
+  );
+
+  it(
+    'behind a proxy without a gateway: the page names that; an HTML page is an error, with the age of the amounts',
+    async () => {
+      const notThere = 'amountsShown > 0 && aged && text.includes("the gateway is not running")';
+      await gateway.close();
+      await Promise.all(['vite', 'react', 'plain'].map((name) => sees(pages[name as keyof typeof pages], notThere)));
+      await serve();
+      for (const answer of [
+        { status: 200, html: '<h1>Sign in</h1>' },
+        { status: 502, html: '<h1>Bad Gateway</h1>' },
+        { status: 503, html: '' },
+      ]) {
+        between = null;
+        await isWell(pages.plain);
+        between = answer;
+        await sees(pages.plain, 'amountsShown > 0 && aged');
+      }
+      between = null;
+      await isWell(pages.plain);
+    },
+    LONG_MS,
+  );
+});
+
+/** What a page showed at a moment. */
+interface Sample {
+  readonly at: number;
+  /** Amounts on the screen. */
+  readonly amountsShown: number;
+  /** True if the age of the amounts is on the screen. */
+  readonly aged: boolean;
+  readonly text: string;
+}
+
+const SAMPLE = `
+  globalThis.samples = [];
+  setInterval(() => {
+    const amounts = [...document.querySelectorAll('li, #accounts .amount')];
+    const text = [...document.querySelectorAll('p')].map((each) => each.textContent).join(' ');
+    const amountsShown = amounts.filter((each) => /\\d/.test(each.textContent)).length;
+    samples.push({ at: Date.now(), amountsShown, aged: /as of \\d/i.test(text), text });
+  }, 20);`;
+
+const REACT_HEAD = `
+import { useEffect, useState } from 'react';
+import { render } from 'preact';
+import { createClient, formatAmount, type AccountList, type AccountQuery, type GatewayProblem } from 'accounts-gateway-client';
+
+document.querySelector('p')!.remove();
+const gateway = createClient({ baseUrl: '', clientName: 'react' });
+const Account = ({ account: { balances } }) => <li>{formatAmount(balances[0]?.current ?? null, 'EUR')}</li>;
+
+`;
+
+const TEST_CONFIG = `
+import { mergeConfig } from 'vite';
+import printed from './vite.config.ts';
+
+const alias = {
+  'react/jsx-dev-runtime': 'preact/jsx-dev-runtime',
+  'react/jsx-runtime': 'preact/jsx-runtime',
+  react: 'preact/compat',
+};
+export default mergeConfig(printed, { resolve: { alias } });
+`;
