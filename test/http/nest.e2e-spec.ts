@@ -257,6 +257,16 @@ describe('a controller that is added', () => {
   });
 });
 
+it('a request that a test injects is answered like all others', async () => {
+  const { app } = await prepareGateway(bank);
+  await app.init();
+  const { statusCode } = await app.inject({ url: '/health/live', headers: { host: 'localhost' } });
+  expect(statusCode).toBe(200);
+  const { statusCode: unknown } = await app.inject({ url: '/nowhere', headers: { host: 'localhost' } });
+  expect(unknown).toBe(404);
+  await app.close();
+});
+
 describe('app.close() without a signal', () => {
   const serveSome = async (app: NestFastifyApplication) => {
     await app.listen(0, '127.0.0.1');

@@ -32,17 +32,14 @@ const ATTACKS = [
 /** Resident memory: its peak in ordinary use, under attack, and in ordinary use a minute later. */
 export async function attacks(bench) {
   const { bank, say } = bench;
-  const running = [];
+  const samples = [];
   for (const attack of ATTACKS) {
     await bank.set({ accounts: attack.accounts ?? 120, latencyMs: 0 });
     const sample = await underAttack(bench, attack);
-    running.push(sample.after);
-    say(`  ${attack.name}: ${JSON.stringify({ ...sample, after: '…' })}`);
-    attack.sample = sample;
+    samples.push({ name: attack.name, ...sample });
+    say(`  ${JSON.stringify(samples.at(-1))}`);
   }
-  const after = await Promise.all(running);
   await bank.set({ accounts: 120, latencyMs: 0 });
-  const samples = ATTACKS.map(({ name, sample }, index) => ({ ...sample, name, after: after[index] }));
   const head = ['attack', 'MB before', 'peak', `after ${AFTER_MS / 1000} s`, 'probe, slowest ms'];
   const rows = samples.map(({ name, before, peak, after, probe }) => [name, before, peak, after, probe].map(String));
   return {
@@ -78,14 +75,13 @@ async function underAttack(bench, { pages, during }) {
   })();
   await Promise.all([during(gateway, end), probes]);
   hostile?.setHostile(false);
-  const after = delay(AFTER_MS).then(async () => {
-    const peak = await peakWithin(pid, 5 * USUAL_MS);
-    stopUse();
-    hostile?.stop();
-    await gateway.stop();
-    return peak;
-  });
-  return { before, peak: await peaking, probe: Math.round(probe), asked: hostile?.asked(), after };
+  const peak = await peaking;
+  await delay(AFTER_MS);
+  const after = await peakWithin(pid, 5 * USUAL_MS);
+  stopUse();
+  hostile?.stop();
+  await gateway.stop();
+  return { before, peak, probe: Math.round(probe), asked: hostile?.asked(), after };
 }
 
 /** A caller a second, from now until the returned function is called. */
