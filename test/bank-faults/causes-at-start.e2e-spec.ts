@@ -21,14 +21,14 @@ const bank = await bankForFile();
 
 type Env = Record<string, string>;
 
-/** What is broken, what arranges it, the code and the owner; what the doctor calls it where it has its own word. */
+/** The cause, what arranges it, code and owner, and the doctor's code where it differs. */
 type Row = [cause: string, arrange: () => Env | Promise<Env>, code: string, owner: string, doctor?: string];
 
-/** Deadlines that a test can wait for. */
+/** Deadlines short enough for a test. */
 const LATE: Env = process.env['CAUSES']
   ? { BANK_CONNECT_TIMEOUT_MS: '3000', BANK_REQUEST_TIMEOUT_MS: '10000' }
   : { BANK_CONNECT_TIMEOUT_MS: '600', BANK_REQUEST_TIMEOUT_MS: '1200' };
-/** Codes after which a person must act: the alert that the bank, or our own check, rejects us. */
+/** Codes that raise RejectedByBank: a person must act. */
 const REJECTED = new Set([
   'credentials-rejected',
   'certificate-rejected',
@@ -153,7 +153,7 @@ describe('each cause at the start has one code and one owner, for apps, /health,
 
   it.each(ROWS)('%s', check);
 
-  (hasOpenssl() ? it : it.skip)('client certificate refused with an alert', () =>
+  (hasOpenssl() ? it : it.skip)('client certificate rejected with a TLS alert', () =>
     check('client certificate refused with a TLS alert', alertingServer, 'certificate-rejected', 'operator'),
   );
 

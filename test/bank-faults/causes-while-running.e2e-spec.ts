@@ -19,7 +19,7 @@ import { startRawServer } from '../support/servers.js';
 import { canMountDisk, hasRedis, pathOf } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-// What a gateway that has served says about each cause, to apps, in /health, in the log, and what the doctor and the alerts say.
+// What a running gateway reports about each cause to apps, in /health and in the log, and what the doctor and the alerts report.
 // causes-at-start.e2e-spec.ts has those that end the path to the bank. `npm run causes` prints the table.
 
 const bank = await bankForFile();
@@ -30,7 +30,7 @@ interface Scene {
   readonly clock: MovedClock;
 }
 
-/** The settings of a gateway, and what happens to it then; `provoke` resolves once it has. */
+/** The settings of a gateway and what happens to it. `provoke` resolves once it has happened. */
 interface Arranged {
   readonly env?: Record<string, string>;
   provoke?(scene: Scene): unknown;
@@ -39,14 +39,14 @@ interface Arranged {
 interface Row extends Partial<Expected> {
   readonly cause: string;
   readonly arrange: (clock: MovedClock) => Arranged | Promise<Arranged>;
-  /** The cause ends the path to the bank: apps get the copy, and then the error. */
+  /** True if the cause breaks the path to the bank: apps get the copy, then the error. */
   readonly fails?: true;
 }
 
 const dayMs = 86_400_000;
 const FRESH_MS = 11_000;
 
-/** The gateway's own copies of these files, to be replaced. */
+/** Copies of these files for the gateway, which the test replaces. */
 function ownFiles<Name extends 'pfx' | 'passcode' | 'password'>(...names: Name[]): Record<Name, string> {
   const directory = temporaryDirectory();
   const copies = names.map((name) => {
@@ -59,7 +59,7 @@ function ownFiles<Name extends 'pfx' | 'passcode' | 'password'>(...names: Name[]
 
 const refused = ({ gateway }: Scene) => until(() => gateway.events('certificate.refused').length > 0);
 
-/** The network before the bank: from `provoke` on, it resets what is open, and what is new in its handshake. */
+/** The network in front of the bank. From `provoke` on, it resets open connections, and new ones during the handshake. */
 async function resetting(): Promise<Arranged> {
   let broken = false;
   const server = await startRawServer((socket) => {
@@ -105,7 +105,7 @@ function otherPassword(): Arranged {
   };
 }
 
-/** The list from `provoke` on. */
+/** The handler of the account list from `provoke` on. */
 const listing = (accounts: readonly object[]) => (): Arranged => ({
   provoke: () => void (bank.onAccounts = listAccounts(accounts)),
 });
@@ -123,7 +123,7 @@ async function withoutRedis(): Promise<Arranged> {
   };
 }
 
-/** A disk of 64 kB, which is full from `provoke` on. */
+/** A disk of 64 KB that is full from `provoke` on. */
 function fullDisk(): Arranged {
   const disk = join(temporaryDirectory(), 'disk');
   mkdirSync(disk);
@@ -153,33 +153,44 @@ const ROWS: readonly Row[] = [
     cause: 'reset while running',
     arrange: resetting,
     fails: true,
-    ...{ code: 'bank-unreachable', owner: 'network', alert: 'NotReady' },
+    code: 'bank-unreachable',
+    owner: 'network',
+    alert: 'NotReady',
   },
   {
     cause: 'wrong passcode at renewal',
     arrange: otherPasscode,
-    ...{ code: 'certificate-unusable', owner: 'operator', doctor: 'pfx-unreadable', alert: 'CertificateRefused' },
+    code: 'certificate-unusable',
+    owner: 'operator',
+    doctor: 'pfx-unreadable',
+    alert: 'CertificateRefused',
   },
   {
     cause: 'wrong password file',
     arrange: otherPassword,
-    ...{ code: 'credentials-rejected', owner: 'operator', alert: 'CertificateRefused' },
+    code: 'credentials-rejected',
+    owner: 'operator',
+    alert: 'CertificateRefused',
   },
   {
     cause: 'list emptied',
     arrange: listing([]),
-    ...{ code: 'accounts-emptied', owner: 'bank', alert: 'NoAccounts' },
+    code: 'accounts-emptied',
+    owner: 'bank',
+    alert: 'NoAccounts',
   },
   { cause: 'list halved, with a right count', arrange: listing(sampleAccounts(5)), alert: 'FewerAccounts' },
   {
     cause: 'no currency in any account',
-    arrange: listing(sampleAccounts(10).map(({ currency: _, ...account }) => account)),
+    arrange: listing(sampleAccounts(10).map(({ currency: _currency, ...account }) => account)),
     alert: 'BankDrift',
   },
   ...([10, -10] as const).map((minutes): Row => ({
     cause: `clock ${minutes > 0 ? '+' : '−'}10 min`,
     arrange: (clock) => ({ provoke: () => clock.moveWall(minutes * 60_000) }),
-    ...{ code: 'clock-skewed', owner: 'operator', alert: 'Degraded' },
+    code: 'clock-skewed',
+    owner: 'operator',
+    alert: 'Degraded',
   })),
   {
     cause: 'tokens live for 60 s',
@@ -193,7 +204,8 @@ const ROWS: readonly Row[] = [
   ...[20, 3, 1, 0].map((days): Row => ({
     cause: `client certificate ends in ${days} days`,
     arrange: () => endingIn(days),
-    ...{ code: 'certificate-expiring', owner: 'operator' },
+    code: 'certificate-expiring',
+    owner: 'operator',
     alert: `CertificateExpires${days === 20 ? 30 : days === 3 ? 14 : 3}Days`,
   })),
 ];
@@ -201,12 +213,17 @@ const ROWS: readonly Row[] = [
 const REDIS: Row = {
   cause: 'Redis down',
   arrange: withoutRedis,
-  ...{ code: 'sharing-unavailable', owner: 'operator', alert: 'SharingUnavailable' },
+  code: 'sharing-unavailable',
+  owner: 'operator',
+  alert: 'SharingUnavailable',
 };
 const DISK: Row = {
   cause: 'snapshot disk full',
   arrange: fullDisk,
-  ...{ code: 'snapshot-not-stored', owner: 'operator', doctor: null, alert: 'Degraded' },
+  code: 'snapshot-not-stored',
+  owner: 'operator',
+  doctor: null,
+  alert: 'Degraded',
 };
 
 describe('each cause has one code and one owner while the gateway runs, for apps, /health, log, doctor and alerts', () => {
@@ -246,7 +263,7 @@ describe('each cause has one code and one owner while the gateway runs, for apps
 
   (canMountDisk() ? it : it.skip)('snapshot disk full', () => check(DISK));
 
-  it('log reader gone', async () => {
+  it('log reader that has closed its end', async () => {
     const env = programEnvironment(bank, { LOG_LEVEL: 'info' });
     const program = await startProgram({ cwd: temporaryDirectory(), env });
     const url = await program.started();

@@ -7,7 +7,7 @@ import { read } from './documents.js';
 import type { Sample, Scrape } from './scrape.js';
 import { pathOf } from './tools.js';
 
-/** What Prometheus read of an instance, and for how many minutes it was so. Counters go on as they rose. */
+/** What Prometheus scraped from an instance, and for how many minutes. Counters continue to rise at their rate. */
 export interface Span {
   readonly scrape: Scrape;
   readonly minutes: number;
@@ -16,16 +16,16 @@ export interface Span {
 const RULES = 'config/prometheus/alerts.yml';
 const LABELS = { job: 'accounts-gateway', instance: 'gateway:3000' };
 
-/** An alert, and the minutes at which it fires. */
+/** An alert and the minutes in which it fires. */
 export interface Firing {
   readonly labels: Readonly<Record<string, string>>;
   readonly minutes: number[];
 }
 
-/** The alert without what all names have in common. */
+/** The name of the alert without the common prefix. */
 export const nameOf = ({ labels }: Firing): string => labels['alertname']?.replace('AccountsGateway', '') ?? '';
 
-/** Runs the alert rules over these spans, one list for each cause, and gives the alerts of each. Needs promtool. */
+/** Runs the alert rules over these spans, one list for each cause. Returns the alerts of each. Needs promtool. */
 export function alertsOf(causes: readonly (readonly Span[])[]): Firing[][] {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'alerts.yml'), read(RULES));
@@ -33,7 +33,7 @@ export function alertsOf(causes: readonly (readonly Span[])[]): Firing[][] {
     name: String(index),
     interval: '1m',
     input_series: toSeries(spans),
-    // nothing is expected: what promtool finds instead is what fires
+    // the test expects no alerts, so promtool reports those that fire
     promql_expr_test: Array.from({ length: minutesOf(spans) }, (_, minute) => ({
       expr: `count by (alertname, outcome, use) (ALERTS{alertstate="firing"}) * 0 + ${index * 1000 + minute}`,
       eval_time: `${minute}m`,
@@ -46,7 +46,7 @@ export function alertsOf(causes: readonly (readonly Span[])[]): Firing[][] {
   return causes.map((_, index) => toFiring(stdout + stderr, index));
 }
 
-/** The alerts that are left once the inhibit rules of config/prometheus/alertmanager.yml have silenced what follows from another. */
+/** The alerts that remain after the inhibit rules of config/prometheus/alertmanager.yml. */
 export function inhibit(firing: readonly Firing[]): Firing[] {
   const { inhibit_rules: rules } = parse(read('config/prometheus/alertmanager.yml')) as {
     inhibit_rules: { source_matchers: string[]; target_matchers: string[] }[];
@@ -67,7 +67,7 @@ export function inhibit(firing: readonly Firing[]): Firing[] {
 
 const minutesOf = (spans: readonly Span[]): number => spans.reduce((sum, { minutes }) => sum + minutes, 0);
 
-/** The number that each expression gives is the cause times 1000, and the minute. */
+/** The value of each expression is the cause times 1000 plus the minute. */
 function toFiring(output: string, index: number): Firing[] {
   const firing = new Map<string, Firing>();
   for (const [, set = '', value] of output.matchAll(/(\{alertname=[^}]*\}) ([\d.E+]+)/g)) {
@@ -100,7 +100,7 @@ function toKey({ name, labels }: Sample): string {
   return `${name}{${pairs.join(',')}}`;
 }
 
-/** promtool's time begins at 0. A counter that rose goes on rising by as much each minute. */
+/** promtool's time starts at 0. A counter that rose keeps rising by the same amount each minute. */
 function toValues(name: string, values: readonly (number | undefined)[], spans: readonly Span[]): string {
   const shift = name.endsWith('_timestamp_seconds') ? Date.now() / 1000 : 0;
   const isCounter = /_(?:total|bucket|count|sum)$/.test(name);

@@ -4,21 +4,21 @@ import { alertsOf, inhibit, nameOf, type Span } from './cause-alerts.js';
 import type { Answer, LogLine } from './gateway.js';
 import { hasPromtool } from './tools.js';
 
-/** What one cause says, to everybody. */
+/** Everything that is reported for one cause. */
 export interface Said {
   readonly cause: string;
-  /** Answers to the app, in their order. */
+  /** Responses to the app, in order. */
   readonly app: readonly Answer[];
   readonly health: Answer;
   /** Log lines since the cause. */
   readonly lines: readonly LogLine[];
   readonly doctor: DoctorReport;
-  /** From the cause until health shows it, or the app. */
+  /** Time from the cause until /health or the app shows it. */
   readonly seconds: number;
   readonly spans: readonly Span[];
 }
 
-/** The one code and owner of a cause, and the alert that is left of it; null where there is none. */
+/** The one code, owner and remaining alert of a cause; null without one. */
 export interface Expected {
   readonly code: string | null;
   readonly owner: string | null;
@@ -45,7 +45,7 @@ const unhealthyOf = ({ health }: Said) =>
 const findingsOf = ({ doctor }: Said) =>
   doctor.steps.filter(({ status, code }) => status === 'failed' || (status === 'warning' && code !== null));
 
-/** No line, answer, component or step of the doctor says anything else than this code and this owner. */
+/** Asserts that every log line, response, component and step of the doctor has this code and this owner. */
 export function expectOneCause(said: Said, { code, owner, doctor }: Omit<Expected, 'alert'>): void {
   const all = [
     ...problemsOf(said),
@@ -73,7 +73,7 @@ const toDoctor = (said: Said) =>
     .map((step) => `${step.name} ${step.status}: ${pair(step)}`)
     .join('; ');
 
-/** Keeps what was said; after the causes of a file, checks the alerts, and prints the table under `npm run causes`. */
+/** Records the reports. After the causes of a file, verifies the alerts, and prints the table for `npm run causes`. */
 export function keepCauses() {
   const kept: { readonly said: Said; readonly alert: string | null }[] = [];
   const rows: string[][] = [];
@@ -97,24 +97,21 @@ export function keepCauses() {
   };
 
   const checkAlerts = () =>
-    (hasPromtool() ? it : it.skip)(
-      'each fires the one alert that is for it, once the inhibit rules are applied',
-      () => {
-        const all = alertsOf(kept.map(({ said }) => said.spans));
-        const left = all.map((alerts) => {
-          const end = Math.max(...alerts.map(({ minutes }) => minutes.at(-1) ?? 0));
-          return inhibit(alerts.filter(({ minutes }) => minutes.at(-1) === end));
-        });
-        all.forEach((alerts, index) => {
-          const shown = alerts.map(
-            (alert) => `${nameOf(alert)} (${alert.minutes[0]})${inhibit(alerts).includes(alert) ? '' : ' (silenced)'}`,
-          );
-          rows[index]?.splice(6, 1, shown.join('; ') || '–');
-        });
-        const expected = kept.map(({ said, alert }) => [said.cause, alert === null ? [] : [alert]]);
-        expect(kept.map(({ said }, index) => [said.cause, left[index]?.map(nameOf)])).toEqual(expected);
-      },
-    );
+    (hasPromtool() ? it : it.skip)('each fires its one alert after the inhibit rules', () => {
+      const all = alertsOf(kept.map(({ said }) => said.spans));
+      const left = all.map((alerts) => {
+        const end = Math.max(...alerts.map(({ minutes }) => minutes.at(-1) ?? 0));
+        return inhibit(alerts.filter(({ minutes }) => minutes.at(-1) === end));
+      });
+      all.forEach((alerts, index) => {
+        const shown = alerts.map(
+          (alert) => `${nameOf(alert)} (${alert.minutes[0]})${inhibit(alerts).includes(alert) ? '' : ' (silenced)'}`,
+        );
+        rows[index]?.splice(6, 1, shown.join('; ') || '–');
+      });
+      const expected = kept.map(({ said, alert }) => [said.cause, alert === null ? [] : [alert]]);
+      expect(kept.map(({ said }, index) => [said.cause, left[index]?.map(nameOf)])).toEqual(expected);
+    });
 
   return { keep, checkAlerts };
 }

@@ -154,7 +154,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
   'bank-untrusted': {
     steps: [
       DOCTOR,
-      "Compare the issuer in its output with the roots in `BANK_CA_FILE`. Without it, Node's roots are trusted.",
+      "Compare the issuer in its output with the CA certificates in `BANK_CA_FILE`. Without it, Node's own are trusted.",
       'If the issuer is your own company, a proxy intercepts TLS. Ask the network team to exempt the host of the bank.',
       'If the certificate of the bank has expired, report it to the bank.',
       'Look at the clock of this machine: `date -u`.',
