@@ -31,8 +31,8 @@ describe('settings in .env', () => {
     process.env['BANK_USERNAME'] = 'environment-user';
     const { settings } = await loadSettings({ sandbox: false });
     expect(settings.BANK_BASE_URL).toBe('https://from-file.bank.example');
-    expect(settings.BANK_USERNAME.read()).toBe('environment-user');
-    expect(settings.BANK_PASSWORD.read()).toBe('file-password');
+    expect(settings.BANK_USERNAME?.read()).toBe('environment-user');
+    expect(settings.BANK_PASSWORD?.read()).toBe('file-password');
     expect(
       Object.keys(process.env)
         .filter((name) => /^(BANK|OTEL)_/.test(name))

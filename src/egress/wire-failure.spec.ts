@@ -8,7 +8,7 @@ const CONTEXT = { target: 'the account list', timedOut: false, settings: SETTING
 
 type Change = Partial<FailureContext & CallFailed>;
 const failure = (thrown: unknown, { status = null, reusedSocket = false, stage = null, ...change }: Change = {}) =>
-  toWireError(new CallFailed(thrown, { status, reusedSocket, stage }), { ...CONTEXT, ...change });
+  toWireError(new CallFailed(thrown, status, reusedSocket, stage), { ...CONTEXT, ...change });
 const withCode = (code: string, rest: object = {}) => Object.assign(new Error(`hunter2 ${code}`), { code, ...rest });
 /** A failure as axios wraps it: with its own code, and the whole call attached. */
 const wrapped = (cause: Error, code = 'ERR_NETWORK') =>

@@ -279,12 +279,4 @@ export type ProblemCode = {
 
 export const ALL_CODES = Object.keys(PROBLEMS) as AnyCode[];
 
-export const PROBLEM_CODES = ALL_CODES.filter(isProblemCode);
-
-export function isKnownCode(text: string): text is AnyCode {
-  return Object.hasOwn(PROBLEMS, text);
-}
-
-export function isProblemCode(text: string): text is ProblemCode {
-  return isKnownCode(text) && PROBLEMS[text].status !== null;
-}
+export const PROBLEM_CODES = ALL_CODES.filter((code): code is ProblemCode => PROBLEMS[code].status !== null);

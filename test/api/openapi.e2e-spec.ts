@@ -149,7 +149,7 @@ describe('responses match the OpenAPI document', () => {
     const { status, owner, title, when, remedy } = PROBLEMS['bank-timeout'];
     expect(one.json).toEqual({ code: 'bank-timeout', status, owner, title, when, remedy });
     const forPeople = await gateway.get('/problems/bank-timeout', { accept: 'text/html' });
-    expect(forPeople.text).toContain('<code>detail</code>');
+    expect(forPeople.text).toContain('<code>npm run doctor</code>');
     for (const other of ['*/*', 'text/html,application/xhtml+xml,*/*;q=0.8']) {
       expect((await gateway.get('/problems', { accept: other })).headers['content-type']).toContain('text/html');
     }

@@ -1,3 +1,4 @@
+import axe, { type AxeResults } from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 
 /** A tab with the page, and its violations: errors, breaches of its policy, requests to other hosts. */
@@ -25,6 +26,15 @@ export async function openPage(context: BrowserContext, url: string, path = ''):
   await page.addInitScript(WATCH_POLICY);
   await page.goto(`${url}/${path}`);
   return { page, wrongs };
+}
+
+/** The violations that axe finds, by all rules or by the given ones. */
+export async function axeFaultsOf(page: Page, rules?: string[]): Promise<string[]> {
+  // the page's content security policy is for what the page loads, not for this
+  await page.evaluate(axe.source);
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 80)).join(' | ')}`);
 }
 
 /** The names of the accounts, which are links. */

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { brotliCompressSync } from 'node:zlib';
-import axe, { type AxeResults } from 'axe-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { AppModule } from '../../src/app.module.js';
@@ -14,7 +13,7 @@ import { start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
 import { hasChromium } from '../support/tools.js';
 import { until } from '../support/until.js';
-import { layoutOf, openPage, pathOf, rowsOf } from './open-page.js';
+import { axeFaultsOf, layoutOf, openPage, pathOf, rowsOf } from './open-page.js';
 import { HOSTILE, PAGE_STATES, type PageState } from './page-states.js';
 
 const FRESH_MS = 1000;
@@ -55,13 +54,6 @@ describeWithChromium('the console page in a real browser', () => {
   const headline = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
   const settled = (page: Page) => rowsOf(page).first().waitFor();
   const searchOf = (page: Page) => new URL(page.url()).search;
-  async function faultsIn(page: Page): Promise<string[]> {
-    // bypasses the page's content security policy, which is not the subject here
-    await page.evaluate(axe.source);
-    // without the rules that passed
-    const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 80)).join(' | ')}`);
-  }
   const turn = (page: Page, name: string) => page.getByRole('switch', { name }).click();
 
   it('Status shows at once that everything is healthy; nothing moves, and only the clock ticks', async () => {
@@ -150,17 +142,17 @@ describeWithChromium('the console page in a real browser', () => {
     const { page } = await open('?currency=GBP');
     await rowsOf(page).first().click();
     await page.locator('.facts').waitFor();
-    expect(await faultsIn(page)).toEqual([]);
+    expect(await axeFaultsOf(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await faultsIn(page)).toEqual([]);
+    expect(await axeFaultsOf(page)).toEqual([]);
     const { page: status } = await openStatus();
     await headline(status, 'Operational');
-    expect(await faultsIn(status)).toEqual([]);
+    expect(await axeFaultsOf(status)).toEqual([]);
     await turn(status, 'Bank down');
     await status.getByText('Do now').waitFor();
-    expect(await faultsIn(status)).toEqual([]);
+    expect(await axeFaultsOf(status)).toEqual([]);
     await status.emulateMedia({ colorScheme: 'dark' });
-    expect(await faultsIn(status)).toEqual([]);
+    expect(await axeFaultsOf(status)).toEqual([]);
   });
 
   it.each(['/docs', '/problems', '/problems/bank-error', '/docs/guide/concepts'])(
@@ -168,10 +160,10 @@ describeWithChromium('the console page in a real browser', () => {
     async (path) => {
       const page = await context.newPage();
       await page.goto(`${gateway.url}${path}`);
-      expect(await faultsIn(page)).toEqual([]);
+      expect(await axeFaultsOf(page)).toEqual([]);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize({ width: 360, height: 900 });
-      expect(await faultsIn(page)).toEqual([]);
+      expect(await axeFaultsOf(page)).toEqual([]);
     },
   );
 

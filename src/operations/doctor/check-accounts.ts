@@ -28,9 +28,7 @@ class UnreadableList extends Error {
 /** Reads the whole list as the gateway does; an answer that cannot be read is left to the step after. */
 export async function checkAccounts(call: AuthorizedCall, settings: Settings, findings: Findings): Promise<Listed> {
   const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = settings;
-  const deadline = new AbortController();
-  const late = `The account list was not complete within ${timeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`;
-  const timer = setTimeout(() => deadline.abort(new GatewayError('bank-timeout', late)), timeoutMs);
+  const deadline = AbortSignal.timeout(timeoutMs);
   const requestId = randomUUID();
   findings.facts['requestId'] = requestId;
   const drift = new BankDrift({ logger: pino({ level: 'silent' }) });
@@ -38,7 +36,7 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   let pageReader = new PageReader();
   let outcome: ListOutcome;
   try {
-    outcome = await accountReader.read(requestId, deadline.signal, async ({ number, body }) => {
+    outcome = await accountReader.read(requestId, deadline, async ({ number, body }) => {
       if (number === 1) pageReader = new PageReader();
       try {
         return pageReader.read(number, body, () => undefined);
@@ -48,9 +46,9 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
     });
   } catch (error) {
     if (error instanceof UnreadableList) return { drift: drift.found, failure: error.cause };
-    throw error;
-  } finally {
-    clearTimeout(timer);
+    if (!deadline.aborted) throw error;
+    const late = `The account list was not complete within ${timeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`;
+    throw new GatewayError('bank-timeout', late);
   }
   const { accounts, pages, complete } = outcome;
   Object.assign(findings.facts, { accounts, pages, complete });

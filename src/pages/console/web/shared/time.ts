@@ -13,6 +13,12 @@ export function setServerTime(date: string | null): void {
 /** The gateway's time in ms; the reader's until the first answer. */
 export const serverNow = (): number => (offsetMs === null ? Date.now() : performance.now() + offsetMs);
 
+/** The `Date` of an answer has whole seconds, and the answer takes its time. */
+const CLOCK_STEP_MS = 2000;
+
+/** True if this instant is in the past, as far as the page knows the gateway's clock. */
+export const isPast = (instant: string, now: number): boolean => Date.parse(instant) <= now + CLOCK_STEP_MS;
+
 /** A duration for people: "8 s", "3 min 49 s", "2 h 5 min", "4 days". */
 export function toDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));

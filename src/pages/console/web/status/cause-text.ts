@@ -1,12 +1,9 @@
 import type { Health } from '../shared/health.js';
-import { toDateAndMinute, toDuration, toMoment } from '../shared/time.js';
+import { isPast, toDateAndMinute, toDuration, toMoment } from '../shared/time.js';
 import type { Cause } from './cause.js';
 
 /** An answer of the bank, as src/egress words it: the endpoint, its status, and what that means. */
 const ANSWERED = /^The (account list|token endpoint) answered (\d{3})(?:: (.*))?\.$/;
-
-/** The page knows the gateway's clock to the second. */
-const CLOCK_STEP_MS = 2000;
 
 /** The cause in words: what happens, and what that means. */
 export interface CauseText {
@@ -19,7 +16,7 @@ export interface CauseText {
 
 /** What is wrong, since when, and what that means. */
 export function toCauseText(cause: Cause, health: Health | null, now: number): CauseText {
-  const hasBegun = cause.since !== null && Date.parse(cause.since) <= now + CLOCK_STEP_MS;
+  const hasBegun = cause.since !== null && isPast(cause.since, now);
   const since = hasBegun ? ` since ${toMoment(cause.since ?? '', now)}` : '';
   if (cause.code === 'certificate-expiring' && health) return { ...toExpiry(cause, health), answer: '', since: '' };
   if (cause.code === 'certificate-unusable' && health && hasBegun) {

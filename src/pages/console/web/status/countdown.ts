@@ -13,7 +13,9 @@ export function toTimer({ served, end, since, status, cause, copy }: Incident, n
   if (end !== null) {
     const left = Date.parse(end) - now;
     const value = left > TWO_DAYS_MS ? toDuration(left) : toCountdown(left / 1000);
-    return { value, label: (copy ? undefined : UNTIL[cause.part]) ?? `until calls fail with ${status}` };
+    const known = copy ? undefined : UNTIL[cause.part];
+    const then = cause.code === 'bank-slow' ? 'until calls wait for the bank' : `until calls fail with ${status}`;
+    return { value, label: known ?? then };
   }
   if (served === 'none' && since !== null) {
     return { value: toDuration(now - Date.parse(since)), label: 'without data for apps' };

@@ -21,7 +21,9 @@ interface Facts {
 export function toHeadline({ health, served, cause, status, end, since, now }: Facts): string {
   const { asOf, stale } = health.details.snapshot;
   const copy = stale && asOf !== null ? `the copy of ${toMoment(asOf, now)}` : null;
-  const fails = end === null ? '' : ` At ${toMoment(end, now)} every call fails.`;
+  // a slow bank may still answer
+  const then = cause.code === 'bank-slow' ? 'calls wait for the bank' : 'every call fails';
+  const fails = end === null ? '' : ` At ${toMoment(end, now)} ${then}.`;
   switch (served) {
     case 'none':
       return since === null

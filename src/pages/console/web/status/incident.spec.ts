@@ -63,6 +63,19 @@ describe('what apps get', () => {
     expect(incidentOf(health).headline).toBe('All calls have failed with 503 since 10:09:13.');
   });
 
+  it('of a slow bank is no failure in advance: calls wait from the end of the copy', () => {
+    const slow = { bank: { ...FAILING.bank, code: 'bank-slow', failingSince: null, attempts: null } };
+    const incident = incidentOf(healthWith('degraded', { ...slow, ...copyUntil('10:17:01', 'bank-slow') }));
+    expect(incident.headline).toBe('Apps get the copy of 10:09:01. At 10:17:01 calls wait for the bank.');
+    expect(toTimer(incident, NOW)?.label).toBe('until calls wait for the bank');
+  });
+
+  it('is an error since the failure began, though the clock of the page is a second behind', () => {
+    const failing = { bank: { ...FAILING.bank, status: 'down', failingSince: '2026-11-21T10:13:03.500Z' } };
+    const health = healthWith('error', { ...failing, snapshot: { status: 'unknown', asOf: null, expiresAt: null } });
+    expect(incidentOf(health).headline).toBe('All calls have failed with 503 since 10:13:03.');
+  });
+
   it('is an empty list before it is a copy', () => {
     const { snapshot } = copyUntil('10:14:01');
     const health = healthWith('degraded', { ...FAILING, snapshot: { ...snapshot, accounts: 0 } });
@@ -172,6 +185,16 @@ describe('the path', () => {
       'Your apps warn: get the copy',
     ]);
   });
+});
+
+it('the path ends at a proxy that does not work: what is behind it is not checked', () => {
+  const egress = { status: 'degraded', code: 'proxy-refused', owner: 'network', detail: 'It answered 403.' };
+  expect(pathOf(healthWith('degraded', { egress })).slice(0, 4)).toEqual([
+    'Certificate ok: 364 days left',
+    'Network warn: proxy refused',
+    'Token service unknown: not checked',
+    'Account list unknown: not checked',
+  ]);
 });
 
 describe('texts to copy', () => {

@@ -1,6 +1,6 @@
 import type { GatewayProblem, ProblemEntry } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
-import { toClock } from '../shared/time.js';
+import { isPast, toClock } from '../shared/time.js';
 import { toAdvice } from './advice.js';
 import { toCause, toTroubles, type Cause, type Trouble } from './cause.js';
 import { toDeadline, toEnd } from './deadline.js';
@@ -129,6 +129,6 @@ function toStatus({ code }: Cause, problems: readonly ProblemEntry[]): number {
 
 /** The latest of these moments that are in the past; null if there is none. */
 function latest(moments: readonly (string | null)[], now: number): string | null {
-  const past = moments.filter((moment) => moment !== null).filter((moment) => Date.parse(moment) <= now);
+  const past = moments.filter((moment) => moment !== null).filter((moment) => isPast(moment, now));
   return past.toSorted((a, b) => Date.parse(a) - Date.parse(b)).at(-1) ?? null;
 }

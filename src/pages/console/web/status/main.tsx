@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import { readProblems } from '../shared/gateway.js';
 import { askHealth } from '../shared/use-health.js';
 import { StatusPage } from './status-page.js';
 import '../styles/palette.css';
@@ -9,9 +10,11 @@ import '../styles/status.css';
 
 const root = document.getElementById('main');
 if (root) {
-  const first = await askHealth();
+  // the first sentence needs both: what is wrong, and with which status calls fail
+  const codes = readProblems(new AbortController().signal).catch(() => []);
+  const [first, problems] = await Promise.all([askHealth(), codes]);
   // the skeleton of index.html
   root.replaceChildren();
   root.removeAttribute('aria-busy');
-  render(<StatusPage first={first} root={root} />, root);
+  render(<StatusPage first={first} codes={problems} root={root} />, root);
 }

@@ -25,10 +25,11 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
   const { certificate, egress, token, bank, snapshot } = health.details;
   // the network is shown as broken, whichever call noticed it
   const cut = [token, bank].find(({ owner }) => owner === 'network');
+  const network: Part = cut ?? egress;
   let broken = false;
   const hop = (name: string, part: Part, value: string): Hop => {
     const level = broken && part.status !== 'down' ? 'unknown' : LEVELS[part.status];
-    broken ||= level === 'bad' || part === cut;
+    broken ||= level === 'bad' || (part === network && level === 'warn');
     if (level === 'unknown') return { name, level, value: NOT_CHECKED };
     return { name, level, value: level === 'ok' ? value : toFailure(part, bank.failingSince, value) };
   };
@@ -39,7 +40,7 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
     certificate.code === 'certificate-expiring' || daysLeft <= 0
       ? { ...hop('Certificate', certificate, life), value: life }
       : hop('Certificate', certificate, life),
-    hop('Network', cut ?? egress, toRoute(egress.route)),
+    hop('Network', network, toRoute(egress.route)),
     hop('Token service', token === cut ? NOT_TRIED : token, toTokenValue(token.state)),
     hop('Account list', bank === cut ? NOT_TRIED : bank, toBankValue(recent)),
     toSnapshotHop(snapshot, served),

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { readProblems, readRecent } from '../shared/gateway.js';
+import { readProblems, readRecent, type ProblemEntry } from '../shared/gateway.js';
 import { toFavicon } from '../shared/icon.js';
 import type { Level } from '../shared/level.js';
 import { serverNow } from '../shared/time.js';
@@ -22,15 +22,17 @@ const RECENT_EVERY_MS = 10_000;
 
 interface Props {
   readonly first: Live;
+  /** Every error; empty if they could not be read. */
+  readonly codes: readonly ProblemEntry[];
   readonly root: HTMLElement;
 }
 
 /** The page for whoever is on duty. It shows no name, IBAN or amount of an account. */
-export function StatusPage({ first, root }: Props) {
+export function StatusPage({ first, codes, root }: Props) {
   const [live, askHealth] = useHealth(first);
   const { health, problem, goneSince } = live;
   const isGone = problem !== null;
-  const problems = useAnswer('problems', health?.version ?? '', readProblems).data ?? [];
+  const problems = useAnswer('problems', health?.version ?? '', readProblems).data ?? codes;
   const turn = useTurns(RECENT_EVERY_MS);
   const recent = useAnswer('recent', `${turn} ${health?.status} ${isGone}`, readRecent).data;
   useFrame(root, live, turn, askHealth);
