@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes a release: config/release.sh 1.1.0
 # Checks the tree and CI, sets the version everywhere, dates the CHANGELOG, commits and tags. Push the tag yourself; the workflow
-# .github/workflows/release.yml then publishes.
+# .github/workflows/release.yml then publishes what config/artifacts.sh makes. A second run changes nothing. --without-ci is for
+# npm run check:release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fail() { echo "release: $*" >&2; exit 1; }
@@ -11,22 +12,33 @@ version=${1:-}
 old=$(node -p "require('./package.json').version")
 [ -z "$(git status --porcelain)" ] || fail "the tree has changes: commit or remove them"
 [ "$(git branch --show-current)" = main ] || fail "releases are made on main"
-git rev-parse --quiet --verify "refs/tags/v$version" >/dev/null && fail "the tag v$version exists"
-heading=$(grep -n '^## \[Unreleased\]$' CHANGELOG.md | cut -d: -f1) || fail "CHANGELOG.md has no heading [Unreleased]"
-sed -n "$((heading + 1)),\$p" CHANGELOG.md | sed '/^## /,$d' | grep -q '[^[:space:]]' || fail "CHANGELOG.md has nothing under [Unreleased]"
-newest=$(printf '%s\n' "$old" "$version" | sort -V | tail -1)
-[ "$version" != "$old" ] && [ "$newest" = "$version" ] || fail "$version does not follow $old"
+if tagged=$(git rev-parse --quiet --verify "refs/tags/v$version^{commit}"); then
+  [ "$tagged" = "$(git rev-parse HEAD)" ] || fail "the tag v$version is on another commit"
+  echo "release: v$version is tagged already; nothing to do"
+  exit 0
+fi
+# a version that has no tag yet may be the present one: the first release, or one that a new client has raised
+[ "$(printf '%s\n' "$old" "$version" | sort -V | tail -1)" = "$version" ] || fail "$version does not follow $old"
+section() { awk -v heading="## [$1]" 'index($0, heading) == 1 { on = 1; next } /^## / { on = 0 } on' CHANGELOG.md; }
+is_empty() { [ -z "$(section "$1" | tr --delete '[:space:]')" ]; }
+if is_empty "$version"; then
+  is_empty Unreleased && fail "CHANGELOG.md has nothing under [Unreleased]"
+else
+  is_empty Unreleased || fail "CHANGELOG.md has changes under [Unreleased] and under [$version]: put them into one"
+fi
 
-.ci/run
+[ "${2:-}" = --without-ci ] || .ci/run
 
-npm version "$version" --no-git-tag-version --workspaces --include-workspace-root --no-audit --no-fund >/dev/null
-sed -i "s/^ARG VERSION=.*/ARG VERSION=$version/" Dockerfile
-sed -i "s/newTag: .*/newTag: $version/" config/kubernetes/kustomization.yaml
-sed -i "s/accounts-gateway-client-${old//./\\.}\.tgz/accounts-gateway-client-$version.tgz/g" README.md client/README.md docs/*.md
-sed -i "s/^## \[Unreleased\]$/## [Unreleased]\n\n## [$version] - $(date -u +%F)/" CHANGELOG.md
-npm run --silent docs
+trap 'git checkout --quiet .' ERR
+today=$(date -u +%F)
+config/set-version.sh "$version"
+if is_empty "$version"; then
+  sed -i "s/^## \[Unreleased\]$/## [Unreleased]\n\n## [$version] - $today/" CHANGELOG.md
+else
+  sed -i "s/^## \[${version//./\\.}\].*/## [$version] - $today/" CHANGELOG.md
+fi
 
 git add --all
-git commit --quiet --message "Release $version"
+git commit --quiet --allow-empty --message "Release $version"
 git tag --annotate "v$version" --message "accounts-gateway $version"
 echo "release: v$version is committed and tagged. To publish: git push --follow-tags"

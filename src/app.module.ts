@@ -21,6 +21,7 @@ import { DESCRIBE_API, OpenApiController } from './pages/openapi/openapi.control
 import { Log } from './telemetry/log.js';
 import { ProblemsController } from './pages/problems/problems.controller.js';
 import { SandboxControl } from './sandbox/control/sandbox-control.js';
+import { REDIS_WAIT_MS } from './sharing/sharing.module.js';
 import { SnapshotCache } from './snapshot/snapshot-cache.js';
 import { SnapshotModule } from './snapshot/snapshot.module.js';
 import { MetricsModule } from './operations/metrics/metrics.module.js';
@@ -32,6 +33,8 @@ export interface AppParts {
   readonly log: Log;
   /** The switches of the embedded sandbox bank, if there is one. */
   readonly sandbox?: SandboxControl | undefined;
+  /** The longest a request waits for Redis, ms; 200 if not given. A test of a healthy Redis allows for a busy machine. */
+  readonly redisWaitMs?: number | undefined;
 }
 
 /** Components that `createApp` makes. */
@@ -51,7 +54,7 @@ export class AppModule {
   ) {}
 
   static register(
-    { settings, clock, log, sandbox }: AppParts,
+    { settings, clock, log, sandbox, redisWaitMs }: AppParts,
     { activity, http, describeApi }: MadeParts,
   ): DynamicModule {
     const parts = [
@@ -61,6 +64,7 @@ export class AppModule {
       { provide: Activity, useValue: activity },
       { provide: DESCRIBE_API, useValue: describeApi },
       { provide: SandboxControl, useValue: sandbox },
+      { provide: REDIS_WAIT_MS, useValue: redisWaitMs },
     ];
     return {
       module: AppModule,

@@ -11,7 +11,7 @@ import { NestLogger } from './telemetry/nest-logger.js';
 /**
  * The app as it is served; tests make the very same. `listen` (or `init`) starts it, so guards, interceptors and hooks
  * may still be added; `close` stops it gracefully.
- * @throws PfxUnreadable when there is no usable client certificate to begin with
+ * @throws CertificateUnreadable, FileUnusable when there is no usable client certificate to begin with
  */
 export async function createApp(parts: AppParts, limits: HttpLimits = HTTP_LIMITS): Promise<NestFastifyApplication> {
   const { settings, clock, log } = parts;

@@ -2,13 +2,14 @@
 // renamed, so that a failed build changes nothing and a running gateway keeps what it has loaded.
 import { execFileSync, type ExecFileSyncOptionsWithStringEncoding } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { rolldown, type InputOptions } from 'rolldown';
 import { build as buildPage } from 'vite';
 import { type BundledPackage, listBundledPackages } from './bundled-packages.ts';
 import { readCommit } from './commit.ts';
 import { collectLicenses } from './licenses.ts';
+import { problemWithFolder, requireAll } from './machine.mjs';
 import { type Sbom, toDeliveredSbom } from './sbom.ts';
 import { DIST, isOutdated, ROOT } from './sources.ts';
 
@@ -17,6 +18,9 @@ const WORKERS = {
   list: 'src/list/list.worker.ts',
   'open-certificate': 'src/auth/pfx/open-certificate.worker.ts',
 };
+
+/** Documents that the guide of a running gateway does not show. */
+const DEVELOPERS_ONLY = new Set(['decisions', 'dependencies.md', 'performance.md']);
 
 /** Packages that Nest and terminus only load if an app has installed them; none of them is installed here. */
 const OPTIONAL =
@@ -32,6 +36,7 @@ const { values: flags } = parseArgs({
 if (!flags['if-needed'] || isOutdated()) await build();
 
 async function build(): Promise<void> {
+  requireAll(problemWithFolder());
   const aside = join(ROOT, `dist.${process.pid}`);
   const startedAt = new Date();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -41,27 +46,13 @@ async function build(): Promise<void> {
     });
   }
   try {
-    makeDirectory(aside);
+    mkdirSync(aside);
     await buildInto(aside);
     // a source that changes meanwhile is newer than this build
     utimesSync(join(aside, 'main.js'), startedAt, startedAt);
     swap(aside);
   } finally {
     rmSync(aside, { recursive: true, force: true });
-  }
-}
-
-/** Ends the process with a sentence where the checkout cannot be written. */
-function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const copy = 'cp -r . ~/accounts-gateway-copy && cd ~/accounts-gateway-copy';
-    process.stderr.write(
-      `accounts-gateway: dist/ cannot be built here (${code}): make ${ROOT} writable, or run "${copy}".\n`,
-    );
-    process.exit(1);
   }
 }
 
@@ -104,7 +95,10 @@ async function buildInto(directory: string): Promise<void> {
     build: { outDir: join(directory, 'console') },
   });
   packClient(join(directory, 'client'));
-  cpSync(join(ROOT, 'docs'), join(directory, 'guide'), { recursive: true });
+  cpSync(join(ROOT, 'docs'), join(directory, 'guide'), {
+    recursive: true,
+    filter: (path) => !DEVELOPERS_ONLY.has(basename(path)),
+  });
   await buildDocumentFiles(directory);
   const packages = listBundledPackages(modules, ['preact'], ROOT);
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(packages));

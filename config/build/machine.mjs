@@ -1,5 +1,5 @@
 // What each npm script needs of the machine, in a form that any Node from 18 on can read.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -32,6 +32,22 @@ export function problemWithTools() {
 function hasNative(scope) {
   const folder = join(PACKAGES, scope);
   return existsSync(folder) && readdirSync(folder).some((name) => name.startsWith('binding-'));
+}
+
+/** The sentence about a folder that cannot be written; null if it can. */
+export function problemWithFolder() {
+  try {
+    accessSync(ROOT, constants.W_OK);
+    return null;
+  } catch (error) {
+    return `${ROOT} cannot be written (${error.code}): run "cp -R . ~/accounts-gateway && cd ~/accounts-gateway".`;
+  }
+}
+
+/** The sentence about a missing build; null if there is one. */
+export function problemWithBuild() {
+  if (existsSync(join(ROOT, 'dist/main.js'))) return null;
+  return 'there is no dist/main.js: run "npm ci && npm run build".';
 }
 
 /** Ends the process with the first of these sentences, if there is one. */

@@ -18,7 +18,8 @@ export const SOURCES = [
 
 /** True without a build, and when any source is newer than it. */
 export function isOutdated(): boolean {
-  const built = statSync(join(DIST, 'main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const built = statSync(join(DIST, 'main.js'), { throwIfNoEntry: false })?.mtimeMs;
+  if (built === undefined) return true;
   return SOURCES.some((source) => newest(join(ROOT, source)) > built);
 }
 

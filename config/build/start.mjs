@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { pathToFileURL, fileURLToPath } from 'node:url';
 import { followShell } from './follow-shell.mjs';
-import { problemWithNode, problemWithTools, requireAll } from './machine.mjs';
+import { problemWithFolder, problemWithNode, problemWithTools, requireAll } from './machine.mjs';
 
 const BUILD = fileURLToPath(new URL('build.ts', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -13,7 +13,7 @@ requireAll(problemWithNode());
 followShell();
 const { isOutdated } = await import('./sources.ts');
 if (isOutdated()) {
-  requireAll(problemWithTools());
+  requireAll(problemWithTools(), problemWithFolder());
   process.stderr.write('Building dist/, because it is missing or older than the sources. This takes about 10 s.\n');
   await build();
 }

@@ -30,7 +30,7 @@ async function fill(downloads: Downloads, count = MOST): Promise<Readable[]> {
 }
 
 describe('downloads', () => {
-  it('wait while 8 are running, and begin when one has ended', async () => {
+  it('wait while 8 are running, and start when one has ended', async () => {
     const downloads = new Downloads();
     const [first] = await fill(downloads);
     const next = downloads.open(SNAPSHOT, one, new AbortController().signal, WAIT_MS);
@@ -42,7 +42,7 @@ describe('downloads', () => {
     expect(await (await next).toArray()).toEqual([Buffer.from('x')]);
   });
 
-  it('are refused when none ends in time, and the slot of one that has left is not lost', async () => {
+  it('are rejected if none ends in time, and the slot of a caller who left is not lost', async () => {
     const downloads = new Downloads();
     const running = await fill(downloads);
     const refusal = refusalOf(() => downloads.open(SNAPSHOT, endless, new AbortController().signal, WAIT_MS));
@@ -52,7 +52,7 @@ describe('downloads', () => {
     expect(await fill(downloads)).toHaveLength(MOST);
   });
 
-  it('that were refused are freed, and what they would have sent, though none has ended', async () => {
+  it('release their memory when they are rejected, though none has ended', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const downloads = new Downloads();
@@ -71,7 +71,7 @@ describe('downloads', () => {
     expect(running.filter(({ destroyed }) => destroyed)).toEqual([]);
   });
 
-  it('are of at most 3 snapshots at once; one of a fourth begins when the last of another has ended', async () => {
+  it('use at most 3 snapshots at once; one of a fourth starts when the last of another has ended', async () => {
     const downloads = new Downloads();
     const { signal } = new AbortController();
     const [first] = await fill(downloads, 1);
@@ -87,13 +87,13 @@ describe('downloads', () => {
     expect(await (await next).toArray()).toEqual([Buffer.from('x')]);
   });
 
-  it('whose slot is given in the moment in which the caller leaves leave it', async () => {
+  it('return a slot that they get at the moment when their caller leaves', async () => {
     const downloads = new Downloads();
     const running = await fill(downloads);
     const caller = new AbortController();
     const waiting = downloads.open(SNAPSHOT, endless, caller.signal, WAIT_MS);
     waiting.catch(() => undefined);
-    // the slot is given while the wait for it already ends
+    // the slot arrives while the wait for it ends
     running[0]?.once('close', () => queueMicrotask(() => caller.abort()));
     running[0]?.destroy();
     const [outcome] = await Promise.allSettled([waiting]);
@@ -102,7 +102,7 @@ describe('downloads', () => {
     expect(await fill(downloads)).toHaveLength(MOST);
   });
 
-  it('that fail at the first piece leave their slot', async () => {
+  it('return their slot when the first piece fails', async () => {
     const downloads = new Downloads();
     const failing = (): AsyncIterator<Uint8Array> => ({ next: () => Promise.reject(new Error('the list has ended')) });
     for (let time = 0; time < MOST + 1; time++) {
@@ -112,7 +112,7 @@ describe('downloads', () => {
     expect(await fill(downloads)).toHaveLength(MOST);
   });
 
-  it('of a caller who leaves end at once, running or waiting', async () => {
+  it('end at once when the caller leaves, running or waiting', async () => {
     const downloads = new Downloads();
     const caller = new AbortController();
     const stream = await downloads.open(SNAPSHOT, endless, caller.signal, WAIT_MS);
@@ -124,7 +124,7 @@ describe('downloads', () => {
     await expect(waiting).rejects.toBe(caller.signal.reason);
   });
 
-  it('that are left before they are read end what they would have sent', async () => {
+  it('end their list when they are abandoned before they are read', async () => {
     let ended = 0;
     const pieces = async function* (): AsyncGenerator<Uint8Array> {
       try {

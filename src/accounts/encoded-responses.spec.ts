@@ -9,7 +9,7 @@ const MB = 1024 * 1024;
 const STAYS = new AbortController().signal;
 const question = (number: number): Question => ({ kind: 'account', id: String(number) });
 
-/** Responses of a list that answers with a body of `bytes`, once the gate is open. */
+/** Responses of a list that returns a body of `bytes`, once the gate is open. */
 function begin(bytes: number) {
   const gate = Promise.withResolvers<void>();
   const counts = { asked: 0, atOnce: 0, mostAtOnce: 0 };
@@ -35,7 +35,7 @@ function begin(bytes: number) {
 }
 
 describe('a response', () => {
-  it('is built once for all who ask the same, and kept', async () => {
+  it('is built once for all callers with the same question, and kept', async () => {
     const { counts, open, get, find } = begin(10);
     const both = [get(1), get(1)];
     open();
@@ -45,7 +45,7 @@ describe('a response', () => {
     expect(find(2)).toBeUndefined();
   });
 
-  it('is kept with others up to 32 MB for one snapshot; the one that was asked for longest ago is dropped', async () => {
+  it('is kept with others up to 32 MB per snapshot; the least recently used is dropped', async () => {
     const { open, get, find } = begin(3.5 * MB);
     open();
     for (let number = 0; number < 10; number++) {
@@ -59,7 +59,7 @@ describe('a response', () => {
     ]);
   });
 
-  it('is compressed over 1 KB, and kept as compressed', async () => {
+  it('is compressed over 1 KB, and kept compressed', async () => {
     const { open, get, find } = begin(2000);
     open();
     const compressed = await get(1, 'br');
@@ -67,14 +67,14 @@ describe('a response', () => {
     expect((await get(1))?.encoding).toBe('identity');
   });
 
-  it('of up to 1 KB is not compressed', async () => {
+  it('is not compressed up to 1 KB', async () => {
     const { open, get, find } = begin(1000);
     open();
     const plain = await get(1, 'br');
     expect([plain?.encoding, find(1, 'br') === plain]).toEqual(['identity', true]);
   });
 
-  it('is sent uncompressed where more than 16 wait to be compressed, and compressed later', async () => {
+  it('is sent uncompressed while more than 16 wait for compression, and compressed later', async () => {
     const { open, get, find } = begin(2 * MB);
     open();
     const all = await Promise.all(Array.from({ length: 40 }, (_, number) => get(number, 'br')));
@@ -97,7 +97,7 @@ describe('callers', () => {
     expect(counts).toEqual({ asked: 20, atOnce: 0, mostAtOnce: 2 });
   });
 
-  it('who left before their turn are asked for nothing; one who stays is answered', async () => {
+  it('who left before their turn cost no question; those who stay get a response', async () => {
     const { counts, open, get } = begin(10);
     const leaver = new AbortController();
     const busy = [get(1), get(2)];

@@ -7,7 +7,7 @@ const faults = (query: object) =>
   );
 
 describe('the query of the list', () => {
-  it('takes the documented parameters, in any letter case', () => {
+  it('accepts the documented parameters, in any letter case', () => {
     expect(
       listQuerySchema.parse({
         PAGENUMBER: '2',
@@ -71,11 +71,11 @@ describe('the query of the list', () => {
     [{ q: '\u0301' }, ['q']],
     [{ separator: 'pipe' }, ['separator']],
     [{ decimal: '.' }, ['decimal']],
-  ])('%j is refused by name', (query, names) => {
+  ])('%j is rejected, and the error names the parameter', (query, names) => {
     expect(faults(query).sort()).toEqual([...names].sort());
   });
 
-  it('balances take the filters and nothing else', () => {
+  it('of /api/v1/balances accepts the filters and nothing else', () => {
     expect(filtersSchema.parse({ STATUS: 'x', q: 'y' })).toEqual({ status: 'x', q: 'y' });
     for (const name of ['sort', 'pageNumber', 'format'])
       expect(filtersSchema.safeParse({ [name]: 'name' }).success).toBe(false);

@@ -13,7 +13,7 @@ import { Responder } from './responder.js';
 
 type Sent = { readonly headers: Record<string, string>; readonly body: Buffer };
 
-/** A responder that gets these snapshots, one after the other, and what it sends. */
+/** A responder that gets these snapshots one after the other, and the responses that it sends. */
 function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
   const getCached = () => {
     const snapshot = snapshots.length > 1 ? snapshots.shift() : snapshots[0];
@@ -37,7 +37,7 @@ function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
 }
 
 describe('a response', () => {
-  it('has an Age that includes the time in which it was built; max-age ends with the maximum age of the snapshot', async () => {
+  it('has an Age that includes the time to build it, and a max-age that ends with the maximum age of the snapshot', async () => {
     const list = new LocalList([]);
     const slow = async (...args: Parameters<LocalList['answer']>) => {
       await delay(1100);
@@ -49,7 +49,7 @@ describe('a response', () => {
     expect(sent[0]?.headers['cache-control']).toMatch(/^private, max-age=[0-3]$/);
   });
 
-  it('is of the list that is cached now when the one before was replaced and ended meanwhile', async () => {
+  it('uses the present list if its own was replaced and ended meanwhile', async () => {
     const ended = Object.assign(new LocalList([]), { answer: () => Promise.reject(new ListEnded()) });
     const old = { ...snapshotOf([]), list: ended };
     const { send, sent } = begin([old, old, snapshotOf([account()])]);
@@ -58,7 +58,7 @@ describe('a response', () => {
     await expect(begin([old]).send()).rejects.toBeInstanceOf(ListEnded);
   });
 
-  it('that the list does not give within the deadline is refused', async () => {
+  it('is an error if the list does not answer within the deadline', async () => {
     const busy = Object.assign(new LocalList([]), { answer: () => new Promise<never>(() => undefined) });
     const { send, sent } = begin([{ ...snapshotOf([]), list: busy }], 50);
     expect(await refusalOf(async () => send())).toMatchObject({ code: 'overloaded', retryAfterMs: 1000 });

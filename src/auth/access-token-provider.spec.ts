@@ -11,7 +11,7 @@ import { BankCondition } from './bank-condition.js';
 
 const LIFE_MS = 300_000;
 
-/** A provider whose bank answers when, and with what, the test says. */
+/** A provider whose bank responds when, and with what, the test decides. */
 class Scene {
   readonly clock = new FakeClock();
   readonly log = keepLines();
@@ -32,7 +32,7 @@ class Scene {
     this.provider.reportTo(new BankCondition(this.clock, this.log));
   }
 
-  /** The bank answers the last request with a token. */
+  /** The bank returns a token for the last request. */
   async issue(value = `token-${this.asked.length}`, lifetimeMs = LIFE_MS): Promise<AccessToken> {
     const request = this.asked.at(-1);
     if (!request) throw new Error('nothing was asked');
@@ -47,14 +47,14 @@ class Scene {
     await settle();
   }
 
-  /** Gets a first token. */
+  /** Acquires a first token. */
   async begin(lifetimeMs = LIFE_MS): Promise<AccessToken> {
     const getting = this.provider.get();
     await this.issue(undefined, lifetimeMs);
     return getting;
   }
 
-  /** Gets a first failure; gives it. */
+  /** Makes the first request fail. Returns its error. */
   async beginFailing(code?: ProblemCode, options?: GatewayErrorOptions): Promise<GatewayError> {
     const getting = refusalOf(() => this.provider.get());
     await this.fail(code, options);
@@ -62,11 +62,11 @@ class Scene {
   }
 }
 
-/** Lets everything that is ready run; no time goes by. */
+/** Runs everything that is ready. The clock does not move. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('one request in flight', () => {
-  it('serves everybody who asks', async () => {
+  it('serves all callers', async () => {
     const scene = new Scene();
     const all = Promise.all(Array.from({ length: 200 }, () => scene.provider.get()));
     const token = await scene.issue();
@@ -74,7 +74,7 @@ describe('one request in flight', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('fails everybody who asked, and costs one request', async () => {
+  it('fails all callers, and costs one request', async () => {
     const scene = new Scene();
     const all = Array.from({ length: 20 }, () => refusalOf(() => scene.provider.get()));
     await scene.fail('credentials-rejected');
@@ -82,7 +82,7 @@ describe('one request in flight', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('a request that throws something unforeseen is an internal error, and can be tried again', async () => {
+  it('becomes internal-error when it throws anything else, and can be retried', async () => {
     const scene = new Scene();
     const getting = refusalOf(() => scene.provider.get());
     scene.asked[0]?.reject(new TypeError('boom'));
@@ -93,7 +93,7 @@ describe('one request in flight', () => {
 });
 
 describe('renewal in the background', () => {
-  it('begins at 80 % of the life, with one request, and the old token serves meanwhile', async () => {
+  it('begins at 80 % of the life, with one request, while the old token stays in use', async () => {
     const scene = new Scene();
     const old = await scene.begin();
     scene.clock.advance(239_999);
@@ -107,7 +107,7 @@ describe('renewal in the background', () => {
     expect(await scene.provider.get()).toBe(next);
   });
 
-  it('that fails keeps the old token and waits before it is tried again', async () => {
+  it('keeps the old token after a failure, and backs off', async () => {
     const scene = new Scene();
     const old = await scene.begin();
     scene.clock.advance(240_000);
@@ -123,7 +123,7 @@ describe('renewal in the background', () => {
     expect(scene.provider.status()).toMatchObject({ error: null, circuit: 'closed' });
   });
 
-  it('steady traffic over three lives costs one request each, though the bank issues the same token again', async () => {
+  it('costs one request per life under steady traffic, even if the bank issues the same token again', async () => {
     const scene = new Scene();
     const getting = scene.provider.get();
     await scene.issue('same');
@@ -139,7 +139,7 @@ describe('renewal in the background', () => {
 });
 
 describe('the end of a token', () => {
-  it('is 5 s early', async () => {
+  it('comes 5 s early', async () => {
     const scene = new Scene();
     const old = await scene.begin();
     scene.clock.advance(294_999);
@@ -160,7 +160,7 @@ describe('the end of a token', () => {
     expect(scene.provider.usable).toBeNull();
   });
 
-  it('after it an expired token is not given, even while the bank is failing', async () => {
+  it('is final: an expired token is never returned, even while the bank fails', async () => {
     const scene = new Scene();
     await scene.begin();
     scene.clock.advance(294_500);
@@ -170,7 +170,7 @@ describe('the end of a token', () => {
     expect((await refusalOf(() => scene.provider.get())).code).toBe('bank-unreachable');
   });
 
-  it('that came before the answer did makes the answer useless', async () => {
+  it('makes a response useless that arrives after it', async () => {
     const scene = new Scene();
     const getting = refusalOf(() => scene.provider.get());
     scene.clock.moveWall(400_000);
@@ -181,7 +181,7 @@ describe('the end of a token', () => {
 });
 
 describe('the back-off after a failure', () => {
-  it('returns the error at once, with the time that is left, without a call to the bank', async () => {
+  it('returns the error at once with the remaining time, without a call to the bank', async () => {
     const scene = new Scene();
     await scene.beginFailing();
     scene.clock.advance(400);
@@ -189,7 +189,7 @@ describe('the back-off after a failure', () => {
     expect([error.code, error.retryAfterMs, scene.asked.length]).toEqual(['bank-unreachable', 600, 1]);
   });
 
-  it('can be ended', async () => {
+  it('ends with resetBackOff', async () => {
     const scene = new Scene();
     await scene.beginFailing('credentials-rejected');
     expect(scene.provider.waiting).toBe(true);
@@ -200,7 +200,7 @@ describe('the back-off after a failure', () => {
 });
 
 describe('a token that the bank rejects', () => {
-  it('50 late 401s for it cost one renewal', async () => {
+  it('is renewed once for 50 late 401s', async () => {
     const scene = new Scene();
     const rejected = await scene.begin();
     const replacing = Array.from({ length: 25 }, () => scene.provider.replace(rejected));
@@ -211,7 +211,7 @@ describe('a token that the bank rejects', () => {
     expect([scene.asked.length, scene.log.lines('token.rejected').length]).toEqual([2, 1]);
   });
 
-  it('a late 401 for an older token leaves the current one alone', async () => {
+  it('is not dropped because of a late 401 for an older one', async () => {
     const scene = new Scene();
     const old = await scene.begin();
     scene.clock.advance(240_000);
@@ -223,7 +223,7 @@ describe('a token that the bank rejects', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('is replaced at most once in 5 s: the second rejection is final', async () => {
+  it('is replaced at most once in 5 s; a second 401 is final', async () => {
     const scene = new Scene();
     const replacing = scene.provider.replace(await scene.begin());
     const second = await scene.issue();
@@ -248,7 +248,7 @@ describe('a token that the bank rejects', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('is not given again when the renewal in flight fails', async () => {
+  it('is not returned again when the renewal in flight fails', async () => {
     const scene = new Scene();
     const rejected = await scene.begin();
     scene.clock.advance(240_000);
@@ -260,7 +260,7 @@ describe('a token that the bank rejects', () => {
   });
 });
 
-it('health shows the state of the token, and the failure', async () => {
+it('is shown by health with the state of the token and the failure', async () => {
   const scene = new Scene();
   const states = [scene.provider.status().state];
   await scene.beginFailing('credentials-rejected');
@@ -286,7 +286,7 @@ it('health shows the state of the token, and the failure', async () => {
 });
 
 describe('the log', () => {
-  it('logs a token without its value', async () => {
+  it('has a new token without its value', async () => {
     const scene = new Scene();
     await scene.begin();
     expect(scene.log.lines('token.acquired')).toEqual([
@@ -307,7 +307,7 @@ describe('the log', () => {
   });
 });
 
-it.each([0, 1, 2])('the state is of one moment, though time passes while it is read (%i)', async (ms) => {
+it.each([0, 1, 2])('the state is read at one moment, even if time passes meanwhile (%i)', async (ms) => {
   const scene = new Scene();
   const { unusableAt } = await scene.begin();
   scene.clock.advance(unusableAt.wall - scene.clock.now().wall - 10 - ms);

@@ -11,7 +11,7 @@ import { AuthorizedCall, NoToken } from './authorized-call.js';
 import { toAccessToken } from './request-token.js';
 import type { BankIdentity } from './bank-identity.js';
 
-/** A call through the real token rules, with a bank that answers as scripted. */
+/** A call through the real token rules, with a scripted bank. */
 function begin(answers: (number | Error | (() => Error))[], parts: { token?: Error; certificate?: object } = {}) {
   const clock = new FakeClock();
   const { logger } = keepLines();
@@ -52,7 +52,7 @@ function begin(answers: (number | Error | (() => Error))[], parts: { token?: Err
 }
 
 describe('a call with certificate and token', () => {
-  it('sends exactly what the document of the bank says, and the id of the refresh', async () => {
+  it('sends exactly the documented request, and the id of the refresh', async () => {
     const { get, sent } = begin([200]);
     expect((await get()).status).toBe(200);
     expect(sent).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('a call with certificate and token', () => {
     });
   });
 
-  it('is sent while its token is usable, and with a new token if that one expired in the queue', async () => {
+  it('uses a new token if its own expired in the queue', async () => {
     const late = () => {
       clock.advance(295_000);
       return new TooLateToSend();
@@ -85,13 +85,13 @@ describe('a call with certificate and token', () => {
 });
 
 describe('a 401', () => {
-  it('is healed within the call by another token', async () => {
+  it('is retried with another token within the call', async () => {
     const { get, tokensSent } = begin([401, 200]);
     expect((await get()).status).toBe(200);
     expect(tokensSent()).toEqual(['Bearer token-1', 'Bearer token-2']);
   });
 
-  it('that stays is returned after one retry', async () => {
+  it('is final after one retry', async () => {
     const { get, sent, counts } = begin([401, 401, 401]);
     expect((await get()).status).toBe(401);
     expect([sent.length, counts.tokens]).toEqual([2, 2]);
@@ -99,7 +99,7 @@ describe('a 401', () => {
 });
 
 describe('without a token', () => {
-  it('the bank is not asked for accounts, and the error says so', async () => {
+  it('the account list is not called, and the error reports that', async () => {
     const { get, sent } = begin([], { token: new GatewayError('credentials-rejected', 'no') });
     const error = await refusalOf(get);
     expect(error).toBeInstanceOf(NoToken);
@@ -111,21 +111,21 @@ describe('without a token', () => {
     ]);
   });
 
-  it('with a certificate that cannot be used the bank is not asked at all', async () => {
+  it('an unusable certificate prevents any call', async () => {
     const { get, sent, counts } = begin([], { certificate: { notBefore: new Date(0), notAfter: new Date(1) } });
     const error = await refusalOf(get);
     expect(error).toBeInstanceOf(NoToken);
     expect([error.code, sent.length, counts.tokens]).toEqual(['certificate-unusable', 0, 0]);
   });
 
-  it('a failure of the call itself is not reported as a missing token', async () => {
+  it('the negative case: a failure of the call itself is not reported as a missing token', async () => {
     const { get } = begin([new GatewayError('bank-unreachable', 'down')]);
     const error = await refusalOf(get);
     expect(error).not.toBeInstanceOf(NoToken);
     expect(error.code).toBe('bank-unreachable');
   });
 
-  it('a caller who gave up meanwhile sends nothing', async () => {
+  it('nothing is sent for a caller who gave up meanwhile', async () => {
     const { get, sent } = begin([200]);
     const reason = new GatewayError('stopping', 'bye');
     expect(await refusalOf(() => get(AbortSignal.abort(reason)))).toBe(reason);

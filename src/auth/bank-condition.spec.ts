@@ -23,13 +23,16 @@ describe('a series of failures', () => {
     ]);
   });
 
-  it.each(['credentials-rejected', 'access-not-granted', 'proxy-refused'] as const)('by %s is an error', (code) => {
-    const { log, condition } = begin();
-    condition.failed('token', new GatewayError(code, 'no'));
-    expect(log.lines('bank.unavailable')).toEqual([expect.objectContaining({ level: 'error' })]);
-  });
+  it.each(['credentials-rejected', 'access-not-granted', 'proxy-refused'] as const)(
+    'is logged as an error for %s',
+    (code) => {
+      const { log, condition } = begin();
+      condition.failed('token', new GatewayError(code, 'no'));
+      expect(log.lines('bank.unavailable')).toEqual([expect.objectContaining({ level: 'error' })]);
+    },
+  );
 
-  it('ends, reported once, when each kind of work that failed has succeeded', () => {
+  it('ends, logged once, when each kind of call that failed has succeeded', () => {
     const { log, condition } = begin();
     condition.failed('token', down);
     condition.failed('refresh', down);

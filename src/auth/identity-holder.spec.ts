@@ -20,7 +20,7 @@ afterAll(async () => {
   for (const holder of holders) holder.onApplicationShutdown();
 });
 
-/** A holder whose password file can be made unreadable without a trace in the file system, as EMFILE does. */
+/** A holder whose password file can become unreadable without a change in the file system, as with EMFILE. */
 async function startHolder() {
   const bank = await startPretendBank();
   const { settings } = readSettings({ ...toEnvironment(bank), PORT: '0' }, { sandbox: false });
@@ -49,7 +49,7 @@ async function startHolder() {
   return { bank, clock, holder, log, fault, activity };
 }
 
-it('EMFILE in the second of a change is not final, and reported once', async () => {
+it('an EMFILE while files change is reported once, and the files are read again', async () => {
   const { bank, clock, holder, log, fault } = await startHolder();
   const next = await bank.issueClient('renewed');
   fault.code = 'EMFILE';
@@ -66,7 +66,7 @@ it('EMFILE in the second of a change is not final, and reported once', async () 
   expect(holder.status()).toMatchObject({ thumbprint: next.thumbprint, refused: null });
 });
 
-it('each broken file in a row is logged once, and the activity reports the good one that follows', async () => {
+it('each of several broken files is logged once, and the good one after them is reported', async () => {
   const { bank, clock, holder, log, activity } = await startHolder();
   let replaced = 0;
   activity.on('identityReplaced', () => (replaced += 1));
@@ -86,7 +86,7 @@ it('each broken file in a row is logged once, and the activity reports the good 
   expect(replaced).toBe(1);
 });
 
-it('once closed it reads nothing more, and may be closed again', async () => {
+it('reads nothing after close(), which may be called twice', async () => {
   const { bank, holder, log } = await startHolder();
   const next = await bank.issueClient('renewed');
   writeFileSync(bank.files.passcode, next.passcode);
@@ -109,7 +109,7 @@ it('SIGHUP ends the back-off, though no file has changed', async () => {
   expect((await holder.current.tokens.get()).value).not.toBe('');
 });
 
-it('each file of the identity is watched', () => {
+it('watches each file of the identity', () => {
   const files = ['BANK_PFX_FILE', 'BANK_CERT_FILE', 'BANK_KEY_FILE', 'BANK_CA_FILE', 'EGRESS_PROXY_CA_FILE'];
   const secrets = ['BANK_PFX_BASE64', 'BANK_PFX_PASSCODE', 'BANK_KEY_PASSPHRASE', 'BANK_USERNAME', 'BANK_PASSWORD'];
   const settings = Object.fromEntries([
@@ -119,7 +119,7 @@ it('each file of the identity is watched', () => {
   expect(watchedFiles(settings)).toEqual([...files, ...secrets]);
 });
 
-it('a new certificate that is not valid yet is taken once it is', async () => {
+it('a new certificate that is not valid yet is used once it is valid', async () => {
   const { bank, clock, holder, log } = await startHolder();
   const day = 86_400_000;
   const validity = { notBefore: new Date(Date.now() - day), notAfter: new Date(Date.now() + day) };
@@ -142,13 +142,13 @@ it('a token request waits for the proof in flight', async () => {
   const proof = holder.reload();
   await until(() => bank.requests.length === 1);
   const token = holder.current.tokens.get();
-  // long enough for a second request to arrive, if it were sent
+  // long enough for a second request to arrive, if there were one
   setTimeout(resolve, 500);
   await Promise.all([proof, token]);
   expect(bank.most.token).toBe(1);
 });
 
-it('a token request of the replaced identity, which waited for the proof, is no failure of the bank', async () => {
+it('a token request of the replaced identity that waited for the proof does not count as a failure of the bank', async () => {
   const { bank, holder, log } = await startHolder();
   const { promise, resolve } = Promise.withResolvers<void>();
   bank.onToken = (...proof) => {

@@ -35,8 +35,8 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** A new identity that no token request has proved yet. */
   #candidate: BankIdentity | null = null;
   #refusal: { readonly code: ProblemCode; readonly detail: string; readonly at: string } | null = null;
-  /** True once the refusal of the files as they are now is in the log. */
-  #isRefusalLogged = false;
+  /** The refusal of the files as they are now that was logged last. */
+  #loggedRefusal: string | null = null;
 
   /** Reads the first identity. @throws CertificateUnreadable, FileUnusable */
   static async start(options: IdentityHolderOptions): Promise<IdentityHolder> {
@@ -54,6 +54,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#expiry = new ExpiryNotice(options.logger, {
       what: 'the client certificate',
       remedy: 'get a new one from the bank and install it',
+      expiredCode: 'certificate-unusable',
     });
     this.#current = this.#create(material);
     this.#current.tokens.reportTo(options.condition);
@@ -73,7 +74,7 @@ export class IdentityHolder implements OnApplicationShutdown {
   reload(): Promise<void> {
     this.#current.tokens.resetBackOff();
     this.#candidate?.tokens.resetBackOff();
-    this.#isRefusalLogged = false;
+    this.#loggedRefusal = null;
     return this.#oneReload(() => this.#reload());
   }
 
@@ -109,7 +110,7 @@ export class IdentityHolder implements OnApplicationShutdown {
     this.#expiry.check(this.#current.certificate, this.#nowMs);
     if (this.#oneReload.activeCount > 0) return;
     if (this.files.takeChange()) {
-      this.#isRefusalLogged = false;
+      this.#loggedRefusal = null;
       void this.#oneReload(() => this.#reload());
     } else if (this.files.mustReadAgain) {
       void this.#oneReload(() => this.#reload());
@@ -196,10 +197,9 @@ export class IdentityHolder implements OnApplicationShutdown {
   /** Keeps the current identity. Each change of the files is logged once, however often they are read and proved again. */
   #refuse(error: GatewayError): void {
     const { code, detail } = error;
-    const isSame = this.#refusal?.code === code && this.#refusal.detail === detail;
     this.#refusal = { code, detail, at: new Date(this.#nowMs).toISOString() };
-    if (isSame && this.#isRefusalLogged) return;
-    this.#isRefusalLogged = true;
+    if (detail === this.#loggedRefusal) return;
+    this.#loggedRefusal = detail;
     this.#log.refused(error, this.#candidate?.certificate ?? null, this.#current.certificate);
   }
 

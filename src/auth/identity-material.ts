@@ -11,9 +11,9 @@ export interface IdentityMaterial {
   readonly certificate: ClientCertificate;
   readonly username: string;
   readonly password: string;
-  /** PEM of the only roots trusted for the bank, or null. */
+  /** PEM of the only CA certificates trusted for the bank, or null. */
   readonly ca: string | null;
-  /** PEM of the only roots trusted for an https proxy, or null. */
+  /** PEM of the only CA certificates trusted for an https proxy, or null. */
   readonly proxyCa: string | null;
 }
 

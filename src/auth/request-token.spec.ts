@@ -7,7 +7,7 @@ import { requestToken, toAccessToken } from './request-token.js';
 
 const GOOD = { access_token: 'abc.DEF-123_~+/=', expires_in: '300', token_type: 'Bearer' };
 
-/** Asks a token endpoint that answers with this status and body after `tookMs`. */
+/** Requests a token from an endpoint that returns this status and body after `tookMs`. */
 async function ask(body: unknown, { status = 200, retryAfter = null as string | null, tookMs = 0 } = {}) {
   const clock = new FakeClock();
   const log = keepLines();
@@ -35,8 +35,8 @@ async function ask(body: unknown, { status = 200, retryAfter = null as string | 
 const read = async (change: Record<string, unknown>) => (await ask({ ...GOOD, ...change })).token.value;
 const refused = (body: unknown, options?: Parameters<typeof ask>[1]) => refusalOf(() => ask(body, options));
 
-describe('asking for a token', () => {
-  it('sends exactly what the document of the bank says, as UTF-8', async () => {
+describe('a token request', () => {
+  it('sends exactly the documented request, in UTF-8', async () => {
     const { requests } = await ask(GOOD);
     expect(requests).toEqual([
       {
@@ -51,7 +51,7 @@ describe('asking for a token', () => {
     ]);
   });
 
-  it('its life counts from before the request', async () => {
+  it('starts the life of the token before it is sent', async () => {
     const { token, askedAt } = await ask(GOOD, { tookMs: 20_000 });
     expect([token.value, token.requestedAt, token.lifetimeMs]).toEqual([GOOD.access_token, askedAt, 300_000]);
   });
@@ -59,7 +59,7 @@ describe('asking for a token', () => {
   it.each([
     [0, 0.75],
     [1, 0.85],
-  ])('it is due for renewal at 80 %% of its life, give or take 5 %% (random %d)', (random, part) => {
+  ])('the token is due for renewal at 80 %% of its life, plus or minus 5 %% (random %d)', (random, part) => {
     const { wall } = toAccessToken('x', 300_000, { wall: 0, monotonic: 0 }, () => random).renewAt;
     expect(wall / 300_000).toBeCloseTo(part);
   });
@@ -69,18 +69,18 @@ describe('asking for a token', () => {
     [50_000, 45_000],
     [10_000, 9000],
     [1000, 900],
-  ])('with %i ms of life it may be sent for %i ms: until 5 s, or a tenth, before its end', (lifetimeMs, ms) => {
+  ])('a token of %i ms may be sent for %i ms, until 5 s or a tenth before its end', (lifetimeMs, ms) => {
     const { unusableAt } = toAccessToken('x', lifetimeMs, { wall: 0, monotonic: 7 });
     expect(unusableAt).toEqual({ wall: ms, monotonic: ms + 7 });
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([
     ['with a byte order mark', `\ufeff${JSON.stringify(GOOD)}`],
     ['with new fields', `{"__proto__":{"access_token":"x"},"scope":["accounts"],${JSON.stringify(GOOD).slice(1)}`],
     ['of 65 536 bytes', JSON.stringify(GOOD).padEnd(65_536)],
-  ])('%s is read', async (_name, body) => {
+  ])('%s is accepted', async (_name, body) => {
     expect((await ask(body)).token.value).toBe(GOOD.access_token);
   });
 
@@ -93,7 +93,7 @@ describe('an answer', () => {
     ['with an array', '[{"access_token":"abc"}]', 'it is not a JSON object'],
     ['with null', 'null', 'it is not a JSON object'],
     ['nested 20 000 deep', '['.repeat(20_000) + ']'.repeat(20_000), 'it is not a JSON object'],
-  ])('%s is refused without its contents', async (_name, body, problem) => {
+  ])('%s is rejected without showing its content', async (_name, body, problem) => {
     const detail = `The answer of the token endpoint cannot be used: ${problem}.`;
     expect(await refused(body)).toMatchObject({ code: 'bank-response-invalid', detail });
   });
@@ -127,7 +127,7 @@ describe('the access token', () => {
     ['with a line end after it', 'abc\n', 'contains characters that are not allowed in a bearer token'],
     ['with a space', 'abc def', 'contains characters that are not allowed in a bearer token'],
     ['with non-ASCII', 'abcé', 'contains characters that are not allowed in a bearer token'],
-  ])('that is %s is refused; the error names the field, not its value', async (_name, access_token, problem) => {
+  ])('that is %s is rejected; the error names the field, not its value', async (_name, access_token, problem) => {
     const detail = `The answer of the token endpoint cannot be used: access_token ${problem}.`;
     expect(await refused({ ...GOOD, access_token })).toMatchObject({ code: 'bank-response-invalid', detail });
   });
@@ -150,7 +150,7 @@ describe('the life of a token', () => {
   const unusable = [undefined, null, true, [300], { seconds: 300 }, 0, -1, 300.5, 1e9, 1e21, 86_401];
 
   it.each([...unusable, ...'|abc|0|-1|+300|300.5|300.|1000000000|1e2|0x12c|86401|٣٠٠|300 s'.split('|')])(
-    '%p is taken as 60 s, with a warning',
+    '%p counts as 60 s, with a warning',
     async (expires_in) => {
       const { token, log } = await ask({ ...GOOD, expires_in });
       expect(token.lifetimeMs).toBe(60_000);

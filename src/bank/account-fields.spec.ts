@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import { readBankAccount, writeOut } from './account-fields.js';
+import { ACCOUNT_FIELDS, readBankAccount, writeOut, type BankAccount } from './account-fields.js';
 
 const read = (row: object) => readBankAccount({ accountId: 'a-1', ...row }, 'result[3]');
 
@@ -11,22 +11,10 @@ async function detailOf(row: object): Promise<string> {
   return detail;
 }
 
-const TEXTS = [
-  'accountDescription',
-  'status',
-  'currency',
-  'openingDate',
-  'closingDate',
-  'ownedByCompanyId',
-  'ownedByCompanyName',
-  'ownedByCompanyNumber',
-  'protectionType',
-  'friendlyName',
-  'interestCalcMethod',
-  'overdraftRateCalcMethod',
-] as const;
 const DECIMALS = ['netInterestRate', 'overdraftRate'] as const;
 const LISTS = ['accountIdentifiers', 'ibans', 'balances'] as const;
+const OTHERS = new Set<string>(['accountId', ...DECIMALS, ...LISTS]);
+const TEXTS = Object.keys(ACCOUNT_FIELDS).filter((name) => !OTHERS.has(name)) as (keyof BankAccount)[];
 const BALANCE_TEXTS = ['type', 'currency', 'financialDate', 'lastTransactionTimestamp'] as const;
 const BALANCE_DECIMALS = ['beginOfDayAmount', 'intraDayAmount', 'blockedBalanceAmount'] as const;
 const IDENTIFIER_TEXTS = ['account', 'financialInstitution', 'country'] as const;
@@ -37,9 +25,9 @@ const EMPTY = {
   ...Object.fromEntries(LISTS.map((name) => [name, []])),
 };
 
-// how each field is kept is tested in src/list/account.spec.ts
+// src/list/account.spec.ts tests the result for each field
 describe('an account of the bank', () => {
-  it('that has but an id has null and [] for all else', () => {
+  it('with only an id has null and [] for the rest', () => {
     expect(read({})).toEqual(EMPTY);
   });
 
@@ -48,7 +36,7 @@ describe('an account of the bank', () => {
     expect(read(Object.fromEntries(names.map((name) => [name, nothing])))).toEqual(EMPTY);
   });
 
-  it('leaves aside what is new', () => {
+  it('ignores unknown keys', () => {
     expect(read({ hunter2: { deep: [1] }, constructor: 'x' })).toEqual(EMPTY);
   });
 
@@ -60,7 +48,7 @@ describe('an account of the bank', () => {
   });
 });
 
-describe('an account that cannot be read is refused by path and not by value', () => {
+describe('an account that cannot be read is rejected with the path, not the value', () => {
   it.each<[problem: string, paths: readonly string[], values: readonly unknown[]]>([
     ['is missing', ['accountId'], [undefined, null, '']],
     ['is not a string', ['accountId', ...TEXTS], [{ hunter2: 1 }, ['hunter2'], []]],
@@ -117,7 +105,7 @@ describe('a decimal', () => {
     ['1E0400', null],
     ['1E399', `1${'0'.repeat(399)}`],
     ['1E-399', `0.${'0'.repeat(398)}1`],
-  ])('%s is written out as %p', (text, written) => {
+  ])('%s becomes %p', (text, written) => {
     expect(writeOut(text)).toBe(written);
   });
 
@@ -133,11 +121,11 @@ describe('a decimal', () => {
     '1e99999999999999999999',
     '1e-99999999999999999999',
     '1E1000000000',
-  ])('of more than 400 digits is refused (%#)', (text) => {
+  ])('of more than 400 digits is rejected (%#)', (text) => {
     expect(writeOut(text)).toBeNull();
   });
 
-  it('with an exponent is worth the same written out', () => {
+  it('with an exponent keeps its value when written out', () => {
     const digits = fc.stringMatching(/^-?(0|[1-9]\d{0,14})(\.\d{1,14})?$/);
     fc.assert(
       fc.property(digits, fc.integer({ min: -40, max: 40 }), fc.constantFrom('e', 'E'), (text, exponent, e) => {
@@ -181,7 +169,7 @@ describe('the length of a field', () => {
     );
   });
 
-  it('of a number that is padded without end is refused', async () => {
+  it('is bounded for a number with endless padding', async () => {
     const amount = `1e${'0'.repeat(4000)}`;
     expect(await detailOf({ balances: [{ beginOfDayAmount: amount }] })).toContain('beginOfDayAmount is not a number');
   });

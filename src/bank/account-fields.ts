@@ -20,7 +20,7 @@ class FieldInvalid extends Error {
   }
 }
 
-/** The bounds of one account (docs/bank.md#bounds). */
+/** The bounds of one account (docs/bounds.md#the-bank). */
 const MAX_TEXT = 4000;
 const MAX_ID = 200;
 const MAX_CURRENCY = 10;

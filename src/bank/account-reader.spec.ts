@@ -36,14 +36,14 @@ interface PageRequest {
 
 interface ModelBank {
   readonly size: number;
-  /** The largest page it gives, whatever is asked. */
+  /** The bank's largest page, whatever PageSize is. */
   readonly clamp: number;
   readonly echoes: boolean;
   readonly counts: boolean;
   readonly pastEnd: 200 | 404;
 }
 
-/** A bank that keeps its accounts still; it counts them and names the size of its pages, unless said otherwise. */
+/** A bank whose accounts do not change. It sends rowCount and pageSize unless the options turn them off. */
 function answerAs(change: Partial<ModelBank> & Pick<ModelBank, 'size'>): (request: PageRequest) => WireAnswer {
   const bank: ModelBank = { clamp: 10, echoes: true, counts: true, pastEnd: 200, ...change };
   const all = accounts(bank.size);
@@ -55,7 +55,7 @@ function answerAs(change: Partial<ModelBank> & Pick<ModelBank, 'size'>): (reques
   };
 }
 
-/** A reader of a bank that answers so; every request is noted. */
+/** A reader over a scripted bank. Records every request. */
 function begin(
   answerTo: (request: PageRequest, nth: number) => WireAnswer | Promise<WireAnswer>,
   { pageSize = 10, maxConcurrentRequests = 3 } = {},
@@ -91,7 +91,7 @@ function begin(
       pages.push([number, onPage]);
       return pageReader.read(number, body, (account) => onPage.push(account));
     });
-    // as the snapshot has them: the later page's version of an account wins
+    // as in the snapshot, the later page's version of an account wins
     const inOrder = pages.flatMap(([, onPage]) => onPage);
     const list = [...new Map(inOrder.map((each) => [each.accountId, each])).values()];
     return { ...outcome, list };
@@ -108,7 +108,7 @@ describe('a list that does not change', () => {
     pastEnd: fc.constantFrom(200, 404),
   });
 
-  it('is read exactly, in order, with no more requests than it takes to find its end', async () => {
+  it('is read exactly and in order, with no more requests than needed to find its end', async () => {
     await fc.assert(
       fc.asyncProperty(
         bank,
@@ -130,7 +130,7 @@ describe('a list that does not change', () => {
     );
   });
 
-  it('with a count has its pages read side by side', async () => {
+  it('has its pages read in parallel if there is a count', async () => {
     const { read, most } = begin(answerAs({ size: 95, clamp: 50 }), {
       pageSize: 10,
       maxConcurrentRequests: 4,
@@ -139,7 +139,7 @@ describe('a list that does not change', () => {
     expect(most.underWay).toBe(4);
   });
 
-  it('a page shorter than the bank echoes is its end', async () => {
+  it('ends with a page shorter than the size that the bank echoes', async () => {
     const { read, numbers } = begin(answerAs({ size: 15, clamp: 50, counts: false }));
     await read();
     expect(numbers()).toEqual([1, 2]);
@@ -148,7 +148,7 @@ describe('a list that does not change', () => {
   it.each([
     [0, true],
     [null, null],
-  ])('that is empty with a count of %p is read with one request, and complete is %p', async (rowCount, complete) => {
+  ])('that is empty with the count %p takes one request, and complete is %p', async (rowCount, complete) => {
     const { read, numbers } = begin(() => page([], { rowCount }));
     expect(await read()).toEqual({ accounts: 0, list: [], complete, pages: 1 });
     expect(numbers()).toEqual([1]);
@@ -156,7 +156,7 @@ describe('a list that does not change', () => {
 });
 
 describe('a list that changes while it is read', () => {
-  /** Twenty accounts in two pages, of which each pass is answered by its own rule. */
+  /** Twenty accounts in two pages. Each pass has its own rule. */
   const passes = (...rules: ((pageNumber: number) => WireAnswer)[]) => {
     let pass = -1;
     return ({ pageNumber }: PageRequest) => {
@@ -167,7 +167,7 @@ describe('a list that changes while it is read', () => {
   const slice = (all: readonly Row[], rowCount: number | null) => (number: number) =>
     page(all.slice((number - 1) * 10, number * 10), { rowCount });
   const good = slice(accounts(20), 20);
-  /** An account was put in front between the pages: the last of page 1 comes again on page 2. */
+  /** An account was inserted at the front between the pages: the last account of page 1 comes again on page 2. */
   const shifted = (rowCount: number | null) => (number: number) =>
     slice(number === 1 ? accounts(20) : [account('new'), ...accounts(19)], rowCount)(number);
   const recounted = (number: number) => slice(accounts(20), number === 2 ? 21 : 20)(number);
@@ -189,7 +189,7 @@ describe('a list that changes while it is read', () => {
     expect([list.accounts, ids(list).length, list.complete, numbers()]).toEqual([count, count, complete, asked]);
   });
 
-  it("the later page's version of an account wins, whichever page comes first", async () => {
+  it("keeps the later page's version of an account, whichever page arrives first", async () => {
     const answers: Record<number, WireAnswer> = {
       1: page([account(1), account(2)], { rowCount: 6 }),
       2: page([account(3, 'older'), account(4)], { rowCount: 6 }),
@@ -210,19 +210,19 @@ describe('a list that never ends', () => {
     ['the same page comes again and again', () => page(accounts(10)), 10, false, [1, 2, 1, 2]],
     ['the bank knows no pages, and all of it is shorter than one', () => page(accounts(4)), 4, null, [1, 2]],
     ['two pages take turns', (number) => page(accounts(10, (number % 2) * 10)), 20, false, [1, 2, 3, 1, 2, 3]],
-  ])('because %s, ends', async (_name, answer, count, complete, asked) => {
+  ])('ends although %s', async (_name, answer, count, complete, asked) => {
     const { read, numbers } = begin(({ pageNumber }) => answer(pageNumber));
     const list = await read();
     expect([ids(list).length, list.complete, numbers()]).toEqual([count, complete, asked]);
   });
 
-  it('because the same page comes again and again under a great count ends soon', async () => {
+  it('ends soon when the same page is repeated under a large count', async () => {
     const { read, requests } = begin(() => page(accounts(10), { rowCount: 999_999_999 }), { maxConcurrentRequests: 6 });
     expect((await read()).complete).toBe(false);
     expect(requests.length).toBeLessThanOrEqual(2 * (1 + 2 * 6));
   });
 
-  it('because the bank sends one account a page under a great count is refused after 2000 pages', async () => {
+  it('is rejected after 2000 pages when the bank sends one account a page under a large count', async () => {
     const onePerPage = ({ pageNumber }: PageRequest) => page(accounts(1, pageNumber), { rowCount: 999_999_999 });
     const { read, requests } = begin(onePerPage, { maxConcurrentRequests: 6 });
     const error = await refusalOf(read);
@@ -233,7 +233,7 @@ describe('a list that never ends', () => {
     expect(requests).toHaveLength(2000);
   });
 
-  it('because there are always new accounts is refused', async () => {
+  it('is rejected when there are always new accounts', async () => {
     const { read, requests } = begin(({ pageNumber }) => page(accounts(5000, pageNumber * 5000)), { pageSize: 5000 });
     const error = await refusalOf(read);
     expect([error.code, error.detail]).toEqual([
@@ -244,7 +244,7 @@ describe('a list that never ends', () => {
   });
 });
 
-describe('a page size that the bank refuses', () => {
+describe('a page size that the bank rejects', () => {
   const upTo = (most: number, size: number) => {
     const answerTo = answerAs({ size, clamp: 5000 });
     return (request: PageRequest) => (request.pageSize > most ? answer(413) : answerTo(request));
@@ -265,18 +265,18 @@ describe('a page size that the bank refuses', () => {
     [400, { errors: { PageSize: ['must be between 1 and 20'] } }],
     [400, { errors: [{ errorCode: 'InvalidpageSize' }] }],
     [400, { title: 'page_size is too large' }],
-  ])('is one that a %i with %j answers', async (status, problem) => {
+  ])('is recognized by a %i with %j', async (status, problem) => {
     const good = answerAs({ size: 15 });
     const { read } = begin((request) => (request.pageSize > 5 ? answer(status, problem) : good(request)));
     expect(ids(await read())).toHaveLength(15);
   });
 
-  it('the negative case: a 400 that does not name it', async () => {
+  it('the negative case: is not recognized by a 400 that does not name it', async () => {
     const { read, requests } = begin(() => answer(400, { errors: { PageNumber: ['is wrong'] } }));
     expect([(await refusalOf(read)).code, requests.length]).toEqual(['bank-refused', 1]);
   });
 
-  it('may be refused on a later page: the pass begins again', async () => {
+  it('restarts the pass when it is rejected on a later page', async () => {
     const answerTo = answerAs({ size: 95, clamp: 5000 });
     const { read } = begin(
       (request) => (request.pageSize > 30 && request.pageNumber === 2 ? answer(413) : answerTo(request)),
@@ -286,7 +286,7 @@ describe('a page size that the bank refuses', () => {
     expect([ids(list).length, list.complete]).toEqual([95, true]);
   });
 
-  it('down to 1 makes the refresh fail; the next one starts with the configured size', async () => {
+  it('fails the refresh when even 1 is rejected; the next refresh starts with the configured size', async () => {
     let refuses = true;
     const good = answerAs({ size: 230, clamp: 5000 });
     const { read, requests } = begin((request) => (refuses ? answer(413) : good(request)), { pageSize: 5000 });
@@ -303,7 +303,7 @@ describe('a page size that the bank refuses', () => {
   });
 });
 
-it('a page size is remembered only if a whole pass was read with it', async () => {
+it('is replaced by a smaller one for later refreshes only after a whole pass', async () => {
   let fails = true;
   const good = answerAs({ size: 230, clamp: 5000 });
   const failing = ({ pageSize }: PageRequest) => answer(pageSize > 10 ? 413 : 500);
@@ -342,13 +342,13 @@ describe('a call for a page that fails', () => {
       },
       1,
     ],
-  ])('with %s is made %s times in all', async (_name, fail, times) => {
+  ])('with %s is made %s times in total', async (_name, fail, times) => {
     const { read, requests } = begin(fail);
     await refusalOf(read);
     expect(requests).toHaveLength(times);
   });
 
-  it('and succeeds on the retry does not fail the refresh', async () => {
+  it('does not fail the refresh if the retry succeeds', async () => {
     const good = answerAs({ size: 5 });
     const { read } = begin((request, nth) => (nth === 1 ? unreachable() : good(request)));
     expect(ids(await read())).toHaveLength(5);
@@ -356,7 +356,7 @@ describe('a call for a page that fails', () => {
 });
 
 describe('a refresh that fails', () => {
-  it('on any one page fails as a whole', async () => {
+  it('fails as a whole, whichever page fails', async () => {
     const answerTo = answerAs({ size: 95 });
     for (const bad of [1, 2, 5, 10]) {
       const { read } = begin((request) => {
@@ -367,7 +367,7 @@ describe('a refresh that fails', () => {
     }
   });
 
-  it('aborts its other requests and starts no others', async () => {
+  it('aborts its other requests and starts no new ones', async () => {
     const answerTo = answerAs({ size: 1000 });
     const { read, requests } = begin((request) => {
       if (request.pageNumber === 4) throw new GatewayError('bank-timeout', 'page 4');
@@ -379,7 +379,7 @@ describe('a refresh that fails', () => {
     expect(requests.every(({ signal }) => signal.aborted)).toBe(true);
   });
 
-  it('with the reason of its signal when it is ended from outside', async () => {
+  it('has the reason of its signal when it is aborted from outside', async () => {
     const end = new AbortController();
     const { read } = begin(({ pageNumber }) => {
       if (pageNumber === 3) end.abort(new GatewayError('stopping', 'bye'));
@@ -390,7 +390,7 @@ describe('a refresh that fails', () => {
 });
 
 describe('a refresh after one that had a count', () => {
-  it('requests as many pages at once as there were, before the first has arrived', async () => {
+  it('requests as many pages as last time in parallel, before the first has arrived', async () => {
     const firstPage = Promise.withResolvers<void>();
     let refreshes = 0;
     const { read, numbers, most } = begin(async (request) => {
@@ -406,7 +406,7 @@ describe('a refresh after one that had a count', () => {
     expect([ids(list).length, list.complete, numbers().length, most.underWay]).toEqual([25, true, 6, 3]);
   });
 
-  it('is right when the list has become shorter or longer meanwhile', async () => {
+  it('is correct when the list has become shorter or longer', async () => {
     let size = 25;
     const { read } = begin((request) => answerAs({ size, pastEnd: 404 })(request));
     for (size of [25, 4, 0, 41, 10, 11]) {

@@ -12,7 +12,7 @@ function begin() {
 }
 
 describe('a known field', () => {
-  it('that no account has any longer is drift, logged once', () => {
+  it('is drift when no account has it any longer, logged once', () => {
     const { drift, log, without } = begin();
     drift.noteKnown(without('currency', 'balances[].currency'));
     drift.noteKnown(without('currency', 'balances[].currency'));
@@ -24,14 +24,14 @@ describe('a known field', () => {
     expect(log.lines()).toMatchObject(missing.map((each) => ({ event: 'bank.drift', level: 'warn', ...each })));
   });
 
-  it('that is back is no drift any longer', () => {
+  it('is no longer drift when it is back', () => {
     const { drift, without } = begin();
     drift.noteKnown(without('currency'));
     drift.noteKnown(new Set(WHOLE));
     expect(drift.found).toEqual([]);
   });
 
-  it('that no list ever had, or of balances in a list without any, is none', () => {
+  it('is not drift if no list ever had it, or if the list has no balances', () => {
     const { drift, without } = begin();
     drift.noteKnown(without('balances[].type', 'balances[].currency'));
     expect(drift.found).toEqual([]);

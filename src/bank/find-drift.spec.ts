@@ -11,13 +11,13 @@ const KNOWN = {
 const find = (...accounts: object[]) => findDrift(accounts as Record<string, unknown>[]).drift;
 
 describe('drift', () => {
-  it('is none in what is known, empty or null', () => {
+  it('does not include known, empty or null values', () => {
     expect(find(KNOWN, {}, { status: null, protectionType: '', balances: null, accountIdentifiers: [null] })).toEqual(
       [],
     );
   });
 
-  it('is an unknown key of an account, a balance or an identifier, each once', () => {
+  it('includes each unknown key of an account, a balance or an identifier once', () => {
     const strange = {
       newField: { deep: 1 },
       balances: [{ availableAmount: 1 }, { availableAmount: 2 }],
@@ -30,7 +30,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('is an unknown word of status, protectionType or the type of a balance', () => {
+  it('includes an unknown word of status, protectionType or the type of a balance', () => {
     expect(find({ status: 'Frozen', protectionType: 'Other' }, { balances: [{ type: 'Reserved' }] })).toEqual([
       { path: 'status', value: 'Frozen' },
       { path: 'protectionType', value: 'Other' },
@@ -58,7 +58,7 @@ describe('drift', () => {
     expect(find({ [key]: 1 })).toEqual([{ path: key }]);
   });
 
-  it('is listed up to 50 times', () => {
+  it('has at most 50 entries', () => {
     const keys = Array.from({ length: 60 }, (_, index) => [`key${'x'.repeat(index % 30)}${index}`, 1]);
     expect(find(Object.fromEntries(keys) as object)).toHaveLength(50);
   });

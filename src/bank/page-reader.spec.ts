@@ -5,7 +5,7 @@ import { readPage } from './page-reader.js';
 const read = (value: unknown, pageNumber = 1) =>
   readPage(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), pageNumber);
 
-/** What is said of a page that is refused. */
+/** The error message for a rejected page. */
 async function detailOf(value: unknown, pageNumber = 1): Promise<string> {
   const { code, detail } = await refusalOf(() => read(value, pageNumber));
   expect(code).toBe('bank-response-invalid');
@@ -42,24 +42,24 @@ describe('the rows of a page', () => {
     expect(read('{"result":[{"amount":19435.50,"rate":1E-2}]}').rows).toEqual([{ amount: '19435.50', rate: '1E-2' }]);
   });
 
-  it('do not come from a prototype', async () => {
+  it('are not read from a prototype', async () => {
     expect(await detailOf('{"__proto__":{"result":[{"accountId":"a"}]}}')).toContain('no array of accounts');
   });
 
-  it.each([2, 7])('are none when result is null on page %i', (pageNumber) => {
+  it.each([2, 7])('are empty when result is null on page %i', (pageNumber) => {
     expect(read({ result: null }, pageNumber)).toMatchObject({ rows: [] });
   });
 });
 
 describe('the bytes of a page', () => {
-  it('are UTF-8, with a byte order mark or without', () => {
+  it('are accepted as UTF-8, with or without a byte order mark', () => {
     const text = '{"result":[{"accountId":"Zürich €😀","amount":1.10}]}';
     const rows = [{ accountId: 'Zürich €😀', amount: '1.10' }];
     expect(readPage(Buffer.from(text), 1).rows).toEqual(rows);
     expect(readPage(Buffer.from(`\ufeff${text}`), 1).rows).toEqual(rows);
   });
 
-  it('are refused if they are not UTF-8', async () => {
+  it('are rejected if they are not UTF-8', async () => {
     const { code, detail } = await refusalOf(() => readPage(Buffer.from('{"result":["\xff"]}', 'latin1'), 1));
     expect([code, detail]).toEqual(['bank-response-invalid', 'The account list is not JSON.']);
   });
@@ -83,13 +83,13 @@ describe('a page that cannot be used', () => {
     ['null among the rows', { result: [null] }, 'result[0] is not an object'],
     ['an array among the rows', [A, B, ['hunter2']], '[2] is not an object'],
     ['very deep nesting', '['.repeat(200_000) + ']'.repeat(200_000), '[0] is not an object'],
-  ])('%s is refused by place and not by value', async (_name, value, problem) => {
+  ])('%s is rejected with its place, not its value', async (_name, value, problem) => {
     const detail = await detailOf(value);
     expect(detail).toContain(problem);
     expect(detail).not.toMatch(/hunter2|42/);
   });
 
-  it('result an object is refused on later pages too', async () => {
+  it('an object as result is rejected on later pages too', async () => {
     expect(await detailOf({ result: {} }, 2)).toContain('result is not an array');
   });
 });
@@ -114,20 +114,20 @@ describe('the counts of a page', () => {
   });
 });
 
-describe('a page that would swell in memory', () => {
+describe('a page that would grow in memory', () => {
   it.each([
     ['objects', '{},'],
     ['nesting', '['],
-  ])('of nothing but %s is refused before it is parsed', async (_name, part) => {
+  ])('of nothing but %s is rejected before it is parsed', async (_name, part) => {
     const text = `{"result":[${part.repeat(8_000_000)}`;
     expect(await detailOf(text)).toBe('The account list has too many JSON values for its length.');
   });
 
-  it('the negative case: 200 000 deep in a field that nobody reads', () => {
+  it('the negative case: accepts a nesting of 200 000 in an unknown field', () => {
     expect(read(`{"result":[],"x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`).rows).toEqual([]);
   });
 
-  it('the negative case: 100 000 accounts as short as can be', () => {
+  it('the negative case: accepts 100 000 minimal accounts', () => {
     expect(
       read({ result: Array.from({ length: 100_000 }, (_, index) => ({ accountId: `${index}` })) }).rows,
     ).toHaveLength(100_000);

@@ -5,7 +5,7 @@ import { quoteNumbers } from './quote-numbers.js';
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 
 /** The expected result, from the runtime itself: each number as its source text. */
-/** The runtime loses sources, now and then, where a name stands twice in an object: then it is no judge. */
+/** The runtime sometimes loses the source text where a key is repeated in an object. Such texts are not compared. */
 class NoSource extends Error {}
 
 const sources = (json: string): unknown =>
@@ -27,7 +27,7 @@ function sourcesOfRuntime(json: string): { readonly value: unknown } | null {
 const quote = (json: string): string => Buffer.from(quoteNumbers(Buffer.from(json))).toString();
 const quoted = (json: string): unknown => JSON.parse(quote(json));
 
-/** The value, or that it was refused. */
+/** The value, or that it was rejected. */
 function outcome(parse: (json: string) => unknown, json: string): { value: unknown } | 'refused' {
   try {
     return { value: parse(json) };
@@ -61,7 +61,7 @@ const character = fc.oneof(
 );
 const string = fc.array(character, { maxLength: 8 }).map((parts) => `"${parts.join('')}"`);
 
-/** JSON texts with all that the grammar allows. */
+/** JSON texts with everything that the grammar allows. */
 const { json } = fc.letrec<{ json: string; item: string; member: string }>((tie) => ({
   item: fc.tuple(space, tie('json'), space).map((parts) => parts.join('')),
   member: fc.tuple(space, string, space, fc.constant(':'), tie('item')).map((parts) => parts.join('')),
@@ -75,8 +75,8 @@ const { json } = fc.letrec<{ json: string; item: string; member: string }>((tie)
   ),
 }));
 
-describe('numbers as texts of their digits', () => {
-  it('are the same as the runtime gives as source, in any JSON', () => {
+describe('numbers as text', () => {
+  it('equal the source text that the runtime reports, in any JSON', () => {
     fc.assert(
       fc.property(json, (text) => {
         const expected = sourcesOfRuntime(text);
@@ -103,7 +103,7 @@ describe('numbers as texts of their digits', () => {
     expect(quoted(text)).toEqual(value);
   });
 
-  it('are found 200 000 deep', () => {
+  it('are found at a depth of 200 000', () => {
     const text = `${'['.repeat(200_000)}1.10${']'.repeat(200_000)}`;
     let value = quoted(text);
     while (Array.isArray(value)) value = (value as unknown[])[0];
@@ -121,17 +121,17 @@ describe('malformed JSON', () => {
     '["1\\"]',
     '[1\u0000]',
     '[1\u00a0]',
-  ])('%j is still refused', (text) => {
+  ])('%j is still rejected', (text) => {
     expect(outcome(JSON.parse, text)).toBe('refused');
     expect(outcome(quoted, text)).toBe('refused');
   });
 
-  it('is refused exactly when the runtime refuses it, with any character added or removed', () => {
+  it('is rejected exactly when the runtime rejects it, with any character added or removed', () => {
     const damage = fc.constantFrom('', '1', '-', '.', 'e', '"', '\\', ',', ':', '{', '}', '[', ']', ' ', 'x', '\u0000');
     fc.assert(
       fc.property(json, fc.nat(), damage, fc.boolean(), (text, where, insert, drop) => {
         const at = where % (text.length + 1);
-        // UTF-8, which is what comes, has no halves of characters
+        // UTF-8 input has no lone surrogates
         const damaged = (text.slice(0, at) + insert + text.slice(drop ? at + 1 : at)).toWellFormed();
         expect(outcome(quoted, damaged)).toEqual(outcome(sources, damaged));
       }),

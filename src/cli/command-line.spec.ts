@@ -13,19 +13,19 @@ beforeEach(() => {
   shown = '';
 });
 
-describe('a command line that is wrong', () => {
+describe('a wrong command line', () => {
   it.each([
     [['doctor', '--ofline'], "Unknown option '--ofline'"],
     [['serve', '--port', '3000'], "Unknown option '--port'"],
     [['start'], 'unknown command "start"'],
     [['doctor', 'all'], 'unknown command "doctor all"'],
-  ])('%j: what is wrong in one line, then the usage, and exit code 2', async (args, problem) => {
+  ])('%j prints the reason in one line, then the usage, and ends with exit code 2', async (args, problem) => {
     expect(await run(args)).toBe(2);
     expect(shown.split('\n').slice(0, 2)).toEqual([`accounts-gateway: ${problem}`, '']);
     expect(shown).toContain('node dist/main.js doctor');
   });
 
-  it('the negative case: --help and --version are answered', async () => {
+  it('the negative case: --help and --version are printed', async () => {
     expect(await run(['--help'])).toBe(0);
     expect(await run(['--version'])).toBe(0);
     expect(shown).toMatch(/exit code.*\n[\d.]+\n$/is);

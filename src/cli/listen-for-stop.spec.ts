@@ -18,7 +18,7 @@ describe('a second signal', () => {
     expect(exits).toEqual([1]);
   });
 
-  it('^C that npm passes on is the first one; a later one ends the process', async () => {
+  it('a ^C that npm forwards too counts once; a later one ends the process', async () => {
     const { process, exits } = start(20);
     process.emit('SIGINT');
     process.emit('SIGINT');

@@ -35,7 +35,7 @@ async function run(environment: Record<string, string>) {
   return { exitCode, said: written.join('') };
 }
 
-describe('a gateway that answers', () => {
+describe('a gateway that responds', () => {
   it.each([{}, { HOST: '' }, { HOST: '0.0.0.0' }, { HOST: '127.0.0.1' }])(
     '%j: exit code 0, and no line',
     async (at) => {
@@ -44,7 +44,7 @@ describe('a gateway that answers', () => {
     },
   );
 
-  it('over HTTPS is known by the certificate in TLS_CERT_FILE, whatever its name', async () => {
+  it('is recognized over HTTPS by the certificate in TLS_CERT_FILE, whatever its name', async () => {
     const files = temporaryDirectory();
     const [own, other] = [authority.server(['a.internal']), authority.server(['a.internal'])];
     for (const [name, { cert }] of Object.entries({ own, other })) writeFileSync(join(files, name), cert);
@@ -67,17 +67,17 @@ describe('the negative case, with one line why and exit code 1:', () => {
     ]);
   });
 
-  it('it answers with an error', async () => {
+  it('the gateway returns an error', async () => {
     const PORT = await listen(createServer(answer(500)));
     expect(await run({ PORT })).toEqual({ exitCode: 1, said: expect.stringMatching(/ answered 500\n$/) });
   });
 
-  it('it hangs', async () => {
+  it('the gateway hangs', async () => {
     const PORT = await listen(createNetServer((socket) => onClose(() => socket.destroy())));
     expect(await run({ PORT })).toEqual({ exitCode: 1, said: expect.stringMatching(/nothing came within 300 ms\n$/) });
   });
 
-  it('its certificate cannot be read', async () => {
+  it('TLS_CERT_FILE cannot be read', async () => {
     const { exitCode, said } = await run({ TLS_CERT_FILE: '/none' });
     expect([exitCode, said]).toEqual([1, expect.stringMatching(/ENOENT.*\n$/)]);
   });

@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { request as requestPlainly } from 'node:http';
+import { request as requestPlainly, type IncomingMessage } from 'node:http';
 import { request as requestSecurely, type RequestOptions } from 'node:https';
 import { EXIT } from './exit.js';
 
@@ -24,29 +25,19 @@ export async function probe(
   const { HOST: listensOn = '', PORT: port = '3000', TLS_CERT_FILE: certFile } = environment;
   const host = ANY_ADDRESS.has(listensOn) ? LOOPBACK : listensOn;
   const address = `${certFile ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}/health/live`;
+  const options = { host, port, path: '/health/live', agent: false } as const;
   try {
-    const status = await getStatus({ host, port, path: '/health/live', timeout: timeoutMs }, certFile);
-    if (status === 200) return EXIT.stopped;
-    stderr.write(`accounts-gateway probe: ${address} answered ${status}\n`);
+    const call = certFile ? requestSecurely({ ...options, ...trustOnly(certFile) }) : requestPlainly(options);
+    call.setTimeout(timeoutMs, () => call.destroy(new Error(`nothing came within ${timeoutMs} ms`)));
+    call.end();
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    response.resume();
+    if (response.statusCode === 200) return EXIT.stopped;
+    stderr.write(`accounts-gateway probe: ${address} answered ${response.statusCode}\n`);
   } catch (error) {
     stderr.write(`accounts-gateway probe: ${address} does not answer: ${(error as Error).message}\n`);
   }
   return EXIT.internalError;
-}
-
-function getStatus(options: RequestOptions, certFile: string | undefined): Promise<number | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
-  const call = certFile
-    ? requestSecurely({ ...options, agent: false, ...trustOnly(certFile) })
-    : requestPlainly({ ...options, agent: false });
-  call.on('response', (response) => {
-    response.resume();
-    resolve(response.statusCode);
-  });
-  call.on('timeout', () => call.destroy(new Error(`nothing came within ${options.timeout} ms`)));
-  call.on('error', reject);
-  call.end();
-  return promise;
 }
 
 /** The certificate itself is trusted, whoever signed it; it may be for another name than the address that is asked. */

@@ -32,7 +32,7 @@ it.each<[string, Error, number, string]>([
     3,
     'The passcode is wrong.',
   ],
-])('%s ends in one line and an exit code', (_name, error, exitCode, text) => {
+])('%s is reported in one line, with its exit code', (_name, error, exitCode, text) => {
   let [shown, logged] = ['', ''];
   const stderr = { write: (chunk: string) => (shown += chunk) } as unknown as NodeJS.WritableStream;
   const logger = pino({ serializers: { err: () => 'an error' } }, { write: (line) => void (logged += line) });

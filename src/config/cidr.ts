@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** A network: its address, and how many bits of it count. */
+/** A network: its address and prefix length. */
 type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
 /** An IP address or a CIDR; one of mapped IPv4 addresses (::ffff:10.0.0.0/104) as IPv4. null for any other text. */

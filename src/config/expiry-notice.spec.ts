@@ -20,12 +20,12 @@ function startNotice() {
   return { notice, lines };
 }
 
-describe('notice of the end of a certificate', () => {
-  it('is given 60, 30, 14, 7 and 1 days before and at the end, once each, however often it is looked at', () => {
+describe('the notice that a certificate expires', () => {
+  it('is logged once each 60, 30, 14, 7, 1 and 0 days before the end, however often it is checked', () => {
     const { notice, lines } = startNotice();
     for (let hour = 100 * 24; hour >= -48; hour--) notice.check(certificate(), END - hour * 3_600_000);
     expect(lines.map(({ daysLeft: left }) => left)).toEqual([60, 30, 14, 7, 1, 0]);
-    // someone must act from 14 days on
+    // level error from 14 days on: someone must act
     expect(lines.map(({ level }) => level)).toEqual([40, 40, 50, 50, 50, 50]);
     expect(new Set(lines.map(({ event, use }) => `${event} ${use}`))).toEqual(
       new Set(['certificate.expiring listener']),
@@ -33,19 +33,19 @@ describe('notice of the end of a certificate', () => {
     expect(lines.at(-1)?.msg).toBe('a certificate has expired: get another');
   });
 
-  it('is given once for a certificate that is found with 20 days left, and next at 14', () => {
+  it('is logged at once for a certificate with 20 days left, and next at 14', () => {
     const { notice, lines } = startNotice();
     for (const day of [20, 19.5, 15, 14, 13]) notice.check(certificate(), END - day * DAY_MS);
     expect(lines.map(({ daysLeft: left }) => left)).toEqual([20, 14]);
   });
 
-  it('is given again in time after the clock of the machine was wrong', () => {
+  it('is logged again in time after the machine had a wrong clock', () => {
     const { notice, lines } = startNotice();
     for (const day of [100, -400, 99, 30]) notice.check(certificate(), END - day * DAY_MS);
     expect(lines.map(({ daysLeft: left }) => left)).toEqual([-400, 30]);
   });
 
-  it('is not given for one that lasts, and starts afresh with another certificate', () => {
+  it('is not logged for a long validity, and starts again with another certificate', () => {
     const { notice, lines } = startNotice();
     notice.check(certificate(), END - 61 * DAY_MS);
     expect(lines).toEqual([]);
@@ -55,7 +55,7 @@ describe('notice of the end of a certificate', () => {
     expect(lines.map(({ thumbprint }) => thumbprint)).toEqual(['AA', 'CC']);
   });
 
-  it('counts whole days, below zero when it is over', () => {
+  it('counts whole days, negative ones after the end', () => {
     expect(daysLeft(certificate(), END - 1.5 * DAY_MS)).toBe(1);
     expect(daysLeft(certificate(), END + 0.5 * DAY_MS)).toBe(-1);
   });

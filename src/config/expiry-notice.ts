@@ -21,6 +21,8 @@ interface Wording {
   readonly what: string;
   /** The required action. */
   readonly remedy: string;
+  /** The code once it has expired, as /health has it, where that is another one. */
+  readonly expiredCode?: string;
 }
 
 /** Whole days until a certificate ends; negative when it has. */
@@ -30,15 +32,13 @@ export function daysLeft(certificate: Pick<Certificate, 'notAfter'>, nowMs: numb
 
 /** Logs the end of a certificate once each 60, 30, 14, 7 and 1 days before, and at its end. */
 export class ExpiryNotice {
-  readonly #logger: Logger;
-  readonly #wording: Wording;
   #thumbprint = '';
   #saidDays = Infinity;
 
-  constructor(logger: Logger, wording: Wording) {
-    this.#logger = logger;
-    this.#wording = wording;
-  }
+  constructor(
+    private readonly logger: Logger,
+    private readonly wording: Wording,
+  ) {}
 
   /** Must be called periodically, whether or not there is traffic. */
   check(certificate: Certificate, nowMs: number): void {
@@ -53,10 +53,10 @@ export class ExpiryNotice {
     this.#saidDays = due;
     if (!isDue) return;
     const { subject, thumbprint, notAfter } = certificate;
-    const { use, what, remedy } = this.#wording;
+    const { use, what, remedy, expiredCode = 'certificate-expiring' } = this.wording;
     const fields = {
       event: 'certificate.expiring',
-      code: 'certificate-expiring',
+      code: left <= 0 ? expiredCode : 'certificate-expiring',
       owner: 'operator',
       ...(use && { use }),
       subject,
@@ -65,6 +65,6 @@ export class ExpiryNotice {
       daysLeft: daysLeft(certificate, nowMs),
     };
     const when = left <= 0 ? 'has expired' : `expires in ${fields.daysLeft} days`;
-    this.#logger[due <= ERROR_FROM_DAYS ? 'error' : 'warn'](fields, `${what} ${when}: ${remedy}`);
+    this.logger[due <= ERROR_FROM_DAYS ? 'error' : 'warn'](fields, `${what} ${when}: ${remedy}`);
   }
 }

@@ -17,7 +17,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const look = () => watch.takeChange();
 
-it('nothing has changed', () => {
+it('reports nothing without a change', () => {
   expect([look(), look()]).toEqual([false, false]);
 });
 
@@ -39,7 +39,7 @@ it.each<[string, () => void]>([
       symlinkSync(`${file}.other`, file);
     },
   ],
-])('a file %s is reported once, at the second look', (_name, change) => {
+])('a file %s is reported once, at the second poll', (_name, change) => {
   change();
   expect([look(), look(), look()]).toEqual([false, true, false]);
 });
@@ -51,7 +51,7 @@ it('a change that is acknowledged is not reported', () => {
   expect([look(), look()]).toEqual([false, false]);
 });
 
-it('a file that is still being written is left alone, but not forever', () => {
+it('waits for a file that is still being written, but not forever', () => {
   const looks = Array.from({ length: 5 }, (_, length) => {
     writeFileSync(file, 'x'.repeat(length + 10));
     return look();

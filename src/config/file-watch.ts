@@ -8,14 +8,12 @@ const MAX_LOOKS = 4;
  * Kubernetes does with secrets).
  */
 export class FileWatch {
-  readonly #paths: readonly string[];
   #known: string;
   #last: string;
   /** Number of looks in a row at files that differ from the known ones. */
   #looks = 0;
 
-  constructor(paths: readonly string[]) {
-    this.#paths = paths;
+  constructor(private readonly paths: readonly string[]) {
     this.#known = this.#last = toSignature(paths);
   }
 
@@ -24,7 +22,7 @@ export class FileWatch {
    * a row found others. They are then the known ones.
    */
   takeChange(): boolean {
-    const signature = toSignature(this.#paths);
+    const signature = toSignature(this.paths);
     const isStill = signature === this.#last;
     this.#last = signature;
     if (signature === this.#known) {
@@ -40,7 +38,7 @@ export class FileWatch {
 
   /** Takes the files as they are now for known. Call it before they are read: a change meanwhile is then seen. */
   acknowledge(): void {
-    this.#known = this.#last = toSignature(this.#paths);
+    this.#known = this.#last = toSignature(this.paths);
     this.#looks = 0;
   }
 }

@@ -1,20 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { describeSetting, SETTING_NAMES, settingsSchema, type SettingName } from './settings-schema.js';
 
-/** The value, an address or a secret as its text. */
+/** The parsed value; an address or a secret as text. */
 function parse(name: SettingName, text: string): unknown {
   const value = settingsSchema.shape[name].parse(text);
   if (value instanceof URL) return value.href;
   return typeof value === 'object' && value !== null && 'read' in value ? value.read() : value;
 }
 
-/** What is wrong with `text`, or null. */
+/** The error in `text`, or null. */
 function errorOf(name: SettingName, text: string): string | null {
   const result = settingsSchema.shape[name].safeParse(text);
   return result.success ? null : (result.error.issues[0]?.message ?? '');
 }
 
-describe('values that are taken', () => {
+describe('values that are accepted', () => {
   it.each<[SettingName, string, unknown]>([
     ['BANK_PAGE_SIZE', '1', 1],
     ['BANK_PAGE_SIZE', '5000', 5000],
@@ -46,7 +46,7 @@ describe('values that are taken', () => {
   });
 });
 
-describe('values that are refused', () => {
+describe('values that are rejected', () => {
   it.each<[SettingName, string, string]>([
     ...['0', '5001', 'abc', '-1', '1.5', '1e2', '0x10', ' 5', '', '٣', '5\n', '1'.repeat(22)].map(
       (text): [SettingName, string, string] => ['BANK_PAGE_SIZE', text, 'must be a whole number from 1 to 5000'],
@@ -98,17 +98,17 @@ describe('values that are refused', () => {
     expect(errorOf(name, text)).not.toMatch(/someone|hunter2|ter2/);
   });
 
-  it('no time is longer than a timer of Node can be', () => {
+  it('no time exceeds what a Node timer can take', () => {
     for (const name of SETTING_NAMES.filter((each) => each.endsWith('_MS'))) {
       expect([name, errorOf(name, '2147483648')]).not.toEqual([name, null]);
     }
   });
 });
 
-it.each(SETTING_NAMES)('%s: example and default are allowed, and what is allowed is described', (name) => {
+it.each(SETTING_NAMES)('%s: example and default are accepted, and the accepted values are described', (name) => {
   const { allowed, example, default: text } = describeSetting(name);
   expect(allowed).not.toBe('');
-  // the files of the examples are not here
+  // the files in the examples do not exist here
   if (!allowed.startsWith('path')) expect(errorOf(name, example.replace(/^'(.*)'$/, '$1'))).toBeNull();
   if (text !== undefined) expect(errorOf(name, text)).toBeNull();
 });

@@ -26,13 +26,13 @@ afterEach(() => {
 });
 
 describe('settings in .env', () => {
-  it('are read if the environment does not set them, and only those of OpenTelemetry are added to it', async () => {
+  it('count if the environment does not set them, and only those of OpenTelemetry are added to it', async () => {
     writeFileSync('.env', FILE);
     process.env['BANK_USERNAME'] = 'environment-user';
     const { settings } = await loadSettings({ sandbox: false });
     expect(settings.BANK_BASE_URL).toBe('https://from-file.bank.example');
-    expect(settings.BANK_USERNAME.read()).toBe('environment-user');
-    expect(settings.BANK_PASSWORD.read()).toBe('file-password');
+    expect(settings.BANK_USERNAME?.read()).toBe('environment-user');
+    expect(settings.BANK_PASSWORD?.read()).toBe('file-password');
     expect(
       Object.keys(process.env)
         .filter((name) => /^(BANK|OTEL)_/.test(name))
@@ -49,7 +49,7 @@ describe('settings in .env', () => {
     expect([settings.PORT, warnings]).toEqual([3002, expected]);
   });
 
-  it('that cannot be read are an error of the file, with its directory', async () => {
+  it('are an error that names the directory if the file cannot be read', async () => {
     mkdirSync('.env');
     await expect(loadSettings({ sandbox: true })).rejects.toMatchObject({
       name: 'SettingsInvalid',
@@ -58,7 +58,7 @@ describe('settings in .env', () => {
   });
 });
 
-it('secrets that were given directly are removed from the environment, and nothing else is', () => {
+it('secrets are removed from the environment, and nothing else is', () => {
   const environment = {
     BANK_PASSWORD: 'p',
     BANK_PFX_PASSCODE: 'q',

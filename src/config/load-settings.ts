@@ -4,7 +4,6 @@ import { ConfigModule, ConfigService } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
 import { readSettings, type ReadOptions, type SettingsRead } from './read-settings.js';
 import { SettingsInvalid } from './settings-error.js';
-import type { Settings } from './settings.js';
 import { SECRET_NAMES } from './settings-schema.js';
 import { whyUnreadable } from './small-file.js';
 import { duplicateNames, fewFiles } from './warnings.js';
@@ -17,15 +16,9 @@ const ENV_FILE = '.env';
  * context of its own, because log, listener and sandbox need them before the app exists.
  * @throws SettingsInvalid
  */
-export async function loadSettings(options: ReadOptions & { readonly sandbox: false }): Promise<SettingsRead<Settings>>;
-export async function loadSettings(options: ReadOptions): Promise<SettingsRead>;
 export async function loadSettings(options: ReadOptions): Promise<SettingsRead> {
   const runtime = { nodeFlags: process.execArgv, inspectorUrl: inspector.url() };
-  const validate = (env: NodeJS.ProcessEnv) => ({
-    ...toExport(env),
-    read: readSettings(env, { ...runtime, ...options }),
-  });
-  const { settings, warnings } = await readWithNest<SettingsRead>(validate, 'read');
+  const { settings, warnings } = await readWithNest((env) => readSettings(env, { ...runtime, ...options }));
   const envText = existsSync(ENV_FILE) ? readFileSync(ENV_FILE, 'utf8') : '';
   return { settings, warnings: [...warnings, ...duplicateNames(envText), ...fewFiles(openFilesLimit())] };
 }
@@ -37,15 +30,12 @@ export async function loadSettings(options: ReadOptions): Promise<SettingsRead> 
 const toExport = (env: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('OTEL_')));
 
-/** The property `name` of what `validate` makes of the environment. */
-async function readWithNest<T>(
-  validate: (env: NodeJS.ProcessEnv) => Record<string, unknown>,
-  name: string,
-): Promise<T> {
+async function readWithNest(read: (env: NodeJS.ProcessEnv) => SettingsRead): Promise<SettingsRead> {
+  const validate = (env: NodeJS.ProcessEnv) => ({ ...toExport(env), read: read(env) });
   try {
     const config = await ConfigModule.forRoot({ envFilePath: ENV_FILE, validate });
     const context = await NestFactory.createApplicationContext(config, { logger: false, abortOnError: false });
-    return context.get(ConfigService).getOrThrow<T>(name);
+    return context.get(ConfigService).getOrThrow<SettingsRead>('read');
   } catch (error) {
     // anything else than the file that cannot be read
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;

@@ -33,7 +33,7 @@ function file(name: string, content: string | Buffer): string {
 
 const read = (env: Env, options = LIVE) => readSettings({ ...BANK, ...env }, options).settings;
 
-/** The errors of these settings; none when they are good. */
+/** The errors of these settings. */
 function errorsOf(env: Env, options = LIVE): readonly SettingsError[] {
   try {
     read(env, options);
@@ -47,11 +47,11 @@ function errorsOf(env: Env, options = LIVE): readonly SettingsError[] {
 const named = (env: Env, options = LIVE) => errorsOf(env, options).map(({ variable }) => variable);
 const problems = (env: Env) => errorsOf(env).map(({ variable, problem }) => `${variable} ${problem}`);
 
-/** As JSON has it: a secret is its file alone. */
+/** The settings as JSON, where a secret shows only its file. */
 const plain = (value: unknown): object => JSON.parse(JSON.stringify(value));
 
-describe('good settings', () => {
-  it('are those of a bank alone, and the rest has the defaults of the schema; an empty variable is not set', () => {
+describe('valid settings', () => {
+  it('need only those of a bank; the rest has the schema defaults, also for empty variables', () => {
     const { settings, warnings } = readSettings({ ...BANK, BANK_AUTH_URL: '', PORT: '', EGRESS_PROXY_URL: '' }, LIVE);
     expect(warnings).toEqual([]);
     const defaults = settingsSchema.omit({ BANK_BASE_URL: true, BANK_USERNAME: true, BANK_PASSWORD: true }).parse({});
@@ -70,7 +70,7 @@ describe('good settings', () => {
 });
 
 describe('wrong settings', () => {
-  it('are reported together, each once, with an example', () => {
+  it('are all reported at once, each with an example', () => {
     const wrong = {
       BANK_BASE_URL: 'http://api.bank.example',
       BANK_USERNAME: 'a:b',
@@ -118,7 +118,7 @@ describe('wrong settings', () => {
     ],
     [{ BANK_PFX_FILE: '', BANK_PFX_BASE64: 'TUlJ' }, []],
     [{ BANK_PFX_FILE: '', ...both, BANK_KEY_PASSPHRASE: 'x' }, []],
-    // alone it is left to exit code 3
+    // as the only error it leads to exit code 3
     [{ BANK_PFX_FILE: nowhere }, []],
     [
       { BANK_PFX_FILE: nowhere, BANK_TLS_MAX_VERSION: '1' },
@@ -157,14 +157,14 @@ describe('wrong settings', () => {
   });
 });
 
-it('the example for a missing file is not the path that was given', () => {
+it('have an example for a missing file that differs from the given path', () => {
   const env = { BANK_CA_FILE: '/etc/accounts-gateway/bank-ca.pem', BANK_PFX_FILE: '/run/secrets/client.pfx' };
   const examples = errorsOf(env).map(({ example }) => example);
   expect(examples).toEqual(['BANK_CA_FILE=/path/to/bank-ca.pem', 'BANK_PFX_FILE=/path/to/client.pfx']);
 });
 
 describe('a secret in a file', () => {
-  it.each(SECRET_NAMES)('%s is refused when given both ways', (name) => {
+  it.each(SECRET_NAMES)('%s is rejected if it is also set directly', (name) => {
     expect(errorsOf({ [name]: 'http://x', [`${name}_FILE`]: file('both', 'http://y') })).toContainEqual({
       variable: name,
       problem: `is set twice, as ${name} and as ${name}_FILE; keep one`,
@@ -172,7 +172,7 @@ describe('a secret in a file', () => {
     });
   });
 
-  it('is read when it is needed, by the rule of its variable', () => {
+  it('is read when needed, and validated like its variable', () => {
     const path = file('password', 'first\n');
     const { settings } = readSettings({ ...BANK, BANK_PASSWORD: '', BANK_PASSWORD_FILE: path }, { sandbox: false });
     const source = settings.BANK_PASSWORD;
@@ -206,11 +206,11 @@ describe('a secret in a file', () => {
 });
 
 describe('listening beyond this machine', () => {
-  it.each(['127.9.9.9', '::1', 'localhost'])('%s is this machine, and needs nothing more', (host) => {
+  it.each(['127.9.9.9', '::1', 'localhost'])('%s is this machine, and needs no further settings', (host) => {
     expect(named({ HOST: host })).toEqual([]);
   });
 
-  it.each(['0.0.0.0', '::', '127.0.0.1.example'])('%s needs names and clients', (host) => {
+  it.each(['0.0.0.0', '::', '127.0.0.1.example'])('%s requires ALLOWED_HOSTS and ALLOWED_CLIENTS', (host) => {
     expect(named({ HOST: host })).toEqual(['ALLOWED_HOSTS', 'ALLOWED_CLIENTS']);
     expect(named({ HOST: host, ALLOWED_HOSTS: 'a.internal', ALLOWED_CLIENTS: 'private' })).toEqual([]);
   });
@@ -227,7 +227,7 @@ describe('files that settings name', () => {
     otherKey = file('other.pem', forge.pki.privateKeyToPem(other.privateKey));
   });
 
-  it('of the listener are a certificate and its key', () => {
+  it('must be a matching certificate and key for the listener', () => {
     const notItsKey = (path: string) => [
       `TLS_KEY_FILE points to ${path}, which does not match TLS_CERT_FILE ${cert}, is not a PEM key, or is encrypted`,
     ];
@@ -239,7 +239,7 @@ describe('files that settings name', () => {
     ]);
   });
 
-  it('of certificates may have several, none of them damaged', () => {
+  it('may have several certificates, none of them damaged', () => {
     const pem = readFileSync(cert, 'utf8');
     const path = file('some.pem', pem + pem);
     expect(problems({ BANK_CA_FILE: path })).toEqual([]);
@@ -254,7 +254,7 @@ describe('files that settings name', () => {
     ['ab'.repeat(32), true],
     [Buffer.alloc(32, 255).toString('base64'), true],
     ['ab'.repeat(31), false],
-  ])('%s is a key: %p', (content, good) => {
+  ])('%s is accepted as a snapshot key: %p', (content, good) => {
     const path = file('some.key', `${content}\n`);
     expect(named({ SNAPSHOT_KEY_FILE: path })).toEqual(good ? [] : ['SNAPSHOT_KEY_FILE']);
   });
@@ -282,7 +282,7 @@ describe('the route', () => {
 });
 
 describe('with --sandbox', () => {
-  it('nothing need be set, dev servers may call, and its ports are free ones', () => {
+  it('needs no setting, allows dev servers, and uses free ports', () => {
     const { settings, warnings } = readSettings({}, SANDBOX);
     expect(warnings).toEqual([]);
     expect(settings).toMatchObject({
@@ -298,7 +298,7 @@ describe('with --sandbox', () => {
     });
   });
 
-  it('settings of a bank are ignored, wrong or not, with one warning that names them; others count', () => {
+  it('ignores settings of a bank, valid or not, with one warning that names them; others count', () => {
     const env = { ...BANK, BANK_USERNAME: 'a:b', BANK_PFX_PASSCODE_FILE: '/nowhere', BANK_PAGE_SIZE: '10' };
     const { settings, warnings } = readSettings(env, SANDBOX);
     expect([settings.BANK_BASE_URL, settings.BANK_PAGE_SIZE]).toEqual([undefined, 10]);
@@ -308,7 +308,7 @@ describe('with --sandbox', () => {
     expect(named({ PORT: 'abc' }, SANDBOX)).toEqual(['PORT']);
   });
 
-  it('calls go direct even if a proxy or an address is set, and a wrong one does not matter', () => {
+  it('calls the bank directly even if a proxy or an address is set, valid or not', () => {
     const env = { EGRESS_PROXY_URL: 'ftp://own:1', https_proxy: 'socks5://x', EGRESS_LOCAL_ADDRESS: '192.0.2.10' };
     const { EGRESS_PROXY_URL, EGRESS_LOCAL_ADDRESS } = read(env, SANDBOX);
     expect([EGRESS_PROXY_URL, EGRESS_LOCAL_ADDRESS]).toEqual([null, undefined]);
@@ -318,7 +318,7 @@ describe('with --sandbox', () => {
 describe('in production', () => {
   const production = { NODE_ENV: 'production' };
 
-  it('a bank is served, with other flags, and so is the sandbox alone', () => {
+  it('a bank with other flags is allowed, and so is the command sandbox', () => {
     const env = { ...production, NODE_OPTIONS: '--enable-source-maps --tls-cipher-list=HIGH', NODE_DEBUG: '' };
     expect(errorsOf(env, { ...LIVE, nodeFlags: ['--disable-sigusr1'] })).toEqual([]);
     expect(errorsOf(production, { sandbox: true, sandboxAlone: true })).toEqual([]);
@@ -331,7 +331,7 @@ describe('in production', () => {
     ['NODE_ENV', '--tls-keylog', { NODE_OPTIONS: '--tls_keylog=/tmp/keys' }, LIVE],
     ['NODE_DEBUG', 'secrets', { NODE_DEBUG: 'tls,http' }, LIVE],
     ['NODE_TLS_REJECT_UNAUTHORIZED', 'any server', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, LIVE],
-  ])('%s forbids %s; elsewhere it is allowed', (variable, word, env, options) => {
+  ])('%s forbids %s, which is allowed elsewhere', (variable, word, env, options) => {
     expect(errorsOf({ ...production, ...env }, options)).toMatchObject([
       { variable, problem: expect.stringContaining(word) },
     ]);

@@ -77,9 +77,9 @@ const bank = {
     secret: true,
   }),
   BANK_CA_FILE: optional(kinds.certificatesFile, {
-    meaning: "The only roots trusted for the bank's servers. Set it if the bank uses its own CA.",
+    meaning: "The only CA certificates trusted for the bank's servers. Set it if the bank uses its own CA.",
     example: '/etc/accounts-gateway/bank-ca.pem',
-    unset: "Node's roots",
+    unset: "Node's CA certificates",
   }),
   BANK_TLS_MAX_VERSION: withDefault(kinds.oneOf(['1.2', '1.3']), '1.3', {
     meaning:
@@ -87,7 +87,7 @@ const bank = {
     example: '1.2',
   }),
   BANK_SUPPORT: optional(kinds.shortText(120), {
-    meaning: "How to reach the bank's service desk. The status page shows it where the bank must act.",
+    meaning: "How to reach the bank's service desk, for the status page.",
     example: "'Service desk, +45 70 10 00 00'",
   }),
 };
@@ -100,13 +100,13 @@ const calls = {
     meaning: 'Time limit for one whole call to the bank, body included.',
   }),
   BANK_MAX_CONCURRENT_REQUESTS: withDefault(kinds.wholeNumber(1, 100), '6', {
-    meaning: 'At most this many calls to the bank at the same time. Lower it if the bank limits calls.',
+    meaning: 'Calls to the bank at the same time. Lower it if the bank limits calls.',
   }),
   BANK_PAGE_SIZE: withDefault(kinds.wholeNumber(1, 5000), '1000', {
-    meaning: 'Accounts per call. The gateway asks for fewer when the bank refuses it.',
+    meaning: 'Accounts per call. The gateway asks for fewer when the bank rejects it.',
   }),
   BANK_MAX_RESPONSE_BYTES: withDefault(kinds.wholeNumber(1024, 1_073_741_824), '33554432', {
-    meaning: 'Larger answers of the bank (after decompression) are rejected.',
+    meaning: 'Larger responses of the bank, after decompression, are rejected.',
   }),
 };
 
@@ -125,9 +125,9 @@ const egress = {
     inherits: ['no_proxy', 'NO_PROXY'],
   }),
   EGRESS_PROXY_CA_FILE: optional(kinds.certificatesFile, {
-    meaning: 'The only roots trusted for an https:// proxy. Set it if the proxy has a certificate of an internal CA.',
+    meaning: 'The only CA certificates trusted for an https:// proxy.',
     example: '/etc/accounts-gateway/proxy-ca.pem',
-    unset: "Node's roots",
+    unset: "Node's CA certificates",
   }),
   EGRESS_LOCAL_ADDRESS: optional(kinds.ipAddress, {
     meaning: "Source address of calls to the bank. If the machine has several, use the one on the bank's allowlist.",
@@ -135,8 +135,7 @@ const egress = {
     unset: 'chosen by the system',
   }),
   EGRESS_PUBLIC_ADDRESS: optional(kinds.ipAddress, {
-    meaning:
-      'The address that the bank sees. The status page shows it where the allowlist may be the cause, and in the report for the bank.',
+    meaning: 'The address that the bank sees, for the status page and its report for the bank.',
     example: '203.0.113.7',
     unset: 'not shown: the gateway does not guess it',
   }),
@@ -144,11 +143,10 @@ const egress = {
 
 const freshness = {
   SNAPSHOT_FRESH_MS: withDefault(kinds.wholeNumber(0, 86_400_000), '10000', {
-    meaning:
-      'A snapshot this young is served without asking the bank. Lower it for newer data, raise it for fewer calls to the bank.',
+    meaning: 'A snapshot this young is served without asking the bank. Raise it for fewer calls to the bank.',
   }),
   SNAPSHOT_SOFT_TIMEOUT_MS: withDefault(kinds.wholeNumber(0, 600_000), '1000', {
-    meaning: 'A refresh that takes longer continues, and its callers get the older copy, marked stale.',
+    meaning: 'A refresh that takes longer continues, and its callers get the older snapshot, marked stale.',
   }),
   SNAPSHOT_MAX_AGE_MS: withDefault(kinds.wholeNumber(0, 86_400_000), '300000', {
     meaning: 'Maximum age of the snapshot. Nothing older is served. Raise it if old data is better than an error.',
@@ -157,24 +155,24 @@ const freshness = {
     meaning: 'Time limit for one whole refresh, with all its pages and retries.',
   }),
   REQUEST_DEADLINE_MS: withDefault(kinds.wholeNumber(1, 600_000), '15000', {
-    meaning: 'Maximum time that a caller waits for an answer. Lower it if callers or load balancers give up earlier.',
+    meaning: 'Time limit for a response. Lower it if callers or load balancers give up earlier.',
   }),
 };
 
 const sharing = {
   REDIS_URL: optional(kinds.secret(kinds.redisAddress), {
-    meaning: 'Redis (6.2 or newer) or Valkey, through which instances share the snapshot.',
+    meaning: 'Redis or Valkey, through which instances share the snapshot.',
     example: 'rediss://gateway:password@redis.internal.example:6379',
     unset: 'none: every instance works alone',
     secret: true,
   }),
   REDIS_CA_FILE: optional(kinds.certificatesFile, {
-    meaning: 'The only roots trusted for `rediss://`. Set it if Redis has a certificate of an internal CA.',
+    meaning: 'The only CA certificates trusted for `rediss://`.',
     example: '/etc/accounts-gateway/redis-ca.pem',
-    unset: "Node's roots",
+    unset: "Node's CA certificates",
   }),
   REDIS_KEY_PREFIX: withDefault(kinds.shortText(100), 'accounts-gateway:', {
-    meaning: 'Prefix of all keys. Change it for an ACL, or if several fleets use one Redis.',
+    meaning: 'Prefix of all keys in Redis. Change it if several fleets use one Redis.',
   }),
   SNAPSHOT_FILE: optional(kinds.path, {
     meaning: 'File that keeps the last good snapshot across restarts, encrypted.',
@@ -183,7 +181,7 @@ const sharing = {
   }),
   SNAPSHOT_KEY_FILE: optional(kinds.usableFile(readSnapshotKey).describe('path'), {
     meaning:
-      'Key that encrypts the snapshots in Redis and in `SNAPSHOT_FILE`: 32 bytes as base64 or hex (`openssl rand -base64 32`). Set it if instances have different private keys, or copies must survive a new certificate.',
+      'Key that encrypts the stored snapshots: 32 bytes as base64 or hex. Set it if instances have different private keys, or copies must survive a new certificate.',
     example: '/run/secrets/snapshot-key',
     unset: "derived from the client certificate's private key",
   }),
@@ -196,12 +194,11 @@ const http = {
   }),
   PORT: withDefault(kinds.port, '3000', { meaning: 'Port of the internal API; 0 picks a free one.' }),
   ALLOWED_HOSTS: withDefault(kinds.hostNames, 'localhost,127.0.0.1,[::1]', {
-    meaning: 'Names in the header `Host` that apps use to call the gateway. Other names are rejected.',
+    meaning: 'Names that callers use for the gateway, in the header `Host`. Others are rejected.',
     example: 'accounts.internal.example,localhost',
   }),
   ALLOWED_CLIENTS: withDefault(kinds.clients, 'loopback', {
-    meaning:
-      'Addresses that may call. The gateway checks the address of the connection, never X-Forwarded-For. `private` includes loopback.',
+    meaning: 'Addresses of connections that may call, never of X-Forwarded-For. `private` includes loopback.',
     example: '10.1.0.0/16,loopback',
   }),
   TLS_CERT_FILE: optional(kinds.certificatesFile, {
@@ -219,27 +216,27 @@ const http = {
     unset: 'none; with `--sandbox` any port of `http://localhost` and `http://127.0.0.1`',
   }),
   MAX_CONNECTIONS: withDefault(kinds.wholeNumber(1, 1_000_000), '5000', {
-    meaning: 'At most this many open connections. More are closed at once.',
+    meaning: 'Open connections. More are closed at once.',
   }),
   MAX_REQUESTS_WAITING: withDefault(kinds.wholeNumber(1, 1_000_000), '2000', {
-    meaning: 'At most this many callers wait for the bank. More get `overloaded`.',
+    meaning: 'Callers who wait for the bank. More get `overloaded`.',
   }),
 };
 
 const program = {
   SHUTDOWN_DELAY_MS: withDefault(kinds.wholeNumber(0, 600_000), '0', {
-    meaning: 'Time after SIGTERM in which the gateway is not ready but still serves, so that load balancers drain it.',
+    meaning: 'Time after SIGTERM in which the gateway is not ready but still serves, so that load balancers notice.',
     example: '5000',
   }),
   SHUTDOWN_GRACE_MS: withDefault(kinds.wholeNumber(0, 600_000), '10000', {
-    meaning: 'Time to wait for calls in flight after that delay. Lower it if the supervisor kills the process earlier.',
+    meaning: 'Then the time to wait for requests in flight. Lower it if the supervisor kills the process earlier.',
   }),
   ENVIRONMENT: optional(kinds.shortText(40), {
-    meaning: 'Name of this installation on the console page, in `/health` and in `gateway.started`.',
+    meaning: 'Name of this installation on the pages, in `/health` and in `gateway.started`.',
     example: 'production',
   }),
   LOG_LEVEL: withDefault(kinds.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), 'info', {
-    meaning: 'The lowest level that is logged. With `debug` there is a line for each call to the bank.',
+    meaning: 'The lowest level that is logged. `debug` has a line for each call to the bank.',
   }),
 };
 
@@ -272,7 +269,7 @@ const sandbox = {
     meaning: 'Lifetime of its tokens.',
   }),
   SANDBOX_LATENCY_MS: withDefault(kinds.wholeNumber(0, 600_000), '0', {
-    meaning: 'Delay that is added to each answer.',
+    meaning: 'Delay that is added to each response.',
     example: '200',
   }),
   SANDBOX_ALLOWED_IPS: withDefault(kinds.cidrs, '127.0.0.1,::1', {

@@ -14,7 +14,7 @@ function file(name: string, content: string | Buffer): string {
   return path;
 }
 
-it('a small file is read, through a symbolic link too, as Kubernetes mounts secrets', () => {
+it('reads a small file, also through a symbolic link as in Kubernetes', () => {
   const link = join(directory, 'link');
   symlinkSync(file('bytes', Buffer.from([0, 255, 10])), link);
   expect(readSmallFile(link)).toEqual(Buffer.from([0, 255, 10]));
@@ -43,7 +43,7 @@ it.each<[string, string, () => string]>([
     },
   ],
   ['a device', 'is not a regular file', () => '/dev/zero'],
-])('a file that is %s is refused: it %s', (_name, reason, create) => {
+])('rejects a file that is %s: it %s', (_name, reason, create) => {
   const path = create();
   expect(() => readSmallFile(path)).toThrow(expect.objectContaining({ path, reason }));
 });
@@ -51,13 +51,13 @@ it.each<[string, string, () => string]>([
 (existsSync('/proc/self/pagemap') ? it : it.skip).each([
   ['/proc/self/pagemap', undefined],
   ['/proc/self/status', 100],
-])('%s, which says size 0, is not read beyond the bound', (path, maxBytes) => {
+])('does not read %s, whose size is 0, beyond the bound', (path, maxBytes) => {
   const before = process.memoryUsage().rss;
   expect(() => readSmallFile(path, maxBytes)).toThrow(FileUnusable);
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
 });
 
-it('a file of exactly the bound is read, one byte more is refused', () => {
+it('reads a file of exactly the bound, and rejects one byte more', () => {
   const path = file('bound', Buffer.alloc(200_000, 'x'));
   expect(readSmallFile(path, 200_000)).toHaveLength(200_000);
   expect(() => readSmallFile(path, 199_999)).toThrow('is too large');
@@ -75,6 +75,6 @@ it.each([
   [' sec ret ', ' sec ret '],
   ['pässwörd € $HOME #"\'\\', 'pässwörd € $HOME #"\'\\'],
   ['\n', ''],
-])('a file with %j is the secret %j', (content, secret) => {
+])('reads the secret from %j as %j', (content, secret) => {
   expect(readSecretFile(file('secret', content))).toBe(secret);
 });

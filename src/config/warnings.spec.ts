@@ -16,31 +16,31 @@ it.each([
   ]);
 });
 
-it('a setting of an earlier version no longer exists, and nothing near it is meant', () => {
+it('a setting of an earlier version is reported as removed, without a similar name', () => {
   expect(unknownNames({ MAX_EVENT_STREAMS: '5' })).toEqual([
     'MAX_EVENT_STREAMS no longer exists and is ignored: pages poll since version 1.0; remove it',
   ]);
 });
 
 it.each(['PATH', 'HOSTNAME', 'NODE_ENV', 'HTTPS_PROXY', 'TLSCERT', 'KUBERNETES_PORT', 'REDIS_SERVICE_PORT'])(
-  '%s belongs to something else',
+  '%s causes no warning, because it belongs to another program',
   (name) => {
     expect(unknownNames({ [name]: 'x' })).toEqual([]);
   },
 );
 
-it('no setting is called unknown', () => {
+it('no setting is reported as unknown', () => {
   expect(unknownNames(Object.fromEntries(KNOWN_NAMES.map((name) => [name, 'x'])))).toEqual([]);
 });
 
 it.each([
   ['PORT=1\nHOST=x\n PORT = 2\nexport PORT=3\n', ['PORT']],
   ['PORT=1\n#PORT=2\nHOST=PORT=3\n', []],
-])('%j sets %j twice', (text, names) => {
+])('%j is reported to set %j twice', (text, names) => {
   expect(duplicateNames(text)).toEqual(names.map((name) => `${name} is set twice in .env; the last value counts`));
 });
 
-it('fewer than 256 open files are too few', () => {
+it('a limit below 256 open files is reported', () => {
   expect(fewFiles(255)).toEqual([expect.stringContaining('RLIMIT_NOFILE')]);
   expect([fewFiles(256), fewFiles(Infinity)]).toEqual([[], []]);
 });

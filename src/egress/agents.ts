@@ -18,7 +18,7 @@ export interface ClientTls {
   readonly key: string;
   /** PEM, the leaf first, then its intermediates. */
   readonly cert: string;
-  /** PEM of the only roots trusted for the bank; null for the runtime's own. */
+  /** PEM of the only CA certificates trusted for the bank; null for the runtime's own. */
   readonly ca: string | null;
 }
 
@@ -36,17 +36,17 @@ const KEEP_ALIVE = { keepAlive: true, timeout: 30_000 };
 
 /** Direct connections to the bank, kept alive and resumed. One deadline spans DNS, TCP and TLS. */
 export class DirectAgent extends Agent {
-  readonly #connectTimeoutMs: number;
-
-  constructor(tls: ClientTls, settings: Settings) {
+  constructor(
+    tls: ClientTls,
+    private readonly settings: Settings,
+  ) {
     super({ ...KEEP_ALIVE, ...bankTlsOptions(tls, settings), ...dialOptions(settings) });
-    this.#connectTimeoutMs = settings.BANK_CONNECT_TIMEOUT_MS;
   }
 
   override createConnection(options: CallOptions): TLSSocket {
     const socket = super.createConnection(options) as TLSSocket;
     followStage(socket, { host: String(options.host) });
-    return secureInTime(socket, toAddress(options), this.#connectTimeoutMs);
+    return secureInTime(socket, toAddress(options), this.settings.BANK_CONNECT_TIMEOUT_MS);
   }
 }
 

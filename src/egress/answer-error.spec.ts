@@ -22,14 +22,14 @@ describe('a Retry-After', () => {
   });
 
   it.each([null, '', 'soon', '-5', '1.5', '1e3', '5 s', '5, 6', '2026-11-21', 'Foo, 99 Bar 2026', '٣'])(
-    '%j says nothing',
+    '%j has no effect',
     (header) => {
       expect(toRetryAfterMs(header, NOW)).toBeUndefined();
     },
   );
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   const both = ['token', 'accounts'] as const;
 
   it.each(both)('of 200 from the %s is no error', (target) => {

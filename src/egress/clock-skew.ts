@@ -1,4 +1,4 @@
-/** A difference that an operator should look at: tokens and certificates have times. */
+/** Skew from which an operator should act, because tokens and certificates depend on the time. */
 const SKEWED_FROM_MS = 30_000;
 
 /**

@@ -2,7 +2,7 @@ import type { Agent } from 'node:http';
 import type { Span } from '@opentelemetry/api';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
-import { isProblemCode, type ProblemCode } from '../errors/problem-table.js';
+import type { ProblemCode } from '../errors/problem-table.js';
 import type { GatewayError } from '../errors/gateway-error.js';
 import type { Activity } from '../telemetry/activity.js';
 import { endCallSpan, startCallSpan } from '../telemetry/spans.js';
@@ -47,7 +47,6 @@ export class Egress {
   /** Null without a proxy. */
   readonly #tunnel: TunnelAgent | null;
   readonly #closing = new AbortController();
-  #clockSkewMs: number | null = null;
 
   /** @param proxyCa PEM of the roots for an https proxy; null for the runtime's own */
   constructor(
@@ -84,7 +83,7 @@ export class Egress {
 
   /** How far our wall clock was behind the bank's at its latest answer, ms; negative if ahead; null before one with a Date. */
   get clockSkewMs(): number | null {
-    return this.#clockSkewMs;
+    return this.#client.clockSkewMs;
   }
 
   /** Closes idle connections now, and the others as soon as their call is done. */
@@ -121,7 +120,6 @@ export class Egress {
     const deadline = AbortSignal.timeout(this.settings.BANK_REQUEST_TIMEOUT_MS);
     try {
       const answer = await this.#getOverLiveSocket(request, AbortSignal.any([deadline, givenUp]));
-      this.#clockSkewMs = answer.clockSkewMs ?? this.#clockSkewMs;
       this.#report(call, answer.status, this.#codeOf(answer, request));
       return answer;
     } catch (error) {
@@ -177,7 +175,7 @@ export class Egress {
     if (span) endCallSpan(span, outcome);
     const fields = { target, host, path, ...query, refreshId: headers['X-Request-Id'], ms: Math.round(ms), ...outcome };
     this.parts.logger.debug({ event: 'bank.call', ...fields }, 'call to the bank');
-    if (failure !== null && !isProblemCode(failure)) return;
+    if (failure === 'given-up' || failure === 'not-sent') return;
     const server = { serverAddress: hostname, serverPort: Number(port || 443) };
     this.parts.activity.emit('bankCallEnded', { target, ...server, status, ms, code: failure });
   }

@@ -10,16 +10,6 @@ export class TooLateToSend extends Error {}
 /** The response has, or declares, more bytes than BANK_MAX_RESPONSE_BYTES. */
 export class AnswerTooLarge extends Error {}
 
-/** How far a call got. */
-interface Progress {
-  /** The status, if the status line had arrived; else null. */
-  readonly status?: number | null;
-  /** True if the connection had served a call before. */
-  readonly reusedSocket?: boolean | undefined;
-  /** How far its connection had come; null for a call that had none. */
-  readonly stage?: Stage | null;
-}
-
 /**
  * A call that failed below HTTP, and how far it got. Must not leave egress: its cause may be an AxiosError, which contains
  * secrets.
@@ -27,15 +17,16 @@ interface Progress {
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
 
-  readonly status: number | null;
-  readonly reusedSocket: boolean;
-  readonly stage: Stage | null;
-
-  constructor(cause: unknown, { status = null, reusedSocket = false, stage = null }: Progress = {}) {
+  constructor(
+    cause: unknown,
+    /** The status, if the status line had arrived; else null. */
+    readonly status: number | null,
+    /** True if the connection had served a call before. */
+    readonly reusedSocket: boolean,
+    /** How far its connection had come; null for a call that had none. */
+    readonly stage: Stage | null,
+  ) {
     super('the call failed', { cause });
-    this.status = status;
-    this.reusedSocket = reusedSocket;
-    this.stage = stage;
   }
 
   /**

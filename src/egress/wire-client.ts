@@ -33,8 +33,6 @@ export interface WireAnswer {
   readonly status: number;
   /** The Retry-After header as sent. */
   readonly retryAfter: string | null;
-  /** How far our wall clock was behind the bank's when the header arrived, ms; null without a Date. */
-  readonly clockSkewMs?: number | null;
   readonly body: Buffer;
 }
 
@@ -44,15 +42,14 @@ export interface WireAnswer {
  */
 export class WireClient {
   readonly #axios: AxiosInstance;
-  readonly #maxBytes: number;
   /** Expiry of each server's certificate, as seen on its last new connection, ms since 1970. */
   readonly #serversEnd = new Map<string, number>();
+  #clockSkewMs: number | null = null;
 
   constructor(
-    maxResponseBytes: number,
+    private readonly maxBytes: number,
     private readonly clock: Clock,
   ) {
-    this.#maxBytes = maxResponseBytes;
     this.#axios = axios.create({
       adapter: 'http',
       // the agent decides the route; axios would otherwise read HTTPS_PROXY by itself
@@ -73,18 +70,22 @@ export class WireClient {
     return ends.length > 0 ? Math.min(...ends) : null;
   }
 
+  /** How far our wall clock was behind the bank's at its latest answer, ms; negative if ahead; null before one with a Date. */
+  get clockSkewMs(): number | null {
+    return this.#clockSkewMs;
+  }
+
   /** Returns any status. @throws CallFailed */
   async get(request: WireRequest, agent: Agent, signal: AbortSignal): Promise<WireAnswer> {
     let outgoing: ClientRequest | undefined;
     let incoming: IncomingMessage | undefined;
     let lost: Error | undefined;
-    let clockSkewMs: number | null = null;
     const open = (options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest => {
       const opened = openRequest({ ...options, callSignal: signal } as CallOptions, (response) => {
         incoming = response;
-        clockSkewMs = toClockSkewMs(response.headers.date, this.clock.now().wall);
+        this.#clockSkewMs = toClockSkewMs(response.headers.date, this.clock.now().wall) ?? this.#clockSkewMs;
         if (!opened.reusedSocket) this.#noteServer(response.socket as TLSSocket);
-        if (Number(response.headers['content-length']) > this.#maxBytes) opened.destroy(new AnswerTooLarge());
+        if (Number(response.headers['content-length']) > this.maxBytes) opened.destroy(new AnswerTooLarge());
         else onResponse(response);
       });
       // the reason; the stream of the answer only knows that it was aborted
@@ -107,11 +108,11 @@ export class WireClient {
         signal,
       });
       const { 'retry-after': retryAfter = null, 'content-encoding': encoding = '' } = incoming?.headers ?? {};
-      return { status, retryAfter, clockSkewMs, body: await readBody(data, encoding, this.#maxBytes) };
+      return { status, retryAfter, body: await readBody(data, encoding, this.maxBytes) };
     } catch (error) {
       const status = incoming?.statusCode ?? null;
-      const { reusedSocket, socket } = outgoing ?? {};
-      throw new CallFailed(status === null ? error : (lost ?? error), { status, reusedSocket, stage: stageOf(socket) });
+      const { reusedSocket = false, socket } = outgoing ?? {};
+      throw new CallFailed(status === null ? error : (lost ?? error), status, reusedSocket, stageOf(socket));
     }
   }
 

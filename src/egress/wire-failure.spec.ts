@@ -8,9 +8,9 @@ const CONTEXT = { target: 'the account list', timedOut: false, settings: SETTING
 
 type Change = Partial<FailureContext & CallFailed>;
 const failure = (thrown: unknown, { status = null, reusedSocket = false, stage = null, ...change }: Change = {}) =>
-  toWireError(new CallFailed(thrown, { status, reusedSocket, stage }), { ...CONTEXT, ...change });
+  toWireError(new CallFailed(thrown, status, reusedSocket, stage), { ...CONTEXT, ...change });
 const withCode = (code: string, rest: object = {}) => Object.assign(new Error(`hunter2 ${code}`), { code, ...rest });
-/** As axios wraps what happened: with its own code, and all of the call hanging on it. */
+/** A failure as axios wraps it: with its own code, and the whole call attached. */
 const wrapped = (cause: Error, code = 'ERR_NETWORK') =>
   Object.assign(new Error('hunter2', { cause }), { code, config: { headers: { Authorization: 'hunter2' } } });
 const alert = (number: number) =>
@@ -18,18 +18,18 @@ const alert = (number: number) =>
 
 describe('a TLS alert', () => {
   it.each([40, 42, 43, 44, 45, 46, 47, 48, 116])(
-    '%i is a refusal, on a kept connection and after the deadline too',
+    '%i is a rejected certificate, also on a kept connection and after the deadline',
     (number) => {
       expect(failure(alert(number), { reusedSocket: true, timedOut: true }).code).toBe('certificate-rejected');
     },
   );
 
-  it.each([10, 20, 50, 70, 71, 80, 112])('%i is none', (number) => {
+  it.each([10, 20, 50, 70, 71, 80, 112])('%i is not a rejected certificate', (number) => {
     expect(failure(alert(number), { stage: 'TLS' }).code).toBe('bank-unreachable');
   });
 });
 
-it('a host name keeps its letters at the start of a sentence', () => {
+it('a host name at the start of a sentence keeps its lower case', () => {
   const { detail } = failure(withCode('EPIPE'), { stage: 'open', target: 'api.bank.example:443' });
   expect(detail).toMatch(/^api\.bank\.example:443 closed/);
 });
@@ -91,7 +91,7 @@ describe('a failed call', () => {
     ],
     ['a text', 'hunter2', {}, 'bank-unreachable', /failed/],
     ['nothing', undefined, {}, 'bank-unreachable', /failed/],
-  ])('%s: has its code and reason, and nothing from its cause', (_name, thrown, change, code, detail) => {
+  ])('%s: has its code and reason, and no text of its cause', (_name, thrown, change, code, detail) => {
     const reported = failure(thrown, change);
     expect(reported).toMatchObject({ code, detail: expect.stringMatching(detail) });
     expect(reported.detail).toMatch(/the account list/i);
@@ -99,12 +99,12 @@ describe('a failed call', () => {
     expect(reported.cause).toBeUndefined();
   });
 
-  it('is what the agent made of it, however deep', () => {
+  it('is the GatewayError of the agent, however deep it is nested', () => {
     const unconnected = new GatewayError('proxy-refused', 'said no');
     expect(failure(wrapped(wrapped(unconnected)), { timedOut: true })).toBe(unconnected);
   });
 
-  it('may have a cycle of causes', () => {
+  it('may have cyclic causes', () => {
     const first = withCode('ECONNREFUSED');
     first.cause = wrapped(first);
     expect(failure(first).code).toBe('bank-unreachable');

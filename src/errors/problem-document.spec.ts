@@ -4,12 +4,12 @@ import { problemSchema, toProblemDocument, toProblemHeaders } from './problem-do
 import { PROBLEM_CODES, PROBLEMS } from './problem-table.js';
 
 describe('a problem document', () => {
-  it.each(PROBLEM_CODES)('for %s is as its schema describes it', (code) => {
+  it.each(PROBLEM_CODES)('for %s matches its schema', (code) => {
     const document = toProblemDocument(new GatewayError(code, 'x'), '/', 'r');
     expect(problemSchema.strict().parse(document)).toEqual(document);
   });
 
-  it('has what the error and its entry in the table have, and nothing of its cause', () => {
+  it('has the properties of the error and its table entry, and nothing of the cause', () => {
     const options = {
       cause: new Error('hunter2'),
       owner: 'bank',
@@ -31,7 +31,7 @@ describe('a problem document', () => {
 });
 
 describe('the headers of a problem', () => {
-  it('are its type, no caching, and those of the error', () => {
+  it('are the media type, no-store, and those of the error', () => {
     const headers = { allow: 'GET' };
     expect(toProblemHeaders(new GatewayError('method-not-allowed', 'x', { headers }))).toEqual({
       'content-type': 'application/problem+json; charset=utf-8',
@@ -40,7 +40,7 @@ describe('the headers of a problem', () => {
     });
   });
 
-  it.each(PROBLEM_CODES)('for %s have Retry-After on a 503, and where a back-off is behind it', (code) => {
+  it.each(PROBLEM_CODES)('for %s have Retry-After on a 503, and during a back-off', (code) => {
     const retryAfter = (retryAfterMs?: number) =>
       toProblemHeaders(new GatewayError(code, 'x', { retryAfterMs }))['retry-after'];
     expect([retryAfter(), retryAfter(7000)]).toEqual([PROBLEMS[code].status === 503 ? '30' : undefined, '7']);
@@ -60,7 +60,7 @@ describe('the headers of a problem', () => {
 });
 
 describe('a GatewayError', () => {
-  it('that waits is the same but for the time', () => {
+  it('with waiting() differs only in the time', () => {
     const options = { cause: new Error('c'), status: 599, owner: 'bank', headers: { a: 'b' }, errors: [] } as const;
     const waiting = new GatewayError('bank-unreachable', 'd', options).waiting(5);
     expect(waiting).toMatchObject({ ...options, code: 'bank-unreachable', detail: 'd', retryAfterMs: 5 });

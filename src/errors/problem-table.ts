@@ -11,20 +11,20 @@ interface Problem {
   readonly remedy: string;
 }
 
-/** Every error of this service: the source of /problems, the OpenAPI document and docs/errors.md. */
+/** Every error of the gateway: the source of /problems, the OpenAPI document and docs/errors.md. */
 export const PROBLEMS = {
   'invalid-request': {
     status: 400,
     owner: 'caller',
     title: 'A parameter is wrong',
-    when: 'A query parameter is unknown, repeated or has a value that is not allowed. `errors` names each.',
+    when: 'A query parameter is unknown, repeated or has a wrong value. `errors` names each.',
     remedy: 'Correct the parameters that `errors` names. /docs lists the allowed values.',
   },
   'malformed-request': {
     status: 400,
     owner: 'caller',
     title: 'The request is not valid HTTP',
-    when: 'The request could not be parsed, has two Host headers, or has an absolute URL as its target.',
+    when: 'The request cannot be parsed, has two Host headers, or an absolute URL as its target.',
     remedy: 'Send a plain HTTP/1.1 request with one Host header and a path.',
   },
   'request-timeout': {
@@ -32,13 +32,13 @@ export const PROBLEMS = {
     owner: 'caller',
     title: 'The request arrived too slowly',
     when: 'The headers or the body of the request did not arrive in time.',
-    remedy: 'Retry. If it happens again, look for a client or a network that stalls.',
+    remedy: 'Retry. If it persists, look for a client or a network that stalls.',
   },
   'request-too-large': {
     status: 413,
     owner: 'caller',
     title: 'The request is too large',
-    when: 'The body (413), the URL (414) or the header (431) is larger than this service accepts.',
+    when: 'The body (413), the URL (414) or the header (431) is too large.',
     remedy: 'Send a shorter request. This API takes no bodies and needs no cookies.',
   },
   'client-not-allowed': {
@@ -53,7 +53,7 @@ export const PROBLEMS = {
     owner: 'caller',
     title: 'No such route',
     when: 'No route has this path.',
-    remedy: 'Correct the path. /docs lists every route.',
+    remedy: 'Correct the path. /docs lists the routes.',
   },
   'account-not-found': {
     status: 404,
@@ -87,17 +87,17 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected the user name or password',
-    when: 'The token endpoint answered 400 or 401. Some banks give the same answer to an address that is not on their allowlist.',
+    when: 'The token endpoint returned 400 or 401. Some banks do so for an address that is not on their allowlist, too.',
     remedy:
-      'Check BANK_USERNAME and BANK_PASSWORD. If they are right, ask the bank whether the M2M user is active and whether our address is on its allowlist.',
+      'Check BANK_USERNAME and BANK_PASSWORD. If they are right, ask the bank whether the M2M user is active and our address is on its allowlist.',
   },
   'certificate-rejected': {
     status: 502,
     owner: 'operator',
     title: 'The bank rejected our client certificate',
-    when: 'The bank ended the TLS connection because of our certificate, answered with a page that says so, or closed two connections in a row after the handshake, before any answer.',
+    when: 'The bank ended the TLS connection because of our certificate, sent a page that says so, or closed two connections in a row after the handshake.',
     remedy:
-      'Ask the bank whether it expects the certificate with the thumbprint that /health shows, and whether our address is on its allowlist. Check that the file contains the intermediate certificates.',
+      'Ask the bank whether it expects the certificate with the thumbprint that /health shows, and whether our address is on its allowlist. Check that the file has the intermediate certificates.',
   },
   'certificate-unusable': {
     status: 503,
@@ -110,29 +110,30 @@ export const PROBLEMS = {
     status: 502,
     owner: 'operator',
     title: 'The bank does not allow our address',
-    when: "The token endpoint answered 403. The public address of this service is probably not on the bank's allowlist.",
-    remedy: 'Ask the bank to add the public address of this service, or of its egress proxy, to the allowlist.',
+    when: "The token endpoint returned 403. Our public address is probably not on the bank's allowlist.",
+    remedy:
+      'Ask the bank to add our public address, or that of the egress proxy, to the allowlist. If it is on the list, set BANK_TLS_MAX_VERSION=1.2.',
   },
   'access-not-granted': {
     status: 502,
     owner: 'bank',
     title: 'The bank has granted no accounts',
-    when: 'The account list answered 404. The M2M user has no accounts, or the path in BANK_BASE_URL is wrong.',
+    when: 'The account list returned 404. The M2M user has no accounts, or the path in BANK_BASE_URL is wrong.',
     remedy: 'Ask the bank to grant the M2M user access to the accounts.',
   },
   'bank-untrusted': {
     status: 502,
     owner: 'operator',
     title: "The bank's server is not trusted",
-    when: "The server's certificate has expired, is for another name, or is not signed by a trusted root; or the server has no TLS version or cipher in common with the gateway.",
+    when: "The server's certificate has expired, has another name or no trusted CA; or there is no TLS version or cipher in common.",
     remedy:
-      'Check BANK_BASE_URL and BANK_AUTH_URL, and the clock of this machine. If the bank uses a private root, BANK_CA_FILE must contain it. Look for a proxy that intercepts TLS. If the certificate has expired, or there is no common TLS version, ask the bank.',
+      'Check BANK_BASE_URL, BANK_AUTH_URL and the clock of this machine. BANK_CA_FILE must have a private CA of the bank. Look for a proxy that intercepts TLS. If the certificate has expired, or there is no common TLS version, ask the bank.',
   },
   'bank-refused': {
     status: 502,
     owner: 'operator',
-    title: 'The bank refused the request',
-    when: 'The bank answered with an unexpected 4xx status or a redirect.',
+    title: 'The bank rejected the request',
+    when: 'The bank returned an unexpected 4xx status or a redirect.',
     remedy:
       'Check BANK_BASE_URL and BANK_AUTH_URL, and whether our address is on the allowlist. Then ask the bank, with the time and the status in `detail`.',
   },
@@ -142,47 +143,47 @@ export const PROBLEMS = {
     title: "The bank's response cannot be used",
     when: 'The response is not JSON, is cut off, is too large, or lacks a required value. `detail` names the place.',
     remedy:
-      'The gateway retries. If the error persists, report the time and the place in `detail` to the bank, and check that BANK_BASE_URL is the address of the account service.',
+      'The gateway retries. If it persists, check that BANK_BASE_URL is the address of the account service, and report the time and the place in `detail` to the bank.',
   },
   'bank-unreachable': {
     status: 503,
     owner: 'network',
     title: 'The bank cannot be reached',
-    when: 'There was no TCP connection in time, it was refused or reset, the name was not found, or there is no route. `detail` says whether DNS, TCP or TLS failed.',
+    when: 'No TCP connection in time, a refused or reset one, an unknown name, or no route. `detail` says whether DNS, TCP or TLS failed.',
     remedy:
-      'The gateway retries. If the error persists, ask the network team about DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL. `node dist/main.js doctor` prints the text for the ticket.',
+      'The gateway retries. If it persists, ask the network team about DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL. `node dist/main.js doctor` prints the text for the ticket.',
   },
   'bank-error': {
     status: 503,
     owner: 'bank',
     title: 'The bank returned a server error',
-    when: 'The bank answered with a 5xx status.',
+    when: 'The bank returned a 5xx status.',
     remedy:
-      'The gateway retries. If the error lasts more than a few minutes, ask the bank about the state of its service, with the time and the status code.',
+      'The gateway retries. If it lasts more than a few minutes, ask the bank about the state of its service, with the time and the status.',
   },
   'bank-rate-limited': {
     status: 503,
     owner: 'bank',
     title: 'The bank limits our request rate',
-    when: 'The bank answered 429.',
+    when: 'The bank returned 429.',
     remedy:
-      'The gateway waits as long as the bank asks, at most 300 seconds. If it happens often, raise SNAPSHOT_FRESH_MS, and look for other programs that use the same M2M user.',
+      'The gateway waits as long as the bank asks. If it happens often, raise SNAPSHOT_FRESH_MS, and look for other programs that use the same M2M user.',
   },
   'bank-timeout': {
     status: 504,
     owner: 'bank',
     title: 'The bank did not answer in time',
-    when: 'The connection was there, but the TLS handshake or a complete response did not arrive within the deadlines.',
+    when: 'Connected, but there was no TLS handshake or no complete response within the deadlines.',
     remedy:
-      'The gateway retries. If the error lasts more than a few minutes, ask the bank about the state of its service, with the time and the text in `detail`.',
+      'The gateway retries. If it lasts more than a few minutes, ask the bank about the state of its service, with the time and the text in `detail`.',
   },
   'proxy-refused': {
     status: 502,
     owner: 'network',
-    title: 'The egress proxy refused the tunnel',
-    when: 'The egress proxy answered CONNECT, but did not open a tunnel. `detail` has its status. A 407 is for the operator.',
+    title: 'The egress proxy rejected the tunnel',
+    when: 'The egress proxy opened no tunnel. `detail` has its status. A 407 is for the operator.',
     remedy:
-      'For a 407, correct user and password in EGRESS_PROXY_URL. For any other status, ask the network team to let the proxy allow CONNECT to the host and port of the bank.',
+      'For a 407, correct user and password in EGRESS_PROXY_URL (percent-encoded). For any other status, ask the network team to allow CONNECT to the host and port of the bank.',
   },
   'proxy-unavailable': {
     status: 503,
@@ -205,7 +206,7 @@ export const PROBLEMS = {
     title: 'Too many requests are waiting',
     when: 'More requests wait than MAX_REQUESTS_WAITING allows, or too many downloads run at once.',
     remedy:
-      'Find out why the bank is slow, or which client calls too often: see `accounts_gateway_client_requests_total` in /metrics.',
+      'Find out why the bank is slow, or which client calls too often: `accounts_gateway_client_requests_total` in /metrics.',
   },
   stopping: {
     status: 503,
@@ -227,7 +228,7 @@ export const PROBLEMS = {
     title: 'A certificate expires soon',
     when: 'The client certificate, or the certificate of this API, expires in less than 30 days.',
     remedy:
-      'Renew it now: order a new client certificate from the bank, or a new listener certificate from your CA, and install it. The gateway loads it within 5 seconds.',
+      'Order a new client certificate from the bank, or a new listener certificate from your CA, and install it. The gateway loads it within 5 seconds.',
   },
   'bank-slow': {
     status: null,
@@ -247,7 +248,7 @@ export const PROBLEMS = {
     status: null,
     owner: 'operator',
     title: 'The clock of this machine is wrong',
-    when: "The bank's clock, as its answers show it, and the clock of this machine differ by more than 30 seconds.",
+    when: 'The clocks of the bank (`Date` header) and of this machine differ by more than 30 seconds.',
     remedy: 'Check the time synchronization (NTP) of this machine.',
   },
   'snapshot-not-stored': {
@@ -256,7 +257,7 @@ export const PROBLEMS = {
     title: 'The snapshot cannot be written to its file',
     when: 'SNAPSHOT_FILE cannot be written. Apps get current data, but after a restart the first calls wait for the bank.',
     remedy:
-      "Check that the directory of SNAPSHOT_FILE exists, that the gateway's user may write to it, and that its disk has space.",
+      "Check that the directory of SNAPSHOT_FILE exists, that the gateway's user may write to it, and that the disk has space.",
   },
   'sharing-unavailable': {
     status: null,
@@ -264,7 +265,7 @@ export const PROBLEMS = {
     title: 'Redis cannot be used',
     when: 'Redis is unreachable, slow, full, read-only, or denies access. This instance refreshes on its own.',
     remedy:
-      'Check the Redis of REDIS_URL: that it runs, can be reached, has free memory, and allows this user to write. The gateway uses it again without a restart.',
+      'Check that the Redis of REDIS_URL runs, can be reached, has free memory, and allows this user to write. The gateway uses it again without a restart.',
   },
 } as const satisfies Record<string, Problem>;
 
@@ -278,12 +279,4 @@ export type ProblemCode = {
 
 export const ALL_CODES = Object.keys(PROBLEMS) as AnyCode[];
 
-export const PROBLEM_CODES = ALL_CODES.filter(isProblemCode);
-
-export function isKnownCode(text: string): text is AnyCode {
-  return Object.hasOwn(PROBLEMS, text);
-}
-
-export function isProblemCode(text: string): text is ProblemCode {
-  return isKnownCode(text) && PROBLEMS[text].status !== null;
-}
+export const PROBLEM_CODES = ALL_CODES.filter((code): code is ProblemCode => PROBLEMS[code].status !== null);

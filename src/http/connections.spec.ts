@@ -5,7 +5,7 @@ import { GET, serveConnections, SMALLER } from '../../test/support/connections-s
 import { until } from '../../test/support/until.js';
 
 describe('a connection', () => {
-  it('with too many unanswered requests is closed, and what follows is not begun', async () => {
+  it('is closed with too many unanswered requests, and later ones are not started', async () => {
     const { begun, left, dial, reasons } = await serveConnections(() => undefined);
     await once(dial(GET.repeat(1000)), 'close');
     await until(() => left.length === 3);
@@ -13,7 +13,7 @@ describe('a connection', () => {
     expect(reasons()).toEqual(['closing a connection: it has more than 3 unanswered requests']);
   });
 
-  it('the negative case: the same requests one after the other, or as many as are allowed, are answered', async () => {
+  it('the negative case: serves the same requests one after the other, or as many as are allowed', async () => {
     const waiting: ServerResponse[] = [];
     const { begun, dial, open } = await serveConnections((_request, response) => waiting.push(response));
     const socket = dial('').resume();
@@ -26,7 +26,7 @@ describe('a connection', () => {
     expect(open.size).toBe(1);
   });
 
-  it('that is idle holds no response, request or body', async () => {
+  it('keeps no response, request or body while idle', async () => {
     const { connections, dial, begun } = await serveConnections((_request, response) => response.end('x'));
     dial(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab`).resume();
     await until(() => begun.length === 1);
@@ -38,7 +38,7 @@ describe('a connection', () => {
 });
 
 describe('the end of all connections', () => {
-  it('closes idle ones and those that never sent a byte, and waits for a response until the grace is over', async () => {
+  it('closes idle and silent ones, and waits for responses until the grace period is over', async () => {
     const { connections, server, begun, dial, open } = await serveConnections((request, response) => {
       if (request.url === '/now') response.end();
     });
@@ -52,7 +52,7 @@ describe('the end of all connections', () => {
     await once(waiting.resume(), 'close');
   });
 
-  it('sends a response in full that is complete, and waits for its reader', async () => {
+  it('sends a completed response in full, and waits for its reader', async () => {
     const { connections, server, dial, begun } = await serveConnections((_request, response) => response.end(SMALLER));
     const socket = dial(GET).pause();
     const closed = once(socket, 'close');

@@ -22,7 +22,7 @@ interface Connection<E> {
 
 const NOTHING = Buffer.alloc(0);
 
-/** The connections of callers: how many requests each may have open (docs/api.md#limits), and how they end. */
+/** The connections of callers: how many requests each may have open (docs/bounds.md#callers), and how they end. */
 export class Connections<E extends Exchange> {
   readonly #logger: Logger;
   readonly #limits: HttpLimits;

@@ -18,7 +18,7 @@ const OTHERS = [
   `${TREASURY}, https://other.example`,
 ];
 
-/** The answer of a server with these plugins alone. */
+/** The response of a server with only these plugins. */
 async function ask(method: 'GET' | 'OPTIONS', headers: Record<string, string>, origins: readonly string[] = ORIGINS) {
   const app = fastify();
   app.setErrorHandler((error, _request, reply) =>
@@ -32,8 +32,8 @@ async function ask(method: 'GET' | 'OPTIONS', headers: Record<string, string>, o
   return { status: statusCode, body, added: Object.fromEntries(added) };
 }
 
-describe('an answer to a call', () => {
-  it('from a listed origin is for it alone, with our own headers exposed', async () => {
+describe('the response to a call', () => {
+  it('allows a listed origin only, and exposes our headers', async () => {
     const { status, added } = await ask('GET', { origin: TREASURY });
     const { 'access-control-expose-headers': exposed, ...others } = added;
     expect([status, others]).toEqual([200, { 'access-control-allow-origin': TREASURY }]);
@@ -79,20 +79,20 @@ describe('origins of this machine', () => {
     'null',
     '',
     undefined,
-  ])('do not hold %s', (origin) => expect(isLocal(origin)).toBe(false));
+  ])('do not include %s', (origin) => expect(isLocal(origin)).toBe(false));
 });
 
 describe('a preflight', () => {
   const METHOD = { 'access-control-request-method': 'GET' };
 
-  it('is an OPTIONS that names origin and method', async () => {
+  it('is an OPTIONS with origin and method', async () => {
     expect((await ask('OPTIONS', { origin: TREASURY, ...METHOD })).status).toBe(204);
     expect((await ask('OPTIONS', { origin: TREASURY })).status).toBe(404);
     expect((await ask('OPTIONS', METHOD)).status).toBe(404);
     expect((await ask('GET', { origin: TREASURY, ...METHOD })).body).toBe('read');
   });
 
-  it('from a listed origin lists what it may send', async () => {
+  it('lists the allowed methods and headers for a listed origin', async () => {
     expect((await ask('OPTIONS', { origin: TREASURY, ...METHOD })).added).toMatchObject({
       'access-control-allow-origin': TREASURY,
       'access-control-allow-methods': 'GET, HEAD',
@@ -101,7 +101,7 @@ describe('a preflight', () => {
     });
   });
 
-  it.each(OTHERS)('from %j is refused', async (origin) => {
+  it.each(OTHERS)('from %j is rejected', async (origin) => {
     expect(await ask('OPTIONS', { origin, ...METHOD })).toEqual({ status: 403, body: 'client-not-allowed', added: {} });
   });
 });

@@ -5,7 +5,7 @@ import type { ListenerCertificate } from './listener-certificate.js';
 
 export const MAX_HEADER_BYTES = 16_384;
 
-/** The server of the internal API with its limits (docs/api.md#limits); HTTPS where there is a certificate. */
+/** The server of the internal API with its limits (docs/bounds.md#callers); HTTPS where there is a certificate. */
 export function createServer(
   certificate: ListenerCertificate | null,
   limits: HttpLimits,

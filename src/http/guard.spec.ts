@@ -17,11 +17,11 @@ interface Call {
   readonly url?: string;
   readonly method?: string;
   readonly httpVersionMajor?: number;
-  /** Whether the address of the connection is an allowed one. */
+  /** Whether the address of the connection is allowed. */
   readonly allowed?: boolean;
-  /** The address that the connection was accepted on. */
+  /** The local address of the connection. */
   readonly localAddress?: string;
-  /** As they came on the wire: name, value, name, value. */
+  /** As received: name, value, name, value. */
   readonly headers?: readonly string[];
 }
 
@@ -43,7 +43,7 @@ const codeOf = async (call: Call) => (await refusalOf(() => pass(call))).code;
 
 describe('the name in Host', () => {
   it.each(['localhost', 'LocalHost', 'localhost:3000', '127.0.0.1:80', '[::1]', '[::1]:3000', 'Accounts.Internal:443'])(
-    '%s is our own',
+    '%s is allowed',
     (host) => {
       expect(() => pass({ headers: ['Host', host] })).not.toThrow();
     },
@@ -59,17 +59,17 @@ describe('the name in Host', () => {
     'localhost.',
     '127.1',
     '',
-  ])('%j is not', async (host) => {
+  ])('%j is rejected', async (host) => {
     expect(await codeOf({ headers: ['Host', host] })).toBe('host-not-allowed');
   });
 
-  it('is never taken from a forwarding header', async () => {
+  it('is never read from a forwarding header', async () => {
     const headers = ['Host', 'evil.example', 'X-Forwarded-Host', 'localhost', 'Forwarded', 'host=localhost'];
     expect(await codeOf({ headers })).toBe('host-not-allowed');
   });
 });
 
-describe('the address that the connection was accepted on, as Host', () => {
+describe('the local address of the connection as Host', () => {
   it.each([
     ['10.1.2.3:3000', '10.1.2.3'],
     ['10.1.2.3', '::ffff:10.1.2.3'],
@@ -88,13 +88,13 @@ describe('the address that the connection was accepted on, as Host', () => {
     ['[fd00::2]', 'fd00::1'],
     ['[]', ''],
     ['undefined', undefined],
-  ])('the negative case: %s on %s is not', async (host, localAddress) => {
+  ])('the negative case: %s on %s is rejected', async (host, localAddress) => {
     expect(await codeOf({ headers: ['Host', host], ...(localAddress !== undefined && { localAddress }) })).toBe(
       'host-not-allowed',
     );
   });
 
-  it('is not accepted on another connection afterwards', async () => {
+  it('is not accepted on a later connection to another address', async () => {
     pass({ headers: ['Host', '10.1.2.3'], localAddress: '10.1.2.3' });
     expect(await codeOf({ headers: ['Host', '10.1.2.3'], localAddress: '10.9.9.9' })).toBe('host-not-allowed');
   });
@@ -124,13 +124,13 @@ describe('a call that a page of another site made', () => {
   ];
 
   it.each([[undefined], ['https://evil.example'], ['null'], ['http://treasury.example']])(
-    'from %s is refused',
+    'from %s is rejected',
     async (origin) => {
       expect(await codeOf({ headers: from('cross-site', origin) })).toBe('client-not-allowed');
     },
   );
 
-  it.each(['/%61pi/v1/accounts', '/api', '/%zz'])('to %s is refused as one to the API', async (path) => {
+  it.each(['/%61pi/v1/accounts', '/api', '/%zz'])('to %s is rejected like a call to the API', async (path) => {
     expect(await codeOf({ path, headers: from('cross-site') })).toBe('client-not-allowed');
   });
 
@@ -150,7 +150,7 @@ describe('a call that a page of another site made', () => {
     destination,
   ];
 
-  it('that is a navigation, such as a link to a CSV, is served', () => {
+  it('is served if it is a navigation, such as a link to a CSV', () => {
     expect(() => pass({ headers: navigation('navigate', 'document') })).not.toThrow();
   });
 
@@ -160,7 +160,7 @@ describe('a call that a page of another site made', () => {
     ['no-cors', 'image'],
     ['cors', 'empty'],
     ['navigate', 'document, iframe'],
-  ])('that is none (%s, %s) is refused', async (mode, destination) => {
+  ])('is rejected if it is not a navigation (%s, %s)', async (mode, destination) => {
     expect(await codeOf({ headers: navigation(mode, destination) })).toBe('client-not-allowed');
   });
 });

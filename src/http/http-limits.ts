@@ -1,4 +1,4 @@
-/** The limits of docs/api.md#limits that are no settings. They are options of what is built, so that no test waits for them. */
+/** The limits of docs/bounds.md#callers that are no settings. They are options of what is built, so that no test waits for them. */
 export const HTTP_LIMITS = {
   /** The longest that the header of a request, and a TLS handshake, may take. */
   headersTimeoutMs: 10_000,

@@ -5,7 +5,7 @@ import { until } from '../../test/support/until.js';
 const MB = 1024 * 1024;
 
 describe('a client', () => {
-  it('that takes no byte of a response is disconnected', async () => {
+  it('is disconnected if it takes no byte of a response', async () => {
     const { dial, open, reasons } = await serveConnections((_request, response) => response.end(SMALLER));
     dial(GET).pause();
     await until(() => open.size === 1);
@@ -13,7 +13,7 @@ describe('a client', () => {
     expect(reasons()).toEqual(['closing a connection: the client reads no bytes of a response']);
   });
 
-  it('that takes it slowly gets all of it, and so does one whose answer takes long', async () => {
+  it('gets everything if it reads slowly, or if its response takes long', async () => {
     const { dial, open } = await serveConnections((request, response) => {
       setTimeout(() => response.end(SMALLER), request.url === '/' ? 0 : 1000);
     });
@@ -30,12 +30,12 @@ describe('a client', () => {
     expect(open.size).toBe(2);
   });
 
-  it('that has asked for nothing yet, or for nothing more, is not a slow one', async () => {
+  it('is not slow before its first request or after its last', async () => {
     const { dial, begun, open } = await serveConnections((_request, response) => response.end());
     const kept = dial(GET).resume();
     dial('');
     await until(() => open.size === 2);
-    // longer than the looks after which a slow reader is gone
+    // longer than it takes to disconnect a slow reader
     const late = Promise.withResolvers<void>();
     setTimeout(late.resolve, 1500);
     await late.promise;
@@ -44,7 +44,7 @@ describe('a client', () => {
     expect(open.size).toBe(2);
   });
 
-  it('for whom the most bytes wait is disconnected when too many wait in total', async () => {
+  it('is disconnected if the most bytes wait for it and too many wait in total', async () => {
     const { dial, open, reasons } = await serveConnections(
       (request, response) => response.end(request.url === '/' ? LARGE : SMALLER),
       { waitingBytes: 8 * MB },

@@ -9,7 +9,7 @@ interface Stall {
   readonly at: number;
 }
 
-/** Disconnects clients that take no byte of their response, and those for whom most of too many bytes wait (docs/api.md#limits). */
+/** Disconnects clients that take no byte of their response, and those for whom most of too many bytes wait (docs/bounds.md#callers). */
 export class SlowReaders {
   readonly #connections: Connections<Exchange>;
   readonly #limits: HttpLimits;

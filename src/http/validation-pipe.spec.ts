@@ -8,21 +8,21 @@ const schema = z.strictObject({
   nested: z.object({ part: z.string('must be a text') }).optional(),
 });
 
-/** The problem for parameters that the schema refuses. */
+/** The problem for parameters that the schema rejects. */
 function problemOf(query: object) {
   const { issues } = schema['~standard'].validate(query) as { issues?: Parameters<typeof toInvalidRequest>[0] };
   if (!issues) throw new Error('nothing was refused');
   return toInvalidRequest(issues);
 }
 
-describe('parameters that are refused', () => {
-  it('are named with what is wrong', () => {
+describe('parameters that are rejected', () => {
+  it('are named with the reason', () => {
     const error = problemOf({ size: 'x' });
     expect([error.code, error.status, error.detail]).toEqual(['invalid-request', 400, 'size must be a whole number.']);
     expect(error.errors).toEqual([{ name: 'size', reason: 'must be a whole number' }]);
   });
 
-  it('are named all at once, the unknown ones each by itself', () => {
+  it('are all named, each unknown one separately', () => {
     expect(problemOf({ size: 'x', colour: '1', 'a[]': '2' }).errors).toEqual([
       { name: 'size', reason: 'must be a whole number' },
       { name: 'colour', reason: 'is not a parameter of this route (see /docs)' },
@@ -34,7 +34,7 @@ describe('parameters that are refused', () => {
     expect(problemOf({ nested: { part: 1 } }).errors?.[0]?.name).toBe('nested.part');
   });
 
-  it('are cut when their name is long', () => {
+  it('are cut off when their name is long', () => {
     const name = problemOf({ ['x'.repeat(5000)]: '1' }).errors?.[0]?.name;
     expect(name).toBe(`${'x'.repeat(60)}…`);
   });
@@ -57,7 +57,7 @@ describe('a query that was validated', () => {
   const pipe = new ValidationPipe();
   const frozen = Object.freeze({ size: '1' });
 
-  it('is validated once, by its object and the schema, and its result is frozen', () => {
+  it('is validated once per object and schema, and its result is frozen', () => {
     const [one, other] = [counted(), counted()];
     const first = pipe.transform(frozen, { type: 'query', schema: one.sized });
     expect(pipe.transform(frozen, { type: 'query', schema: one.sized })).toBe(first);
@@ -75,7 +75,7 @@ describe('a query that was validated', () => {
     expect(times()).toBe(3);
   });
 
-  it('the negative case: a wrong one is refused each time', () => {
+  it('the negative case: a wrong one is rejected each time', () => {
     const wrong = Object.freeze({ colour: '1' });
     for (let round = 0; round < 2; round++) {
       expect(() => pipe.transform(wrong, { type: 'query', schema: counted().sized })).toThrow(GatewayError);

@@ -2,7 +2,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { AccountList } from './account-list.js';
 import type { Account } from './account.js';
 
-/** Limit for the currencies of accounts and balances in one list (docs/bank.md#bounds). */
+/** Limit for the currencies of accounts and balances in one list (docs/bounds.md#the-bank). */
 const MAX_CURRENCIES = 500;
 
 /** Gathers the accounts of one pass over the bank's pages. */

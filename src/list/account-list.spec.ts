@@ -10,7 +10,7 @@ import { SORT_FIELDS, type Sort } from './sort.js';
 const ask = (list: AccountList, filters: Filters, sort: Sort) =>
   list.select({ filters, sort }).map(({ account: { id } }) => id);
 
-// the model: one plain pass over all accounts, written from docs/api.md by other means than the code
+// the model: one plain pass over all accounts, written from docs/api.md independently of the code
 const fold = (text: string) => text.toUpperCase().normalize('NFD').replace(/\p{M}/gu, '');
 const same = (value: string | null, wanted: string | undefined) =>
   wanted === undefined || value?.toUpperCase() === wanted.toUpperCase();
@@ -93,7 +93,7 @@ const filterSets: fc.Arbitrary<Filters> = fc.record({
 const sorts = fc.constantFrom<Sort>(...SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const));
 
 describe('a list', () => {
-  it('is filtered and sorted as by a plain pass over all accounts', () => {
+  it('is filtered and sorted like the model', () => {
     fc.assert(
       fc.property(accountLists, filterSets, sorts, (accounts, filters, sort) => {
         expect(ask(accountListOf(accounts), filters, sort)).toEqual(model(accounts, filters, sort));
@@ -102,33 +102,33 @@ describe('a list', () => {
     );
   });
 
-  it.each(['', '"', '\\', 'A\nB', 'x,"A', '\n"A"\n'])('compares a value as a whole: %j', (status) => {
+  it.each(['', '"', '\\', 'A\nB', 'x,"A', '\n"A"\n'])('compares whole values: %j', (status) => {
     const list = accountListOf([account({ id: 'whole', status: 'A' }), account({ id: 'other', status })]);
     expect(ask(list, { status: 'a' }, 'name')).toEqual(['whole']);
     expect(ask(list, { status }, 'name')).toEqual(['other']);
   });
 
-  it('orders names by the same rules on every machine, numbers as numbers, equal ones by id', () => {
+  it('sorts names by the same collation on every machine, numbers by value, ties by id', () => {
     const names = ['Zebra', 'Ärlig', 'Apa 10', 'Öland', 'e\u0301', 'Apa 2', 'é'];
     const list = accountListOf(names.map((name, index) => account({ id: String(index), name })));
-    // é in one unit has the greater id, and is otherwise equal
+    // the composed é is equal, but has the greater id
     expect(ask(list, {}, 'name')).toEqual(['5', '2', '1', '4', '6', '3', '0']);
     expect(ask(list, {}, '-name')).toEqual(['0', '3', '4', '6', '1', '2', '5']);
   });
 
-  it('collates only the start of a name, so that no name makes a comparison slow', () => {
+  it('collates only the start of a name, so that long names stay fast', () => {
     const slow = '\u0f71'.repeat(3990);
     const accounts = ['b', 'a'].map((end, index) => account({ id: String(index), name: slow + end }));
     expect(ask(accountListOf(accounts), {}, 'name')).toEqual(['1', '0']);
     expect(ask(accountListOf(accounts), {}, '-name')).toEqual(['0', '1']);
   });
 
-  it('searches texts too long to be kept as it searches others, each time', () => {
+  it('searches texts that are too long to be kept folded, too', () => {
     const list = accountListOf([account({ id: 'long', name: `${'x'.repeat(3900)} end` }), account({ id: 'short' })]);
     for (let time = 0; time < 2; time++) expect(ask(list, { q: 'X END' }, 'name')).toEqual(['long']);
   });
 
-  it('finds accounts by ids that hold anything, and keeps the later of two with the same', () => {
+  it('finds accounts by any id, and keeps the later of two with the same id', () => {
     const ids = ['', '"', '\\', 'a', 'a b', 'é', '😀', '\ud800', '\u0000', '__proto__'];
     const list = accountListOf([...ids.map((id) => account({ id })), account({ id: 'a', name: 'later' })]);
     expect(list.size).toBe(ids.length);
@@ -137,7 +137,7 @@ describe('a list', () => {
     for (const id of ['b', 'constructor', '😁']) expect(list.find(id)).toBeUndefined();
   });
 
-  it('may have at most 500 currencies, of accounts and balances together', () => {
+  it('has at most 500 currencies, of accounts and balances together', () => {
     const balances = Array.from({ length: 499 }, (_, index) => balance({ currency: `C${index}` }));
     const accounts = [account({ id: 'a', balances }), account({ id: 'b', balances })];
     expect(accountListOf(accounts).size).toBe(2);

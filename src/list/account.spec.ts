@@ -1,21 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import { readBankAccount } from '../bank/account-fields.js';
+import { accountSchema } from './account-schema.js';
 import { toAccount } from './account.js';
-import { account as sample } from '../../test/support/sample-snapshots.js';
 
 const account = (row: object = {}) => toAccount(readBankAccount({ accountId: 'a-1', ...row }, ''));
 const balance = (each: object) => account({ balances: [each] }).balances[0];
 
+/** The values in lists and objects. */
+const leavesOf = (value: unknown): unknown[] =>
+  typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
+
 const IBAN = 'DK5000400440116243';
 
-const EMPTY = sample({ id: 'a-1', name: 'a-1', status: null, currency: null, protection: null });
+const EMPTY = account();
 
 describe('an account of the API', () => {
-  it('has every field, null or empty, when the bank sends but an id', () => {
-    expect(account()).toEqual(EMPTY);
+  it('has every field, null or empty, when the bank sends only an id', () => {
+    const { id, name, ...others } = accountSchema.parse(EMPTY);
+    expect([id, name]).toEqual(['a-1', 'a-1']);
+    expect(leavesOf(others).filter((value) => value !== null)).toEqual([]);
   });
 
-  it('has every field, null or empty, when the bank sends "" for all', () => {
+  it('has every field, null or empty, when the bank sends "" for the rest', () => {
     const names = ['accountDescription', 'friendlyName', 'status', 'currency', 'ownedByCompanyId', 'netInterestRate'];
     expect(account(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(EMPTY);
   });
@@ -33,11 +39,11 @@ describe('an account of the API', () => {
     ['ownedByCompanyNumber', { owner: { ...EMPTY.owner, number: 'x' } }],
     ['interestCalcMethod', { interest: { ...EMPTY.interest, calcMethod: 'x' } }],
     ['overdraftRateCalcMethod', { overdraft: { ...EMPTY.overdraft, calcMethod: 'x' } }],
-  ])('takes %s of the bank to where docs/api.md has it, and nowhere else', (name, change) => {
+  ])('has %s of the bank where docs/api.md says, and nowhere else', (name, change) => {
     expect(account({ [name]: 'x' })).toEqual({ ...EMPTY, ...change });
   });
 
-  it('keeps the digits of rates, the form of dates, and its identifiers', () => {
+  it('keeps rates, dates and identifiers as the bank sent them', () => {
     const [opened, closed] = ['2025-07-08T01:02:03.1234567Z', '0001-01-01T00:00:00'];
     const accountIdentifiers = [{ account: '123', financialInstitution: '', country: 'DK' }];
     const rates = { netInterestRate: '3.250', overdraftRate: '-0.10' };
@@ -85,7 +91,7 @@ describe('the IBAN', () => {
 });
 
 describe('a balance', () => {
-  it('takes each field of the bank to where docs/api.md has it', () => {
+  it('has each field of the bank where docs/api.md says', () => {
     expect(
       balance({
         type: 'CurrentBalance',
@@ -113,11 +119,11 @@ describe('a balance', () => {
     [{ beginOfDayAmount: '1' }, null],
     [{ intraDayAmount: '1' }, null],
     [{ beginOfDayAmount: null, intraDayAmount: '' }, null],
-    // not lessened by what is blocked
+    // blocked is not subtracted
     [{ beginOfDayAmount: '5', intraDayAmount: '0', blockedBalanceAmount: '4' }, '5'],
     // exponents are written out
     [{ beginOfDayAmount: '1E3', intraDayAmount: '25e-2' }, '1000.25'],
-  ])('of %j has the current amount %p', (each, current) => {
+  ])('of %j has current = %p', (each, current) => {
     expect(balance(each)?.current).toBe(current);
   });
 });

@@ -24,7 +24,7 @@ const untilAborted = (signal: AbortSignal) =>
   });
 
 describe('the bank as a source', () => {
-  it('gives a snapshot as of the moment before the first call', async () => {
+  it('dates the snapshot before the first call', async () => {
     const readTwo = async (_id: string, _signal: AbortSignal, parsePage: ParsePage) => {
       await parsePage(PAGE);
       begun.clock.advance(1500);
@@ -37,20 +37,20 @@ describe('the bank as a source', () => {
     expect(snapshot).toMatchObject({ size: 2, asOf: '2026-11-21T08:00:00.000Z', durationMs: 1500, complete: true });
   });
 
-  it('gives up after the time for a whole refresh', async () => {
+  it('fails after SNAPSHOT_READ_TIMEOUT_MS', async () => {
     const { read } = begin((_id, signal) => untilAborted(signal), 30);
     const error = await refusalOf(read);
     expect([error.code, error.detail]).toEqual(['bank-timeout', expect.stringContaining('SNAPSHOT_READ_TIMEOUT_MS')]);
   });
 
-  it('ends with the reason of a stop', async () => {
+  it('fails with the reason of its signal at a stop', async () => {
     const { read, stop } = begin((_id, signal) => untilAborted(signal));
     const reading = refusalOf(read);
     stop.abort(new GatewayError('stopping', 'stopping'));
     expect((await reading).code).toBe('stopping');
   });
 
-  it('fails as the bank does', async () => {
+  it('fails with the error of the bank', async () => {
     const { read } = begin(async () => {
       throw new GatewayError('bank-error', 'as scripted');
     });

@@ -26,7 +26,7 @@ describe('CSV', () => {
 
   const FORMULAS = ['=cmd|calc', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\u0000=1+1', '\u0001\u001f@x', ' =1'];
   const WIDE = ['＝1+1', '＋1', '－1', '＠SUM(A1)', '\u00a0\u3000-1', '\u200b\u202e\ufeff+1', '\u2028\n＝1'];
-  it.each([...FORMULAS, ...WIDE])('the name %j is defused', (name) => {
+  it.each([...FORMULAS, ...WIDE])('the name %j gets a leading apostrophe', (name) => {
     expect(read([account({ name })])[0]?.['name']).toBe(`'${name}`);
   });
 
@@ -40,14 +40,14 @@ describe('CSV', () => {
     '"',
   ];
   it.each([...SPECIAL, '\u0000x', 'x =1', '–1', '👩‍👩‍👧 東京', ' spaced ', "'=1", 'a=1'])(
-    'the name %j is read back as it is',
+    'the name %j is unchanged when read back',
     (name) => {
       expect(read([account({ name })])[0]?.['name']).toBe(name);
     },
   );
 
   it.each(['comma', 'semicolon', 'tab'] as const)(
-    'quotes a text with any separator in it, separated by %s',
+    'quotes text with any separator in it, also when separated by %s',
     (separator) => {
       const names = ['a,b', 'a;b', 'a\tb', 'a"b'];
       const text = write(
@@ -58,13 +58,13 @@ describe('CSV', () => {
     },
   );
 
-  it('quotes an amount only where its comma would separate', () => {
+  it('quotes an amount only if its comma is the separator', () => {
     const amounts = [account({ balances: [balance({ current: '1.50' })] })];
     expect(write(amounts, { separator: 'comma', decimal: 'comma' })).toContain(',"1,50",');
     expect(write(amounts, { separator: 'semicolon', decimal: 'comma' })).toContain(';1,50;');
   });
 
-  it('defuses every text and no amount', () => {
+  it('escapes formulas in every text column and in no amount', () => {
     const evil = '=1+1';
     const amounts = {
       beginOfDay: '-1.50',
@@ -87,7 +87,7 @@ describe('CSV', () => {
     expect(row).toEqual({ ...texts, ...amounts, asOf: AS_OF });
   });
 
-  it('has a row for each balance, one for an account without, and is read back as it went in', () => {
+  it('has a row for each balance, one for an account without, and another parser reads the same values', () => {
     fc.assert(
       fc.property(accountLists, (accounts) => {
         const rows = read(accounts);

@@ -24,7 +24,7 @@ describe('a sum of decimals', () => {
     expect(addDecimals(a, b)).toBe(sum);
   });
 
-  it('is what whole numbers give, with the most decimals of the two', () => {
+  it('equals BigInt arithmetic, with the most decimals of the two', () => {
     const decimal = fc.stringMatching(/^-?(0|[1-9]\d{0,29})(\.\d{1,20})?$/);
     fc.assert(
       fc.property(decimal, decimal, (a, b) => {
@@ -55,11 +55,11 @@ describe('an order of decimals', () => {
     ['-1', '-1.5', 1],
     ['-2', '-10', 1],
     ['-0.01', '0', -1],
-  ])('%s against %s is %i', (a, b, order) => {
+  ])('%s compared with %s is %i', (a, b, order) => {
     expect(compare(a, b)).toBe(order);
   });
 
-  it('is that of whole numbers', () => {
+  it('equals the order of BigInts', () => {
     const near = amounts.chain((text) => fc.constantFrom(text, `${text}${text.includes('.') ? '' : '.'}0`));
     fc.assert(
       fc.property(amounts, fc.oneof(amounts, near), (a, b) => {

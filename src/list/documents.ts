@@ -22,7 +22,7 @@ export function answer(list: AccountList, question: Question, facts: SnapshotFac
     length += part.length;
     if (length <= MAX_LENGTH) parts.push(part);
   }
-  // not over the times, which change while the data do not
+  // excludes the times, which change without the data
   hash.update(JSON.stringify([facts.stale, facts.complete]));
   const digest = hash.digest('base64url').slice(0, 27);
   const body = length <= MAX_LENGTH ? utf8.encode([...toDocument(parts, facts)].join('')) : null;

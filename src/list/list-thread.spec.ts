@@ -42,7 +42,7 @@ async function listOf(...ids: string[]): Promise<ListThread> {
 }
 
 describe('a list thread', () => {
-  it('takes pages, and answers questions about their accounts', async () => {
+  it('parses pages, and answers questions about their accounts', async () => {
     const thread = start();
     expect(await thread.takePage(page(1, 'b', 'a'))).toEqual({
       accounts: 2,
@@ -59,7 +59,7 @@ describe('a list thread', () => {
     expect(await bodyOf(thread, { kind: 'totals', filters: {} })).toEqual({ totals: [], snapshot: FACTS });
   });
 
-  it('begins anew with page 1', async () => {
+  it('starts over with page 1', async () => {
     const thread = start();
     await thread.takePage(page(1, 'old'));
     await thread.takePage(page(1, 'new'));
@@ -67,7 +67,7 @@ describe('a list thread', () => {
     expect(await idsOf(thread)).toEqual(['new']);
   });
 
-  it('has equal digests for equal data, stale and complete, whatever the times', async () => {
+  it('returns equal digests for equal data and state, whatever the times', async () => {
     const digestOf = async (thread: ListThread, change: object) =>
       (await thread.answer(ALL, { ...FACTS, ...change }))?.digest;
     const [one, other, more] = [await listOf('a', 'b'), await listOf('b', 'a'), await listOf('a', 'b', 'c')];
@@ -77,7 +77,7 @@ describe('a list thread', () => {
     expect(await digestOf(more, {})).not.toBe(digest);
   });
 
-  it('gives its accounts as JSON, which another thread takes; null if they take too many bytes', async () => {
+  it('exports its accounts as JSON, which another thread reads; null if that is too large', async () => {
     const accounts = [account({ id: 'a', name: 'Ä' }), account({ id: 'b', name: 'B' })];
     const json = new TextEncoder().encode(JSON.stringify(accounts));
     const thread = start();
@@ -94,7 +94,7 @@ describe('a list thread', () => {
     });
   });
 
-  it('leaves the caller bytes that share a buffer with others', async () => {
+  it('does not transfer bytes that share a buffer with others', async () => {
     const shared = Buffer.concat([Buffer.from('x'), page(1, 'a').body]);
     await start().takePage({ number: 1, body: shared.subarray(1) });
     expect(shared.toString()).toContain('accountId');
@@ -110,7 +110,7 @@ describe('a long document', () => {
     return { number: 1, body: Buffer.from(JSON.stringify({ result })) };
   };
 
-  it('is answered without a body, and comes in pieces', async () => {
+  it('has no body in the answer, and is read in pieces', async () => {
     const thread = start();
     await thread.takePage(long());
     await thread.finish();
@@ -122,7 +122,7 @@ describe('a long document', () => {
     expect([pieces.length > 50, body.accounts.length]).toEqual([true, 500]);
   });
 
-  it('keeps a retired thread until it is read to its end, or left', async () => {
+  it('keeps a retired thread alive until it is read to its end, or abandoned', async () => {
     const thread = start();
     await thread.takePage(long());
     await thread.finish();
@@ -140,7 +140,7 @@ describe('a long document', () => {
 });
 
 describe('a retired thread', () => {
-  it('ends at once when nothing is asked, and answers first what is', async () => {
+  it('ends at once when idle, else after its open questions', async () => {
     const [idle, asked] = [await listOf('a'), await listOf('a')];
     const ids = idsOf(asked);
     idle.retire();
@@ -156,7 +156,7 @@ describe('a thread that fails', () => {
     ['throws', 'throw new Error("no such thing")', 'internal-error'],
     ['needs too much memory', 'const all = []; for (;;) all.push(new Array(1e6).fill({}));', 'bank-response-invalid'],
     ['is ended', '', 'internal-error'],
-  ])('because it %s fails the page and all later calls', async (_name, script, code) => {
+  ])('because it %s rejects the page and all later calls', async (_name, script, code) => {
     const thread = start(script);
     if (script === '') setImmediate(() => void thread.end());
     expect((await refusalOf(() => thread.takePage(page(1, 'a')))).code).toBe(code);
@@ -164,7 +164,7 @@ describe('a thread that fails', () => {
     expect(thread.hasEnded).toBe(true);
   });
 
-  it('can be ended while it sorts names that are slow to compare', async () => {
+  it('can be terminated while it sorts slow names', async () => {
     const thread = start();
     const names = Array.from({ length: 20_000 }, (_, index) => ({
       accountId: `a-${index}`,

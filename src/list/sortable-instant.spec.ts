@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { toSortableInstant } from './sortable-instant.js';
 
-/** Seconds as 12 digits, and the fraction without trailing zeros. */
+/** Seconds with 12 digits, and the fraction without trailing zeros. */
 const sortable = (date: Date) => {
   const seconds = Math.floor(date.getTime() / 1000);
   const fraction = String(date.getTime() - seconds * 1000).padStart(3, '0');
@@ -10,7 +10,7 @@ const sortable = (date: Date) => {
 };
 
 describe('the instant in a text of the bank', () => {
-  it('is the one that Date reads, where Date can read it', () => {
+  it('equals that of Date, where Date can parse the text', () => {
     const range = { min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true };
     fc.assert(
       fc.property(fc.date(range), fc.integer({ min: -14 * 60, max: 14 * 60 }), (date, offset) => {
@@ -33,7 +33,7 @@ describe('the instant in a text of the bank', () => {
     ['0001-01-01T00:00:00', '1901-01-01T00:00:00', -1],
     ['2023-02-21T00:00:00.0100Z', '2023-02-21T00:00:00.01Z', 0],
     ['0099-12-31', '1970-01-01', -1],
-  ])('%s against %s is %i', (a, b, order) => {
+  ])('%s compared with %s is %i', (a, b, order) => {
     const [x, y] = [toSortableInstant(a) as string, toSortableInstant(b) as string];
     expect(Number(x > y) - Number(x < y)).toBe(order);
   });

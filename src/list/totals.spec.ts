@@ -4,7 +4,7 @@ import { account, balance, accountLists, plainSum } from '../../test/support/sam
 import { toTotals } from './totals.js';
 
 describe('totals', () => {
-  it('equal big integer arithmetic over the entries of each currency', () => {
+  it('equal BigInt arithmetic over the entries of each currency', () => {
     fc.assert(
       fc.property(accountLists, (accounts) => {
         const entries = accounts
@@ -34,7 +34,7 @@ describe('totals', () => {
     );
   });
 
-  it('have the earliest and the latest date as instants, in the words of the bank', () => {
+  it('compare dates as instants, and return the text of the bank', () => {
     const dates = ['2026-11-20', 'soon', '2026-11-21T00:00:00+02:00', '2026-11-20T23:00:00Z', null];
     const accounts = dates.map((financialDate, index) =>
       account({ id: String(index), balances: [balance({ financialDate })] }),

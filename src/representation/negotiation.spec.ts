@@ -14,7 +14,7 @@ describe('the type for Accept', () => {
     ['text/csv;charset', 'text/csv'],
     ['text/html', null],
     ['application/json;q=0, */*', 'text/csv'],
-    // only the beginning of a very long header is read
+    // only the beginning of a very long header counts
     [`text/csv,${FILLING.repeat(4000)}`, 'text/csv'],
     [`${FILLING.repeat(200)}text/csv`, 'text/csv'],
     [`${FILLING.repeat(4000)}text/csv`, null],

@@ -1,13 +1,5 @@
 import { pipeline, type Readable } from 'node:stream';
-import {
-  brotliCompress,
-  brotliCompressSync,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  gzip,
-  gzipSync,
-} from 'node:zlib';
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 import { GatewayError } from '../errors/gateway-error.js';
 
@@ -92,11 +84,6 @@ export function compress(
 ): void {
   if (encoding === 'br') brotliCompress(body, BROTLI, done);
   else gzip(body, done);
-}
-
-/** Compresses a whole body at once, for what is done once: it holds the thread. */
-export function compressNow(body: Buffer, encoding: Compression): Buffer {
-  return encoding === 'br' ? brotliCompressSync(body, BROTLI) : gzipSync(body);
 }
 
 /** Compresses a body as it is read. An error ends it as it would without compression. */

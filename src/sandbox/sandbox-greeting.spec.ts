@@ -18,7 +18,7 @@ const at = (directory: string): Parameters<typeof sandboxGreeting>[0] => ({
 });
 
 describe('sandboxGreeting', () => {
-  it('prints commands that a shell can read, with any name of the directory', () => {
+  it('prints commands that a shell can run, whatever the directory is called', () => {
     for (const directory of ['/plain', "/it's $HOME & more", '/a b:c']) {
       const commands = sandboxGreeting(at(directory))
         .split('\n')
@@ -28,7 +28,7 @@ describe('sandboxGreeting', () => {
     }
   });
 
-  it('prints settings that a gateway reads as they are meant', () => {
+  it('prints settings that a gateway accepts', () => {
     for (const directory of ['/plain', '/a b#c']) {
       expect(parseEnv(sandboxGreeting(at(directory)))).toMatchObject({
         BANK_BASE_URL: 'https://127.0.0.1:8443',

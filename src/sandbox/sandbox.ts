@@ -43,7 +43,7 @@ export interface Sandbox {
   readonly controlUrl: string;
   /** Its switches, for the process that it runs in. */
   readonly control: SandboxControl;
-  /** Absolute. */
+  /** Absolute path. */
   readonly directory: string;
   readonly files: SandboxFiles;
   /** The server of the account list. */
@@ -151,7 +151,7 @@ async function loadOrExplain(directory: string, fresh: boolean): Promise<Identit
     return await loadIdentity(directory, fresh);
   } catch (cause) {
     throw new SandboxNotStarted(
-      `The sandbox's identity cannot be kept in ${directory} (SANDBOX_DIRECTORY): ${(cause as Error).message}. Name a directory that this user may write.`,
+      `The sandbox's identity cannot be kept in ${directory} (SANDBOX_DIRECTORY): ${(cause as Error).message}. Name a directory that this user may write, for example SANDBOX_DIRECTORY=/tmp/sandbox.`,
       { cause },
     );
   }

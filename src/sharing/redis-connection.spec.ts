@@ -10,10 +10,10 @@ import { RedisConnection } from './redis-connection.js';
 const directory = mkdtempSync(join(tmpdir(), 'redis-connection-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-it('roots that have become too large while running are not read, and the connection is tried again later', async () => {
+it('a REDIS_CA_FILE that became too large at run time is not read, and the connection is retried', async () => {
   const path = join(directory, 'ca.pem');
   writeFileSync(path, Buffer.alloc(1_048_577));
-  // nobody listens on port 1
+  // nothing listens on port 1
   const url = { file: null, read: () => 'rediss://127.0.0.1:1' };
   const settings = { REDIS_URL: url, REDIS_CA_FILE: path, REDIS_KEY_PREFIX: 'test:' };
   const connection = new RedisConnection(settings, pino({ level: 'silent' }), new FakeClock());

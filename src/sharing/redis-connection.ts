@@ -23,11 +23,12 @@ export type RedisSettings = Pick<Settings, 'REDIS_CA_FILE' | 'REDIS_KEY_PREFIX'>
 export const EXPIRE_IF_EQUAL =
   "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2])";
 
-/** The longest a request waits for Redis. */
-export const REQUEST_WAIT_MS = 200;
+/** The longest a request waits for Redis, ms. */
+const USUAL_WAIT_MS = 200;
 /** Redis' clock is trusted within a day of ours: beyond, a date that it gives could be any. */
 export const CLOCK_TRUSTED_WITHIN_MS = 86_400_000;
-const CONNECT_MS = 1000;
+/** A connection may take that many times as long. */
+const CONNECT_WAITS = 5;
 const RETRY_MS = 250;
 
 type RedisClient = ReturnType<typeof createRedisClient>;
@@ -46,6 +47,7 @@ export class RedisConnection {
     private readonly settings: RedisSettings,
     private readonly logger: Logger,
     private readonly clock: Clock,
+    readonly waitMs: number = USUAL_WAIT_MS,
   ) {}
 
   /** The reason why Redis cannot be used; null if it can. */
@@ -56,7 +58,7 @@ export class RedisConnection {
   /** Connects, and retries until `close`. Resolves after the first attempt, which takes at most 1.2 s. */
   async connect(): Promise<void> {
     try {
-      const client = await open(this.settings, this.clock.now().wall);
+      const client = await open(this.settings, this.clock.now().wall, this.waitMs);
       if (this.#closed) return client.destroy();
       this.#client = client;
       client.on('error', (error: unknown) => client === this.#client && this.failed(toReason(error)));
@@ -114,12 +116,13 @@ export class RedisConnection {
 }
 
 /** Opens a connection and probes it. @throws RedisFailure or an error of the library */
-async function open(settings: RedisSettings, nowMs: number): Promise<RedisClient> {
-  const client = createRedisClient(settings);
+async function open(settings: RedisSettings, nowMs: number, waitMs: number): Promise<RedisClient> {
+  const client = createRedisClient(settings, CONNECT_WAITS * waitMs);
   const connecting = client.connect();
   try {
-    if ((await new TimeBudget(CONNECT_MS).within(connecting)) === TIMED_OUT) throw new RedisFailure('timeout');
-    await probe(client, settings.REDIS_KEY_PREFIX, nowMs);
+    if ((await new TimeBudget(CONNECT_WAITS * waitMs).within(connecting)) === TIMED_OUT)
+      throw new RedisFailure('timeout');
+    await probe(client, settings.REDIS_KEY_PREFIX, nowMs, waitMs);
     return client;
   } catch (error) {
     client.destroy();
@@ -133,7 +136,7 @@ async function open(settings: RedisSettings, nowMs: number): Promise<RedisClient
 }
 
 /** Sends each kind of command that sharing uses, on a key that it deletes again. */
-async function probe(client: RedisClient, keyPrefix: string, nowMs: number): Promise<void> {
+async function probe(client: RedisClient, keyPrefix: string, nowMs: number, waitMs: number): Promise<void> {
   const key = `${keyPrefix}probe:${randomUUID()}`;
   const commands = [
     ['SET', key, 'x', 'NX', 'PX', '1000'],
@@ -145,7 +148,7 @@ async function probe(client: RedisClient, keyPrefix: string, nowMs: number): Pro
     // the library sends it while the connection is idle
     ['PING'],
   ];
-  const replies = await exchange(client, commands, new TimeBudget(REQUEST_WAIT_MS));
+  const replies = await exchange(client, commands, new TimeBudget(waitMs));
   const redisMs = toTimeMs(replies[1]);
   if (redisMs === null) throw new RedisFailure('nonsense');
   if (Math.abs(redisMs - nowMs) > CLOCK_TRUSTED_WITHIN_MS) throw new RedisFailure('clock');
@@ -173,10 +176,10 @@ async function exchange(
   return result;
 }
 
-function createRedisClient({ REDIS_URL, REDIS_CA_FILE: caFile }: RedisSettings) {
+function createRedisClient({ REDIS_URL, REDIS_CA_FILE: caFile }: RedisSettings, connectTimeout: number) {
   const url = REDIS_URL.read().trim();
   const limits = {
-    connectTimeout: CONNECT_MS,
+    connectTimeout,
     // requests give up much sooner; a process that was held up itself must not lose its connection
     socketTimeout: 5000,
     reconnectStrategy: false as const,

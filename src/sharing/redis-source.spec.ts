@@ -22,7 +22,7 @@ interface Stored {
   readonly durationMs?: number;
 }
 
-/** A source in front of a Redis that shows one copy to those who look, and gives another to those who load. */
+/** A source with a Redis whose copy may change between look and load. */
 async function scene(
   { lookedAtMs, loadedMs, durationMs = 5 }: Stored,
   settings = { SNAPSHOT_READ_TIMEOUT_MS: 60_000 },
@@ -68,13 +68,13 @@ async function scene(
       onClose(() => read.snapshot.list.end());
       return read;
     },
-    /** Another instance takes the lock; from now on each look takes a second. */
+    /** Another instance takes the lock. From now on each look takes a second. */
     lock: () => (locked = true),
     unlock: () => (locked = false),
   };
 }
 
-/** The bank, which always answers. */
+/** The bank, which always responds. */
 class OneSnapshot extends SnapshotSource {
   constructor(private readonly create: () => Snapshot) {
     super();
@@ -85,7 +85,7 @@ class OneSnapshot extends SnapshotSource {
   }
 }
 
-describe('a snapshot to be stored', () => {
+describe('a new snapshot', () => {
   it.each([
     [64 * 2 ** 20, true, 0],
     [64 * 2 ** 20 + 1, false, 1],
@@ -106,12 +106,12 @@ describe('a copy', () => {
     expect(Math.round(clock.since(snapshot.askedAt))).toBe(5000);
   });
 
-  it('that is swapped for an older one between look and load is not taken', async () => {
+  it('is not used if an older one replaced it between look and load', async () => {
     const { read } = await scene({ lookedAtMs: NOW_MS - 1000, loadedMs: NOW_MS - 60_000 });
     expect((await read()).source).toBe('bank');
   });
 
-  it('from the future is not taken', async () => {
+  it('is not used if it is from the future', async () => {
     const { read } = await scene({ lookedAtMs: NOW_MS + 60_000, loadedMs: NOW_MS + 60_000 });
     expect((await read()).source).toBe('bank');
   });
@@ -122,7 +122,7 @@ describe("another instance's refresh", () => {
     [0, 5000],
     [2000, 5000],
     [4000, 8000],
-  ])('is waited for: after one of %i ms for %i ms, then the bank is asked', async (durationMs, waitedMs) => {
+  ])('is waited for: if the last one took %i ms, for %i ms; then the bank is called', async (durationMs, waitedMs) => {
     const { clock, read, lock } = await scene({ lookedAtMs: 0, loadedMs: 0, durationMs });
     await read();
     lock();
@@ -139,7 +139,7 @@ describe("another instance's refresh", () => {
     expect(clock.since(began)).toBe(2000);
   });
 
-  it('is not waited for a third time after two waits in vain, which is logged; once the lock is free, all is as before', async () => {
+  it('is not waited for a third time after two waits in vain, which is logged; once the lock is free, waiting starts again', async () => {
     const { clock, lines, read, lock, unlock } = await scene({ lookedAtMs: 0, loadedMs: 0 });
     const waitedMs = async () => {
       const began = clock.now();

@@ -5,7 +5,7 @@ import { GatewayError } from '../errors/gateway-error.js';
 import { SnapshotSource, type ReadSnapshot, type RefreshRequest, type SharingStatus } from '../list/snapshot-source.js';
 import { later, type Clock, type Instant } from '../time/clock.js';
 import { orAborted, TIMED_OUT, within } from '../time/deadline.js';
-import { RedisConnection, RedisFailure, REQUEST_WAIT_MS, type RedisSettings } from './redis-connection.js';
+import { RedisConnection, RedisFailure, type RedisSettings } from './redis-connection.js';
 import { RedisStore, type Look } from './redis-store.js';
 import { Refused, type Group, type SealedFacts } from './sealing.js';
 import { toSnapshot } from './stored-snapshot.js';
@@ -53,8 +53,9 @@ export class RedisSource extends SnapshotSource {
     source: SnapshotSource,
     settings: Settings & RedisSettings,
     parts: Pick<RedisSourceParts, 'group' | 'clock' | 'logger'>,
+    waitMs?: number,
   ): Promise<RedisSource> {
-    const connection = new RedisConnection(settings, parts.logger, parts.clock);
+    const connection = new RedisConnection(settings, parts.logger, parts.clock, waitMs);
     await connection.connect();
     const store = new RedisStore(connection, settings, parts.clock, parts.logger);
     return new RedisSource(source, { ...parts, connection, store, settings });
@@ -102,7 +103,7 @@ export class RedisSource extends SnapshotSource {
   async #findCopy(group: Group, request: RefreshRequest): Promise<ReadSnapshot | Look | null> {
     const { connection, store, clock } = this.#parts;
     if (connection.trouble !== null || this.#isHeldUp) return null;
-    const budget = new TimeBudget(REQUEST_WAIT_MS);
+    const budget = new TimeBudget(connection.waitMs);
     // the lock of the last refresh is released first
     if ((await budget.within(this.#afterwards)) === TIMED_OUT) {
       this.#isHeldUp = true;

@@ -6,7 +6,6 @@ import type { Clock, Instant } from '../time/clock.js';
 import {
   CLOCK_TRUSTED_WITHIN_MS,
   EXPIRE_IF_EQUAL,
-  REQUEST_WAIT_MS,
   toTimeMs,
   type Command,
   type RedisConnection,
@@ -80,7 +79,10 @@ export class RedisStore {
     try {
       if (bytes > MAX_SHARED_BYTES + OVERHEAD_BYTES) throw new Refused('too-large');
       const command = ['GETRANGE', this.#value(group), '0', String(MAX_SHARED_BYTES + OVERHEAD_BYTES - 1)];
-      const [sealed] = await this.connection.send([command], new TimeBudget(REQUEST_WAIT_MS + toTransferMs(bytes)));
+      const [sealed] = await this.connection.send(
+        [command],
+        new TimeBudget(this.connection.waitMs + toTransferMs(bytes)),
+      );
       if (!Buffer.isBuffer(sealed)) throw new Refused('damaged');
       const opened = await open(sealed, group);
       this.#reported = null;

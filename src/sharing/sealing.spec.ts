@@ -28,7 +28,7 @@ async function scene(group?: Group) {
 }
 
 describe('a group', () => {
-  it('is the same for one private key in any form', async () => {
+  it('is the same for a private key in any format', async () => {
     const sec1 = createPrivateKey(KEY.export({ format: 'pem', type: 'sec1' }));
     const { group, sealed } = await scene();
     const same = await toGroup(material(sec1), BANK, null);
@@ -42,7 +42,7 @@ describe('a group', () => {
     ['address', () => toGroup(material(), { ...BANK, BANK_BASE_URL: 'https://other.example' }, null)],
     ['token address', () => toGroup(material(), { ...BANK, BANK_AUTH_URL: 'https://other.example' }, null)],
     ['SNAPSHOT_KEY_FILE', () => toGroup(material(), BANK, randomBytes(32))],
-  ])('is another one with another %s, and cannot open a copy even under the first one’s id', async (_what, toOther) => {
+  ])('differs for another %s, and cannot decrypt a copy even with the id of the first', async (_what, toOther) => {
     const { group, sealed } = await scene();
     const other = await toOther();
     expect(other.keyId).not.toBe(group.keyId);
@@ -51,7 +51,7 @@ describe('a group', () => {
     expect(await reasonOf(open(sealed, disguised))).toBe('damaged');
   });
 
-  it('stays the same with a new certificate and the same SNAPSHOT_KEY_FILE', async () => {
+  it('is the same for a new certificate with the same SNAPSHOT_KEY_FILE', async () => {
     const ownKey = randomBytes(32);
     const { sealed } = await scene(await toGroup(material(), BANK, ownKey));
     const renewed = await toGroup(material(newKey()), BANK, ownKey);
@@ -59,8 +59,8 @@ describe('a group', () => {
   });
 });
 
-describe('a sealed snapshot', () => {
-  it.each([true, false, null])('is opened as it was, complete: %s', async (complete) => {
+describe('an encrypted snapshot', () => {
+  it.each([true, false, null])('is decrypted unchanged, complete: %s', async (complete) => {
     const { group } = await scene();
     const facts = { ...FACTS, complete };
     const sealed = await seal({ json: JSON_BYTES, facts }, group);
@@ -69,7 +69,7 @@ describe('a sealed snapshot', () => {
     expect(sealed.length).toBe(JSON_BYTES.length + OVERHEAD_BYTES);
   });
 
-  it('never has the same IV or bytes twice, and shows nothing of its content', async () => {
+  it('never repeats IV or bytes, and shows nothing of its content', async () => {
     const { group, sealed } = await scene();
     const again = await seal({ json: JSON_BYTES, facts: FACTS }, group);
     const parts = ([from, to]: readonly [number, number]) => [sealed.subarray(from, to), again.subarray(from, to)];
@@ -84,7 +84,7 @@ describe('a sealed snapshot', () => {
     expect(sealed.includes('Operating')).toBe(false);
   });
 
-  it('is refused with any byte of its header changed, and with some of its content and tag', async () => {
+  it('is rejected if any byte of its header changes, or bytes of its content or tag', async () => {
     const { group, sealed } = await scene();
     const places = [...Array(HEADER_BYTES + 32).keys(), sealed.length - 17, sealed.length - 16, sealed.length - 1];
     for (const place of places) {
@@ -98,7 +98,7 @@ describe('a sealed snapshot', () => {
   });
 
   it.each([0, 1, HEADER_BYTES - 1, HEADER_BYTES, HEADER_BYTES + 15, -1])(
-    'is refused when only its first bytes are there (%p)',
+    'is rejected if it is cut off (%p)',
     async (length) => {
       const { group, sealed } = await scene();
       expect(await reasonOf(open(sealed.subarray(0, length), group))).toBe('damaged');

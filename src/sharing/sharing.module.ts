@@ -9,11 +9,18 @@ import { SnapshotSource } from '../list/snapshot-source.js';
 import { Log } from '../telemetry/log.js';
 import { Clock } from '../time/clock.js';
 
+/** Token for the longest that a request waits for Redis, ms; `undefined` for the usual. */
+export const REDIS_WAIT_MS = Symbol('REDIS_WAIT_MS');
+
 /** The source of snapshots as it is configured: the bank, shared through Redis, kept in a file (docs/fleet.md). */
 @Module({
   imports: [AuthModule, ListModule],
   providers: [
-    { provide: SnapshotSource, useFactory: createSource, inject: [BankSource, Settings, Clock, Log, IdentityHolder] },
+    {
+      provide: SnapshotSource,
+      useFactory: createSource,
+      inject: [BankSource, Settings, Clock, Log, IdentityHolder, REDIS_WAIT_MS],
+    },
   ],
   exports: [SnapshotSource],
 })
@@ -26,6 +33,7 @@ async function createSource(
   clock: Clock,
   { logger }: Log,
   identities: IdentityHolder,
+  redisWaitMs: number | undefined,
 ): Promise<SnapshotSource> {
   const { REDIS_URL, SNAPSHOT_FILE: path, SNAPSHOT_KEY_FILE: keyFile } = settings;
   if (REDIS_URL === undefined && path === undefined) return bank;
@@ -35,7 +43,7 @@ async function createSource(
   let source: SnapshotSource = bank;
   if (REDIS_URL !== undefined) {
     const { RedisSource } = await import('./redis-source.js');
-    source = await RedisSource.connect(source, { ...settings, REDIS_URL }, { group, clock, logger });
+    source = await RedisSource.connect(source, { ...settings, REDIS_URL }, { group, clock, logger }, redisWaitMs);
   }
   if (path !== undefined) {
     const { FileSource } = await import('./file-source.js');

@@ -43,13 +43,13 @@ describe('Cache-Control of a request', () => {
   );
 });
 
-describe('the greatest age of a copy that is served without a refresh', () => {
+describe('the maximum age of a copy that is served without a refresh', () => {
   it.each<[string, Freshness, durationMs: number, ageMs: number]>([
-    ['without a wish is SNAPSHOT_FRESH_MS', ANY, 0, 10_000],
-    ['with no-cache is a second', NO_CACHE, 0, 1000],
-    ['with no-cache is the duration of a slow refresh', NO_CACHE, 3000, 3000],
-    ['with a small max-age is that', maxAge(5), 0, 5000],
-    ['with a large max-age is SNAPSHOT_FRESH_MS', maxAge(3600), 0, 10_000],
+    ['is SNAPSHOT_FRESH_MS without Cache-Control', ANY, 0, 10_000],
+    ['is a second with no-cache', NO_CACHE, 0, 1000],
+    ['is the duration of a slow refresh with no-cache', NO_CACHE, 3000, 3000],
+    ['is max-age if that is smaller', maxAge(5), 0, 5000],
+    ['is SNAPSHOT_FRESH_MS if max-age is larger', maxAge(3600), 0, 10_000],
   ])('%s', (_name, wanted, durationMs, ageMs) => {
     expect(maxCachedAgeMs(wanted, durationMs, LIMITS)).toBe(ageMs);
   });
@@ -59,7 +59,7 @@ describe('the greatest age of a copy that is served without a refresh', () => {
     expect([ANY, NO_CACHE, maxAge(5)].map((wanted) => maxCachedAgeMs(wanted, 3000, limits))).toEqual([500, 500, 500]);
   });
 
-  it('is bounded by the caller alone where a refresh is forbidden', () => {
+  it('is set by the caller alone with only-if-cached', () => {
     expect([ANY, NO_CACHE, maxAge(5)].map((wanted) => maxAgeWithoutRefreshMs(wanted, 3000))).toEqual([
       Infinity,
       3000,
@@ -69,7 +69,7 @@ describe('the greatest age of a copy that is served without a refresh', () => {
 });
 
 describe('a refresh in flight', () => {
-  it('may have begun as long ago as max-age says, and a second', () => {
+  it('is joined if it began at most max-age, or a second, ago', () => {
     expect([maxAge(5), maxAge(0), NO_CACHE, ANY].map(maxLeadMs)).toEqual([5000, 1000, Infinity, Infinity]);
   });
 });
@@ -79,7 +79,7 @@ describe('the result of a refresh', () => {
     [ANY, -5, 20, true],
     [ANY, 300_000, 20, true],
     [ANY, 300_001, 20, false],
-    // a slow refresh is new for those who waited for it
+    // a slow refresh is fresh for the callers who waited for it
     [ANY, 400_000, 400_000, true],
     [NO_CACHE, 1000, 20, true],
     [NO_CACHE, 1001, 20, false],
@@ -87,7 +87,10 @@ describe('the result of a refresh', () => {
     [maxAge(5), 5000, 20, true],
     [maxAge(5), 5001, 20, false],
     [maxAge(5), 5001, 9000, false],
-  ])('for %j, %i ms before the request, after %i ms: %p', (wanted, leadMs, durationMs, expected) => {
-    expect(satisfies(wanted, leadMs, durationMs, LIMITS)).toBe(expected);
-  });
+  ])(
+    'for %j, begun %i ms before the request and taking %i ms, satisfies the caller: %p',
+    (wanted, leadMs, durationMs, expected) => {
+      expect(satisfies(wanted, leadMs, durationMs, LIMITS)).toBe(expected);
+    },
+  );
 });

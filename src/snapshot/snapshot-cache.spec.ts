@@ -33,7 +33,7 @@ type PendingRefresh = PromiseWithResolvers<ReadSnapshot> & {
   readonly askedAt: Instant;
 };
 
-/** A cache whose refreshes end when, and with what, the test decides. The clock stands still unless it is moved. */
+/** A cache whose refreshes end when, and how, the test decides. The clock stands still unless a test moves it. */
 class Scene {
   readonly clock = new FakeClock(Date.UTC(2026, 10, 21, 8));
   readonly log = keepLines();
@@ -53,7 +53,7 @@ class Scene {
     this.snapshots = this.parts.snapshots;
   }
 
-  /** An empty list, of now. */
+  /** An empty snapshot as of now. */
   readonly take = () => snapshotOf([], true, this.clock.now());
 
   get refreshIds() {
@@ -66,7 +66,7 @@ class Scene {
     resolve({ snapshot, pages: 1, source: 'bank' });
   }
 
-  /** The answer of another instance, `ageMs` old. */
+  /** Completes a refresh with a copy of another instance, `ageMs` old. */
   answerShared(count: number, ageMs: number): void {
     const askedAt = later(this.clock.now(), -ageMs);
     this.asked.at(-1)?.resolve({ snapshot: snapshotOf(listOf(count), true, askedAt), pages: 0, source: 'shared' });
@@ -76,7 +76,7 @@ class Scene {
     this.asked.at(-1)?.reject(new GatewayError(code, 'as scripted', options));
   }
 
-  /** Makes a refresh of `count` accounts, which took `tookMs`; then `ageMs` go by. */
+  /** Makes a refresh of `count` accounts that takes `tookMs`, then moves the clock by `ageMs`. */
   async begin({ count = 3, tookMs = 0, ageMs = 0, complete = true as boolean | null } = {}): Promise<this> {
     const getting = this.snapshots.get(ANY);
     this.clock.advance(tookMs);
@@ -86,7 +86,7 @@ class Scene {
     return this;
   }
 
-  /** A refresh that a caller asked for fails. */
+  /** Makes a refresh that fails. */
   async beginFailing(code?: ProblemCode, options?: GatewayErrorOptions): Promise<this> {
     const getting = this.snapshots.get(ANY).catch(() => undefined);
     this.fail(code, options);
@@ -145,17 +145,17 @@ describe('one caller', () => {
       expect(got).toMatchObject(expected);
       expect(here.asked.length - before).toBe(bank === 'unasked' ? 0 : 1);
       expect(logFields.refreshId).toBe(bank === 'unasked' ? 'none' : here.refreshIds.at(-1));
-      // a caller who leaves does not end the refresh
+      // a caller who leaves does not abort the refresh
       expect(here.asked.at(-1)?.signal.aborted ?? false).toBe(false);
     },
   );
 
-  it('sees an age that counts from before the bank was asked', async () => {
+  it('gets an age that counts from before the call to the bank', async () => {
     const { ageMs, snapshot } = await (await scene().begin({ tookMs: 4000 })).snapshots.get(ANY);
     expect([ageMs, snapshot.durationMs, snapshot.asOf]).toEqual([4000, 4000, '2026-11-21T08:00:00.000Z']);
   });
 
-  it('is let go at the soft timeout or the deadline, not before', async () => {
+  it('waits until the soft timeout or the deadline, no longer', async () => {
     const here = scene();
     const began = performance.now();
     await refusalOf(() => here.snapshots.get(ANY));
@@ -166,14 +166,14 @@ describe('one caller', () => {
     const beganAgain = performance.now();
     expect((await here.snapshots.get(ANY)).stale).toBe(true);
     expect(performance.now() - beganAgain).toBeGreaterThanOrEqual(SETTINGS.SNAPSHOT_SOFT_TIMEOUT_MS - 2);
-    // the refresh goes on
+    // the refresh continues
     here.answer(5);
     await turn();
     expect((await here.snapshots.get(ANY)).snapshot.size).toBe(5);
     expect(here.asked).toHaveLength(2);
   });
 
-  it('gets no copy that grew past its maximum age while they waited, but the answer that comes after', async () => {
+  it('gets the new snapshot, not a copy that passed its maximum age while they waited', async () => {
     const here = await scene({ REQUEST_DEADLINE_MS: 30_000 }).begin({ ageMs: MAX_AGE_MS });
     const getting = here.snapshots.get(ANY);
     here.clock.advance(1);
@@ -184,7 +184,7 @@ describe('one caller', () => {
 });
 
 describe('one refresh in flight', () => {
-  it('serves or fails everybody who asks, on a cold start', async () => {
+  it('serves or fails all callers on a cold start', async () => {
     const here = scene();
     const ask = () => Array.from({ length: 50 }, () => here.snapshots.get(ANY));
     const failing = ask().map((getting) => refusalOf(() => getting));
@@ -198,7 +198,7 @@ describe('one refresh in flight', () => {
     expect(new Set(here.refreshIds).size).toBe(2);
   });
 
-  it('also serves callers that accept only a new answer', async () => {
+  it('also serves callers with no-cache', async () => {
     const here = await scene().begin({ ageMs: 1001 });
     const all = Array.from({ length: 5 }, () => here.snapshots.get(NO_CACHE));
     here.answer();
@@ -206,7 +206,7 @@ describe('one refresh in flight', () => {
     expect(here.asked).toHaveLength(2);
   });
 
-  it('that began too long ago for max-age is waited for, and another follows', async () => {
+  it('is waited for and followed by another if it began too long ago for max-age', async () => {
     const here = scene();
     const first = here.snapshots.get(ANY);
     here.clock.advance(2000);
@@ -223,7 +223,7 @@ describe('one refresh in flight', () => {
     expect(here.asked).toHaveLength(2);
   });
 
-  it('that fails also fails the callers queued behind it, without another call', async () => {
+  it('also fails the callers queued behind it, without another call', async () => {
     const here = scene();
     const first = refusalOf(() => here.snapshots.get(ANY));
     here.clock.advance(5000);
@@ -233,7 +233,7 @@ describe('one refresh in flight', () => {
     expect(here.asked).toHaveLength(1);
   });
 
-  it('ends at the stop, which is no failure of the bank', async () => {
+  it('ends at the stop, which does not count as a failure of the bank', async () => {
     const here = scene();
     const getting = refusalOf(() => here.snapshots.get(ANY));
     here.parts.refresher.onApplicationShutdown();
@@ -249,7 +249,7 @@ describe('the back-off', () => {
     const asking = refusalOf(() => here.snapshots.get(NO_CACHE));
     here.fail('bank-rate-limited', { retryAfterMs: 17_000 });
     await asking;
-    // fresh, and unmarked
+    // fresh, not marked stale
     expect(await here.snapshots.get(ANY)).toMatchObject({ stale: false, cache: 'hit' });
     here.clock.advance(FRESH_MS);
     expect((await here.snapshots.get(ANY)).stale).toBe(true);
@@ -259,7 +259,7 @@ describe('the back-off', () => {
     expect(here.asked).toHaveLength(2);
   });
 
-  it('ends with one refresh for all, callers and health', async () => {
+  it('ends with one refresh for callers and health together', async () => {
     const here = await scene().beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
     here.clock.advance(17_000);
     const all = [here.snapshots.probe(), here.snapshots.probe(), here.snapshots.get(ANY), here.snapshots.get(ANY)];
@@ -269,7 +269,7 @@ describe('the back-off', () => {
     expect(here.snapshots.status()).toMatchObject({ circuit: 'closed' });
   });
 
-  it('may end between two looks at the clock', async () => {
+  it('may end between two reads of the clock', async () => {
     for (let leftMs = 1; leftMs <= 10; leftMs += 1) {
       const here = await scene().beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
       here.clock.advance(17_000 - leftMs);
@@ -287,7 +287,7 @@ describe('the back-off', () => {
   it.each<[string, (here: Scene) => void]>([
     ['an operator', ({ snapshots }) => snapshots.reload()],
     ['a new identity, to which more may be granted', ({ parts }) => parts.activity.emit('identityReplaced')],
-  ])('is ended by %s', async (_who, end) => {
+  ])('ends through %s', async (_who, end) => {
     const here = await scene().beginFailing('access-not-granted');
     expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('access-not-granted');
     expect(here.asked).toHaveLength(1);
@@ -314,7 +314,7 @@ describe('the back-off', () => {
     expect(here.asked).toHaveLength(2);
   });
 
-  it('does not follow a lack of a token: the next caller may ask at once', async () => {
+  it('does not follow a missing token: the next caller may try at once', async () => {
     const here = scene();
     const getting = refusalOf(() => here.snapshots.get(ANY));
     here.asked[0]?.reject(new NoToken('credentials-rejected', 'no', { retryAfterMs: 30_000 }));
@@ -327,7 +327,7 @@ describe('the back-off', () => {
   });
 });
 
-it('access that is no longer granted drops even a fresh copy', async () => {
+it('begins with access-not-granted, which drops even a fresh copy', async () => {
   const here = await scene().begin({ ageMs: 2000 });
   const asking = refusalOf(() => here.snapshots.get(NO_CACHE));
   here.fail('access-not-granted');
@@ -338,7 +338,7 @@ it('access that is no longer granted drops even a fresh copy', async () => {
 });
 
 describe('too many callers', () => {
-  it('get an error, or the older copy, marked; waiting callers are served', async () => {
+  it('get an error, or the older copy marked stale; those who already wait are served', async () => {
     const here = scene({ MAX_REQUESTS_WAITING: 2 });
     const waiting = [here.snapshots.get(ANY), here.snapshots.get(ANY)];
     const error = await refusalOf(() => here.snapshots.get(ANY));
@@ -352,13 +352,13 @@ describe('too many callers', () => {
     expect((await Promise.all(again)).map(({ stale }) => stale)).toEqual([false, false]);
   });
 
-  it('that have left are no longer counted', async () => {
+  it('do not include callers who have left', async () => {
     const here = scene({ MAX_REQUESTS_WAITING: 1, REQUEST_DEADLINE_MS: 10 });
     await refusalOf(() => here.snapshots.get(ANY));
     expect((await refusalOf(() => here.snapshots.get(ANY))).code).toBe('bank-timeout');
   });
 
-  it('that have left are freed, though the refresh goes on', async () => {
+  it('release the memory of callers who have left while the refresh continues', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const here = scene({ REQUEST_DEADLINE_MS: 10 });
@@ -376,8 +376,8 @@ describe('too many callers', () => {
   });
 });
 
-describe('the probe of health', () => {
-  it('asks nothing while a snapshot is cached, however old', async () => {
+describe('the health probe', () => {
+  it('starts no refresh while a snapshot is cached, however old', async () => {
     const here = await scene().begin({ ageMs: MAX_AGE_MS + 1 });
     expect(here.snapshots.probe()).toBeNull();
     expect(here.asked).toHaveLength(1);
@@ -394,7 +394,7 @@ describe('the state that health shows', () => {
     expect(here.snapshots.status()).toMatchObject({ ...times, accounts: 3, servable: true, stale: false });
   });
 
-  it('is stale while refreshes fail, not because somebody asked for the cached copy', async () => {
+  it('is stale while refreshes fail, not because a caller sent only-if-cached', async () => {
     const here = await scene().begin({ ageMs: FRESH_MS + 1 });
     await here.snapshots.get(ONLY_IF_CACHED);
     expect(here.snapshots.status().stale).toBe(false);
@@ -405,7 +405,7 @@ describe('the state that health shows', () => {
     expect(here.snapshots.status().stale).toBe(false);
   });
 
-  it('shows a list that became empty until accounts are listed again, or a reload accepts it; logged once', async () => {
+  it('reports a list that became empty until it has accounts again, or a reload accepts it; logged once', async () => {
     const here = scene();
     const seen: boolean[] = [];
     for (const count of [0, 3, 0, 0, 1, 0]) {
@@ -431,14 +431,14 @@ describe('the log', () => {
     },
   );
 
-  it('has a failure with its code and the time of the next attempt', async () => {
+  it('has each failure with its code and the time of the next attempt', async () => {
     const here = await scene().beginFailing('bank-rate-limited', { retryAfterMs: 17_000 });
     const line = { level: 'warn', code: 'bank-rate-limited', owner: 'bank', retryInMs: 17_000 };
     expect(here.log.lines('snapshot.failed')).toMatchObject([line]);
     expect(here.log.lines('bank.unavailable')).toHaveLength(1);
   });
 
-  it('has an internal error once, with its place', async () => {
+  it('has an internal error once, with its stack', async () => {
     const here = scene();
     const getting = refusalOf(() => here.snapshots.get(ANY));
     here.asked[0]?.reject(new TypeError('boom'));
@@ -450,13 +450,13 @@ describe('the log', () => {
 
 describe('a copy from before the start', () => {
   function restored(): Scene {
-    // no timeout that would serve it too
+    // a long soft timeout, which would serve the copy too
     const here = scene({ SNAPSHOT_SOFT_TIMEOUT_MS: 120_000, REQUEST_DEADLINE_MS: 120_000 });
     here.parts.cached.restore(snapshotOf(listOf(2), true, here.clock.now()));
     return here;
   }
 
-  it('is served at once, marked stale, during the first refresh, however young it is', async () => {
+  it('is served at once during the first refresh, marked stale however young it is', async () => {
     const here = restored();
     for (let call = 0; call < 2; call++)
       expect(await here.snapshots.get(ANY)).toMatchObject({ stale: true, cache: 'refreshed', failure: null });
@@ -468,7 +468,7 @@ describe('a copy from before the start', () => {
   });
 
   it.each<[string, Freshness, ageMs: number]>([
-    ['for those who want the bank asked', NO_CACHE, 0],
+    ['to callers with no-cache', NO_CACHE, 0],
     ['past its maximum age', ANY, MAX_AGE_MS + 1],
   ])('is not served %s', async (_name, wanted, ageMs) => {
     const here = restored();
@@ -480,7 +480,7 @@ describe('a copy from before the start', () => {
 });
 
 describe('a snapshot of another instance', () => {
-  it('that is older than the cached one does not replace it, and another refresh follows', async () => {
+  it('does not replace a newer one, and another refresh follows', async () => {
     const here = await scene().begin({ ageMs: 1500 });
     const getting = here.snapshots.get(NO_CACHE);
     here.answerShared(2, 1501);
@@ -491,7 +491,7 @@ describe('a snapshot of another instance', () => {
     expect(here.asked).toHaveLength(3);
   });
 
-  it('that is fresh does for plain callers, but not for one who joined them and wants the bank asked now', async () => {
+  it('satisfies plain callers if it is fresh, but not one with no-cache who joined them', async () => {
     const here = scene();
     const [plain, now] = [here.snapshots.get(ANY), here.snapshots.get(NO_CACHE)];
     here.answerShared(4, 9000);
@@ -508,7 +508,7 @@ describe('the cached snapshot', () => {
   it.each([
     ['the wall clock', (clock: FakeClock) => clock.moveWall(300_001)],
     ['the monotonic clock', (clock: FakeClock) => clock.moveMonotonic(300_001)],
-  ])('is not served when %s alone says that it is too old', (_name, move) => {
+  ])('is not served if %s alone shows that it is too old', (_name, move) => {
     const { clock, parts, take } = scene();
     const { cached } = parts;
     cached.replace(take());
@@ -516,7 +516,7 @@ describe('the cached snapshot', () => {
     expect(cached.servable).toBeNull();
   });
 
-  it('is replaced by a newer or equally old copy, never by an older one', () => {
+  it('is replaced by a newer copy or one of the same age, never by an older one', () => {
     const { clock, parts, take } = scene();
     const { cached } = parts;
     const older = take();

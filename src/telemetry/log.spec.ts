@@ -4,7 +4,7 @@ import { keepLines } from '../../test/support/log-lines.js';
 import { Log } from './log.js';
 import { GatewayError } from '../errors/gateway-error.js';
 
-/** An error as axios throws it: the whole call hangs on it, and its message may quote it. */
+/** An error as axios throws it: the whole call is attached, and its message may quote it. */
 function loadedError(): Error {
   const headers = new AxiosHeaders({ Authorization: 'Basic hunter2' });
   const config = {
@@ -26,7 +26,7 @@ describe('a log line', () => {
     expect(new Date(String(time)).toISOString()).toBe(time);
   });
 
-  it('below the level is not written', () => {
+  it('is not written below the level', () => {
     const written: string[] = [];
     new Log({ level: 'info', pretty: false, destination: { write: (line) => void written.push(line) } }).logger.debug(
       'x',
@@ -46,7 +46,7 @@ describe('an error in a log line', () => {
   ];
 
   it.each(ways)(
-    'given %s prints nothing that hangs on it, nor its message, for people either',
+    'passed as %s shows neither its message nor its properties, also on a terminal',
     (_name, toArguments) => {
       let shown = '';
       const destination = { write: (line: string) => void (shown += line) };
@@ -59,13 +59,13 @@ describe('an error in a log line', () => {
     },
   );
 
-  it('in a child of the logger is treated the same way', () => {
+  it('is treated the same way by a child logger', () => {
     const { logger, written } = keepLines();
     logger.child({ context: 'Nest' }).error({ err: loadedError() });
     expect(written.join('')).not.toContain('hunter2');
   });
 
-  it('shows its kind, code and place, and the same of its cause', () => {
+  it('shows its class, code and place, and those of its cause', () => {
     const { logger, lines } = keepLines();
     logger.error({ err: new TypeError('outer', { cause: loadedError() }) }, 'x');
     expect(lines()[0]?.['err']).toEqual({
@@ -75,13 +75,13 @@ describe('an error in a log line', () => {
     });
   });
 
-  it('prints no line of its message that looks like a place', () => {
+  it('shows no line of its message that looks like a stack frame', () => {
     const { logger, written } = keepLines();
     logger.error({ err: new Error('first\n    at hunter2 (password)') }, 'x');
     expect(written.join('')).not.toContain('hunter2');
   });
 
-  it('that is not an error prints only its type', () => {
+  it('shows only the type of a thrown value that is not an Error', () => {
     const { logger, lines } = keepLines();
     logger.error({ err: 'hunter2' }, 'x');
     expect(lines()[0]?.['err']).toEqual({ name: 'string' });

@@ -5,7 +5,7 @@ import { NestLogger } from './nest-logger.js';
 
 afterEach(() => Logger.overrideLogger(['log', 'warn', 'error']));
 
-describe('a line of Nest', () => {
+describe('a log line of Nest', () => {
   it.each([
     ['verbose', 'trace'],
     ['debug', 'debug'],
@@ -20,7 +20,7 @@ describe('a line of Nest', () => {
     expect(lines()).toMatchObject([{ level, context: 'Quota', msg: 'spent' }]);
   });
 
-  it('an error is logged without its message and its stack as text, which may quote data', () => {
+  it('has neither message nor stack text of an error, because they may quote data', () => {
     const { logger, written, lines } = keepLines();
     Logger.overrideLogger(new NestLogger(logger));
     const error = new TypeError('hunter2');

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
 
-/** More than a pipe holds. */
+/** More bytes than a pipe holds. */
 const MUCH = 300_000;
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 const children: Child[] = [];
 
-/** A process that writes as `steps` says, and then stays. */
+/** A process that runs `steps`, and then stays alive. */
 function start(steps: string): Child {
   const url = new URL('standard-output.ts', import.meta.url);
   const script = `
@@ -43,7 +43,7 @@ afterEach(async () => {
 });
 
 describe('standard output', () => {
-  it('keeps everything written while nobody reads, in order, and flushes all of it', async () => {
+  it('keeps everything in order while nobody reads, and flushes it', async () => {
     const child = start(`
       output.write('x'.repeat(${MUCH}) + '\\n');
       output.write('last\\n');
@@ -53,7 +53,7 @@ describe('standard output', () => {
     expect(String((await flushed)[0])).toBe('flushed');
   });
 
-  it('has at most 16 MB of lines waiting for a reader; the others are counted', async () => {
+  it('keeps at most 16 MB of lines for a reader, and counts the others', async () => {
     const child = start(`
       for (let line = 0; line < 20_000; line++) output.write('x'.repeat(999) + '\\n');
       process.stderr.write(String(countLostLines()));`);

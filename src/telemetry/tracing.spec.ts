@@ -16,7 +16,7 @@ async function start(env: Record<string, string>) {
   return { warnings: log.lines('config.warning').map(({ msg }) => msg), isTraced: tracing !== null };
 }
 
-describe('variables of OpenTelemetry', () => {
+describe('OpenTelemetry variables', () => {
   it.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }, { OTEL_TRACES_SAMPLER: 'always_off' }])(
     '%j turns traces off, without a warning',
     async (off) => {
@@ -27,13 +27,13 @@ describe('variables of OpenTelemetry', () => {
     },
   );
 
-  it('that have an effect, or ask for what is done anyway, are not warned of', async () => {
+  it('cause no warning if they have an effect, or if their value is the default', async () => {
     const good = { OTEL_SERVICE_NAME: 'x', OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'a=b', OTEL_SDK_DISABLED: 'false' };
     const asItIs = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf', OTEL_BSP_X: '' };
     expect(await start({ ...NOWHERE, ...good, ...asItIs })).toEqual({ warnings: [], isTraced: true });
   });
 
-  it('that have none are named in one warning, without their values', async () => {
+  it('are named in one warning if they have no effect, without their values', async () => {
     const without = { OTEL_BSP_SCHEDULE_DELAY: '7', OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_PROPAGATORS: 'b3' };
     for (const endpoint of [NOWHERE, {}]) {
       const { warnings } = await start({ ...endpoint, ...without });

@@ -15,7 +15,7 @@ function start(random = 0) {
   return { clock, backOff };
 }
 
-/** The waits after these failures, each tried again as soon as it may be. */
+/** The waits after these failures, each retried as early as possible. */
 function waits(errors: readonly GatewayError[], random = 0): (number | undefined)[] {
   const { clock, backOff } = start(random);
   return errors.map((error) => {
@@ -42,11 +42,11 @@ describe('the waits', () => {
     expect(waits(errors)).toEqual(expected);
   });
 
-  it.each(PROBLEM_CODES)('after %s are those of a refusal only for credentials, certificate or address', (code) => {
+  it.each(PROBLEM_CODES)('after %s are long only for rejected credentials, certificate or address', (code) => {
     expect(waits([new GatewayError(code, '')])).toEqual([REFUSALS.has(code) ? 30_000 : 1000]);
   });
 
-  it('begin again after a success, and stay at the last step however many failures there are', () => {
+  it('start over after a success, and stay at the last step however many failures follow', () => {
     const { backOff } = start();
     times(2000, () => backOff.failed(failure()));
     expect(backOff.failed(failure()).retryAfterMs).toBe(30_000);
@@ -54,14 +54,14 @@ describe('the waits', () => {
     expect(backOff.failed(failure()).retryAfterMs).toBe(1000);
   });
 
-  it('are made up to a fifth longer by the jitter, but not longer than the longest', () => {
+  it('are up to a fifth longer through jitter, but never beyond the last step', () => {
     expect(waits(times(6, failure), 1)).toEqual([1200, 2400, 4800, 9600, 19_200, 30_000]);
     expect(waits(times(5, refusal), 1)).toEqual([36_000, 72_000, 144_000, 288_000, 300_000]);
   });
 });
 
 describe('during the back-off', () => {
-  it('the error has the time that is left, to the last millisecond', () => {
+  it('the error has the remaining time, to the millisecond', () => {
     const { clock, backOff } = start();
     expect([backOff.waiting, backOff.circuit]).toEqual([null, 'closed']);
     backOff.failed(new GatewayError('bank-unreachable', 'the bank answered 503'));
@@ -87,7 +87,7 @@ describe('during the back-off', () => {
     expect(backOff.waiting).toBeNull();
   });
 
-  it('a reset lets the next one ask at once, and does not forget the failure', () => {
+  it('a reset allows the next attempt at once, and keeps the failure', () => {
     const { backOff } = start();
     backOff.resetBackOff();
     expect(backOff.circuit).toBe('closed');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '../../test/support/fake-clock.js';
 
-describe('the age of a thing', () => {
-  it('is what both clocks say when they agree', () => {
+describe('the age of an instant', () => {
+  it('is that of both clocks when they agree', () => {
     const clock = new FakeClock();
     const then = clock.now();
     clock.advance(1500);
@@ -17,7 +17,7 @@ describe('the age of a thing', () => {
     expect(clock.since(then)).toBe(1500);
   });
 
-  it('follows the wall clock when the monotonic one stood still, as in a machine that slept', () => {
+  it('follows the wall clock when the monotonic one stood still, as on a machine that slept', () => {
     const clock = new FakeClock();
     const then = clock.now();
     clock.moveWall(3_600_000);

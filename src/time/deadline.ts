@@ -12,7 +12,7 @@ export async function within<T>(work: Promise<T>, ms: number): Promise<T | typeo
   }
 }
 
-/** Not a closure: it would keep its caller for as long as the work takes. */
+/** Not a closure, because that would keep its caller in memory while the work runs. */
 const ignore = () => undefined;
 
 /** The result of `work`, or a rejection with the signal's reason if that comes first; `work` goes on. */

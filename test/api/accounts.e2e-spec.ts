@@ -7,7 +7,7 @@ import { json, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
 import { start } from '../support/sandbox.js';
 
-// The rules themselves are tested beside the code: fields in src/bank and src/snapshot, parameters and CSV in src/accounts.
+// The rules are tested beside the code: fields in src/bank and src/list, parameters and CSV in src/accounts and src/list.
 
 const PATH = '/api/v1/accounts';
 
@@ -27,7 +27,7 @@ describe('the list', () => {
     };
   };
 
-  it('has every account once over its pages, by name', async () => {
+  it('has every account exactly once over its pages, sorted by name', async () => {
     const pages = [await list(), await list('?pageNumber=2'), await list('?pageNumber=3')];
     expect(pages.map(({ page }) => page)).toEqual(
       [1, 2, 3].map((number) => ({ number, size: 50, total: 120, hasMore: number < 3 })),
@@ -71,7 +71,7 @@ describe('the list', () => {
     ['__proto__=1', ['__proto__']],
     ['pageNumber', ['pageNumber']],
     [`${'&'.repeat(100)}nonsense=1`, ['nonsense']],
-  ])('%s is refused by name', async (query, names) => {
+  ])('%s is a 400 that names the parameter', async (query, names) => {
     const { status, json: problem } = await askInTime(gateway, `${PATH}?${query}`);
     expect(status).toBe(400);
     expect(problem).toMatchObject({ code: 'invalid-request', owner: 'caller', instance: PATH });
@@ -81,7 +81,7 @@ describe('the list', () => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
-  it('one account is the same as in the list, from the same snapshot', async () => {
+  it('a single account equals its entry in the list, and comes from the same snapshot', async () => {
     const { accounts, snapshot } = await list('?pageSize=1000');
     for (const account of [accounts[0], accounts[119]]) {
       const answer = await askInTime(gateway, `${PATH}/${account?.id}`);
@@ -90,17 +90,20 @@ describe('the list', () => {
   });
 
   it.each(['nobody', '__proto__', '..%2f..%2fhealth', 'a%00b', '%F0%9F%90%9F', 'x'.repeat(200)])(
-    '%s is account-not-found',
+    'the id %s is account-not-found',
     async (id) => {
       const { json: problem } = await askInTime(gateway, `${PATH}/${id}`);
       expect(problem).toMatchObject({ status: 404, code: 'account-not-found', instance: `${PATH}/${id}` });
     },
   );
 
-  it.each([`${PATH}/x/y`, '/api/v2/accounts', '/api/v1/Accounts', '/nothing'])('%s is not-found', async (path) => {
-    const { json: problem } = await askInTime(gateway, path);
-    expect(problem).toMatchObject({ status: 404, code: 'not-found', owner: 'caller', instance: path });
-  });
+  it.each([`${PATH}/x/y`, '/api/v2/accounts', '/api/v1/Accounts', '/nothing'])(
+    'the path %s is not-found',
+    async (path) => {
+      const { json: problem } = await askInTime(gateway, path);
+      expect(problem).toMatchObject({ status: 404, code: 'not-found', owner: 'caller', instance: path });
+    },
+  );
 });
 
 describe('filters, sort and formats', () => {
@@ -133,7 +136,7 @@ describe('filters, sort and formats', () => {
           accountIdentifiers: null,
           balances: [{ type: 'CurrentBalance', currency: 'EUR', beginOfDayAmount: `#${index}#`, intraDayAmount: 0 }],
         });
-        // the digits as a bank writes them, which JSON.stringify would change
+        // digits as the bank writes them; JSON.stringify would change them
         return JSON.stringify(account).replace(/"#(\d+)#"/, (_all, at) => AMOUNTS[Number(at)] as string);
       });
       json(response, 200, `{"result":[${rows.join()}],"pageInfo":{"pageSize":1000,"rowCount":${rows.length}}}`);
@@ -163,13 +166,13 @@ describe('filters, sort and formats', () => {
     [`${PATH}?format=json`, { accept: 'image/png' }, 'application/json; charset=utf-8'],
     [PATH, { accept: 'application/xml' }, 'application/problem+json; charset=utf-8'],
     ['/api/v1/balances', { accept: 'text/csv' }, 'application/problem+json; charset=utf-8'],
-  ])('%s with %j is %s', async (path, headers, type) => {
+  ])('%s with the headers %j is returned as %s', async (path, headers, type) => {
     const answer = await gateway.get(path, headers);
     expect(answer.headers['content-type']).toBe(type);
     if (answer.status !== 200) expect(answer.json).toMatchObject({ status: 406, code: 'not-acceptable' });
   });
 
-  it('digits survive from the bank to JSON, CSV and NDJSON; hostile names are defused in CSV alone', async () => {
+  it('JSON, CSV and NDJSON keep the digits of the bank; only CSV escapes names that look like formulas', async () => {
     const list = (await gateway.get(`${PATH}?sort=openedAt`)).json.accounts as Account[];
     expect(list.map(({ name }) => name)).toEqual(NAMES);
     expect(list.map(({ balances }) => balances[0]?.beginOfDay)).toEqual(WRITTEN);
@@ -190,7 +193,7 @@ describe('filters, sort and formats', () => {
     }
   });
 
-  it('balances are summed exactly, over the same filters', async () => {
+  it('totals are exact, and take the same filters as the list', async () => {
     const { json: all } = await gateway.get('/api/v1/balances');
     expect(all.totals).toEqual([
       {

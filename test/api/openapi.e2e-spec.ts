@@ -41,8 +41,8 @@ function schemaOf(path: string, status: string): Schema {
 }
 const faults = (value: unknown, schema: Schema) => schemaFaults(value, schema, document.components.schemas);
 
-describe('answers are as the OpenAPI says', () => {
-  it('generators find names for operations and schemas, and an address', () => {
+describe('responses match the OpenAPI document', () => {
+  it('every operation has an id, every schema a name, and the document a server address', () => {
     expect(document.openapi).toMatch(/^3\.1/);
     for (const operations of Object.values(document.paths)) expect(Object.keys(operations)).toEqual(['get']);
     const operations = Object.entries(document.paths).map(([path, { get }]) => [path, get?.operationId]);
@@ -59,7 +59,7 @@ describe('answers are as the OpenAPI says', () => {
     expect(document.servers.map(({ url }) => url)).toEqual(['/']);
   });
 
-  it('a route has its formats and problems, an amount its format, a parameter its default', () => {
+  it('routes list their formats and problems, amounts have a format, parameters a default', () => {
     const { responses = {}, parameters = [] } = document.paths['/api/v1/accounts']?.['get'] ?? {};
     const formats = responses['200']?.content ?? {};
     expect(Object.keys(formats)).toEqual(['application/json', 'text/csv', 'application/x-ndjson']);
@@ -72,7 +72,7 @@ describe('answers are as the OpenAPI says', () => {
     expect(schemas).toMatchObject({ sort: { default: 'name' }, pageSize: { type: 'integer', default: 50 } });
   });
 
-  it('the pattern of a text filter takes what the gateway takes', async () => {
+  it('the pattern of a text filter accepts exactly what the gateway accepts', async () => {
     const { parameters = [] } = document.paths['/api/v1/accounts']?.['get'] ?? {};
     const pattern = new RegExp(parameters.find(({ name }) => name === 'q')?.schema.pattern ?? '(?!)');
     for (const [value, status] of [
@@ -91,7 +91,7 @@ describe('answers are as the OpenAPI says', () => {
     }
   });
 
-  it('answers have the headers that are described, and each is as its schema says', async () => {
+  it('responses have the documented headers, and each matches its schema', async () => {
     const id = (await gateway.get('/api/v1/accounts?pageSize=1')).json.accounts[0].id as string;
     for (const [template, { get }] of Object.entries(document.paths)) {
       const path = template.replace('{accountId}', id).replace('{code}', 'bank-timeout');
@@ -111,7 +111,7 @@ describe('answers are as the OpenAPI says', () => {
     }
   });
 
-  it('health, well and not, and what the probes get', async () => {
+  it('/health matches its schema when ready and when not, and so do the probes', async () => {
     for (const path of ['/health', '/health/ready', '/health/live']) {
       expect(faults((await gateway.get(path)).json, schemaOf(path, '200'))).toEqual([]);
     }
@@ -127,14 +127,14 @@ describe('answers are as the OpenAPI says', () => {
     expect(faults(broken, schemaOf('/health', '503'))).not.toEqual([]);
   });
 
-  it('the last hour', async () => {
+  it('/health/recent matches its schema', async () => {
     gateway.app.get(RecentHistory, { strict: false }).endPoint();
     const { json: recent } = await gateway.get('/health/recent');
     expect(faults(recent, schemaOf('/health/recent', '200'))).toEqual([]);
     expect(recent.points.at(-1)).toMatchObject({ errors: 0, stale: 0 });
   });
 
-  it('/problems as JSON for who asks for it, as a page for all others', async () => {
+  it('/problems is JSON for callers who prefer it, else a page', async () => {
     const accept = { accept: 'application/json' };
     const all = await gateway.get('/problems', accept);
     expect([all.status, all.headers['content-type'], all.headers['vary']]).toEqual([
@@ -156,7 +156,7 @@ describe('answers are as the OpenAPI says', () => {
     expect((await gateway.get('/problems', { accept: 'image/png' })).json).toMatchObject({ code: 'not-acceptable' });
   });
 
-  it('a list, a page past the end, an account, and their problems', async () => {
+  it('a list, a page past the end, one account and their problems match their schemas', async () => {
     const { json: list } = await gateway.get('/api/v1/accounts?pageSize=1000');
     expect(list.accounts).toHaveLength(120);
     for (const [path, template, status] of [
@@ -170,7 +170,7 @@ describe('answers are as the OpenAPI says', () => {
     }
   });
 
-  it('/docs is a page that finds its parts', async () => {
+  it('/docs is a page whose links and assets exist', async () => {
     const page = await gateway.get('/docs');
     expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
     const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => String(path));
@@ -181,13 +181,13 @@ describe('answers are as the OpenAPI says', () => {
     }
   });
 
-  it.each(['nothing', 'constructor', '__proto__', '<script>'])('/problems has no page of %s', async (code) => {
+  it.each(['nothing', 'constructor', '__proto__', '<script>'])('/problems/%s is a 404', async (code) => {
     const { status, json: problem } = await gateway.get(`/problems/${encodeURIComponent(code)}`);
     expect([status, problem.code]).toEqual([404, 'not-found']);
   });
 });
 
-it('redocly finds nothing in the document; negative case: what is missing is found', async () => {
+it('Redocly accepts the document, and rejects one with a missing part', async () => {
   const lint = async (source: object) => {
     const config = await createConfig({ extends: ['recommended'] });
     const problems = await lintFromString({ source: JSON.stringify(source), config, absoluteRef: 'openapi.json' });

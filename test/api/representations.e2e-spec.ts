@@ -17,7 +17,7 @@ beforeEach(async () => {
   gateway = await startGateway(bank, {}, clock);
 });
 
-/** The bytes as they came. */
+/** The response as raw bytes, not decompressed. */
 function fetchRaw(path: string, headers: Record<string, string> = {}, method = 'GET') {
   const { promise, resolve, reject } = Promise.withResolvers<{
     status: number;
@@ -33,8 +33,8 @@ function fetchRaw(path: string, headers: Record<string, string> = {}, method = '
   return promise;
 }
 
-describe('tags', () => {
-  it('an unchanged list is 304 with the headers of its age and no body, whichever way the tag is written', async () => {
+describe('ETags', () => {
+  it('unchanged data is a 304 with the freshness headers and no body, for a weak tag, a strong tag or a list of tags', async () => {
     const first = await fetchRaw(PATH);
     const tag = String(first.headers['etag']);
     expect(tag).toMatch(/^W\/"[\w-]+"$/);
@@ -50,13 +50,13 @@ describe('tags', () => {
     }
   });
 
-  it('the tag stays while the data does, over refreshes and processes, and changes when the data or its state does', async () => {
+  it('the tag survives refreshes and restarts while data and state are unchanged, and changes with either', async () => {
     const first = await fetchRaw(PATH);
     const unlessSame = { 'if-none-match': String(first.headers['etag']) };
     clock.advance(20_000);
     const later = await fetchRaw(PATH, unlessSame);
     expect(later.status).toBe(304);
-    // the body that the caller holds is older than this says
+    // the header is newer than asOf in the body that the caller kept
     expect(String(later.headers['snapshot-as-of']) > String(first.headers['snapshot-as-of'])).toBe(true);
     const other = await startGateway(bank);
     expect((await other.get(PATH)).headers.etag).toBe(first.headers['etag']);
@@ -72,7 +72,7 @@ describe('tags', () => {
     expect((await fetchRaw(PATH, unlessSame)).status).toBe(200);
   });
 
-  it('HEAD gives the headers of GET and no body', async () => {
+  it('HEAD returns the headers of GET and no body', async () => {
     const paths = [
       PATH,
       `${PATH}?format=csv`,
@@ -96,7 +96,7 @@ describe('tags', () => {
 });
 
 describe('compression', () => {
-  it('is as the caller accepts it, to the same bytes', async () => {
+  it('follows Accept-Encoding, and decompresses to the same bytes', async () => {
     const plain = await fetchRaw(PATH);
     const forms: [string, string, (body: Buffer) => Buffer][] = [
       ['br, gzip', 'br', brotliDecompressSync],
@@ -117,7 +117,7 @@ describe('compression', () => {
     }
   });
 
-  it('the API and fixed documents are compressed over 1 KB, and say that it depends on what is accepted', async () => {
+  it('the API and fixed documents are compressed over 1 KB, with Vary: Accept-Encoding', async () => {
     const html = (await fetchRaw('/', { accept: 'text/html' })).body.toString();
     const assets = [...html.matchAll(/\/assets\/[^"]+\.(?:js|css)/g)].map(([path]) => path);
     expect(assets.length).toBeGreaterThan(1);
@@ -134,7 +134,7 @@ describe('compression', () => {
   });
 
   it.each(['/metrics', '/health', '/health/recent', '/health/live', `${PATH}?pageSize=0`])(
-    'the negative case: %s is sent as it is',
+    'the negative case: %s is not compressed',
     async (path) => {
       const { headers, body } = await fetchRaw(path, { 'accept-encoding': 'br, gzip' });
       expect(headers['content-encoding']).toBeUndefined();
@@ -144,7 +144,7 @@ describe('compression', () => {
 });
 
 describe('a download', () => {
-  it('a caller who takes it slowly gets all of the list as it was, though it has been read again twice', async () => {
+  it('a slow reader gets the whole list of one snapshot, though two refreshes happen meanwhile', async () => {
     bank.onAccounts = listSample(8000);
     const whole = await gateway.get(`${PATH}?format=csv`);
     const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -168,7 +168,7 @@ describe('a download', () => {
 });
 
 describe('errors', () => {
-  it('a navigation that fails gets the problem as a page with the same status, a program gets JSON', async () => {
+  it('a browser navigation that fails gets an HTML page with the same status, a program gets JSON', async () => {
     bank.onAccounts = (_request, response) => json(response, 500, {});
     const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
     for (const [path, status, code] of [

@@ -23,13 +23,13 @@ const days = (from: number, to: number) => ({
   notAfter: new Date(Date.now() + to * DAY_MS),
 });
 
-/** Replaces the files of the certificate in use. */
+/** Overwrites the certificate files that the gateway uses. */
 function install({ files }: PretendBank, { passcode, pfx }: Issued): void {
   writeFileSync(files.passcode, passcode);
   writeFileSync(files.pfx, pfx);
 }
 
-/** Calls without pause until stopped; returns every status that was not 200. */
+/** Calls without a pause until stopped. Returns every status but 200. */
 function steadyLoad(gateway: Gateway) {
   let on = true;
   const failures: number[] = [];
@@ -53,8 +53,8 @@ const proxyRoots = (bank: PretendBank) => join(bank.directory, 'proxy-ca.pem');
 const refusedCodes = (gateway: Gateway) => gateway.events('certificate.refused').map(({ code }) => code);
 const shownOf = async (gateway: Gateway) => (await gateway.get('/health')).json.details.certificate;
 
-describe('a certificate is swapped while running', () => {
-  it('a good one takes over within 5 s without a failed call, and old connections are gone', async () => {
+describe('a certificate that is replaced at run time', () => {
+  it('is used within 5 s without a failed call, and old connections close', async () => {
     const bank = await startPretendBank();
     const gateway = await startGateway(bank, ALWAYS_READ);
     const stop = steadyLoad(gateway);
@@ -68,7 +68,7 @@ describe('a certificate is swapped while running', () => {
     expect(await shownOf(gateway)).toMatchObject({ status: 'up', thumbprint: next.thumbprint, refused: null });
   });
 
-  it('a file replaced by rename, and a link led elsewhere as Kubernetes does, are seen', async () => {
+  it('is noticed when the file is renamed into place, or a symbolic link changes as in Kubernetes', async () => {
     const bank = await startPretendBank();
     const linked = join(bank.directory, 'linked.pfx');
     symlinkSync(bank.files.pfx, linked);
@@ -84,7 +84,7 @@ describe('a certificate is swapped while running', () => {
     expect(thumbprints(bank).at(-1)).toBe(next.thumbprint);
   });
 
-  it('a password changed alone is proved and taken, with the same certificate', async () => {
+  it('a new password alone is proved and used, with the same certificate', async () => {
     const bank = await startPretendBank();
     const gateway = await startGateway(bank, ALWAYS_READ);
     writeFileSync(bank.files.password, 'secret-password-new');
@@ -93,9 +93,9 @@ describe('a certificate is swapped while running', () => {
     expect(bank.requests.at(-1)?.headers.authorization).toBe(`Basic ${basic}`);
   });
 
-  it('PEM files identify the gateway at the bank, and new ones take over', async () => {
+  it('works with PEM files, which can be replaced too', async () => {
     const bank = await startPretendBank();
-    /** Each file is complete from its first moment; the key has a passphrase. */
+    /** Renames complete files into place. The key has a passphrase. */
     const writePem = ({ pfx, passcode }: Issued) => {
       const { keys, certificates } = readPfx(pfx, passcode);
       const key = keys[0]?.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'phrase' }) ?? '';
@@ -123,7 +123,7 @@ describe('a certificate is swapped while running', () => {
   });
 });
 
-describe('a bad certificate changes nothing', () => {
+describe('a bad certificate is not used', () => {
   it.each<[string, string, (bank: PretendBank, next: Issued) => void]>([
     ['half-written', 'certificate-unusable', ({ files }, { pfx }) => writeFileSync(files.pfx, pfx.subarray(0, 900))],
     ['with a wrong passcode', 'certificate-unusable', ({ files }, { pfx }) => writeFileSync(files.pfx, pfx)],
@@ -154,7 +154,7 @@ describe('a bad certificate changes nothing', () => {
         install(bank, next);
       },
     ],
-  ])('one %s, and is taken once all is well', async (_name, code, change) => {
+  ])('if it is %s; once that is repaired, the new one is used', async (_name, code, change) => {
     const bank = await startPretendBank();
     copyFileSync(bank.files.ca, proxyRoots(bank));
     const roots = readFileSync(bank.files.ca);
@@ -178,12 +178,12 @@ describe('a bad certificate changes nothing', () => {
     bank.onToken = issueToken(bank);
     for (const file of [bank.files.ca, proxyRoots(bank)]) writeFileSync(file, roots);
     install(bank, next);
-    // at once, as SIGHUP does, whatever the back-off
+    // at once, as on SIGHUP, whatever the back-off
     await holder.reload();
     expect(await shownOf(gateway)).toMatchObject({ thumbprint: next.thumbprint, refused: null });
   });
 
-  it('one that the bank could not be asked about is taken without help once it can', async () => {
+  it('until the bank can be reached to prove it; then it is used without help', async () => {
     const bank = await startPretendBank();
     const gateway = await startGateway(bank, ALWAYS_READ);
     await gateway.get('/api/v1/accounts');
@@ -199,7 +199,7 @@ describe('validity', () => {
   it.each([
     ['expired', days(-30, -1), /expired on \d{4}-/],
     ['not yet valid', days(1, 30), /not valid before \d{4}-/],
-  ])('%s: it starts, is not ready, and says why', async (_name, clientValidity, reason) => {
+  ])('%s: the gateway starts, is not ready, and reports why', async (_name, clientValidity, reason) => {
     const bank = await startPretendBank({ clientValidity });
     const gateway = await startGateway(bank);
     const answer = await askInTime(gateway);
@@ -212,12 +212,12 @@ describe('validity', () => {
     const certificate = { status: 'down', thumbprint: expect.stringMatching(/^[0-9A-F]{40}$/) };
     expect(health.json).toMatchObject({ status: 'error', error: { certificate }, details: { certificate } });
     expect(health.json.details.certificate.detail).toMatch(reason);
-    // the bank is not asked
+    // no call to the bank
     expect([bank.requests.length, bank.sockets.size]).toEqual([0, 0]);
     await expectCommonConditions(bank, gateway, [answer]);
   });
 
-  it('expired: a new one is taken unproved while the bank is out of reach', async () => {
+  it('an expired certificate is replaced without proof while the bank cannot be reached', async () => {
     const bank = await startPretendBank({ clientValidity: days(-9, -1) });
     bank.onToken = (_request, response) => json(response, 503, {});
     const gateway = await startGateway(bank, ALWAYS_READ);
@@ -230,7 +230,7 @@ describe('validity', () => {
     await until(async () => (await gateway.get('/api/v1/accounts')).status === 200);
   });
 
-  it('under 30 days left: it works, and health is degraded', async () => {
+  it('with less than 30 days left the gateway serves, and health is degraded', async () => {
     const bank = await startPretendBank({ clientValidity: days(-300, 20.5) });
     const gateway = await startGateway(bank);
     expect((await askInTime(gateway)).status).toBe(200);
@@ -240,7 +240,7 @@ describe('validity', () => {
     expect(gateway.events('certificate.expiring').length).toBeGreaterThanOrEqual(1);
   });
 
-  it('expiring while it runs: the certificate is no longer sent', async () => {
+  it('a certificate that expires at run time is no longer sent', async () => {
     const bank = await startPretendBank({ clientValidity: days(-300, 1) });
     const clock = new MovedClock();
     const gateway = await startGateway(bank, { SNAPSHOT_MAX_AGE_MS: '86400000' }, clock);
@@ -254,7 +254,7 @@ describe('validity', () => {
   });
 });
 
-it('an unusable PFX ends the start: exit code 3, one line for people, one for machines', async () => {
+it('an unusable PFX ends the start with exit code 3, one line for people and one log line', async () => {
   const [sandbox, cwd] = [await start(), temporaryDirectory()];
   writeFileSync(join(cwd, 'wrong'), 'planted-passcode');
   const env = programEnvironment(sandbox, { BANK_PFX_PASSCODE_FILE: join(cwd, 'wrong') });

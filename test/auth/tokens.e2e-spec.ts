@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 
 const tokenRequests = () => bank.requests.filter(({ path }) => path.includes('authorize')).length;
-/** Which tokens, counted from 1, the calls for accounts were sent with. */
+/** The number of the token, from 1, that each call for accounts was sent with. */
 const sent = () =>
   bank.requests
     .filter(({ path }) => path.startsWith('/api/v1/accounts'))
@@ -26,11 +26,11 @@ const sent = () =>
 it.each([
   ['past its end: another is sent', 50_000, 2],
   ['within its life: it is sent', 10_000, 1],
-])('a token that ages while its call waits for a turn, %s', async (_name, waitedMs, number) => {
+])('a token that ages while its call waits for a slot %s', async (_name, waitedMs, number) => {
   const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0', BANK_MAX_CONCURRENT_REQUESTS: '1' }, clock);
   const first = await askInTime(gateway);
 
-  // its renewal has the only slot, and is slow
+  // the slow renewal has the only slot
   const issue = bank.onToken;
   const { promise: letGo, resolve } = Promise.withResolvers<void>();
   bank.onToken = (...args) => void letGo.then(() => issue(...args));
@@ -44,12 +44,12 @@ it.each([
   await expectCommonConditions(bank, gateway, [first, await answer]);
 });
 
-it('500s mid-life: served on until the end of the token, asked in growing steps, and an expired one is never sent', async () => {
+it('while renewals fail with 500, the old token is used until its end, attempts back off, and an expired token is never sent', async () => {
   const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0' }, clock);
   const answers = [await askInTime(gateway)];
   bank.onToken = (_request, response) => json(response, 500, '');
   clock.advance(256_000);
-  // over the next 30 s of its life: after 1, 2, 4, 8 and 16 s with jitter of a fifth, however many ask
+  // attempts over the next 30 s: after 1, 2, 4, 8 and 16 s, each up to a fifth later, however many callers there are
   for (let second = 0; second <= 30; second++) {
     const before = gateway.events('token.failed').length;
     answers.push(await askInTime(gateway));
@@ -63,7 +63,7 @@ it('500s mid-life: served on until the end of the token, asked in growing steps,
   const token = { status: 'degraded', state: 'usable', lastError: { code: 'bank-error' } };
   expect(health).toMatchObject({ status: 'degraded', details: { token } });
 
-  // the outage outlasts the token: the cached copy is served, marked; the expired token is not sent
+  // the outage outlasts the token: callers get the cached copy, marked stale, and the expired token is not sent
   clock.advance(20_000);
   const lists = sent().length;
   const late = await askInTime(gateway);

@@ -9,7 +9,7 @@ import { PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { startRawServer } from '../support/servers.js';
 
 // Every status and document is tested beside the code: src/egress/answer-error.spec.ts, src/auth/request-token.spec.ts,
-// src/bank/page-reader.spec.ts and src/bank/account-fields.spec.ts. Here: what it costs the bank, what callers get, what leaks.
+// src/bank/page-reader.spec.ts and src/bank/account-fields.spec.ts. Here: calls to the bank, responses to callers, leaks.
 
 const bank = await bankForFile();
 const elsewhere = await startRawServer();
@@ -36,8 +36,8 @@ const BOTH: [string, Handler, Expected][] = [
   ['headers never', () => undefined, timeout],
 ];
 
-describe('a failure of the token endpoint is reported by its code', () => {
-  /** A good answer but for one field. */
+describe('a failure of the token endpoint leads to its code', () => {
+  /** A valid response with one field changed. */
   const field =
     (change: Record<string, unknown>): Handler =>
     (...args) =>
@@ -51,22 +51,22 @@ describe('a failure of the token endpoint is reported by its code', () => {
     ['access_token with CR and LF', field({ access_token: `${PLANTED.text}\r\nX-Injected: 1` }), invalid],
   ])('%s', async (_name, onToken, expected) => {
     const { tokenRequests, accountRequests } = await faults.run({ onToken, ...expected });
-    // nothing that is no token is ever sent
+    // only valid tokens are ever sent
     expect([tokenRequests, accountRequests]).toEqual([1, 0]);
   });
 });
 
-describe('a failure of the account list is reported by its code', () => {
+describe('a failure of the account list leads to its code', () => {
   const PAGE = JSON.stringify({
     result: [sampleAccount(1, { accountDescription: PLANTED.text })],
     pageInfo: { rowCount: 1 },
   });
 
-  /** A page of one account with one field changed; `digits` stand in the JSON as they are. */
+  /** A page of one account with one field changed. `digits` are put into the JSON unchanged. */
   const withField = (name: string, digits: string): Handler =>
     body(PAGE.replace(new RegExp(`"${name}":("[^"]*"|\\[[^\\]]*\\]|[^,}]+)`), `"${name}":${digits}`));
 
-  /** name, answer, what is expected, how often the list is asked for, settings */
+  /** name, handler, expected problem, calls for the list, settings */
   type Case = [string, Handler, Expected, number?, Record<string, string>?];
 
   it.each<Case>([
@@ -80,14 +80,14 @@ describe('a failure of the account list is reported by its code', () => {
     ['504', status(504), unavailable, 2],
     ['ibans a text', withField('ibans', `"${PLANTED.iban}"`), invalid],
     ['an amount that is no number', withField('beginOfDayAmount', `"${PLANTED.text}"`), invalid],
-    // over a kept connection, then over two fresh ones
+    // once over a kept connection, then over two fresh ones
     ['closed before an answer', ({ socket }) => void socket.destroy(), certificate, 3],
     ['reset before an answer', ({ socket }) => resetUnder(socket as TLSSocket), certificate, 3],
     [
       'reset within the body',
       ({ socket }) => {
         socket.write(`${HEAD}Content-Length: 5000\r\n\r\n${PAGE}`);
-        // a reset overtakes what is on its way: not before the beginning has arrived
+        // a reset overtakes data in transit, so it waits until the beginning has arrived
         onceResponseArrives(() => resetUnder(socket as TLSSocket));
       },
       network,
@@ -95,7 +95,7 @@ describe('a failure of the account list is reported by its code', () => {
     ],
   ])('%s', async (name, onAccounts, expected, times = 1, env = undefined) => {
     const { tokenRequests, accountRequests } = await faults.run({ onAccounts, ...(env && { env }), ...expected });
-    // a 401 asks for another token, once
+    // a 401 leads to one more token request
     expect([tokenRequests, accountRequests]).toEqual([name.startsWith('401 always') ? 2 : 1, times]);
   });
 
@@ -108,7 +108,7 @@ describe('a failure of the account list is reported by its code', () => {
     subscribe('http.client.response.finish', onHead);
   }
 
-  /** A TCP reset: a TLSSocket itself cannot send one, the socket under it can. */
+  /** Sends a TCP reset. A TLSSocket cannot, but the socket below it can. */
   function resetUnder(socket: TLSSocket): void {
     const under = [...bank.sockets].find(({ remotePort }) => remotePort === socket.remotePort);
     under?.resetAndDestroy();
@@ -116,6 +116,6 @@ describe('a failure of the account list is reported by its code', () => {
   }
 });
 
-it('another host that a redirect names sees nothing', () => expect(elsewhere.accepted).toBe(0));
+it('the target of a redirect gets no connection', () => expect(elsewhere.accepted).toBe(0));
 
 it('leaves no connection, file or secret behind', () => faults.end());

@@ -15,8 +15,8 @@ const bank = await bankForFile();
 const lists = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts'));
 const asked = () => lists().map(({ path }) => path.replace(/.*PageNumber=(\d+)&PageSize=(\d+)/, '$1/$2'));
 
-describe('lists are read page by page', () => {
-  it('with a row count: just the pages it counts; each refresh has its own id, also in the line of the request', async () => {
+describe('the account list', () => {
+  it('costs exactly the counted pages; each refresh has its own id, also in the log line of the request', async () => {
     bank.onAccounts = listAccounts(sampleAccounts(25));
     const gateway = await startGateway(bank, { BANK_PAGE_SIZE: '10', SNAPSHOT_FRESH_MS: '0' });
     const answers = [await askInTime(gateway, '/api/v1/accounts?pageSize=1000'), await askInTime(gateway)];
@@ -31,7 +31,7 @@ describe('lists are read page by page', () => {
     await expectCommonConditions(bank, gateway, answers);
   });
 
-  it('one that has an account twice, in the second refresh too, is served and marked incomplete', async () => {
+  it('is served with complete: false if it has an account twice, also in the second pass', async () => {
     const [one, two] = [sampleAccounts(10), sampleAccounts(19).slice(9)];
     bank.onAccounts = (_request, response, url) =>
       json(response, 200, {
@@ -48,7 +48,7 @@ describe('lists are read page by page', () => {
     await expectCommonConditions(bank, gateway, [answer]);
   });
 
-  it('a list of 100 000 accounts is read and served whole', async () => {
+  it('is read and served whole with 100 000 accounts', async () => {
     const row = (number: number) => `{"accountId":"${sampleId(number)}","friendlyName":"${number}"}`;
     bank.onAccounts = (_request, response, url) => {
       const first = (Number(url.searchParams.get('PageNumber')) - 1) * 5000 + 1;
@@ -63,9 +63,9 @@ describe('lists are read page by page', () => {
   });
 });
 
-it('what one refresh costs the bank at most (docs/architecture.md#every-retry)', async () => {
+it('costs the bank at most the calls of docs/architecture.md#every-retry', async () => {
   const clock = new MovedClock();
-  // on a busy machine the back-off must not pass
+  // so that the back-off does not end, even on a busy machine
   clock.stop();
   const gateway = await startGateway(bank, { SNAPSHOT_FRESH_MS: '0' }, clock);
   for (const [statuses, calls, tokens, answered] of [
@@ -96,7 +96,7 @@ it('what one refresh costs the bank at most (docs/architecture.md#every-retry)',
   repair(bank);
 });
 
-it('what the bank sends that the gateway does not know is served, logged once and listed in /health, which stays ok', async () => {
+it('is served despite unknown keys and words, which are logged once and listed in /health, whose status stays ok', async () => {
   const DRIFT = [
     { path: 'status', value: 'Frozen' },
     { path: 'balances[].availableAmount' },

@@ -30,26 +30,23 @@ const pagesAsked = () =>
 it.each([
   [429, 'bank-rate-limited'],
   [503, 'bank-error'],
-])(
-  'a bank that says with %d when to come back is not asked sooner, not even once more within the call',
-  async (status, code) => {
-    bank.onAccounts = (_request, response) => json(response, status, {}, { 'retry-after': '7' });
-    const gateway = await startGateway(bank, {}, clock);
-    const answer = await askInTime(gateway);
-    expect([answer.json.code, answer.headers['retry-after']]).toEqual([code, '7']);
-    clock.advance(6400);
-    const early = await askInTime(gateway, '/api/v1/accounts', NO_CACHE);
-    expect([early.json.code, pagesAsked()]).toEqual([code, [1]]);
-    expect((await gateway.get('/health')).json.details.bank.circuit).toBe('open');
-    repair(bank);
-    clock.advance(1200);
-    const last = await askInTime(gateway);
-    expect([last.status, pagesAsked()]).toEqual([200, [1, 1]]);
-    await expectCommonConditions(bank, gateway, [answer, early, last]);
-  },
-);
+])('a Retry-After with status %d is respected, also within the call', async (status, code) => {
+  bank.onAccounts = (_request, response) => json(response, status, {}, { 'retry-after': '7' });
+  const gateway = await startGateway(bank, {}, clock);
+  const answer = await askInTime(gateway);
+  expect([answer.json.code, answer.headers['retry-after']]).toEqual([code, '7']);
+  clock.advance(6400);
+  const early = await askInTime(gateway, '/api/v1/accounts', NO_CACHE);
+  expect([early.json.code, pagesAsked()]).toEqual([code, [1]]);
+  expect((await gateway.get('/health')).json.details.bank.circuit).toBe('open');
+  repair(bank);
+  clock.advance(1200);
+  const last = await askInTime(gateway);
+  expect([last.status, pagesAsked()]).toEqual([200, [1, 1]]);
+  await expectCommonConditions(bank, gateway, [answer, early, last]);
+});
 
-it('a connection that dies between two pages: no part of the list is served, the cached copy is, marked', async () => {
+it('a connection that dies between two pages leads to the cached copy, marked stale, never to part of a list', async () => {
   const good = listSample(6);
   const dieAfterTheFirst: Handler = (request, response, url) => {
     if (url.searchParams.get('PageNumber') === '1') good(request, response, url);
@@ -73,7 +70,7 @@ it('a connection that dies between two pages: no part of the list is served, the
   await expectCommonConditions(bank, gateway, [before, held, now, last]);
 });
 
-it('30 MB within the size limit that would swell in memory: refused, and others are answered meanwhile', async () => {
+it('30 MB that would grow in memory are rejected, and other callers are served meanwhile', async () => {
   const body = `{"result":[{"accountId":"1","balances":[${'{},'.repeat(10_000_000)}{}]}]}`;
   bank.onAccounts = (_request, response) => response.end(body);
   const patience = { BANK_REQUEST_TIMEOUT_MS: '50000', REQUEST_DEADLINE_MS: '50000' };
@@ -95,7 +92,7 @@ it('30 MB within the size limit that would swell in memory: refused, and others 
   await expectCommonConditions(bank, gateway, [answer]);
 });
 
-describe('a bank that is off from the start', () => {
+describe('a bank that is down from the start', () => {
   const begin = async () => {
     const settings = {
       SANDBOX_DIRECTORY: temporaryDirectory(),
@@ -107,7 +104,7 @@ describe('a bank that is off from the start', () => {
     return { gateway: await startGateway(sandbox, {}, clock), turnOn: () => start(settings) };
   };
 
-  it('is reported with who must act and when it is asked again, and the gateway recovers without a restart', async () => {
+  it('is reported with owner and next attempt, and the gateway recovers without a restart', async () => {
     const { gateway, turnOn } = await begin();
     for (let call = 0; call < 5; call++) {
       const { headers, json: problem } = await askInTime(gateway);
@@ -139,7 +136,7 @@ describe('a bank that is off from the start', () => {
     });
   });
 
-  it('readiness comes back by itself, with nobody calling for accounts', async () => {
+  it('becomes ready again without a caller', async () => {
     const { gateway, turnOn } = await begin();
     expect((await gateway.get('/health/ready')).status).toBe(503);
     await turnOn();

@@ -5,8 +5,8 @@ const answer = (length: number) => ({ etag: 'W/"1"', text: 'x'.repeat(length) })
 const keptOf = (cache: AnswerCache, count: number) =>
   Array.from({ length: count }, (_none, index) => index).filter((index) => cache.get(String(index)) !== undefined);
 
-describe('the answers that are kept', () => {
-  it('are 100 at most; the longest unused goes first', () => {
+describe('the cached responses', () => {
+  it('are at most 100; the least recently used is dropped first', () => {
     const cache = new AnswerCache();
     for (let index = 0; index < 100; index += 1) cache.set(String(index), answer(1));
     cache.get('0');
@@ -14,7 +14,7 @@ describe('the answers that are kept', () => {
     expect(keptOf(cache, 101)).toEqual([0, ...Array.from({ length: 99 }, (_none, index) => index + 2)]);
   });
 
-  it('are 10 000 000 characters at most, replaced ones not counted', () => {
+  it('have at most 10 000 000 characters, without replaced ones', () => {
     const cache = new AnswerCache();
     for (let turn = 0; turn < 5; turn += 1) cache.set('0', answer(4_000_000));
     cache.set('1', answer(4_000_000));

@@ -22,9 +22,9 @@ const serve = async () => {
   clock.stop();
   gateway = await startGateway(sandbox, { SNAPSHOT_SOFT_TIMEOUT_MS: '14000' }, clock);
 };
-/** The statuses of its requests so far. */
+/** The statuses of all requests so far. */
 const statuses = () => gateway.events('request').map(({ status }) => status);
-/** @param before called before each request. Pages have 50 accounts in place of 1000 */
+/** @param before called before each request. Pages have 50 accounts instead of 1000 */
 const open = (before = () => {}) =>
   createClient({
     baseUrl: gateway.url,
@@ -35,8 +35,8 @@ const open = (before = () => {}) =>
     },
   });
 
-describe('a page of the list, an account, the sums', () => {
-  it('are the bodies of the answers, by the same query', async () => {
+describe('a page of the list, an account, the totals', () => {
+  it('equal the response bodies for the same query', async () => {
     await serve();
     const client = open();
     const list = await client.listAccounts({
@@ -56,7 +56,7 @@ describe('a page of the list, an account, the sums', () => {
     expect(names).toEqual(['spec', 'none', 'spec', 'spec', 'none']);
   });
 
-  it('refreshed are asked of the bank now; the same without it are not', async () => {
+  it('are fetched from the bank with refresh: true, and not without it', async () => {
     await serve();
     const client = open();
     const { snapshot } = await client.getBalances();
@@ -67,7 +67,7 @@ describe('a page of the list, an account, the sums', () => {
   });
 });
 
-it('an answer confirmed by a 304 expires later: its end moves with the time of the data', async () => {
+it('have a later expiresAt after a 304, like asOf', async () => {
   await serve();
   const client = open();
   const first = (await client.getBalances()).snapshot;
@@ -85,7 +85,7 @@ describe('all accounts', () => {
     return ids;
   };
 
-  it('are each there once, in their order, by three pages', async () => {
+  it('come once each and in order from three pages', async () => {
     await serve();
     const ids = await collect(open());
     expect(statuses()).toEqual([200, 200, 200]);
@@ -93,7 +93,7 @@ describe('all accounts', () => {
     expect(ids).toEqual(lines.map((line) => (JSON.parse(line) as { id: string }).id));
   });
 
-  it('are gathered again when the snapshot changed between pages; a page with the same data then costs a 304', async () => {
+  it('are gathered again when the snapshot changes between pages; unchanged pages then cost a 304', async () => {
     await serve();
     let calls = 0;
     const client = open(() => {
@@ -101,11 +101,11 @@ describe('all accounts', () => {
       if (calls === 3) clock.advance(11_000);
     });
     expect(new Set(await collect(client)).size).toBe(120);
-    // 1, 2, then 3 of another snapshot; 1 and 2 again, and 3
+    // pages 1, 2, and 3 of another snapshot; then 1, 2 and 3 again
     expect(statuses()).toEqual([200, 200, 200, 304, 304, 304]);
   });
 
-  it('the negative case: a snapshot that changes each time is an error after three restarts, never a mixture', async () => {
+  it('the negative case: are an error after three restarts if the snapshot keeps changing, never a mixture', async () => {
     await serve();
     let calls = 0;
     const client = open(() => {
@@ -123,8 +123,8 @@ const problemOf = async (promise: Promise<unknown>): Promise<GatewayProblem> => 
   return error as GatewayProblem;
 };
 
-describe('what the gateway refuses', () => {
-  it('has the code, the owner and the request id of the problem document, and names the parameters at fault', async () => {
+describe('a call that the gateway rejects', () => {
+  it('has code, owner and request id of the problem document, and names the wrong parameters', async () => {
     await serve();
     const client = createClient({ baseUrl: `${gateway.url}/` });
     const problem = await problemOf(client.getAccount('none/../such\ud800'));
@@ -154,7 +154,7 @@ describe('a 503', () => {
     expect([statuses()[0], statuses().at(-1)]).toEqual([503, 200]);
   });
 
-  it('is thrown at once when that lies beyond the deadline', async () => {
+  it('is thrown at once if Retry-After lies beyond the deadline', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = (_request, response) => json(response, 429, '', { 'retry-after': '120' });
     gateway = await startGateway(bank);
@@ -163,7 +163,7 @@ describe('a 503', () => {
     expect(statuses()).toEqual([503]);
   });
 
-  it('is reported to onRetry each time, of the call or else of the client; with retry: false it is thrown at once', async () => {
+  it('is reported to onRetry of the call or the client each time; with retry: false it is thrown at once', async () => {
     let calls = 0;
     const url = await startWebServer((_request, response) => {
       calls += 1;
@@ -180,7 +180,7 @@ describe('a 503', () => {
     expect([calls, retried.length]).toEqual([7, 4]);
   });
 
-  it('is retried although onRetry throws, which is reported on the console', async () => {
+  it('is retried even if onRetry throws, which is logged to the console', async () => {
     gateway = await startGateway(sandbox);
     sandbox.control.patch({ failNext: [{ endpoint: 'accounts', times: 2, with: '503' }] });
     const reported = jest.spyOn(console, 'error').mockImplementation(() => undefined);
@@ -198,7 +198,7 @@ it.each([
   [null, null],
   ['2', 2000],
   ['Thu, 01 Jan 1970 00:00:00 GMT', 250],
-  // more ms than a timer takes, which would then end at once
+  // more ms than a timer can take; it would fire at once
   ['31536000', 300_000],
 ])('Retry-After: %s is a wait of %j ms', async (after, retryAfterMs) => {
   const url = await startWebServer((_request, response) =>
@@ -207,12 +207,12 @@ it.each([
   expect(await problemOf(createClient({ baseUrl: url }).listAccounts())).toMatchObject({ status: 502, retryAfterMs });
 });
 
-describe('what is no answer of the gateway', () => {
+describe('a response that is not from the gateway', () => {
   it.each<[string, number, string, string]>([
     ["a proxy's page", 502, 'text/html', '<h1>Bad Gateway</h1>'],
     ['JSON of another service', 200, 'application/json', '{"accounts":[]}'],
     ['a problem document of another service', 404, 'application/problem+json', '{"title":"Not Found"}'],
-  ])('%s is an unexpected answer, with its status', async (_name, status, type, body) => {
+  ])('%s is unexpected-answer, with its status', async (_name, status, type, body) => {
     const url = await startWebServer((_request, response) =>
       response.writeHead(status, { 'content-type': type, 'x-request-id': 'r-1' }).end(body),
     );
@@ -235,7 +235,7 @@ describe('what is no answer of the gateway', () => {
     expect(message.includes('or the gateway is not running')).toBe(expected);
   });
 
-  it('nobody there is a network error that keeps its cause', async () => {
+  it('a refused connection is network-error, with its cause', async () => {
     const problem = await problemOf(createClient({ baseUrl: `http://127.0.0.1:${await closedPort()}` }).listAccounts());
     expect(problem).toMatchObject({ code: 'network-error', owner: 'network', status: 0, requestId: null });
     expect(problem.cause).toMatchObject({ name: 'TypeError' });
@@ -286,7 +286,7 @@ describe('the address of the gateway', () => {
     );
   });
 
-  it('of a download has the filters, sorted, without those that are empty', () => {
+  it('of a download has the filters in a fixed order, without empty ones', () => {
     const client = createClient({ baseUrl: 'https://accounts.example.com/bank/' });
     expect(client.exportUrl({ q: '', currency: 'EUR' }, { separator: 'semicolon', decimal: 'comma' })).toBe(
       'https://accounts.example.com/bank/api/v1/accounts?currency=EUR&decimal=comma&format=csv&separator=semicolon',

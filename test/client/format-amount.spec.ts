@@ -11,12 +11,12 @@ describe('formatAmount', () => {
     ['12345678901234567890.12', 'USD', 'en', '$12,345,678,901,234,567,890.12'],
     ['1.23', 'EUR', 'ar-EG', '١٫٢٣ €'],
     ['1234567.89', 'INR', 'en-IN', '₹12,34,567.89'],
-    // codes that no platform knows, of three letters too
+    // codes that no platform knows, also with three letters
     ['12.50', 'USDC', 'en', '12.50 USDC'],
     ['12.50', 'XQZ', 'en', '12.50 XQZ'],
     ['1.10', null, 'fr', '1,10'],
   ])('%s %s in %s is %s', (amount, currency, locale, text) => {
-    // the spaces of a locale are of several kinds
+    // locales use several kinds of spaces
     expect(
       formatAmount(amount, currency, locale)
         .replaceAll(/\s|\u200f/g, ' ')
@@ -24,12 +24,12 @@ describe('formatAmount', () => {
     ).toBe(text);
   });
 
-  it('keeps each of 400 digits before the point and after it', () => {
+  it('keeps 400 digits before and after the point', () => {
     const text = formatAmount(`${'9'.repeat(400)}.${'7'.repeat(400)}`, 'EUR', 'en');
     expect(text.replaceAll(/[€,]/g, '')).toBe(`${'9'.repeat(400)}.${'7'.repeat(400)}`);
   });
 
-  it('null is a dash, and text that is no number stays as it is', () => {
+  it('shows null as a dash, and leaves other text unchanged', () => {
     expect([formatAmount(null, 'EUR', 'en'), formatAmount('1e5', 'EUR', 'en')]).toEqual(['–', '1e5']);
   });
 });

@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
 declare const client: ClientModule.Client;
 
 const bank = await bankForFile();
-/** From now on the bank has these. */
+/** Sets the accounts of the bank. */
 const has = (...accounts: object[]) => (bank.onAccounts = listAccounts(accounts));
 
 const suite = hasChromium() ? describe : describe.skip;
@@ -44,7 +44,7 @@ suite('in a real browser', () => {
       [listed, other] = [await startClientPages(), await startClientPages()];
     });
 
-    /** A tab of this origin, with a client of the gateway in it. */
+    /** A tab of this origin with a client of the gateway. */
     async function open(origin: string, env: Record<string, string> = {}): Promise<{ page: Page; errors: string[] }> {
       clock = new MovedClock();
       clock.stop();
@@ -58,7 +58,7 @@ suite('in a real browser', () => {
     }
     const calls = () => gateway.events('request').filter(({ method }) => method === 'GET');
 
-    it('reads accounts; asked again they are a 304 with the time of the last refresh, and the bank is not asked for it', async () => {
+    it('reads accounts; a second call is a 304 with the time of the last refresh, without a call to the bank', async () => {
       const { page, errors } = await open(listed);
       const read = () => page.evaluate(() => client.listAccounts({ sort: 'name', pageSize: 5 }));
       const first = await read();
@@ -76,8 +76,8 @@ suite('in a real browser', () => {
       expect(errors).toEqual([]);
     });
 
-    it('watches: paused in a hidden tab, asks at once when visible or online again', async () => {
-      // longer than the test may last: only the events can have it ask
+    it('watches: pauses in a hidden tab, and polls at once when visible or online again', async () => {
+      // longer than the test: only the events can cause a poll
       const { page } = await open(listed, { SNAPSHOT_FRESH_MS: '290000' });
       await page.evaluate(() => {
         const counts = { data: 0, errors: 0 };
@@ -89,7 +89,7 @@ suite('in a real browser', () => {
         page.evaluate(`
         Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
         document.dispatchEvent(new Event('visibilitychange'))`);
-      // not the line of the gateway: the page may not have the answer yet, and asks nothing while it waits for one
+      // not the gateway's log line: the page may not have the response yet, and makes no other call while it waits
       await page.waitForFunction('counts.data === 1');
       await show('hidden');
       expect(asked()).toBe(1);
@@ -117,7 +117,7 @@ suite('in a real browser', () => {
     });
   });
 
-  it('the example page shows a change without a reload, a hostile name as text, and nothing once access has ended', async () => {
+  it('the example page shows a change without a reload, a hostile name as text, and nothing once access is withdrawn', async () => {
     const name = '<img src=x onerror=alert(1)>';
     has(accountWith(1, 10.5, { friendlyName: name }));
     const url = await startClientPages();

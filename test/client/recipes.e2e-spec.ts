@@ -254,23 +254,23 @@ suite('the pages of the recipes', () => {
   }
 
   async function sees(page: Page, condition: string): Promise<void> {
-    const expression = `(({ amounts, aged, text }) => ${condition})(samples.at(-1))`;
+    const expression = `(({ amountsShown, aged, text }) => ${condition})(samples.at(-1))`;
     await page.waitForFunction(expression, null, { timeout: 60_000 }).catch(async () => {
       const last = await page.evaluate('samples.at(-1)');
       throw new Error(`${page.url()}: not ${condition}, but ${JSON.stringify(last)}`);
     });
   }
-  /** Its amounts are there, and nothing is wrong. The page of the server always has its age. */
-  const isWell = (page: Page) => sees(page, page === pages.server ? 'amounts > 0' : 'amounts > 0 && !aged');
+  /** It shows amounts and no error. The page of the server always has their age. */
+  const isWell = (page: Page) => sees(page, page === pages.server ? 'amountsShown > 0' : 'amountsShown > 0 && !aged');
 
-  /** Waits until the page has shown amounts with their age, then none, and asserts what it showed between. */
+  /** Waits until the page has shown amounts with their age, then none, and asserts what it showed in between. */
   async function assertAgedThenGone(page: Page, expiresAt: string): Promise<void> {
-    await sees(page, 'amounts > 0 && aged');
-    await sees(page, 'amounts === 0');
+    await sees(page, 'amountsShown > 0 && aged');
+    await sees(page, 'amountsShown === 0');
     const samples = await page.evaluate<Sample[]>('samples');
-    const from = samples.findIndex(({ amounts, aged }) => amounts > 0 && aged);
-    expect(samples.slice(from).filter(({ amounts, aged }) => amounts > 0 && !aged)).toEqual([]);
-    const late = samples.filter(({ at, amounts }) => amounts > 0 && at > Date.parse(expiresAt));
+    const from = samples.findIndex(({ amountsShown, aged }) => amountsShown > 0 && aged);
+    expect(samples.slice(from).filter(({ amountsShown, aged }) => amountsShown > 0 && !aged)).toEqual([]);
+    const late = samples.filter(({ at, amountsShown }) => amountsShown > 0 && at > Date.parse(expiresAt));
     // a timer that is due runs before the next sample
     expect(late.length).toBeLessThanOrEqual(1);
   }
@@ -279,7 +279,7 @@ suite('the pages of the recipes', () => {
     (await gateway.get('/api/v1/accounts', { 'cache-control': 'only-if-cached' })).json.snapshot.expiresAt as string;
 
   it(
-    'with the bank away: no amount without its age, none after its end; then all is well again',
+    'with the bank away: no figure without its age, none after its end; then all is well again',
     async () => {
       await forget();
       bank.control.patch(BANK_AWAY);
@@ -310,7 +310,7 @@ suite('the pages of the recipes', () => {
   it(
     'behind a proxy without a gateway: the page names that; an HTML page is an error, with the age of the amounts',
     async () => {
-      const notThere = 'amounts > 0 && aged && text.includes("the gateway is not running")';
+      const notThere = 'amountsShown > 0 && aged && text.includes("the gateway is not running")';
       await gateway.close();
       await Promise.all(['vite', 'react', 'plain'].map((name) => sees(pages[name as keyof typeof pages], notThere)));
       await serve();
@@ -322,7 +322,7 @@ suite('the pages of the recipes', () => {
         between = null;
         await isWell(pages.plain);
         between = answer;
-        await sees(pages.plain, 'amounts > 0 && aged');
+        await sees(pages.plain, 'amountsShown > 0 && aged');
       }
       between = null;
       await isWell(pages.plain);
@@ -335,7 +335,7 @@ suite('the pages of the recipes', () => {
 interface Sample {
   readonly at: number;
   /** Amounts on the screen. */
-  readonly amounts: number;
+  readonly amountsShown: number;
   /** True if the age of the amounts is on the screen. */
   readonly aged: boolean;
   readonly text: string;
@@ -344,10 +344,10 @@ interface Sample {
 const SAMPLE = `
   globalThis.samples = [];
   setInterval(() => {
-    const shown = [...document.querySelectorAll('li, #accounts .amount')];
+    const amounts = [...document.querySelectorAll('li, #accounts .amount')];
     const text = [...document.querySelectorAll('p')].map((each) => each.textContent).join(' ');
-    const amounts = shown.filter((each) => /\\d/.test(each.textContent)).length;
-    samples.push({ at: Date.now(), amounts, aged: /as of \\d/i.test(text), text });
+    const amountsShown = amounts.filter((each) => /\\d/.test(each.textContent)).length;
+    samples.push({ at: Date.now(), amountsShown, aged: /as of \\d/i.test(text), text });
   }, 20);`;
 
 const REACT_HEAD = `

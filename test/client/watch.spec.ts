@@ -7,7 +7,7 @@ import { watch, type Changes } from '../../client/src/watch.js';
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
 afterEach(() => void jest.useRealTimers());
 
-/** The accounts by id, each with its balance. */
+/** A response with these ids and balances. */
 function answer(
   accounts: Record<string, string>,
   { maxAgeMs = 10_000, stale = false, etag = '', expiresInMs = null as number | null } = {},
@@ -22,7 +22,7 @@ function answer(
 const problem = (status: number, retryAfterMs: number | null = null, code = 'bank-error') =>
   new GatewayProblem({ code, owner: 'bank', message: 'x', status, retryAfterMs });
 
-/** A watch of these answers, the last one for ever. */
+/** A watch that gets these responses, the last one repeatedly. */
 function start(...answers: (Answer<AccountList> | Error)[]) {
   const seen: (Changes | number | 'expired')[] = [];
   let polls = 0;
@@ -50,7 +50,7 @@ async function pass(ms: number): Promise<void> {
 const NONE = { added: [], changed: [], removed: [] };
 
 describe('watch', () => {
-  it('asks again when max-age has run out, not before; an answer without one after a second', async () => {
+  it('polls when max-age has run out, not before, and after a second without max-age', async () => {
     const { polls, close } = start(answer({ a: '1' }), answer({ a: '1' }, { maxAgeMs: 0 }));
     await pass(9_999);
     expect(polls()).toBe(1);
@@ -63,21 +63,21 @@ describe('watch', () => {
     close();
   });
 
-  it('does not flood the gateway when a proxy sets a max-age of years, which no timer can take', async () => {
+  it('does not flood the gateway when a proxy sets a max-age of years, beyond any timer', async () => {
     const { polls, close } = start(answer({ a: '1' }, { maxAgeMs: 31_536_000_000 }));
     for (let count = 0; count < 4; count += 1) await pass(10_000);
     expect(polls()).toBe(1);
     close();
   });
 
-  it('reports the ids that were added, changed and removed; none with the first answer', async () => {
+  it('reports added, changed and removed ids, none with the first response', async () => {
     const { seen, close } = start(answer({ a: '1', b: '2' }), answer({ a: '1.0', c: '3' }));
     await pass(10_000);
     expect(seen).toEqual([NONE, { added: ['c'], changed: ['a'], removed: ['b'] }]);
     close();
   });
 
-  it('reports a change of stale alone, and no answer that only has another time or another tag', async () => {
+  it('reports a change of stale alone, but not of asOf or the ETag alone', async () => {
     const [fresh, stale] = [answer({ a: '1' }), answer({ a: '1' }, { stale: true })];
     const { seen, polls, close } = start(fresh, answer({ a: '1' }), answer({ a: '1' }, { etag: 'W/"other"' }), stale);
     for (let count = 0; count < 4; count += 1) await pass(10_000);
@@ -86,7 +86,7 @@ describe('watch', () => {
     close();
   });
 
-  it('always reports the first good answer after an error, with what changed since the last one', async () => {
+  it('always reports the first success after an error, with the changes since the last one', async () => {
     const { seen, close } = start(answer({ a: '1' }), problem(502), answer({ a: '1' }), problem(502), answer({}));
     await pass(10_000);
     await pass(1000);
@@ -99,7 +99,7 @@ describe('watch', () => {
   it.each([
     ['after Retry-After', 4000, [4000, 4000]],
     ['else after 1 s, 2 s … 30 s', null, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]],
-  ])('asks again after an error %s', async (_name, retryAfterMs, waits) => {
+  ])('polls again after an error %s', async (_name, retryAfterMs, waits) => {
     const { polls, seen, close } = start(problem(503, retryAfterMs));
     for (const [index, ms] of waits.entries()) {
       await pass(ms - 1);
@@ -117,14 +117,14 @@ describe('watch', () => {
     expect([polls(), seen]).toEqual([1, [status]]);
   });
 
-  it.each([408, 429, 500])('its negative case: goes on after a %i', async (status) => {
+  it.each([408, 429, 500])('the negative case: continues after a %i', async (status) => {
     const { polls, close } = start(problem(status));
     await pass(1000);
     expect(polls()).toBe(2);
     close();
   });
 
-  it('calls nobody after close, nor with a signal aborted before', async () => {
+  it('calls no handler after close, or with a signal that is already aborted', async () => {
     const { polls, seen, close } = start(answer({ a: '1' }));
     close();
     await pass(10_000);
@@ -134,11 +134,11 @@ describe('watch', () => {
     expect(seen).toEqual([]);
   });
 
-  describe('the end of what is shown', () => {
+  describe('the expiry of the shown data', () => {
     const lasting = (expiresInMs: number, more: Parameters<typeof answer>[1] = {}) =>
       answer({ a: '1' }, { expiresInMs, ...more });
 
-    it('is reported once, when nothing newer came; then the first good answer is data again', async () => {
+    it('is reported once without newer data; the first success after it is data again', async () => {
       const { seen, close } = start(lasting(5000), problem(503, 20_000), problem(503, 1000), lasting(60_000));
       await pass(4999);
       expect(seen).toEqual([NONE]);
@@ -149,24 +149,24 @@ describe('watch', () => {
       close();
     });
 
-    it('its negative case: is not, while polls confirm the data', async () => {
+    it('the negative case: is not reported while polls confirm the data', async () => {
       const { seen, polls, close } = start(lasting(15_000));
       for (let count = 0; count < 5; count += 1) await pass(10_000);
       expect([polls(), seen]).toEqual([6, [NONE]]);
       close();
     });
 
-    it('is reported before the error that comes after it, however long a timer slept', async () => {
+    it('is reported before a later error, even if a timer fires late', async () => {
       const { seen, shown, close } = start(lasting(60_000), problem(502));
       await pass(0);
-      // a laptop wakes up: the wall clock has gone on, and no timer has noticed
+      // a laptop wakes up: the wall clock has moved on, and no timer has fired
       jest.setSystemTime(Date.now() + 3_600_000);
       await pass(10_000);
       expect([seen, shown]).toEqual([[NONE, 'expired', 502], [null]]);
       close();
     });
 
-    it('is the end of the data of an access that was withdrawn, too', async () => {
+    it('is not reported after access was withdrawn, when nothing is shown', async () => {
       const { shown, seen, close } = start(lasting(60_000), problem(502, null, 'access-not-granted'), problem(502));
       for (let count = 0; count < 70; count += 1) await pass(1000);
       expect(seen).not.toContain('expired');
@@ -174,7 +174,7 @@ describe('watch', () => {
       close();
     });
 
-    it('is reported after an error that ended the polling, too, but not after close', async () => {
+    it('is reported after an error that ended the polling, but not after close', async () => {
       const first = start(lasting(15_000), problem(403));
       const second = start(lasting(15_000), problem(403));
       await pass(10_000);
@@ -188,7 +188,7 @@ describe('watch', () => {
     });
   });
 
-  it('gives an error the time at which the data were last confirmed', async () => {
+  it('adds to an error the time at which the data were last confirmed', async () => {
     const confirmed = answer({ a: '1' });
     Object.assign(confirmed.body.snapshot, { asOf: 'later' });
     const { shown, close } = start(answer({ a: '1' }), confirmed, problem(502));
@@ -203,7 +203,7 @@ describe('watch', () => {
     ['onState', 'onData'],
     ['onReset', 'onData'],
     ['onConnection', 'onError'],
-  ])('a handler of version 0.1, %s, is an error that names %s', (former, name) => {
+  ])('the handler %s of version 0.1 is an error that names %s', (former, name) => {
     const handlers = { onData: () => undefined, [former]: () => undefined };
     const poll = () => Promise.reject(new Error('asked'));
     expect(() => watch(poll, handlers)).toThrow(new RegExp(`${former} of version 0.1 is now .*${name}`));

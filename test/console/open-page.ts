@@ -1,6 +1,7 @@
+import axe, { type AxeResults } from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** A tab with the page, and each thing that it must not do: errors, breaches of its policy, requests to others. */
+/** A tab with the page, and its violations: errors, breaches of its policy, requests to other hosts. */
 export interface Tab {
   readonly page: Page;
   readonly wrongs: readonly string[];
@@ -8,14 +9,14 @@ export interface Tab {
 
 const WATCH_POLICY = `addEventListener('securitypolicyviolation', (event) => console.error('CSP: ' + event.violatedDirective))`;
 
-/** Opens a page of the gateway at `url`, Status without a path. */
+/** Opens a page of the gateway at `url`; Status without a path. */
 export async function openPage(context: BrowserContext, url: string, path = ''): Promise<Tab> {
   const page = await context.newPage();
   const wrongs: string[] = [];
   page.on('pageerror', (error) => wrongs.push(error.message));
   page.on('console', (message) => {
     const { url: from } = message.location();
-    // the browser reports each answer of 4xx and 5xx
+    // the browser logs each 4xx and 5xx response
     const expected = from.startsWith(`${url}/health`) || from.startsWith(`${url}/api/`);
     if (['error', 'warning'].includes(message.type()) && !expected) wrongs.push(message.text());
   });
@@ -27,6 +28,15 @@ export async function openPage(context: BrowserContext, url: string, path = ''):
   return { page, wrongs };
 }
 
+/** What axe finds wrong: by all its rules, or by the given ones. */
+export async function axeFaultsOf(page: Page, rules?: string[]): Promise<string[]> {
+  // the page's content security policy is for what the page loads, not for this
+  await page.evaluate(axe.source);
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 80)).join(' | ')}`);
+}
+
 /** The names of the accounts, each a link. */
 export const rowsOf = (page: Page) => page.locator('.open-account');
 
@@ -34,7 +44,7 @@ export const rowsOf = (page: Page) => page.locator('.open-account');
 export const pathOf = (page: Page) =>
   page.locator('.hop').evaluateAll((hops) => hops.map((hop) => /hop-(\w+)/.exec(hop.className)?.[1]));
 
-/** The width of the page, and amounts that are cut: they are wider than a box around them that does not scroll. */
+/** The width of the page, and the cut-off amounts: those wider than a box around them that does not scroll. */
 export async function layoutOf(page: Page): Promise<{ width: number; cut: string[] }> {
   const width = await page.evaluate<number>('document.documentElement.scrollWidth');
   const cut = await page.evaluate<string[]>(`[...document.querySelectorAll('.amount')].flatMap((amount) => {

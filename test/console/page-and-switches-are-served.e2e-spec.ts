@@ -17,29 +17,26 @@ beforeAll(async () => {
 const filesOf = (html: string) => [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
 
 describe('the live pages', () => {
-  it.each(['/', '/accounts?q=any&currency=EUR'])(
-    '%s is HTML that runs nothing and loads nothing but its own files',
-    async (path) => {
-      const { status, headers, text } = await gateway.get(path, { accept: 'text/html,*/*;q=0.8' });
-      expect(status).toBe(200);
-      expect(headers).toMatchObject({
-        'content-type': 'text/html; charset=utf-8',
-        'cache-control': 'no-cache',
-        'x-frame-options': 'DENY',
-      });
-      expect(headers['content-security-policy']).toMatch(
-        /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;/,
-      );
-      expect(headers['content-security-policy']).not.toContain('unsafe');
-      expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=/i);
-      expect(text).toContain('data-mode="sandbox"');
-      // its form and its header before any script runs
-      expect(text).toMatch(/class="[^"]*\bskeleton\b/);
-      for (const name of ['Status', 'Accounts', 'API', 'Guide', 'Errors']) expect(text).toContain(`>${name}</a>`);
-    },
-  );
+  it.each(['/', '/accounts?q=any&currency=EUR'])('%s is HTML that runs and loads only its own files', async (path) => {
+    const { status, headers, text } = await gateway.get(path, { accept: 'text/html,*/*;q=0.8' });
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-frame-options': 'DENY',
+    });
+    expect(headers['content-security-policy']).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;/,
+    );
+    expect(headers['content-security-policy']).not.toContain('unsafe');
+    expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\son\w+=|\sstyle=/i);
+    expect(text).toContain('data-mode="sandbox"');
+    // form and header are there before any script runs
+    expect(text).toMatch(/class="[^"]*\bskeleton\b/);
+    for (const name of ['Status', 'Accounts', 'API', 'Guide', 'Errors']) expect(text).toContain(`>${name}</a>`);
+  });
 
-  it('has files that are kept forever, since their names change with them, and are compressed already', async () => {
+  it('have files that are cached forever, because their names have a hash, and that are already compressed', async () => {
     const paths = filesOf((await gateway.get('/')).text);
     expect(new Set(paths.map((path) => path.replace(/^.*\./, '')))).toEqual(new Set(['css', 'js']));
     for (const path of paths) {
@@ -51,7 +48,7 @@ describe('the live pages', () => {
     }
   });
 
-  it.each(['/assets/none.js', '/assets/%2e%2e/index.html'])('has no other files: %s', async (path) => {
+  it.each(['/assets/none.js', '/assets/%2e%2e/index.html'])('have no other files: %s', async (path) => {
     const { status, json } = await gateway.get(path);
     expect([status, json.code]).toEqual([404, 'not-found']);
   });
@@ -66,11 +63,11 @@ describe('the switches of the embedded sandbox', () => {
     });
   const problemOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code];
 
-  it('are shown, set and reset', async () => {
+  it('can be read, set and reset', async () => {
     await gateway.get('/api/v1/accounts');
     const { json, text } = await gateway.get('/sandbox/control');
     expect(json).toMatchObject({ latencyMs: 0, movement: false, requests: [expect.anything(), expect.anything()] });
-    // a token begins so
+    // tokens begin like this
     for (const secret of [readFileSync(bank.files.password, 'utf8'), 'eyJhbGciOi']) expect(text).not.toContain(secret);
     const turned = await call('PATCH', '{"movement":true,"latencyMs":5}');
     expect([turned.status, turned.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -80,7 +77,7 @@ describe('the switches of the embedded sandbox', () => {
     expect(await reset.json()).toMatchObject({ movement: false, latencyMs: 0 });
   });
 
-  it('are set by what is right as a whole, or not at all', async () => {
+  it('are set as a whole, or not at all', async () => {
     const wrong = await call('PATCH', '{"movement":true,"latencyMs":-1}');
     expect(wrong.status).toBe(400);
     expect(await wrong.json()).toMatchObject({
@@ -93,7 +90,7 @@ describe('the switches of the embedded sandbox', () => {
     expect(bank.control.state.movement).toBe(false);
   });
 
-  it('are left in the middle of a body without an error of the gateway', async () => {
+  it('cause no internal error when a caller leaves in the middle of a body', async () => {
     const logging = await startGateway(bank, { LOG_LEVEL: 'info' }, new Clock(), bank.control);
     const socket = connect(logging.port, '127.0.0.1');
     const head = ['PATCH /sandbox/control HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
@@ -108,20 +105,20 @@ describe('the switches of the embedded sandbox', () => {
     ['a web app on this machine', { origin: 'http://localhost:5173', 'sec-fetch-site': 'same-site' }],
     ['an origin that hides', { origin: 'null' }],
     ['another site, without Origin', { 'sec-fetch-site': 'cross-site' }],
-  ])('are refused to a page of %s', async (_name, headers: Record<string, string>) => {
+  ])('reject a page of %s', async (_name, headers: Record<string, string>) => {
     for (const [method, body] of [['GET'], ['DELETE'], ['PATCH', '{"movement":true}']] as const) {
       expect(await problemOf(await call(method, body, headers))).toEqual([403, 'client-not-allowed']);
     }
     expect(bank.control.state.movement).toBe(false);
   });
 
-  it('its negative case: they are there for the page itself', async () => {
+  it('the negative case: accept the page itself', async () => {
     const own = { origin: gateway.url, 'sec-fetch-site': 'same-origin' };
     expect((await call('PATCH', '{"movement":true}', own)).status).toBe(200);
     expect((await call('DELETE', undefined, own)).status).toBe(200);
   });
 
-  it('their negative case: with a real bank there are none, and the page does not say sandbox', async () => {
+  it('the negative case: do not exist with a real bank, and the page does not show sandbox', async () => {
     const live = await startGateway(bank);
     for (const method of ['GET', 'PATCH', 'DELETE', 'POST']) {
       expect((await fetch(`${live.url}/sandbox/control`, { method })).status).toBe(404);

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { brotliCompressSync } from 'node:zlib';
-import axe, { type AxeResults } from 'axe-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { AppModule } from '../../src/app.module.js';
@@ -14,7 +13,7 @@ import { start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
 import { hasChromium } from '../support/tools.js';
 import { until } from '../support/until.js';
-import { layoutOf, openPage, pathOf, rowsOf } from './open-page.js';
+import { axeFaultsOf, layoutOf, openPage, pathOf, rowsOf } from './open-page.js';
 import { HOSTILE, PAGE_STATES, type PageState } from './page-states.js';
 
 const FRESH_MS = 1000;
@@ -44,7 +43,7 @@ describeWithChromium('the console page in a real browser', () => {
   });
   afterAll(() => browser.close());
 
-  /** The switches back, and the wait after what they broke ended, as `serve --sandbox` does. */
+  /** Resets the switches and the back-off that they caused, like `serve --sandbox`. */
   const reset = () => {
     bank.control.reset();
     gateway.app.get(AppModule).reload();
@@ -55,16 +54,9 @@ describeWithChromium('the console page in a real browser', () => {
   const headline = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
   const settled = (page: Page) => rowsOf(page).first().waitFor();
   const searchOf = (page: Page) => new URL(page.url()).search;
-  async function faultsIn(page: Page): Promise<string[]> {
-    // the page's content security policy is for what the page loads, not for this
-    await page.evaluate(axe.source);
-    // without what it found well
-    const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 80)).join(' | ')}`);
-  }
   const turn = (page: Page, name: string) => page.getByRole('switch', { name }).click();
 
-  it('when all is well, Status shows it without a click; nothing moves, and nothing ticks but the clock', async () => {
+  it('Status shows at once that everything is healthy; nothing moves, and only the clock ticks', async () => {
     await gateway.get('/api/v1/accounts', { 'x-client-name': 'treasury' });
     const { page, wrongs } = await openStatus();
     await headline(page, 'Operational');
@@ -93,7 +85,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(wrongs).toEqual([]);
   });
 
-  it('Status shows no name, IBAN or amount of an account, and loads no code that would; its search leads there', async () => {
+  it('Status shows no name, IBAN or amount of an account, and loads no code for them; its search opens Accounts', async () => {
     const page = await context.newPage();
     const loaded: { url: string; text: string }[] = [];
     page.on('response', async (response) => {
@@ -134,7 +126,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect((await page.locator('#sandbox').boundingBox())?.height).toBeLessThan(100);
   });
 
-  it('Accounts has totals by currency with what they include, and the list', async () => {
+  it('Accounts shows totals by currency, what they include, and the list', async () => {
     const { page, wrongs } = await open();
     await settled(page);
     await page.getByText('1–25 of 120 in all').waitFor();
@@ -145,38 +137,38 @@ describeWithChromium('the console page in a real browser', () => {
     expect(wrongs).toEqual([]);
   });
 
-  it('axe has nothing to find, light and dark, in Accounts with one open, and in Status with an incident', async () => {
-    // few rows: axe takes its time for each
+  it('axe finds no violation in Accounts with an open account and in Status with an incident, light and dark', async () => {
+    // few rows, because axe takes long for each
     const { page } = await open('?currency=GBP');
     await rowsOf(page).first().click();
     await page.locator('.facts').waitFor();
-    expect(await faultsIn(page)).toEqual([]);
+    expect(await axeFaultsOf(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await faultsIn(page)).toEqual([]);
+    expect(await axeFaultsOf(page)).toEqual([]);
     const { page: status } = await openStatus();
     await headline(status, 'Operational');
-    expect(await faultsIn(status)).toEqual([]);
+    expect(await axeFaultsOf(status)).toEqual([]);
     await turn(status, 'Bank down');
     await status.getByText('Do now').waitFor();
-    expect(await faultsIn(status)).toEqual([]);
+    expect(await axeFaultsOf(status)).toEqual([]);
     await status.emulateMedia({ colorScheme: 'dark' });
-    expect(await faultsIn(status)).toEqual([]);
+    expect(await axeFaultsOf(status)).toEqual([]);
   });
 
   it.each(['/docs', '/problems', '/problems/bank-error', '/docs/guide/concepts'])(
-    'nor in %s, light on a wide screen and dark on a phone',
+    'axe finds no violation in %s, light on a wide screen and dark on a phone',
     async (path) => {
       const page = await context.newPage();
       await page.goto(`${gateway.url}${path}`);
-      expect(await faultsIn(page)).toEqual([]);
+      expect(await axeFaultsOf(page)).toEqual([]);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize({ width: 360, height: 900 });
-      expect(await faultsIn(page)).toEqual([]);
+      expect(await axeFaultsOf(page)).toEqual([]);
     },
   );
 
   it.each(['/', '/accounts', '/docs', '/docs/guide', '/problems', '/problems/bank-error', '/none'])(
-    '%s has the header of every page: name, icon, links, and what this gateway is',
+    '%s has the common header: name, icon, links and the facts of this gateway',
     async (path) => {
       const page = await context.newPage();
       await page.goto(`${gateway.url}${path}`);
@@ -196,7 +188,7 @@ describeWithChromium('the console page in a real browser', () => {
     },
   );
 
-  it("documents have the reader's own address in their commands, and a button that copies them", async () => {
+  it("documents show commands with the reader's own address, and a button to copy them", async () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const { page, wrongs } = await openPage(context, gateway.url, 'docs');
     const command = page.locator('.copyable', { hasText: 'curl' }).first();
@@ -207,7 +199,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(wrongs).toEqual([]);
   });
 
-  /** A gateway in this state, and its pages, on which nothing is cut at any width. */
+  /** Opens both pages of a gateway in this state, and asserts that nothing is cut off at any width. */
   async function openState(state: keyof typeof PAGE_STATES) {
     const { arrange, path }: PageState = PAGE_STATES[state];
     const { url, get: call } = await arrange();
@@ -227,11 +219,11 @@ describeWithChromium('the console page in a real browser', () => {
     return { ...accounts, wrongs: [...status.wrongs, ...accounts.wrongs] };
   }
 
-  it('nothing is cut at any width, with an incident', async () => {
+  it('nothing is cut off at any width during an incident', async () => {
     expect((await openState('the bank fails')).wrongs).toEqual([]);
   });
 
-  it('nor of what a hostile bank sends, which is shown as text and nothing else, with every digit', async () => {
+  it('nothing that a hostile bank sends is cut off, and it is shown as text with every digit', async () => {
     const { page, wrongs } = await openState('names are hostile and amounts long');
     expect(await page.getByText(HOSTILE.name, { exact: true }).count()).toBe(1);
     expect(await page.locator('.owner bdi').first().textContent()).toBe(HOSTILE.owner);
@@ -247,7 +239,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(wrongs).toEqual([]);
   });
 
-  it('of a gateway that is gone: what was shown stays, a search filters it, counters stop; then it goes on', async () => {
+  it('when the gateway is gone, the shown data stay and can be filtered, counters stop, and the page recovers later', async () => {
     const env = { PORT: String(await closedPort()), SNAPSHOT_FRESH_MS: String(FRESH_MS) };
     const first = await startGateway(bank, env);
     await first.get('/api/v1/accounts', { 'x-client-name': 'treasury' });
@@ -271,7 +263,7 @@ describeWithChromium('the console page in a real browser', () => {
     await page.getByText(/^The gateway has not answered since/).waitFor({ state: 'hidden' });
   });
 
-  it('no amount stays when its snapshot has expired, whether the bank fails or the gateway is gone', async () => {
+  it('amounts disappear when their snapshot expires, whether the bank fails or the gateway is gone', async () => {
     const env = { SNAPSHOT_FRESH_MS: '500', SNAPSHOT_MAX_AGE_MS: '4000' };
     const short = await startGateway(bank, env);
     await short.get('/api/v1/accounts');
@@ -287,7 +279,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(await page.locator('.amount').count()).toBe(0);
   });
 
-  it('the keyboard leads past the head, to the search, through the accounts, into one and back', async () => {
+  it('the keyboard skips the header, and reaches the search, the accounts, one of them, and the way back', async () => {
     const { page, wrongs } = await open();
     await settled(page);
     const focused = () => page.evaluate('document.activeElement.textContent || document.activeElement.id');
@@ -314,7 +306,7 @@ describeWithChromium('the console page in a real browser', () => {
   });
 
   describe('the address bar', () => {
-    it('holds the view: it comes back with the address, and by back and forward', async () => {
+    it('has the view, which returns with the address and with back and forward', async () => {
       const { page } = await open();
       await settled(page);
       await page.locator('#search').fill('nordlys');
@@ -344,7 +336,7 @@ describeWithChromium('the console page in a real browser', () => {
       expect(await page.locator('#search').inputValue()).toBe('nordlys');
     });
 
-    it('has the page of the list, and an account; another filter begins at the first page', async () => {
+    it('has the page number and the open account; another filter starts at the first page', async () => {
       const { page } = await open('?pageNumber=2&pageSize=50');
       await page.getByText('51–100 of 120 in all').waitFor();
       await page.getByRole('link', { name: 'Next page' }).click();
@@ -359,7 +351,7 @@ describeWithChromium('the console page in a real browser', () => {
       await until(() => searchOf(shared) === '?currency=BHD&pageSize=50');
     });
 
-    it('is not trusted: what is not there is named, with a way back', async () => {
+    it('is not trusted: an unknown account or page is reported, with a way back', async () => {
       const { page } = await open('?account=none');
       await page.getByText('No account to show').waitFor();
       await page.goto(`${gateway.url}/accounts?pageNumber=99`);
@@ -371,7 +363,7 @@ describeWithChromium('the console page in a real browser', () => {
     });
   });
 
-  it('the view is taken away as CSV, whose name has environment, filters and time', async () => {
+  it('the CSV of the view has environment, filters and time in its name', async () => {
     const { page } = await open('?q=nordlys&currency=EUR&sort=-current');
     await settled(page);
     const [download] = await Promise.all([
@@ -384,7 +376,7 @@ describeWithChromium('the console page in a real browser', () => {
     expect(withoutTime(readFileSync(await download.path(), 'utf8'))).toBe(withoutTime(text));
   });
 
-  it('changes at the bank show without a reload, and what moved is marked', async () => {
+  it('changes at the bank appear without a reload, and changed rows are marked', async () => {
     const { page, wrongs } = await open();
     await settled(page);
     const amounts = () => page.locator('td.c-current').allInnerTexts();
@@ -396,7 +388,7 @@ describeWithChromium('the console page in a real browser', () => {
   });
 
   describe('an incident', () => {
-    it('is what apps get, who acts and what to do, within seconds; all goes again', async () => {
+    it('shows within seconds what apps get, who must act and what to do, and ends again', async () => {
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
       const { page } = await openStatus();
       await headline(page, 'Operational');
@@ -430,7 +422,7 @@ describeWithChromium('the console page in a real browser', () => {
       ['No accounts granted', /^All calls have failed with 502/],
       ['Not on the allowlist', /^Apps get the copy of/],
       ['Empty list', 'Apps get an empty list of accounts.'],
-    ])('of the switch %s shows within seconds; Reset ends it', async (name, sentence) => {
+    ])('caused by the switch %s shows within seconds, and Reset ends it', async (name, sentence) => {
       const { page } = await openStatus();
       await headline(page, 'Operational');
       await turn(page, name);
@@ -441,7 +433,7 @@ describeWithChromium('the console page in a real browser', () => {
       await headline(page, 'Operational');
     });
 
-    it('that takes the grant takes the accounts off the screen; Reset brings them back', async () => {
+    it('that withdraws the grant removes the accounts from the page, and Reset restores them', async () => {
       const { page } = await open();
       await settled(page);
       await turn(page, 'No accounts granted');

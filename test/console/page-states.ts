@@ -19,14 +19,14 @@ const FAILING = { failNext: { endpoint: 'accounts', times: 1_000_000, with: '503
 
 type Level = 'ok' | 'warn' | 'bad' | 'unknown';
 
-/** A state of the page: how it comes about, and what the page then shows. */
+/** A state of the page: how to cause it, and what the page must show. */
 export interface PageState {
-  /** Starts a gateway in this state, with an hour of calls behind it if the picture needs one. */
+  /** Starts a gateway in this state, after an hour of calls if the picture needs one. */
   readonly arrange: (hour?: boolean) => Promise<Gateway>;
   readonly sentence: RegExp | string;
-  /** Who must act; missing if nothing is wrong. */
+  /** The owner; undefined if nothing is wrong. */
   readonly owner?: 'bank' | 'network' | 'operator';
-  /** Certificate, network, token service, account list, snapshot, apps. */
+  /** The levels of certificate, network, token service, account list, snapshot and apps. */
   readonly path: readonly Level[];
 }
 
@@ -34,7 +34,7 @@ const COPY = /^Apps get the copy of \d\d:\d\d:\d\d\. At \d\d:\d\d:\d\d every cal
 const failing = (status: number) => new RegExp(`^All calls have failed with ${status} since \\d\\d:\\d\\d:\\d\\d\\.$`);
 const WELL = { sentence: 'Operational', path: Array<Level>(6).fill('ok') };
 
-/** Each state that the page can be in, but for a gateway that is gone. */
+/** Every state of the page, except that of a gateway that is gone. */
 export const PAGE_STATES = {
   'all is well': { arrange: async (hour) => read(await start(), {}, hour), ...WELL },
   'the bank fails': {
@@ -184,7 +184,7 @@ export const PAGE_STATES = {
       const gateway = await startGateway(bank, ENV, clock);
       await gateway.get('/api/v1/accounts');
       bank.control.patch({ failNext: { endpoint: 'authorize', times: 1_000_000, with: '503' } });
-      // past 80 % of the token's life, and never 30 s from the bank's clock
+      // past 80 % of the token's life, and less than 30 s from the bank's clock
       clock.advance(52_500);
       return untilHealth(gateway, '"code":"bank-error"');
     },
@@ -241,21 +241,21 @@ export const PAGE_STATES = {
   'names are hostile and amounts long': { arrange: hostile, ...WELL },
 } satisfies Record<string, PageState>;
 
-/** What the hostile bank sends. */
+/** The text that the hostile bank sends. */
 export const HOSTILE = {
   name: '<img src=x onerror="document.title=1"><script>document.title=2</script>',
   owner: '\u202eevil\u202c {{7*7}}',
   current: '1234567890123456789012345.66',
 };
 
-/** The time between the refresh and what then goes wrong: the snapshot is no longer fresh, and in one state has expired. */
+/** The time between the refresh and the failure, after which the snapshot is no longer fresh, and in one state has expired. */
 const LATER_MS = 3000;
 const ENV = {
   ENVIRONMENT: 'production',
   BANK_SUPPORT: 'Service desk: +45 70 10 00 00',
   EGRESS_PUBLIC_ADDRESS: '203.0.113.7',
 };
-/** Callers, and in how many points each has a call. */
+/** Callers, and the number of points in which each has a call. */
 const APPS = [
   ['treasury', 2],
   ['erp-sync', 6],
@@ -264,7 +264,7 @@ const APPS = [
 ] as const;
 const SHORT = { SNAPSHOT_FRESH_MS: '1000' };
 
-/** A gateway that has read the accounts once, or for an hour, some time before now. */
+/** A gateway that read the accounts once, or for an hour, some time ago. */
 async function read(bank: BankAddress, env: Record<string, string> = {}, hour = false, beforeMs = 0): Promise<Gateway> {
   const clock = new MovedClock();
   clock.advance(-beforeMs - (hour ? HOUR_MS : 0));
@@ -287,7 +287,7 @@ async function callFor(ms: number, gateway: Gateway, clock: MovedClock): Promise
   }
 }
 
-/** A gateway that has a copy, and a bank that is no longer as it should be. */
+/** A gateway that has a copy, and a bank that now fails. */
 async function broken(patch: object, sign: string, env: Record<string, string> = {}, hour = false): Promise<Gateway> {
   const bank = await start();
   const gateway = await read(bank, { ...SHORT, ...env }, hour, LATER_MS);
@@ -297,7 +297,7 @@ async function broken(patch: object, sign: string, env: Record<string, string> =
   return gateway;
 }
 
-/** Calls until /health has this in it. */
+/** Calls until /health contains this text. */
 async function untilHealth(gateway: Gateway, sign: string): Promise<Gateway> {
   await until(async () => {
     await gateway.get('/api/v1/accounts');
@@ -320,7 +320,7 @@ async function certificateUntil(ms: number, hour = false): Promise<Gateway> {
   return read(await bankWith(someAccounts(), { clientValidity }), {}, hour);
 }
 
-/** A gateway that has a copy, and a proxy that no longer does what it should. */
+/** A gateway that has a copy, and a proxy that now fails. */
 async function throughProxy(onConnect: (connect: Connect) => void, sign: string): Promise<Gateway> {
   const state = { broken: false };
   const proxy = await startConnectProxy({
@@ -329,7 +329,7 @@ async function throughProxy(onConnect: (connect: Connect) => void, sign: string)
   const bank = await start();
   const gateway = await read(bank, { ...SHORT, EGRESS_PROXY_URL: proxy.url.href }, false, LATER_MS);
   state.broken = true;
-  // open tunnels go with the proxy
+  // open tunnels end with the proxy
   for (const socket of proxy.sockets) socket.destroy();
   return untilHealth(gateway, sign);
 }

@@ -1,9 +1,8 @@
-import AxeBuilder from '@axe-core/playwright';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { startBrowser } from '../support/client-pages.js';
 import { hasChromium } from '../support/tools.js';
-import { layoutOf, openPage, pathOf } from './open-page.js';
+import { axeFaultsOf, layoutOf, openPage, pathOf } from './open-page.js';
 import { PAGE_STATES, type PageState } from './page-states.js';
 
 const suite = hasChromium() ? describe : describe.skip;
@@ -15,12 +14,6 @@ suite('Status in a real browser', () => {
   });
   afterAll(() => browser.close());
 
-  const axeOf = (page: Page) => new AxeBuilder({ page }).setLegacyMode(true).options({ resultTypes: ['violations'] });
-  async function faultsIn(axe: AxeBuilder): Promise<string[]> {
-    const { violations } = await axe.analyze();
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 80)).join(' | ')}`);
-  }
-
   it.each(Object.entries<PageState>(PAGE_STATES))(
     'when %s: its sentence is the first thing, on one screen, without axe violations in light and dark, at any width',
     async (_name, { arrange, sentence, path }) => {
@@ -30,9 +23,9 @@ suite('Status in a real browser', () => {
       await page.locator('.incident, .well').waitFor();
       expect(await page.getByRole('heading').first().innerText()).toMatch(sentence);
       expect(await pathOf(page)).toEqual(path);
-      expect(await faultsIn(axeOf(page))).toEqual([]);
+      expect(await axeFaultsOf(page)).toEqual([]);
       await page.emulateMedia({ colorScheme: 'dark' });
-      expect(await faultsIn(axeOf(page).withRules(['color-contrast']))).toEqual([]);
+      expect(await axeFaultsOf(page, ['color-contrast'])).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(800);
       for (const width of [360, 768, 1920]) {
         await page.setViewportSize({ width, height: 800 });

@@ -62,7 +62,7 @@ async function assertEndsAt({ end, status, cause }: Incident, { app, get }: Gate
 }
 
 it.each(Object.entries<PageState>(PAGE_STATES))(
-  'when %s: the sentences are what a call returns at that moment, with the path and who acts',
+  'when %s: the sentences match what a call returns at that moment, and path and owner are right',
   async (_name, { arrange, sentence, path, owner }) => {
     const gateway = await arrange();
     const health = (await gateway.get('/health')).json as Health;

@@ -1,6 +1,6 @@
 /**
  * `npm run check:kubernetes`: renders config/kubernetes and its overlay with kubectl, and checks the result field by field against
- * the API of the Kubernetes version that a release of the official client is generated from. Unknown fields are refused.
+ * the API of the Kubernetes version that a release of the official client is generated from. Unknown fields are rejected.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { parseAllDocuments } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLIENT = '@kubernetes/client-node@2.0.1';
-/** The Prometheus operator's: not part of that API. */
+/** Kinds of the Prometheus operator, which are not part of that API. */
 const FOREIGN = 'monitoring.coreos.com/';
 
 interface Manifest {
@@ -69,7 +69,7 @@ function render(directory: string): Manifest[] {
   return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
 }
 
-/** What the API server would refuse: unknown fields, fields that are missing, values of another type. */
+/** Errors that the API server would report: unknown fields, missing fields, values of the wrong type. */
 async function check(manifest: Manifest): Promise<string[]> {
   const { apiVersion, kind, metadata } = manifest;
   const name = `V${(apiVersion.split('/').at(-1) ?? '').slice(1)}${kind}`;

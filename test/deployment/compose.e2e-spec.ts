@@ -15,7 +15,7 @@ interface Compose {
   readonly networks: Record<string, { readonly internal?: boolean; readonly driver_opts?: Record<string, string> }>;
 }
 
-/** As compose reads it: merge keys, and the defaults of ${NAME:-default}. */
+/** The file as compose reads it: with merge keys and the defaults of ${NAME:-default}. */
 function readCompose(text: string): Compose {
   return parse(text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'), { merge: true }) as Compose;
 }
@@ -24,7 +24,7 @@ function errorsOf({ command = [], environment = {} }: Service): string[] {
   return settingErrors(environment, command.includes('sandbox'));
 }
 
-/** What only a running engine can show is checked by `npm run check:compose`. */
+/** `npm run check:compose` tests what needs a running engine. */
 describe('docker-compose.yml', () => {
   const text = read('docker-compose.yml');
   const { services, networks } = readCompose(text);
@@ -39,18 +39,18 @@ describe('docker-compose.yml', () => {
     ['a misspelled name', 'ALLOWED_CLIENTS:', 'ALLOWED_CLIENT:', 'ALLOWED_CLIENT'],
     ['a value that is rejected', "PORT: '3000'", "PORT: 'three'", 'PORT'],
     ['a missing one', /^ +BANK_USERNAME_FILE:.*\n/m, '', 'BANK_USERNAME'],
-  ])('negative case: %s is found', (_name, from, to, error) => {
+  ])('the negative case: finds %s', (_name, from, to, error) => {
     const { gateway } = readCompose(text.replace(from, to)).services;
     expect(errorsOf(gateway as Service).some((each) => each.startsWith(error))).toBe(true);
   });
 
-  it('publishes each port once, and on this machine alone', () => {
+  it('publishes each port once, on 127.0.0.1 only', () => {
     const ports = all.flatMap((service) => service.ports ?? []);
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
     expect(new Set(ports.map((port) => port.split(':')[1])).size).toBe(ports.length);
   });
 
-  it('gives the gateway of `egress` no route but squid', () => {
+  it('gives the gateway of profile egress no route but squid', () => {
     expect(services['egress']?.networks).toEqual(['inside', 'callers']);
     expect(networks['inside']?.internal).toBe(true);
     expect(Object.entries(networks['callers']?.driver_opts ?? {})).toEqual([
@@ -60,7 +60,7 @@ describe('docker-compose.yml', () => {
     expect(inside).toEqual(['egress', 'squid']);
   });
 
-  it('takes foreign images by version', () => {
+  it('pins the versions of foreign images', () => {
     const foreign = all.map(({ image }) => image).filter((image) => image !== 'accounts-gateway');
     expect(foreign.filter((image) => !/:v?\d+\.\d+/.test(image))).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { coded, read, ROOT, rowsUnder } from '../support/documents.js';
 import { settingErrors } from './setting-errors.js';
 
 type Files = Readonly<Record<string, string>>;
-// oxlint-disable-next-line typescript/no-explicit-any -- walked as it comes; what is missing fails the test
+// oxlint-disable-next-line typescript/no-explicit-any -- read as it is; a missing property fails the test
 type Yaml = any;
 
 const directory = 'config/kubernetes';
@@ -19,7 +19,7 @@ const files: Files = Object.fromEntries(
 const user = /^USER (.+)$/m.exec(read('Dockerfile'))?.[1];
 const routes = new Set(rowsUnder(read('docs/api.md'), 'path', 'answer').flatMap(([path]) => coded(path)));
 
-/** Where the manifests do not fit the program and its image. Their form is checked by `npm run check:kubernetes`. */
+/** Where the manifests do not match the program and its image. `npm run check:kubernetes` validates their form. */
 function misfits(all: Files): string[] {
   const yaml = (path: string): Yaml => parse(all[path] ?? '');
   const { spec: pod, metadata } = yaml('deployment.yaml').spec.template;
@@ -57,7 +57,7 @@ function misfits(all: Files): string[] {
 }
 
 describe('config/kubernetes', () => {
-  it('fits the program and its image', () => {
+  it('matches the program and its image', () => {
     expect(misfits(files)).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe('config/kubernetes', () => {
     ['settings.env', 'ALLOWED_CLIENTS', 'ALLOWED_CLIENT', 'ALLOWED_CLIENT'],
     ['settings.env', 'https://api', 'http://api', 'BANK_BASE_URL '],
     ['fleet/sharing.yaml', 'REDIS_URL_FILE', 'REDIS_FILE', 'REDIS_FILE'],
-  ])('negative case: %s with %s as %s is found', (path, from, to, misfit) => {
+  ])('the negative case: finds %s with %s as %s', (path, from, to, misfit) => {
     const text = files[path] ?? '';
     expect(text.replace(from, to)).not.toBe(text);
     const found = misfits({ ...files, [path]: text.replace(from, to) });

@@ -10,10 +10,10 @@ import { listSample } from '../support/sample-accounts.js';
 import { hasRedis } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-/** `main.js` of the version before: `npm run check:upgrade` builds it, and runs this file, which `npm test` leaves out. */
+/** `main.js` of the previous version. `npm run check:upgrade` builds it and runs this file, which `npm test` leaves out. */
 const previous = process.env['PREVIOUS_MAIN'] ?? '';
 
-/** One bank and one Redis; instances of either version run beside each other. */
+/** One bank and one Redis. Instances of both versions run beside each other. */
 async function scene() {
   const [bank, redis] = [await startPretendBank(), await startRedis()];
   bank.onAccounts = listSample(3);
@@ -32,7 +32,7 @@ async function scene() {
   return { redis, run };
 }
 
-(hasRedis() ? describe : describe.skip)('this version beside the one before', () => {
+(hasRedis() ? describe : describe.skip)('this version beside the previous one', () => {
   it.each([
     ['old', 'new'],
     ['new', 'old'],
@@ -50,7 +50,7 @@ async function scene() {
     copyFileSync(first.file, join(first.file, '../third'));
     const third = await run(b, 'third');
     for (let call = 0; call < 3; call += 1) expect(await third.accounts()).toEqual([200, 3]);
-    // a file of the same form is served, one of another form is refused once
+    // a file of the same form is served, one of another form is rejected once
     const served = third.program.events('snapshot.refreshed').filter(({ source }) => source === 'file');
     expect(served.length + third.program.events('sharing.refused').length).toBe(1);
     for (const { program } of [first, second, third]) {

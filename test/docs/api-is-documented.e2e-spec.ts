@@ -20,14 +20,14 @@ beforeAll(async () => {
   ({ paths } = (await gateway.get('/openapi.json')).json as { paths: typeof paths });
 });
 
-const routes = rowsUnder(api, 'path', 'answer').flatMap(([path]) => coded(path));
+const routes = rowsUnder(api, 'path', 'response').flatMap(([path]) => coded(path));
 
 describe('the routes in docs/api.md', () => {
-  it('are all that the OpenAPI document has', () => {
+  it('include all of the OpenAPI document', () => {
     expect(Object.keys(paths).filter((path) => !routes.includes(path))).toEqual([]);
   });
 
-  it('are served, all of them', async () => {
+  it('are all served', async () => {
     const { json } = await gateway.get('/api/v1/accounts');
     const id = json.accounts[0].id as string;
     for (const path of routes) {
@@ -43,18 +43,18 @@ describe('the parameters in docs/api.md', () => {
     new Map((paths[path]?.get.parameters ?? []).filter((each) => each.in === 'query').map((each) => [each.name, each]));
   const list = () => known('/api/v1/accounts');
 
-  it('are those of the list, each with a row of its own', () => {
+  it('are those of the list, one row each', () => {
     const documented = [...rows.keys()];
     expect(documented.toSorted()).toEqual([...list().keys()].toSorted());
   });
 
-  it('say which are filters: those that /api/v1/balances takes', () => {
+  it('are called filters where /api/v1/balances takes them', () => {
     const path = '/api/v1/balances';
     const filters = [...rows].filter(([, value]) => value.startsWith('filter')).map(([name]) => name);
     expect(filters.toSorted()).toEqual([...known(path).keys()].toSorted());
   });
 
-  it('say the values, ranges and defaults that the schemas have', () => {
+  it('have the values, ranges and defaults of the schemas', () => {
     for (const [name, { schema }] of list()) {
       const value = rows.get(name) ?? '';
       const words = coded(value);
@@ -68,13 +68,13 @@ describe('the parameters in docs/api.md', () => {
 });
 
 describe('an account in docs/api.md', () => {
-  it('has the fields that an answer has, in their order', async () => {
+  it('has the fields of a response, in their order', async () => {
     const { json } = await gateway.get('/api/v1/accounts?pageSize=1');
     const documented = rowsUnder(api, 'field').flatMap(([field]) => coded(field));
     expect(documented).toEqual(Object.keys(json.accounts[0] as object));
   });
 
-  it('and its CSV has the columns that the header line has', async () => {
+  it('has the columns of the CSV header line', async () => {
     const { text } = await gateway.get('/api/v1/accounts?format=csv');
     const [, after = ''] = api.split('Its columns:\n\n');
     const columns = coded(after.split('\n\n')[0]);
@@ -86,7 +86,7 @@ describe('the examples', () => {
   const addressesIn = (text: string) =>
     [...text.matchAll(/http:\/\/(?:localhost|127\.0\.0\.1):3000(\/[^\s'"`>)]*)/g)].map(([, path = '']) => path);
 
-  it.each(documentPaths())('in %s name addresses that are answered', async (path) => {
+  it.each(documentPaths())('in %s use addresses that exist', async (path) => {
     for (const address of new Set(addressesIn(readDocument(path)))) {
       const { status } = await gateway.head(address);
       expect({ address, status }).toEqual({ address, status: 200 });

@@ -24,7 +24,7 @@ const { scripts, dependencies, devDependencies } = JSON.parse(read('package.json
   Record<string, string>
 >;
 
-/** Settings of earlier versions, which docs/upgrade.md names. */
+/** Settings of earlier versions, for docs/upgrade.md. */
 const FORMER = new Set(['SNAPSHOT_STALE_MS', 'MAX_EVENT_STREAMS']);
 const unknownSettings = (text: string) =>
   settingsIn(text).filter((name) => !KNOWN_NAMES.includes(name) && !FORMER.has(name));
@@ -42,7 +42,7 @@ const mistakesIn = (path: string, text: string) => [
 
 describe('documents', () => {
   it.each(documentPaths().filter((path) => path !== 'CHANGELOG.md'))(
-    '%s names links, paths, settings and commands that exist',
+    '%s: each link, path, setting and command exists',
     (path) => {
       expect(mistakesIn(path, readDocument(path))).toEqual([]);
     },
@@ -54,11 +54,11 @@ describe('documents', () => {
     ['a path', '`src/none/`', 'src/none/'],
     ['a setting', 'ALLOWED_NONE', 'ALLOWED_NONE'],
     ['a command', 'npm run none', 'none'],
-  ])('the negative case: %s that does not exist is found', (_what, text, mistake) => {
+  ])('the negative case: finds %s that does not exist', (_what, text, mistake) => {
     expect(mistakesIn('README.md', text)).toContain(mistake);
   });
 
-  it('comments name files and headings that exist', () => {
+  it('the files and headings that comments name exist', () => {
     const broken = sourcePaths().flatMap((path) =>
       brokenReferences(path, commentsIn(read(path))).map((reference) => `${path}: ${reference}`),
     );
@@ -96,11 +96,11 @@ describe('documents', () => {
 it.each([
   ['config/bank.env.example', false],
   ['config/sandbox.env.example', true],
-])('%s lacks nothing once the files it names are there', (path, sandbox) => {
+])('%s is accepted as settings once its files exist', (path, sandbox) => {
   expect(settingErrors(parseEnv(read(path)) as Record<string, string>, sandbox)).toEqual([]);
 });
 
-/** Every event that a line of the source logs. */
+/** Every event that the sources log. */
 function loggedEvents(): string[] {
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter(
     (path) => path.endsWith('.ts') && !path.endsWith('.spec.ts'),

@@ -11,7 +11,7 @@ const EXAMPLES: Readonly<Record<string, readonly Group[]>> = {
   'config/sandbox.env.example': ['The sandbox bank', 'How old an answer may be', 'The internal API', 'The process'],
 };
 
-/** The lines to fill in for a bank; a secret by its file. */
+/** The settings that an operator must fill in for a bank; secrets through files. */
 const FILL_IN = new Set<string>([
   'BANK_BASE_URL',
   'BANK_USERNAME',
@@ -28,19 +28,19 @@ export function settingsDocuments(): ReadonlyMap<string, string> {
   return new Map([[PAGE, toPage(read(PAGE))], ...examples]);
 }
 
-/** The page with new tables between its two marks. */
+/** The page with new tables between its two comments. */
 function toPage(page: string): string {
   const tables = ALL.map((group) => {
     const rows = namesOf(group).map((name) => {
-      const { secret, default: text, required, unset, allowed, example, meaning } = describeSetting(name);
+      const { secret, default: text, required, unset, allowed, meaning } = describeSetting(name);
       return [
         secret ? `\`${name}\`, \`_FILE\`` : `\`${name}\``,
         text === undefined ? (unset ?? (required ? 'required' : 'none')) : `\`${text}\``,
-        example === text ? allowed : `${allowed}; \`${example}\``,
+        allowed,
         meaning,
       ];
     });
-    return `### ${group}\n\n${toTable(['variable', 'default', 'allowed; example', 'meaning'], rows)}`;
+    return `### ${group}\n\n${toTable(['variable', 'default', 'allowed', 'meaning'], rows)}`;
   });
   return page.replace(/(?<=<!-- settings -->\n)[\s\S]*(?=<!-- \/settings -->)/, () => `\n${tables.join('\n')}\n`);
 }

@@ -8,12 +8,12 @@ import { parse } from 'yaml';
 import { ALL_CODES, PROBLEMS } from '../../src/errors/problem-table.js';
 import prepare from '../support/build-sources.js';
 import { read, ROOT } from '../support/documents.js';
+import { boundsTables } from './bounds-document.js';
 import { settingsDocuments } from './settings-documents.js';
 import { toTable } from './to-table.js';
 
 interface AlertRule {
   readonly alert?: string;
-  readonly for?: string;
   readonly labels: { readonly severity: string };
   readonly annotations: { readonly runbook_url: string };
 }
@@ -23,6 +23,7 @@ const GENERATED = 'client/src/generated';
 prepare();
 const documents = new Map<string, string>([
   ...settingsDocuments(),
+  ['docs/bounds.md', between('docs/bounds.md', 'bounds', boundsTables())],
   ['docs/errors.md', between('docs/errors.md', 'codes', problemTable())],
   ['docs/health-and-metrics.md', between('docs/health-and-metrics.md', 'alerts', alertTable())],
   ['config/kubernetes/prometheus-rule.yaml', prometheusRule()],
@@ -52,23 +53,24 @@ async function pretty(path: string, text: string): Promise<string> {
 
 function problemTable(): string {
   const rows = ALL_CODES.map((code) => {
-    const { status, owner, when } = PROBLEMS[code];
-    return [`\`${code}\``, String(status ?? '–'), owner, when];
+    const { status, owner, when, remedy } = PROBLEMS[code];
+    return [`\`${code}\``, String(status ?? '–'), owner, when, remedy];
   });
-  return toTable(['code', 'status', 'owner', 'when'], rows);
+  return toTable(['code', 'status', 'owner', 'when', 'what to do'], rows);
 }
 
-/** The alerts, each with its heading, its severity and how long its condition must last. */
+/** The alerts of each severity, with links to their headings. */
 function alertTable(): string {
   const { groups } = parse(read('config/prometheus/alerts.yml')) as { groups: { rules: AlertRule[] }[] };
-  const rows = groups
-    .flatMap(({ rules }) => rules)
-    .filter(({ alert }) => alert !== undefined)
-    .map(({ alert = '', labels, annotations, for: wait }) => {
+  const alerts = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined);
+  const rows = [...Map.groupBy(alerts, ({ labels }) => labels.severity)].map(([severity, all]) => {
+    const links = all.map(({ alert = '', annotations }) => {
       const [, heading = ''] = annotations.runbook_url.split('#');
-      return [`[${alert.replace('AccountsGateway', '')}](#${heading})`, labels.severity, wait ?? 'at once'];
+      return `[${alert.replace('AccountsGateway', '')}](#${heading})`;
     });
-  return toTable(['alert', 'severity', 'after'], rows);
+    return [severity, links.join(', ')];
+  });
+  return toTable(['severity', 'alerts'], rows);
 }
 
 /** The alert rules for the Prometheus operator. */
@@ -85,20 +87,18 @@ spec:
 ${groups.replaceAll(/^(?=.)/gm, '  ')}`;
 }
 
-/** The typed client's types: what the pinned generator makes of the OpenAPI document. */
+/** The typed client's types, which the pinned generator makes from the OpenAPI document. */
 async function fromOpenApi(): Promise<(readonly [string, string])[]> {
-  // need what was just built
-  const { prepareGateway } = await import('../support/gateway.js');
+  // imported here because they need what prepare() builds
+  const { startGateway } = await import('../support/gateway.js');
   const { start } = await import('../support/sandbox.js');
   const { closeAll } = await import('../support/closing.js');
-  const { app } = await prepareGateway(await start());
-  await app.init();
-  const { payload } = await app.inject({ url: '/openapi.json', headers: { host: 'localhost' } });
-  await app.close();
+  const gateway = await startGateway(await start());
+  const { text } = await gateway.get('/openapi.json');
   await closeAll();
   const directory = mkdtempSync(join(tmpdir(), 'openapi-'));
   const [input, output] = [join(directory, 'openapi.json'), join(directory, 'types')];
-  writeFileSync(input, payload);
+  writeFileSync(input, text);
   execFileSync(process.execPath, [join(ROOT, 'client/generate-types.js'), input, output]);
   const files = readdirSync(output).map(
     (name) => [join(GENERATED, name), readFileSync(join(output, name), 'utf8')] as const,

@@ -23,9 +23,9 @@ const ALL = ['settings', 'certificate', 'dns', 'route', 'tls', 'token', 'account
 const statuses = ({ report }: Examination) => report.steps.map(({ status }) => status);
 const well = ALL.map(() => 'ok');
 
-describe('the doctor, where all is well', () => {
+describe('the doctor on a healthy path', () => {
   beforeAll(async () => {
-    // with the issuer in it, which is warned of when missing
+    // with the intermediate, because its absence is a warning
     const [passcode, ca] = [bank.files.passcode, bank.files.ca].map((file) => readFileSync(file, 'utf8')) as [
       string,
       string,
@@ -49,7 +49,7 @@ describe('the doctor, where all is well', () => {
   it.each([
     [600_000, '(599|60[01]) s ahead of'],
     [-600_000, '(599|60[01]) s behind'],
-  ])('warns of a clock that differs from that of the bank by %i ms', async (ms, words) => {
+  ])('warns if the clock differs from the bank by %i ms', async (ms, words) => {
     const clock = new MovedClock();
     clock.moveWall(ms);
     const { step, exitCode } = await examineWith(toEnvironment(bank), { clock });
@@ -58,7 +58,7 @@ describe('the doctor, where all is well', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('shows the facts of each step, costs one token and one page, and leaves nothing open', async () => {
+  it('shows the facts of each step, costs one token request and one page, and leaves no connection open', async () => {
     bank.onAccounts = listSample(3);
     const [before, asked] = [openSockets(), bank.requests.length];
     const examination = await examineWith(toEnvironment(bank));
@@ -96,7 +96,7 @@ describe('the doctor, where all is well', () => {
     await expectSocketsLeft(before);
   });
 
-  it('looks at both hosts, those too that differ by their port alone', async () => {
+  it('checks both hosts, also if they differ only in their port', async () => {
     const sandbox = await start({ SANDBOX_AUTH_PORT: 0 });
     const examination = await examineWith(toEnvironment(sandbox));
     expectWell(examination);
@@ -108,7 +108,7 @@ describe('the doctor, where all is well', () => {
     expect(`https://127.0.0.1:${route['accounts']?.remotePort}`).toBe(sandbox.url);
   });
 
-  (hasIpv6() ? it : it.skip)('finds an IPv6 literal', async () => {
+  (hasIpv6() ? it : it.skip)('reaches an IPv6 literal', async () => {
     const sandbox = await start({ SANDBOX_HOST: '::1', SANDBOX_NAMES: ['::1'] });
     expect(sandbox.url).toContain('[::1]');
     const examination = await examineWith(toEnvironment(sandbox));
@@ -153,10 +153,10 @@ describe('the doctor, where all is well', () => {
     expect(opened).toEqual([]);
   });
 
-  describe('warns and goes on', () => {
+  describe('warns and continues', () => {
     const warnedAt = (name: string) => ALL.map((each) => (each === name ? 'warning' : 'ok'));
 
-    it('of a certificate in its last 30 days', async () => {
+    it('with a certificate in its last 30 days', async () => {
       const { pfx, passcode } = await bank.issueClient('soon', {
         notBefore: new Date(Date.now() - 1000),
         notAfter: new Date(Date.now() + 29.5 * 86_400_000),
@@ -177,7 +177,7 @@ describe('the doctor, where all is well', () => {
       expect(examination.text).toContain('Look at the warnings');
     });
 
-    it('of misspelled settings', async () => {
+    it('with misspelled settings', async () => {
       const examination = await examineWith({ ...toEnvironment(bank), BANK_PAGESIZE: '5' });
       expectWell(examination, warnedAt('settings'));
       expect(examination.step('settings').problem).toMatch(/BANK_PAGESIZE.*BANK_PAGE_SIZE/);
@@ -186,7 +186,7 @@ describe('the doctor, where all is well', () => {
     it.each([
       ['that does not agree with its count', [sampleAccount(1)], { accounts: 1, complete: false }],
       ['that is empty', [], { accounts: 0 }],
-    ])('of a list %s', async (_name, result, facts) => {
+    ])('with a list %s', async (_name, result, facts) => {
       const pageInfo = { rowCount: 2 * result.length, pageSize: 1000 };
       bank.onAccounts = (_request, response) => json(response, 200, { result, pageInfo });
       const examination = await examineWith(toEnvironment(bank));
@@ -194,7 +194,7 @@ describe('the doctor, where all is well', () => {
       expect(examination.step('accounts')).toMatchObject({ owner: 'bank', facts });
     });
 
-    it('of what it does not know, by paths, never by values', async () => {
+    it('with unknown keys and words, which it shows as paths, never as values', async () => {
       const strange = { newField: PLANTED.text, [PLANTED.iban]: 1, 'with\u001b[31m\nnoise': 2, status: 'Frozen' };
       const account = sampleAccount(1, strange);
       (account['balances'] as Record<string, unknown>[])[0]!['availableAmount'] = 12;

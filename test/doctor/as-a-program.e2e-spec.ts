@@ -12,14 +12,14 @@ import { until } from '../support/until.js';
 
 const bank = await bankForFile();
 
-/** Runs the doctor to its end. */
+/** Runs the doctor until it exits. */
 async function doctor(args: readonly string[], env: Record<string, string> = {}, cwd = temporaryDirectory()) {
   const { exit, stdout, stderr } = await startProgram({ args: ['doctor', ...args], env, cwd });
   return { code: await exit, stdout: stdout(), stderr: stderr() };
 }
 
 describe('node dist/main.js doctor', () => {
-  it('is done with a healthy sandbox', async () => {
+  it('exits with 0 on a healthy sandbox', async () => {
     const { code, stdout, stderr } = await doctor(['--sandbox'], { SANDBOX_DIRECTORY: temporaryDirectory() });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/doctor \(sandbox\)/);
@@ -30,7 +30,7 @@ describe('node dist/main.js doctor', () => {
   it.each([
     ['settings', 2, {}],
     ['dns', 4, { BANK_BASE_URL: 'https://no-such-bank.invalid' }],
-  ])('ends at %s with code %i, to people and to machines', async (step, exit, change) => {
+  ])('stops at %s with exit code %i, in both reports', async (step, exit, change) => {
     const env = step === 'settings' ? {} : { ...toEnvironment(bank), BANK_AUTH_URL: '', ...change };
     const [people, machines] = await Promise.all([doctor([], env), doctor(['--json'], env)]);
     expect([people.code, machines.code, people.stderr, machines.stderr]).toEqual([exit, exit, '', '']);
@@ -40,7 +40,7 @@ describe('node dist/main.js doctor', () => {
     expect(report.steps.find(({ status }) => status === 'failed')?.name).toBe(step);
   });
 
-  it('reads .env, and stays on this machine with --offline', async () => {
+  it('reads .env, and sends nothing with --offline', async () => {
     const directory = temporaryDirectory();
     const lines = Object.entries({ ...toEnvironment(bank), BANK_BASE_URL: 'https://no-such-bank.invalid' });
     writeFileSync(join(directory, '.env'), lines.map(([name, value]) => `${name}=${value}`).join('\n'));
@@ -52,14 +52,14 @@ describe('node dist/main.js doctor', () => {
     expect(bank.requests).toHaveLength(asked);
   });
 
-  it('ends at once on ^C in the middle of a step', async () => {
+  it('ends at once on ^C during a step', async () => {
     const { port } = await startRawServer(() => undefined);
     const change = { BANK_BASE_URL: `https://127.0.0.1:${port}`, BANK_CONNECT_TIMEOUT_MS: '60000' };
     const env = { ...toEnvironment(bank), ...change };
     const { child, exit, stdout } = await startProgram({ args: ['doctor'], env, cwd: temporaryDirectory() });
     await until(() => stdout().includes('✓ dns'));
     child.kill('SIGINT');
-    // as a shell has it: 128 and the number of the signal
+    // as shells do: 128 + the number of the signal
     expect(await exit).toBe(130);
   });
 });

@@ -22,10 +22,10 @@ const bank = await bankForFile();
 
 type Env = Record<string, string>;
 
-/** For the other side that is silent: the wait in vain ends soon. */
+/** Short timeouts, for peers that stay silent. */
 const SILENT: Env = { BANK_CONNECT_TIMEOUT_MS: '600' };
 
-/** What is broken, by the settings that lead there or by what the bank does, and the report. */
+/** The broken step, the settings or handlers that break it, and the expected report. */
 type Case = [name: string, arrange: () => Env | Promise<Env>, verdict: Verdict, problem: RegExp];
 
 const at = (port: number, host = '127.0.0.1'): Env => {
@@ -39,7 +39,7 @@ const file = (name: string, content: string | Buffer): string => {
   return path;
 };
 
-/** A server certificate for these names by a root of its own, which is trusted. */
+/** A server certificate for these names from a separate, trusted CA. */
 async function tlsServer(options: TlsOptions = {}, names = ['127.0.0.1'], ...validity: ReturnType<typeof expired>[]) {
   const authority = createAuthority('A bank root');
   const server = { ...authority.server(names, ...validity), ca: authority.pem, ...options };
@@ -210,7 +210,7 @@ const OPENSSL = (['-tls1_2', '-tls1_3'] as const).map((version): Case => [
   /refused our client certificate: .* \(TLS alert \d+\)/,
 ]);
 
-describe('the doctor names what is broken', () => {
+describe('the doctor names the broken step', () => {
   const check = async (...[, arrange, verdict, problem]: Case) => {
     const examination = await examineWith({ ...toEnvironment(bank), ...(await arrange()) });
     expectFailed(examination, verdict, problem);
@@ -234,15 +234,15 @@ describe('the doctor names what is broken', () => {
     expect(everything).not.toContain('secret-');
   };
 
-  it('a Redis that is not there', async () => {
+  it('for a Redis that does not run', async () => {
     await checkRedis({ REDIS_URL: `redis://127.0.0.1:${await closedPort()}` }, 'ECONNREFUSED');
   });
 
-  (hasRedis() ? it : it.skip)('a Redis that refuses the user', async () => {
+  (hasRedis() ? it : it.skip)('for a Redis that rejects the user', async () => {
     await checkRedis((await startRedis({ credentials: 'nobody:secret-@' })).env, 'WRONGPASS');
   });
 
-  it('and leaves no socket behind', async () => {
+  it('without leaving a socket behind', async () => {
     const { url } = await startConnectProxy({ onConnect: () => undefined });
     const { port } = await startRawServer();
     const before = openSockets();
@@ -251,7 +251,7 @@ describe('the doctor names what is broken', () => {
     await expectSocketsLeft(before);
   });
 
-  it('and keeps the facts it has: the chain of a server that is not trusted, and where it is', async () => {
+  it('with the facts so far: chain and address of an untrusted server', async () => {
     const { step, text } = await examineWith({
       ...toEnvironment(bank),
       ...(await tlsServer({}, ['other.example'], expired())),
@@ -266,7 +266,7 @@ describe('the doctor names what is broken', () => {
     });
   });
 
-  it('and an internal error by name and place, without its message, with exit code 1', async () => {
+  it('with class and place of an internal error, without its message, and exit code 1', async () => {
     const clock = new Clock();
     clock.now = () => {
       throw new RangeError('secret-message');

@@ -22,7 +22,7 @@ interface Bank {
   readonly egress: Egress;
 }
 
-/** A bank that answers a request with these bytes, and an egress that has had an answer before. */
+/** A bank that returns these bytes, and an egress with an earlier successful call. */
 async function startBank(
   onRequest: (socket: TLSSocket, raw: Socket) => void,
   maxResponseBytes = 1_000_000,
@@ -50,7 +50,7 @@ const chunk = (body: Buffer | string) =>
   Buffer.concat([Buffer.from(`${Buffer.byteLength(body).toString(16)}\r\n`), Buffer.from(body), Buffer.from('\r\n')]);
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 
-describe('whole answers', () => {
+describe('complete responses', () => {
   test.each([
     ['with Content-Length', answer(`Content-Length: ${BODY.length}\r\n`, BODY)],
     ['chunked', answer(CHUNKED, Buffer.concat([chunk(BODY), chunk('')]))],
@@ -73,7 +73,7 @@ describe('whole answers', () => {
     });
   });
 
-  test.each([204, 206, 304])('%i is given as it is', async (status) => {
+  test.each([204, 206, 304])('%i is returned without interpretation', async (status) => {
     const { url, egress } = await startBank((socket) =>
       socket.write(
         `HTTP/1.1 ${status} Whatever\r\nContent-Encoding: gzip\r\n${status === 206 ? 'Content-Length: 0\r\n' : ''}\r\n`,
@@ -130,10 +130,10 @@ describe('too large', () => {
     expect(process.memoryUsage().rss - memory).toBeLessThan(32 * 2 ** 20);
   });
 
-  /** 200 KB that unpack to 200 MB. */
+  /** 200 KB that decompress to 200 MB. */
   const BOMB = gzipSync(Buffer.alloc(200 * 2 ** 20));
 
-  test('exactly the limit is let through', async () => {
+  test('exactly the limit is accepted', async () => {
     const body = Buffer.alloc(LIMIT, ' ');
     const { url, egress } = await startBank(
       (socket) => socket.end(answer(`Content-Length: ${LIMIT}\r\n`, body)),
@@ -177,7 +177,7 @@ test.each([
   ['the header', 'HTTP/1.1 200'],
   ['the body', answer('Content-Length: 6000\r\n', '{').toString()],
   ['a chunked body', answer(CHUNKED, chunk('{')).toString()],
-])('a reset within %s is a connection failure', async (_name, text) => {
+])('a reset during %s is a connection failure', async (_name, text) => {
   const { url, egress } = await startBank((socket, raw) =>
     socket.write(text, () => setTimeout(() => raw.resetAndDestroy(), 50)),
   );
@@ -191,7 +191,7 @@ describe('redirects', () => {
     [bank, other] = await Promise.all([startPretendBank(), startPretendBank()]);
   });
 
-  test.each([302, 307])('%i to another host, to http and to the same host', async (status) => {
+  test.each([302, 307])('%i is not followed, to another host, to http or to the same host', async (status) => {
     const plain = await startRawServer();
     const egress = createEgress(identityFor(bank));
     for (const location of [`${other.url}/api/v1/accounts`, `http://127.0.0.1:${plain.port}/`, '/elsewhere']) {

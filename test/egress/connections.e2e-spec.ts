@@ -12,9 +12,9 @@ import { until } from '../support/until.js';
 
 const bank = await bankForFile();
 
-describe('reuse', () => {
+describe('kept connections', () => {
   describe.each(ROUTES)('%s', (route) => {
-    test('one connection serves calls one after the other, and six serve 200 at once', async () => {
+    test('one connection serves sequential calls, six serve 200 concurrent ones', async () => {
       const { proxy, settings } = await startRoute(route);
       const seen = new Set<unknown>();
       bank.onAccounts = (request, response, url) => {
@@ -45,14 +45,14 @@ describe('reuse', () => {
         const egress = createEgress(identityFor(versioned), settings);
         for (let call = 0; call < 4; call += 1) await egress.get(accountsAt(versioned.url));
         expect(resumed).toEqual([false, true, true, true]);
-        // a resumed session is still ours
+        // a resumed session still has our certificate
         expect(versioned.requests.every(({ thumbprint }) => thumbprint !== null)).toBe(true);
         await versioned.close();
       },
     );
 
     test.each([true, false])(
-      'kept connections that died are replaced within the call (together: %s)',
+      'dead kept connections are replaced within the call (all at once: %s)',
       async (together) => {
         const { settings } = await startRoute(route);
         const egress = createEgress(identityFor(bank), settings);
@@ -65,7 +65,7 @@ describe('reuse', () => {
         const old = new Set(bank.sockets);
         expect(old.size).toBe(5);
 
-        // the bank drops each as soon as something comes over it again, so that none is known to be dead before
+        // the bank drops each connection when it is used again, so that none is known to be dead before
         let dropped = 0;
         bank.onAccounts = (request, response, url) => {
           const raw = [...old].find((socket) => socket.remotePort === request.socket.remotePort);
@@ -77,20 +77,20 @@ describe('reuse', () => {
         const answers = await Promise.all(calls.map(() => egress.get(accountsAt(bank.url))));
         expect(answers.every(({ status }) => status === 200)).toBe(true);
         if (together) expect(dropped).toBeGreaterThan(0);
-        // one is enough to know better than to try the others
+        // after one failure the others are not tried
         else expect(dropped).toBe(1);
         await until(() => [...old].every((socket) => socket.destroyed));
       },
     );
   });
 
-  test('a call is retried over a fresh connection, and once more when that dies', async () => {
+  test('a call is retried over a fresh connection, and once more when that one dies', async () => {
     const authority = createAuthority('Bank CA');
     let asked = 0;
     const server = await startTlsServer({ ...authority.server(['localhost']) }, (socket) => {
       socket.on('data', () => {
         asked += 1;
-        // the first call is answered, so that the connection is kept; then every connection dies when asked
+        // the first call succeeds, so the connection is kept; then every connection dies when used
         if (asked === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}');
         else socket.destroy();
       });
@@ -99,11 +99,11 @@ describe('reuse', () => {
     const url = `https://localhost:${server.port}`;
     await egress.get(accountsAt(url));
     await expect(egress.get(accountsAt(url))).rejects.toMatchObject({ code: 'certificate-rejected' });
-    // over the kept connection, then over two fresh ones
+    // once over the kept connection, then over two fresh ones
     expect(asked).toBe(4);
   });
 
-  test.each(['direct', 'http proxy'] as const)('%s: an idle connection is closed in good time', async (route) => {
+  test.each(['direct', 'http proxy'] as const)('%s: an idle connection is closed after its timeout', async (route) => {
     const egress = createEgress(identityFor(bank), (await startRoute(route)).settings);
     const { options } = egress.agentFor(bank.url);
     expect(options.timeout).toBe(30_000);
@@ -111,14 +111,14 @@ describe('reuse', () => {
     await egress.get(accountsAt(bank.url));
     expect(bank.sockets.size).toBe(1);
     await until(() => bank.sockets.size === 0);
-    // a call that takes longer is not idle
+    // a long call does not count as idle
     bank.onAccounts = (...args) => setTimeout(() => listAccounts([])(...args), 300);
     expect((await egress.get(accountsAt(bank.url))).status).toBe(200);
   });
 });
 
 describe('a retired egress', () => {
-  test.each(ROUTES)('%s: idle connections close at once, calls under way end well', async (route) => {
+  test.each(ROUTES)('%s: idle connections close at once, calls in flight complete', async (route) => {
     const { settings } = await startRoute(route);
     const before = openSockets();
     const egress = createEgress(identityFor(bank), { ...settings, BANK_MAX_CONCURRENT_REQUESTS: 4 });
@@ -127,14 +127,14 @@ describe('a retired egress', () => {
 
     const held: (() => void)[] = [];
     bank.onAccounts = (...args) => held.push(() => listAccounts([])(...args));
-    // four on their way, two of them waiting for a place
+    // four in flight, two of them waiting for a slot
     const calls = [1, 2].map(() => egress.get(accountsAt(bank.url)));
     await until(() => held.length === 2);
     egress.retire();
     const kept = Object.values(egress.agentFor(bank.url).freeSockets).flat();
     expect(kept.filter((socket) => !socket?.destroyed)).toEqual([]);
     await until(() => bank.sockets.size === 2);
-    // a call that comes after all is served, and leaves nothing either
+    // a later call is still served, and leaves no connection either
     const late = egress.get(accountsAt(bank.url));
     await until(() => held.length === 3);
     for (const answer of held) answer();
@@ -146,7 +146,7 @@ describe('a retired egress', () => {
 });
 
 describe('concurrency', () => {
-  test('never more calls than allowed are at the bank, and all of them get there', async () => {
+  test('at most the allowed number of calls is in flight, and all calls complete', async () => {
     let now = 0;
     let most = 0;
     bank.onAccounts = (...args) => {
@@ -162,7 +162,7 @@ describe('concurrency', () => {
     expect(most).toBe(3);
   });
 
-  test('a call that is given up while it waits for its turn ends at once, and takes no turn', async () => {
+  test('a call that is aborted while it waits for a slot ends at once, and takes no slot', async () => {
     const held: (() => void)[] = [];
     bank.onAccounts = (...args) => held.push(() => listAccounts([])(...args));
     const egress = createEgress(identityFor(bank), { BANK_MAX_CONCURRENT_REQUESTS: 1 });
@@ -176,7 +176,7 @@ describe('concurrency', () => {
     });
     const last = egress.get(accountsAt(bank.url));
     controller.abort(reason);
-    // the first call still has the turn
+    // the first call still has the slot
     await Promise.all(waiting);
     await expect(egress.get(accountsAt(bank.url, { signal: controller.signal }))).rejects.toBe(reason);
     held.shift()?.();
@@ -191,7 +191,7 @@ describe('concurrency', () => {
 const GONE = new Error('the caller has gone');
 const CALLS = 12;
 
-/** Many calls, given up `afterMs` after they began (null: in the same tick); all must end at once, with the reason. */
+/** Many calls, aborted after `afterMs` (null: in the same tick). All must end at once with the reason. */
 async function giveUp(egress: ReturnType<typeof createEgress>, url: string, afterMs: number | null): Promise<void> {
   const controllers = Array.from({ length: CALLS }, () => new AbortController());
   const calls = controllers.map(async ({ signal }) => {
@@ -211,7 +211,7 @@ const MOMENTS: readonly (readonly [string, ((connect: Connect) => void) | undefi
   ['while the bank is silent', undefined, 150],
 ];
 
-describe.each(['http proxy', 'https proxy'] as const)('over an %s a cancelled call', (route) => {
+describe.each(['http proxy', 'https proxy'] as const)('an aborted call through an %s', (route) => {
   test.each(MOMENTS)('%s ends with its reason, and leaves no connection', async (_name, onConnect, afterMs) => {
     bank.onAccounts = () => undefined;
     const { proxy, settings } = await startRoute(route, { ...(onConnect && { onConnect }) });
@@ -228,7 +228,7 @@ describe.each(['http proxy', 'https proxy'] as const)('over an %s a cancelled ca
   });
 });
 
-describe('directly a cancelled call', () => {
+describe('an aborted direct call', () => {
   const silent: Handler = () => undefined;
   const beginning: Handler = (_request, response) => response.writeHead(200, { 'content-length': 100 }).write('[');
 
@@ -244,9 +244,9 @@ describe('directly a cancelled call', () => {
     await expectSocketsLeft(before);
   });
 
-  // between the head and the one who gathers the body lie some microtasks
+  // some microtasks lie between the header and the reader of the body
   test.each([0, 1, 2, 3, 4, 5, 6, 8])(
-    '%i microtasks after the head ends with its reason, without an uncaught error',
+    '%i microtasks after the header ends with its reason, without an uncaught error',
     async (count) => {
       bank.onAccounts = beginning;
       const uncaught: unknown[] = [];
@@ -280,7 +280,7 @@ describe('directly a cancelled call', () => {
   });
 });
 
-test.each(ROUTES)('%s: a call that was given up takes no other with it', async (route) => {
+test.each(ROUTES)('%s: an aborted call does not affect others', async (route) => {
   const { settings } = await startRoute(route);
   const egress = createEgress(identityFor(bank), settings);
   const gone = new AbortController();
@@ -289,7 +289,7 @@ test.each(ROUTES)('%s: a call that was given up takes no other with it', async (
   bank.onAccounts = (...args) => setTimeout(() => listAccounts([])(...args), 100).unref() && resolve();
   const next = egress.get(accountsAt(bank.url));
   await promise;
-  // the signal of the call that opened the connection, which another uses now
+  // the signal of the call that opened the connection, which another call now uses
   gone.abort(GONE);
   expect((await next).status).toBe(200);
   expect(bank.sockets.size).toBe(1);

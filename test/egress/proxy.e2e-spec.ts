@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 const bank = await bankForFile();
 
 describe('the CONNECT tunnel', () => {
-  /** An https proxy asks for a certificate of any authority, and goes on without one. */
+  /** The https proxy asks for a client certificate of any CA, and continues without one. */
   const start = (kind: 'http' | 'https') =>
     startRoute(`${kind} proxy`, kind === 'https' ? { tls: { requestCert: true, rejectUnauthorized: false } } : {});
 
@@ -33,7 +33,7 @@ describe('the CONNECT tunnel', () => {
       expect(proxy.heads).toEqual([`CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n\r\n`]);
       expect(proxy.clientCertificates).toEqual(kind === 'https' ? [null] : []);
       const through = Buffer.concat(proxy.tunnelled);
-      // a TLS handshake record is the first thing in the tunnel, and nothing readable ever
+      // the tunnel begins with a TLS handshake record, and never has plain text
       expect(through.subarray(0, 2)).toEqual(Buffer.from([0x16, 0x03]));
       for (const word of ['GET ', 'Bearer', bank.username]) expect(through.includes(word)).toBe(false);
     },
@@ -44,7 +44,7 @@ describe('the CONNECT tunnel', () => {
     ['@:%/?# and a space', 'ro@bot', 'p@ss:w%rd/?# x'],
     ['UTF-8', 'rõbot', 'пароль-€'],
     ['empty password', 'robot', ''],
-  ])('credentials with %s are decoded before they are sent', async (_name, user, password) => {
+  ])('credentials with %s are percent-decoded before they are sent', async (_name, user, password) => {
     const { proxy } = await start('http');
     const lines: string[] = [];
     const egress = createEgress(
@@ -90,7 +90,7 @@ test('health shows the route that calls take, and neither it nor a log line show
   for (const secret of ['robot', 'p@ss', 'p%40ss', basic]) expect(reported).not.toContain(secret);
 });
 
-test.each(['direct', 'http proxy'] as const)('%s: proxies that the environment names are not asked', async (route) => {
+test.each(['direct', 'http proxy'] as const)('%s: proxies in the environment are not used', async (route) => {
   const trap = await startConnectProxy();
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'npm_config_https_proxy'];
   const env = Object.fromEntries(names.map((name) => [name, trap.url.href]));
@@ -101,7 +101,7 @@ test.each(['direct', 'http proxy'] as const)('%s: proxies that the environment n
 });
 afterEach(() => void jest.restoreAllMocks());
 
-test('the library gets no credentials, which it would write into its debug output', () => {
+test('the library gets no credentials, because it would write them into its debug output', () => {
   const egress = createEgress(identityFor(bank), {
     EGRESS_PROXY_URL: new URL('http://robot:secret@proxy.example:3128'),
   });
@@ -121,7 +121,7 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
     squid = await startSquid(USER, PASSWORD, [Number(new URL(bank.url).port), refusing]);
   });
 
-  test('the whole gateway: token and accounts over one tunnel, and no credentials anywhere', async () => {
+  test('the whole gateway gets token and accounts over one tunnel, and shows no credentials', async () => {
     const proxy = withCredentials(squid.url, USER, PASSWORD);
     const gateway = await startGateway(bank, { EGRESS_PROXY_URL: proxy.href });
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
@@ -157,7 +157,7 @@ const PASSWORD = 'se@cr:t%100/ pä$$';
   });
 });
 
-describe('an answer to CONNECT', () => {
+describe('the response to CONNECT', () => {
   const FORGED = JSON.stringify({ access_token: 'forged', expires_in: 300, token_type: 'Bearer', result: [] });
 
   const says = (text: string) => (connect: Connect) => connect.socket.write(text, 'latin1');
@@ -201,10 +201,10 @@ describe('an answer to CONNECT', () => {
     ['a reset', ({ reset }) => reset(), 'proxy-unavailable', /ECONNRESET/],
   ];
 
-  describe.each(['http proxy', 'https proxy'] as const)('an %s that answers', (route) => {
+  describe.each(['http proxy', 'https proxy'] as const)('of an %s', (route) => {
     test.each(ANSWERS)('%s', async (_name, onConnect, code, detail) => {
       const { proxy, settings } = await startRoute(route, { onConnect });
-      // only a silent proxy is waited for in vain
+      // only a silent proxy runs into the timeout
       const isSilent = /TLS$|opened no tunnel/.test(detail.source);
       const deadline = { BANK_CONNECT_TIMEOUT_MS: isSilent ? 1500 : 10_000 };
       const egress = createEgress(identityFor(bank), { ...settings, ...deadline });
@@ -220,7 +220,7 @@ describe('a proxy that floods', () => {
   const LINES = Buffer.from('X-Flood: 0123456789abcdef0123456789abcdef\r\n'.repeat(1500));
   const ONE_LINE = Buffer.alloc(65_536, 'x');
 
-  /** As fast as it goes, without an end. */
+  /** Endless bytes, as fast as possible. */
   function flood({ socket }: Connect, block: Buffer): void {
     const pour = () => {
       while (!socket.destroyed && socket.write(block));
@@ -244,7 +244,7 @@ describe('a proxy that floods', () => {
   });
 });
 
-describe('a proxy out of reach', () => {
+describe('an unreachable proxy', () => {
   test.each(['http', 'https'])('an %s proxy whose port is closed', async (scheme) => {
     const egress = createEgress(identityFor(bank), {
       EGRESS_PROXY_URL: new URL(`${scheme}://127.0.0.1:${await closedPort()}`),
@@ -257,7 +257,7 @@ describe('a proxy out of reach', () => {
     });
   });
 
-  test('an https proxy that never answers the TLS handshake', async () => {
+  test('an https proxy that is silent during the TLS handshake', async () => {
     const mute = await startRawServer();
     const egress = createEgress(identityFor(bank), {
       EGRESS_PROXY_URL: new URL(`https://localhost:${mute.port}`),
@@ -280,7 +280,7 @@ describe('a proxy out of reach', () => {
     const egress = createEgress(identityFor(bank), {
       EGRESS_PROXY_URL: url,
       EGRESS_PROXY_CA_FILE: kind === 'untrusted' ? undefined : authority.file,
-      // it waits for the end of a header
+      // it waits for the end of the header
       ...(kind === 'plain HTTP' && { BANK_CONNECT_TIMEOUT_MS: 500 }),
     });
     expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({
@@ -291,7 +291,7 @@ describe('a proxy out of reach', () => {
     expect(proxy.heads).toEqual([]);
   });
 
-  test('the roots for the proxy are not trusted for the bank, nor the other way round', async () => {
+  test('the CA certificates for the proxy are not trusted for the bank, nor vice versa', async () => {
     const authority = createAuthority('Proxy CA');
     const proxy = await startConnectProxy({ tls: authority.server(['localhost']) });
     const settings = { EGRESS_PROXY_URL: proxy.url, EGRESS_PROXY_CA_FILE: authority.file };
@@ -312,7 +312,7 @@ describe('a proxy out of reach', () => {
     await until(() => bank.requests.length === asked + 2);
     for (const socket of proxy.sockets) socket.resetAndDestroy();
     await proxy.close();
-    // cut before, or within the body, or by then asked again: whichever the wire reported
+    // cut before or within the body, or already retried, whichever was reported first
     const codes = ['bank-unreachable', 'bank-response-invalid', 'proxy-unavailable'];
     for (const call of calls) expect(codes).toContain((await call).code);
     expect(await failureOf(egress.get(accountsAt(bank.url)))).toMatchObject({ code: 'proxy-unavailable' });

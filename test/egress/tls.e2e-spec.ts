@@ -21,8 +21,8 @@ const bankCa = createAuthority('Bank CA');
 const otherCa = createAuthority('Other CA');
 const good = { ...bankCa.client('good client'), ca: bankCa.pem };
 
-describe('only the true bank is trusted', () => {
-  it('a server certificate that is not valid yet is bank-untrusted, and neither password nor token is ever sent', async () => {
+describe('trust in the bank', () => {
+  it('a server certificate that is not valid yet is bank-untrusted, and neither password nor token is sent', async () => {
     const [soon, later] = [1, 48].map((hours) => new Date(Date.now() + hours * 3_600_000)) as [Date, Date];
     const bank = await startPretendBank({ serverValidity: { notBefore: soon, notAfter: later } });
     const gateway = await startGateway(bank);
@@ -33,7 +33,7 @@ describe('only the true bank is trusted', () => {
     await expectCommonConditions(bank, gateway, [answer]);
   });
 
-  it('the negative case: several roots in the file, the right one among them', async () => {
+  it('the negative case: accepts the bank if one of several CA certificates in the file fits', async () => {
     const [bank, other] = [await startPretendBank(), await startPretendBank()];
     const both = join(temporaryDirectory(), 'roots.pem');
     writeFileSync(both, readFileSync(other.files.ca, 'utf8') + readFileSync(bank.files.ca, 'utf8'));
@@ -64,7 +64,7 @@ describe('an untrusted server', () => {
         (socket) => socket.on('data', (data: Buffer) => reported.push(data.toString())),
       );
       const { key, cert } = bankCa.client('a client');
-      // the roots that come along in a PFX are part of the chain, and no roots for the server
+      // CA certificates in the PFX belong to the chain, and are not trusted for the server
       const ca = fault === 'of a CA that is only in the PFX' ? null : bankCa.pem;
       const egress = createEgress({ key, cert: cert + bankCa.pem, ca }, (await startRoute(route)).settings);
       expect(await failureOf(egress.get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
@@ -78,7 +78,7 @@ describe('an untrusted server', () => {
   });
 });
 
-it('a refused client certificate is reported to callers and operators, with chain and allowlist', async () => {
+it('a rejected client certificate is reported to callers and operators, with chain and allowlist', async () => {
   const closing = await startPretendBank();
   closing.onToken = ({ socket }) => void socket.destroy();
   const gateway = await startGateway(closing);
@@ -90,7 +90,7 @@ it('a refused client certificate is reported to callers and operators, with chai
 });
 
 describe('TLS alerts', () => {
-  /** The real openssl as a bank that insists on a client certificate of its own. */
+  /** The real openssl as a bank that requires a client certificate of its CA. */
   const startInsisting = async (...options: string[]) =>
     (await startOpensslServer(bankCa.server(['localhost']), ['-www', ...insistingOn(bankCa.file), ...options])).port;
 
@@ -107,18 +107,18 @@ describe('TLS alerts', () => {
       const egress = createEgress({ ...identity(), ca: bankCa.pem }, settings);
       const failure = await failureOf(egress.get(accountsAt(`https://localhost:${port}`)));
       expect(failure).toMatchObject({ code: 'certificate-rejected', owner: 'operator', status: 502 });
-      // 1.3: the reset that follows may overtake the alert
+      // in TLS 1.3 the following reset may overtake the alert
       const late = version === '-tls1_3' ? '|closed two connections in a row' : '';
       expect(failure.detail).toMatch(new RegExp(`TLS alert ${alert}${late}`));
     });
 
-    test.each(['-tls1_2', '-tls1_3'])('%s accepts a good one', async (version) => {
+    test.each(['-tls1_2', '-tls1_3'])('%s accepts a valid certificate', async (version) => {
       const port = await startInsisting(version);
       const answer = await createEgress(good).get(accountsAt(`https://localhost:${port}`));
       expect(answer.status).toBe(200);
     });
 
-    test('an alert for want of a certificate, after that of the server, is a refusal', async () => {
+    test('an alert for a missing certificate counts as a rejection', async () => {
       const port = await startInsisting('-tls1_2');
       const nothing = { key: '', cert: '', ca: bankCa.pem };
       expect(await failureOf(createEgress(nothing).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
@@ -130,7 +130,7 @@ describe('TLS alerts', () => {
     test.each([
       ['version', ['-tls1_1', '-cipher', 'ALL:@SECLEVEL=0'], /TLS alert 70/],
       ['cipher', ['-tls1_2', '-cipher', 'CAMELLIA256-SHA'], /TLS alert 40/],
-    ])('no common %s: the server cannot be trusted', async (_what, options, trace) => {
+    ])('no common %s is bank-untrusted', async (_what, options, trace) => {
       const port = await startInsisting(...options);
       expect(await failureOf(createEgress(good).get(accountsAt(`https://localhost:${port}`)))).toMatchObject({
         code: 'bank-untrusted',
@@ -140,7 +140,7 @@ describe('TLS alerts', () => {
     });
   });
 
-  /** A server that answers the ClientHello with this fatal alert. */
+  /** A server that responds to the ClientHello with this fatal alert. */
   const alerting = (alert: number) =>
     startRawServer((socket) => socket.once('data', () => socket.end(Buffer.from([21, 3, 3, 0, 2, 2, alert]))));
 
@@ -156,7 +156,7 @@ describe('TLS alerts', () => {
   });
 
   test.each(['end', 'reset'])(
-    '%s in the handshake is the network, at the first call and after answers',
+    '%s in the handshake is bank-unreachable, at the first call and after responses',
     async (how) => {
       let isCutting = true;
       const bank = await startTlsServer(bankCa.server(['localhost']), (socket) =>
@@ -182,8 +182,8 @@ describe('TLS alerts', () => {
     },
   );
 
-  describe.each(['at the first call', 'after an answer'])('%s, a bank that closes after the handshake', (when) => {
-    /** Closes as many connections as `closes` says, and answers on all others. */
+  describe.each(['at the first call', 'after a response'])('%s, a bank that closes after the handshake', (when) => {
+    /** Closes the first `closes` connections, and serves all others. */
     async function startClosing(closes: number) {
       let left = when === 'after an answer' ? Infinity : closes;
       let accepted = 0;
@@ -206,7 +206,7 @@ describe('TLS alerts', () => {
       return { call, accepted: () => accepted };
     }
 
-    test('two connections in a row: it refuses our certificate', async () => {
+    test('two connections in a row rejects our certificate', async () => {
       const { call, accepted } = await startClosing(2);
       expect(await failureOf(call())).toMatchObject({
         code: 'certificate-rejected',
@@ -215,7 +215,7 @@ describe('TLS alerts', () => {
       expect(accepted()).toBe(2);
     });
 
-    test('one connection: the call is retried at once and answered', async () => {
+    test('one connection: the call is retried at once and succeeds', async () => {
       const { call, accepted } = await startClosing(1);
       expect((await call()).status).toBe(401);
       expect(accepted()).toBe(2);
@@ -226,7 +226,7 @@ describe('TLS alerts', () => {
 (hasNginx() ? test : test.skip).each([
   [false, { status: 502, code: 'certificate-rejected', detail: expect.stringMatching(/answered 400 with a page/) }],
   [true, { accounts: [] }],
-])('behind the real nginx, which knows our certificate: %s', async (knowsUs, expected) => {
+])('behind the real nginx that accepts our certificate: %s', async (knowsUs, expected) => {
   const bank = await startPretendBank();
   const authority = createAuthority('An nginx root');
   const ourRoot = readFileSync(bank.files.ca, 'utf8');
@@ -237,7 +237,7 @@ describe('TLS alerts', () => {
   expect((await gateway.get('/api/v1/accounts')).json).toMatchObject(expected);
 });
 
-describe('a certificate after the request', () => {
+describe('a bank that asks for the certificate after the request', () => {
   async function startLateBank() {
     const bank = await startPretendBank({ server: ASKS_LATE });
     bank.onToken = askingLate(issueToken(bank));
@@ -245,14 +245,14 @@ describe('a certificate after the request', () => {
     return bank;
   }
 
-  test.each(['direct', 'proxy'])('%s: with BANK_TLS_MAX_VERSION=1.2 the bank gets the certificate', async (route) => {
+  test.each(['direct', 'proxy'])('%s: gets it with BANK_TLS_MAX_VERSION=1.2', async (route) => {
     const bank = await startLateBank();
     const env = route === 'proxy' ? { EGRESS_PROXY_URL: (await startConnectProxy()).url.href } : {};
     const gateway = await startGateway(bank, { BANK_TLS_MAX_VERSION: '1.2', ...env });
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
   });
 
-  test('the negative case: over TLS 1.3, which is the default, the bank does not', async () => {
+  test('the negative case: does not get it over TLS 1.3, the default', async () => {
     const gateway = await startGateway(await startLateBank());
     expect((await gateway.get('/api/v1/accounts')).json).toMatchObject({ status: 502, code: 'address-not-allowed' });
   });

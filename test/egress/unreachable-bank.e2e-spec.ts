@@ -50,7 +50,7 @@ test.each([
   });
 });
 
-test.each(['direct', 'proxy'])('%s: TCP without a TLS answer ends with the connect deadline', async (route) => {
+test.each(['direct', 'proxy'])('%s: TCP without a TLS handshake ends at the connect deadline', async (route) => {
   const mute = await startRawServer();
   const { url } = await startConnectProxy();
   const egress = createEgress(identity, {
@@ -64,7 +64,7 @@ test.each(['direct', 'proxy'])('%s: TCP without a TLS answer ends with the conne
   });
 });
 
-test('a listener that never accepts, as where packets are dropped, ends with the connect deadline', async () => {
+test('a listener that never accepts, like dropped packets, ends at the connect deadline', async () => {
   const port = await startDeafServer();
   const egress = createEgress(identity, { BANK_CONNECT_TIMEOUT_MS: 400 });
   expect(await failureOf(egress.get(accountsAt(`https://127.0.0.1:${port}`)))).toMatchObject({
@@ -83,7 +83,7 @@ describe('source address and DNS', () => {
   }
   type Answer = (error: NodeJS.ErrnoException | null, address: string | dns.LookupAddress[], family?: number) => void;
 
-  /** Names resolve to these, in this order, after `afterMs`; as getaddrinfo does, only to the family asked for. */
+  /** Resolves names to these addresses in this order after `afterMs`. Like getaddrinfo, only to the requested family. */
   function resolveTo(addresses: readonly Address[], afterMs = 0): void {
     const real = dns.lookup;
     const lookup = (name: string, options: dns.LookupOptions, answer: Answer) => {
@@ -106,7 +106,7 @@ describe('source address and DNS', () => {
     return url.replace('127.0.0.1', 'localhost');
   }
 
-  /** The addresses that calls came from. */
+  /** The source addresses of calls. */
   function seenFrom(): string[] {
     const from: string[] = [];
     bank.onAccounts = (request, response, url) => {
@@ -116,7 +116,7 @@ describe('source address and DNS', () => {
     return from;
   }
 
-  test('directly the bank sees the chosen source address', async () => {
+  test('the bank sees the chosen source address on a direct route', async () => {
     const from = seenFrom();
     await createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: '127.0.0.2' }).get(accountsAt(bank.url));
     await createEgress(identityFor(bank)).get(accountsAt(bank.url));
@@ -129,7 +129,7 @@ describe('source address and DNS', () => {
     expect(proxy.from).toEqual(['127.0.0.2']);
   });
 
-  test('an IPv4 source address is not tried with the IPv6 address of a name', async () => {
+  test('an IPv4 source address is not combined with an IPv6 address of the bank', async () => {
     const from = seenFrom();
     resolveTo([DEAD_V6, V4]);
     await createEgress(identityFor(bank), { EGRESS_LOCAL_ADDRESS: '127.0.0.2' }).get(accountsAt(withName(bank.url)));
@@ -169,7 +169,7 @@ describe('source address and DNS', () => {
     await expectSocketsLeft(before);
   });
 
-  test.each(['direct', 'proxy'])('%s: a name that is slow to resolve ends with the connect deadline', async (route) => {
+  test.each(['direct', 'proxy'])('%s: slow name resolution ends at the connect deadline', async (route) => {
     const proxy = await startConnectProxy();
     proxy.url.hostname = 'localhost';
     resolveTo([V4], 600);
@@ -181,14 +181,14 @@ describe('source address and DNS', () => {
     const failure = await failureOf(egress.get(accountsAt(withName(bank.url))));
     expect(failure.code).toBe(route === 'proxy' ? 'proxy-unavailable' : 'bank-unreachable');
     if (route === 'direct') expect(failure.detail).toMatch(/^DNS did not resolve localhost/);
-    // what resolves afterwards opens nothing
+    // a later resolution opens no connection
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(openSockets()).toBeLessThanOrEqual(before);
   });
 });
 
 describe('metrics of calls', () => {
-  test('each call is reported once, with its server, status and code; one that was given up is not', async () => {
+  test('each call is reported once with server, status and code; an aborted one is not', async () => {
     const bank = await startPretendBank();
     const activity = new Activity();
     const calls: BankCallEnded[] = [];

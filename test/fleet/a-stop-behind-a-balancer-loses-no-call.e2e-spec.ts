@@ -13,10 +13,10 @@ import { closedPort } from '../support/servers.js';
 import { hasHaproxy, hasRedis, startTool } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-/** As the profile `fleet` of docker-compose.yml has it. */
+/** The settings of the profile `fleet` in docker-compose.yml. */
 const DELAY_MS = /SHUTDOWN_DELAY_MS: '(\d+)'/.exec(readDocument('docker-compose.yml'))?.[1] ?? '';
 
-/** config/haproxy/haproxy.cfg with the addresses of this machine in the place of Docker's. */
+/** config/haproxy/haproxy.cfg with addresses of this machine instead of Docker's. */
 function toConfiguration(port: number, servers: readonly string[]): string {
   const replacements: readonly [RegExp, string][] = [
     [/^ +bind .*$/m, `    bind 127.0.0.1:${port}`],
@@ -29,7 +29,7 @@ function toConfiguration(port: number, servers: readonly string[]): string {
   }, readDocument('config/haproxy/haproxy.cfg'));
 }
 
-/** Callers on kept connections and on new ones, one every 5 ms, until `stop`, which gives what each of them got. */
+/** Calls on kept and on new connections, one every 5 ms, until `stop`, which returns the result of each. */
 function startCallers(url: string) {
   const kept = new Agent({ keepAlive: true, maxSockets: 8 });
   const got: Promise<number | string>[] = [];
@@ -44,7 +44,7 @@ function startCallers(url: string) {
 }
 
 (hasHaproxy() && hasRedis() ? it : it.skip)(
-  'behind haproxy, by config/haproxy, an instance that stops or is killed costs callers nothing',
+  'behind haproxy with config/haproxy, an instance that stops or is killed costs no caller an error',
   async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = listSample();

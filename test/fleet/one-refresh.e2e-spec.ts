@@ -11,7 +11,7 @@ import { type RedisOptions, startRedis } from '../support/redis.js';
 import { hasRedis } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-/** The line that operators are given. */
+/** The ACL line of the document. */
 const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? '').replace('>password', '>p@ss/word');
 
 (hasRedis() ? describe : describe.skip)('a fleet', () => {
@@ -21,43 +21,48 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
       'over TLS, as a user who may do only what the documents list',
       { tls: true, credentials: 'gateway:p%40ss%2Fword@', config: ['user default on nopass ~* &* +@all', ACL] },
     ],
-  ])('of 3 with 300 cold callers refreshes once, each with its own token: %s', async (_how, options) => {
-    const [bank, redis] = [await startPretendBank(), await startRedis(options)];
-    bank.onAccounts = slowly(300);
-    const gateways = await startFleet(3, bank, redis);
-    const askAll = (count: number, headers = {}) =>
-      Promise.all(
-        Array.from({ length: count }, (_, index) => (gateways[index % 3] as Gateway).get('/api/v1/accounts', headers)),
-      );
-    const answers = await askAll(300);
-    expect(answers.map(({ status }) => status)).toEqual(Array(300).fill(200));
-    expect(new Set(answers.map(({ headers }) => headers['etag'])).size).toBe(1);
-    expect(new Set(answers.map(({ json }) => json.snapshot.asOf)).size).toBe(1);
-    expect(asked(bank).refreshes).toBe(1);
-    expect(asked(bank).tokens).toBeLessThanOrEqual(3);
-    const sources = gateways.flatMap((each) => each.events('snapshot.refreshed').map(({ source }) => source));
-    expect(sources.toSorted()).toEqual(['bank', 'shared', 'shared']);
+  ])(
+    'of 3 instances with 300 callers at a cold start refreshes once, each instance with its own token: %s',
+    async (_how, options) => {
+      const [bank, redis] = [await startPretendBank(), await startRedis(options)];
+      bank.onAccounts = slowly(300);
+      const gateways = await startFleet(3, bank, redis);
+      const askAll = (count: number, headers = {}) =>
+        Promise.all(
+          Array.from({ length: count }, (_, index) =>
+            (gateways[index % 3] as Gateway).get('/api/v1/accounts', headers),
+          ),
+        );
+      const answers = await askAll(300);
+      expect(answers.map(({ status }) => status)).toEqual(Array(300).fill(200));
+      expect(new Set(answers.map(({ headers }) => headers['etag'])).size).toBe(1);
+      expect(new Set(answers.map(({ json }) => json.snapshot.asOf)).size).toBe(1);
+      expect(asked(bank).refreshes).toBe(1);
+      expect(asked(bank).tokens).toBeLessThanOrEqual(3);
+      const sources = gateways.flatMap((each) => each.events('snapshot.refreshed').map(({ source }) => source));
+      expect(sources.toSorted()).toEqual(['bank', 'shared', 'shared']);
 
-    const states = await Promise.all(gateways.map(sharingOf));
-    expect(states.map(({ status, state }) => [status, state])).toEqual(gateways.map(() => ['up', 'fleet']));
-    expect(states.map(({ lastTakenAt }) => lastTakenAt !== null).toSorted()).toEqual([false, true, true]);
-    await until(async () => (await Promise.all(gateways.map(sharingOf))).some((each) => each.lastStoredAt !== null));
-    const metrics = await Promise.all(gateways.map(async (gateway) => (await gateway.get('/metrics')).text));
-    for (const text of metrics) expect(text).toContain('accounts_gateway_sharing_up 1\n');
-    const taken = metrics.map((text) => /shared_snapshots_total\{source="shared"\} (\d)/.exec(text)?.[1]);
-    expect(taken.toSorted()).toEqual(['0', '1', '1']);
-    // the lock is released
-    await until(() => !redis.cli('--user', 'default', '--no-auth-warning', 'KEYS', '*').includes('lock'));
+      const states = await Promise.all(gateways.map(sharingOf));
+      expect(states.map(({ status, state }) => [status, state])).toEqual(gateways.map(() => ['up', 'fleet']));
+      expect(states.map(({ lastTakenAt }) => lastTakenAt !== null).toSorted()).toEqual([false, true, true]);
+      await until(async () => (await Promise.all(gateways.map(sharingOf))).some((each) => each.lastStoredAt !== null));
+      const metrics = await Promise.all(gateways.map(async (gateway) => (await gateway.get('/metrics')).text));
+      for (const text of metrics) expect(text).toContain('accounts_gateway_sharing_up 1\n');
+      const taken = metrics.map((text) => /shared_snapshots_total\{source="shared"\} (\d)/.exec(text)?.[1]);
+      expect(taken.toSorted()).toEqual(['0', '1', '1']);
+      // the lock is released
+      await until(() => !redis.cli('--user', 'default', '--no-auth-warning', 'KEYS', '*').includes('lock'));
 
-    // what is less than a second old, or than the refresh took, counts as now
-    const tookMs = Math.max(...gateways.map((gateway) => Number(gateway.events('snapshot.refreshed')[0]?.['ms'])));
-    await delay(1100 + tookMs);
-    const now = await askAll(30, { 'cache-control': 'no-cache' });
-    expect(now.every(({ status, json }) => status === 200 && json.accounts.length === 20)).toBe(true);
-    expect(asked(bank).refreshes).toBe(2);
-  });
+      // a copy younger than a second, or than the refresh took, counts as now
+      const tookMs = Math.max(...gateways.map((gateway) => Number(gateway.events('snapshot.refreshed')[0]?.['ms'])));
+      await delay(1100 + tookMs);
+      const now = await askAll(30, { 'cache-control': 'no-cache' });
+      expect(now.every(({ status, json }) => status === 200 && json.accounts.length === 20)).toBe(true);
+      expect(asked(bank).refreshes).toBe(2);
+    },
+  );
 
-  it('forgets the stored copy when access is withdrawn', async () => {
+  it('deletes the stored copy when access is withdrawn', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = slowly(0);
     const [gateway] = await startFleet(1, bank, redis);
@@ -76,7 +81,7 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
     const cwd = temporaryDirectory();
     const holder = await startProgram({ cwd, env: programEnvironment(bank, { ...redis.env, LOG_LEVEL: 'info' }) });
     await holder.started();
-    // it refreshes at its start
+    // every instance refreshes at its start
     await until(() => asked(bank).refreshes === 1);
     const [gateway] = await startFleet(1, bank, redis, { SHUTDOWN_GRACE_MS: '100' });
     const waiting = gateway.get('/api/v1/accounts');
@@ -101,7 +106,7 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
     await left;
   });
 
-  it('that another program holds and never releases is waited for, and left to its owner; the instance refreshes alone, and stores its copy', async () => {
+  it('that another program never releases is waited for, but not deleted; the instance refreshes alone and stores its copy', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = slowly(0);
     const [first, second] = await startFleet(2, bank, redis, { SNAPSHOT_FRESH_MS: '60000' });
@@ -120,11 +125,11 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
   });
 });
 
-(hasRedis() ? describe : describe.skip)('one clock', () => {
+(hasRedis() ? describe : describe.skip)('the clock', () => {
   it.each([
     ['ahead', 300_000],
     ['behind', -300_000],
-  ])('of an instance may be 5 minutes %s: all serve the same age and time, whoever refreshed', async (_how, ms) => {
+  ])('of an instance may be 5 minutes %s: all serve the same Age and asOf, whoever refreshed', async (_how, ms) => {
     const [bank, redis] = [await startPretendBank(), await startRedis()];
     bank.onAccounts = slowly(0);
     const clocks = [ms, 0, -ms].map((off) => {
@@ -142,7 +147,7 @@ const ACL = (/^user gateway .*$/m.exec(readDocument('docs/fleet.md'))?.[0] ?? ''
     expect(Math.min(...ages)).toBeGreaterThanOrEqual(2);
     expect(Math.max(...ages) - Math.min(...ages)).toBeLessThanOrEqual(1);
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    // the time is Redis' too, though the one that refreshed is wrong about it
+    // asOf follows Redis' clock, though the refreshing instance has a wrong one
     const asOf = Date.parse(answers[0]?.json.snapshot.asOf as string);
     expect(Math.abs(asOf - began)).toBeLessThan(60_000);
     expect(asked(bank).refreshes).toBe(1);

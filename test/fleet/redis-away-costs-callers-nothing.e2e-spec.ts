@@ -10,6 +10,11 @@ import { startRawServer } from '../support/servers.js';
 import { hasRedis } from '../support/tools.js';
 import { until } from '../support/until.js';
 
+/** Less than a Redis takes that hangs or is slow, and more than a call takes on a busy machine. */
+const ANY_CALL_MS = 10_000;
+/** As in service (docs/fleet.md). */
+const REDIS_WAIT_MS = 200;
+
 const CONFIG = {
   credentials: 'gateway:hunter2-redis@',
   config: ['user default on nopass ~* &* +@all', 'user gateway on >hunter2-redis ~* &* +@all'],
@@ -45,7 +50,7 @@ const FAULTS: [string, breaks: (scene: Scene) => unknown, heals: (scene: Scene) 
     ({ redis }) => redis.cli('ACL', 'SETUSER', 'gateway', '+@all'),
     /NOPERM/,
   ],
-  ['is slow', ({ line }) => (line.delayMs = 800), ({ line }) => (line.delayMs = 0), /timeout|Socket/i],
+  ['is slow', ({ line }) => (line.delayMs = 20_000), ({ line }) => (line.delayMs = 0), /timeout|Socket/i],
   [
     'is killed, and started again empty',
     ({ redis }) => redis.signal('SIGKILL'),
@@ -54,7 +59,7 @@ const FAULTS: [string, breaks: (scene: Scene) => unknown, heals: (scene: Scene) 
   ],
 ];
 
-/** A line to Redis whose replies come late when that is set. */
+/** A connection to Redis whose replies can be delayed. */
 async function startLine(redis: Redis) {
   const line = { delayMs: 0 };
   const { port } = await startRawServer((socket) => {
@@ -62,14 +67,14 @@ async function startLine(redis: Redis) {
     for (const each of [socket, upstream]) each.on('error', () => undefined);
     socket.pipe(upstream);
     upstream
-      .on('data', (data) => setTimeout(() => socket.write(data), line.delayMs))
+      .on('data', (data) => setTimeout(() => socket.write(data), line.delayMs).unref())
       .on('close', () => socket.destroy());
   });
   return { line, env: { REDIS_URL: redis.url.replace(`:${redis.port}`, `:${port}`) } };
 }
 
-/** Status of a call, or 'late'. Time in which this process was held up by others does not count. */
-async function call(gateway: Gateway, withinMs = 10_000): Promise<number | 'late'> {
+/** The status of a call, or 'late'. Pauses of this process do not count. */
+async function call(gateway: Gateway, withinMs = ANY_CALL_MS): Promise<number | 'late'> {
   const answer = await new TimeBudget(withinMs).within(gateway.get('/api/v1/accounts'));
   return answer === TIMED_OUT ? 'late' : answer.status;
 }
@@ -82,24 +87,24 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
 }
 
 (hasRedis() ? describe : describe.skip)('a Redis that', () => {
-  it('fails in any way costs no caller an error, nor 300 ms', async () => {
+  it('fails in any way costs no caller an error or a wait', async () => {
     const redis = await startRedis(CONFIG);
     const bank = await startPretendBank();
     const { line, env } = await startLine(redis);
     const scene: Scene = { redis, line };
-    const gateways = await startFleet(2, bank, { env }, { SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' });
+    const settings = { SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' };
+    const gateways = await startFleet(2, bank, { env }, settings, [], REDIS_WAIT_MS);
     for (const [what, breaks, heals, reason] of FAULTS) {
       bank.onAccounts = slowly(20);
       for (const gateway of gateways) expect([what, await call(gateway)]).toEqual([what, 200]);
       await until(() => !scene.redis.cli('KEYS', '*').includes(':lock'));
-      // a busy machine may have made it look slow before
+      // Redis may have looked slow before on a busy machine
       const earlier = new Map(gateways.map((gateway) => [gateway, gateway.events('sharing.unavailable').length]));
       await recovers(gateways);
       await breaks(scene);
       const began = performance.now();
       while (performance.now() - began < 2000) {
-        // 300 ms, and what the call itself takes on a busy machine
-        for (const gateway of gateways) expect([what, await call(gateway, 300 + 500)]).toEqual([what, 200]);
+        for (const gateway of gateways) expect([what, await call(gateway)]).toEqual([what, 200]);
       }
       for (const gateway of gateways) {
         const logged = gateway.events('sharing.unavailable').slice(earlier.get(gateway));
@@ -114,7 +119,7 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
 
       await heals(scene);
       await recovers(gateways);
-      // and they share again; on a busy machine Redis may still be slow for a moment
+      // then they share again; on a busy machine Redis may still be slow for a moment
       bank.onAccounts = slowly(400);
       await until(async () => {
         const before = asked(bank).refreshes;
@@ -148,7 +153,14 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
   ])('%s is reported once, and callers are served', async (_what, toUrl) => {
     const bank = await startPretendBank();
     bank.onAccounts = slowly(0);
-    const [gateway] = await startFleet(1, bank, { env: { REDIS_URL: await toUrl() } }, { SNAPSHOT_FRESH_MS: '0' });
+    const [gateway] = await startFleet(
+      1,
+      bank,
+      { env: { REDIS_URL: await toUrl() } },
+      { SNAPSHOT_FRESH_MS: '0' },
+      [],
+      REDIS_WAIT_MS,
+    );
     for (let round = 0; round < 5; round += 1) expect(await call(gateway)).toBe(200);
     expect(gateway.events('sharing.unavailable')).toHaveLength(1);
     expect(gateway.events('sharing.recovered')).toEqual([]);

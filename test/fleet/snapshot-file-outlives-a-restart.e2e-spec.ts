@@ -13,7 +13,7 @@ const away = (bank: PretendBank) => {
   bank.onAccounts = (_request, response) => json(response, 503, {});
 };
 
-/** A bank with three accounts, and a file that an earlier run has left. */
+/** A bank with three accounts, and the file of an earlier run. */
 async function afterOneRun(env: Record<string, string> = {}) {
   const bank = await startPretendBank();
   bank.onAccounts = listSample(3);
@@ -25,7 +25,7 @@ async function afterOneRun(env: Record<string, string> = {}) {
 }
 
 describe('the copy in SNAPSHOT_FILE', () => {
-  it('is served after a restart with the bank away, marked stale, and the instance is ready', async () => {
+  it('is served after a restart while the bank is down, marked stale, and the instance is ready', async () => {
     const { bank, file, asOf } = await afterOneRun();
     away(bank);
     const gateway = await startGateway(bank, { SNAPSHOT_FILE: file });
@@ -41,16 +41,16 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(gateway.events('snapshot.refreshed')).toMatchObject([{ source: 'file', accounts: 3 }]);
     const metrics = (await gateway.get('/metrics')).text;
     expect(metrics).toContain('accounts_gateway_shared_snapshots_total{source="file"} 1\n');
-    // there is no store that could be up
+    // there is no Redis, so no sharing_up
     expect(metrics).not.toContain('accounts_gateway_sharing_up');
-    // who insists on the bank gets the bank's error
+    // a caller with no-cache gets the bank's error
     expect((await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' })).status).toBe(503);
     expect((await gateway.get('/api/v1/accounts', { 'cache-control': 'only-if-cached' })).json.snapshot.stale).toBe(
       true,
     );
   });
 
-  it('is for its owner alone, and shows nothing', async () => {
+  it('is readable by its owner only, and shows no content', async () => {
     const { bank, file } = await afterOneRun();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const bytes = readFileSync(file);
@@ -66,7 +66,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(readdirSync(join(file, '..'))).toEqual(['snapshot']);
   });
 
-  it('is written again at most every 10 s, and at a stop', async () => {
+  it('is written at most every 10 s, and at a stop', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = listSample(3);
     const file = join(temporaryDirectory(), 'snapshot');
@@ -80,14 +80,14 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(readFileSync(file)).not.toEqual(first);
   });
 
-  it('is ignored with one line when it is damaged, or too large', async () => {
+  it('is ignored and logged once when it is damaged or too large', async () => {
     const { bank, file } = await afterOneRun();
     const sealed = readFileSync(file);
-    // sealing.spec.ts alters each part of it
+    // sealing.spec.ts alters each part of the copy
     const cases: [string, (to: string) => void][] = [
       ['damaged', (to) => writeFileSync(to, sealed.with(sealed.length - 1000, sealed.at(-1000)! ^ 1))],
       ['damaged', (to) => writeFileSync(to, '')],
-      // sparse: it takes no space
+      // a sparse file, which takes no space
       ['unreadable', (to) => [writeFileSync(to, sealed), truncateSync(to, 512 * 2 ** 20 + 1)]],
     ];
     for (const [reason, write] of cases) {
@@ -99,7 +99,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     }
   });
 
-  it('is ignored when it is too old, or from the future, by the wall clock', async () => {
+  it('is ignored when it is too old or in the future by the wall clock', async () => {
     const { bank, file } = await afterOneRun();
     for (const [ms, served] of [
       [290_000, 'file'],
@@ -116,12 +116,12 @@ describe('the copy in SNAPSHOT_FILE', () => {
         const { headers } = await gateway.get('/api/v1/accounts');
         expect(Number(headers['age'])).toBeGreaterThanOrEqual(290);
       }
-      // it keeps the copy that it could not use, until it has a better one
+      // it keeps the unusable file until it has a new snapshot
       await gateway.close();
     }
   });
 
-  it('is foreign to another identity, but not to a renewed certificate with SNAPSHOT_KEY_FILE', async () => {
+  it('cannot be decrypted by another identity, but by a renewed certificate with SNAPSHOT_KEY_FILE', async () => {
     const keyFile = join(temporaryDirectory(), 'key');
     writeFileSync(keyFile, `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 });
     for (const own of [{}, { SNAPSHOT_KEY_FILE: keyFile }]) {
@@ -138,7 +138,7 @@ describe('the copy in SNAPSHOT_FILE', () => {
     }
   });
 
-  it('goes when access is no longer granted', async () => {
+  it('is deleted when access is withdrawn', async () => {
     const { bank, file } = await afterOneRun();
     bank.onAccounts = (_request, response) => json(response, 404, {});
     const gateway = await startGateway(bank, { SNAPSHOT_FILE: file });
@@ -149,12 +149,12 @@ describe('the copy in SNAPSHOT_FILE', () => {
     expect(statSync(file, { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  it('that cannot be written is reported once, and callers notice nothing', async () => {
+  it('is reported once if it cannot be written, and callers notice nothing', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = listSample(3);
     const file = join(temporaryDirectory(), 'snapshot');
     const gateway = await startGateway(bank, { SNAPSHOT_FILE: file, SNAPSHOT_FRESH_MS: '0' });
-    // root may write anywhere, but not a file in the place of a directory
+    // root may write anywhere, but cannot replace a directory by a file
     mkdirSync(file);
     expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
     await until(() => gateway.events('sharing.unavailable').length > 0);

@@ -8,7 +8,7 @@ import { listSample, PLANTED } from '../support/sample-accounts.js';
 import { hasRedis, pathOf } from '../support/tools.js';
 import { until } from '../support/until.js';
 
-/** All commands that reach Redis, as it shows them. */
+/** All commands that Redis receives, from MONITOR. */
 function monitor(redis: Redis): () => string {
   const child = spawn(pathOf('redis-cli'), ['-h', '127.0.0.1', '-p', String(redis.port), 'MONITOR']);
   let sent = '';
@@ -17,14 +17,14 @@ function monitor(redis: Redis): () => string {
   return () => sent;
 }
 
-/** What a value looks like in plain text, and as any of the three alignments of base64. */
+/** A value as plain text, and in each of the three alignments of base64. */
 function formsOf(value: string): Buffer[] {
   const base64 = ['', 'x', 'xx'].map((before) => Buffer.from(`${before}${value}`).toString('base64').slice(4, -4));
   return [value, ...base64].map((text) => Buffer.from(text));
 }
 
 (hasRedis() ? describe : describe.skip)('Redis', () => {
-  it('shows no name, IBAN, amount, token, user, password or address: not in keys, values, or commands', async () => {
+  it('shows no name, IBAN, amount, token, user, password or address in keys, values or commands', async () => {
     const [bank, redis] = [await startPretendBank(), await startRedis({ config: ['rdbcompression no'] })];
     const seen = monitor(redis);
     await until(() => seen().includes('OK'));
@@ -32,7 +32,7 @@ function formsOf(value: string): Buffer[] {
     const gateways = await startFleet(2, bank, redis, { SNAPSHOT_FRESH_MS: '0' });
     for (const gateway of gateways) expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
     await until(() => redis.cli('KEYS', '*').includes(':snapshot'));
-    // negative case: the search finds what is there in the clear
+    // negative case: the search finds plain text
     redis.cli('SET', 'clear', `xx${Buffer.from(`y${PLANTED.iban}y`).toString('base64')}`);
     expect(formsOf(PLANTED.iban).some((form) => redis.everything().includes(form))).toBe(true);
     redis.cli('DEL', 'clear');
@@ -59,7 +59,7 @@ function formsOf(value: string): Buffer[] {
     }
     const keys = redis.cli('KEYS', '*').split('\n').filter(Boolean);
     expect(keys.filter((key) => !/^accounts-gateway:[0-9a-f]{16}:(snapshot|lock)$/.test(key))).toEqual([]);
-    // nothing stays for ever: -1 would be without an end, -2 is gone meanwhile
+    // every key expires: -1 would mean without expiry, -2 is already gone
     for (const key of keys) expect([key, redis.cli('PTTL', key).trim()]).not.toEqual([key, '-1']);
   });
 });
@@ -70,7 +70,7 @@ const cliWithInput = (redis: Redis, args: readonly string[], input: Uint8Array) 
 const readValue = (redis: Redis, key: string) =>
   spawnSync(pathOf('redis-cli'), ['-p', String(redis.port), '--raw', 'GET', key]).stdout.subarray(0, -1);
 
-/** An instance whose stored copy is fresh for a minute, and another one that has yet to look. */
+/** An instance whose stored copy is fresh for a minute, and another that has not read it yet. */
 async function scene(count = 20) {
   const [bank, redis] = [await startPretendBank(), await startRedis()];
   bank.onAccounts = slowly(0, count);
@@ -88,7 +88,7 @@ type Scene = Awaited<ReturnType<typeof scene>>;
 const set = ({ redis, key }: Scene, bytes: Uint8Array) => cliWithInput(redis, ['SET', key], bytes);
 
 (hasRedis() ? describe : describe.skip)('a copy in Redis', () => {
-  // sealing.spec.ts alters each part of it
+  // sealing.spec.ts alters each part of the copy
   it.each<[string, string, (here: Scene) => unknown]>([
     ['a single byte', 'damaged', (here) => set(here, Buffer.from('x'))],
     ['sealed with another key', 'foreign', (here) => set(here, here.copy.with(5, here.copy[5]! ^ 1))],
@@ -111,7 +111,7 @@ const set = ({ redis, key }: Scene, bytes: Uint8Array) => cliWithInput(redis, ['
     expect(readValue(here.redis, here.key).length).toBe(here.copy.length);
   });
 
-  it('that is an older one put back is neither served nor put in the place of the newer one', async () => {
+  it('that an attacker replaced with an older one is neither served nor cached', async () => {
     const here = await scene(3);
     here.bank.onAccounts = slowly(0, 5);
     const now = { 'cache-control': 'max-age=0' };
@@ -121,7 +121,7 @@ const set = ({ redis, key }: Scene, bytes: Uint8Array) => cliWithInput(redis, ['
     for (const header of [{}, { 'cache-control': 'max-age=59' }]) {
       expect((await here.second.get('/api/v1/accounts', header)).json.accounts).toHaveLength(5);
     }
-    // for a caller who asks for more than the old one is, the bank is asked
+    // a caller with a smaller max-age causes a call to the bank
     expect((await here.first.get('/api/v1/accounts', now)).json.accounts).toHaveLength(5);
     expect(asked(here.bank).refreshes).toBe(3);
   });

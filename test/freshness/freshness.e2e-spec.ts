@@ -13,14 +13,14 @@ let clock: MovedClock;
 let gateway: Gateway;
 beforeEach(async () => {
   clock = new MovedClock();
-  // ages do not depend on how busy the machine is
+  // the test moves the clock, so ages do not depend on the speed of the machine
   clock.stop();
   gateway = await startGateway(bank, {}, clock);
 });
 
 const refreshes = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length;
 
-it('Cache-Control of a caller: no-cache, max-age and only-if-cached', async () => {
+it('callers control freshness with no-cache, max-age and only-if-cached', async () => {
   const ask = (cacheControl: string) => askInTime(gateway, '/api/v1/accounts', { 'cache-control': cacheControl });
   expect((await ask('only-if-cached')).json).toMatchObject({ status: 504, code: 'not-cached', owner: 'caller' });
   expect(bank.requests).toEqual([]);
@@ -40,13 +40,13 @@ it('Cache-Control of a caller: no-cache, max-age and only-if-cached', async () =
 });
 
 describe('one refresh for everybody', () => {
-  it('200 callers at once on a cold gateway, with a separate token host: lists, pages, accounts and probes', async () => {
+  it('200 callers at once on a cold gateway cost one token and one refresh, with a separate token host', async () => {
     const sandbox = await start({ SANDBOX_LATENCY_MS: 20, SANDBOX_AUTH_PORT: 0 });
     const asked = (endpoint: string) => sandbox.requests.filter((request) => request.endpoint === endpoint).length;
     expect(sandbox.authUrl).not.toBe(sandbox.url);
     const gateway = await startGateway(sandbox, { BANK_PAGE_SIZE: '50' });
     const paths = ['/api/v1/accounts', '/api/v1/accounts?pageNumber=3', '/api/v1/accounts/nobody', '/health/ready'];
-    // a probe waits 500 ms at most
+    // a probe waits at most 500 ms
     const expected = [[200], [200], [404], [200, 503]];
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) => gateway.get(paths[index % paths.length] as string)),
@@ -55,7 +55,7 @@ describe('one refresh for everybody', () => {
     expect(unexpected.map(({ status }) => status)).toEqual([]);
     expect((await gateway.get('/health/ready')).status).toBe(200);
     expect([asked('authorize'), asked('accounts')]).toEqual([1, 3]);
-    // the certificate is shown at both hosts (docs/bank.md#account-list)
+    // both hosts get the certificate (docs/bank.md#account-list)
     const thumbprints = new Set(sandbox.requests.map(({ thumbprint }) => thumbprint));
     expect(thumbprints.size).toBe(1);
     expect(thumbprints).not.toContain(null);
@@ -66,7 +66,7 @@ const PATH = '/api/v1/accounts';
 const FRESH_MS = 10_000;
 const STALE_MS = 300_000;
 
-/** Body and headers of a good answer must agree. Returns what they say. */
+/** Asserts that body and headers of a good response agree. Returns their values. */
 function shown({ status, headers, json: body }: Answer) {
   expect(status).toBe(200);
   expect(headers['snapshot-as-of']).toBe(body.snapshot.asOf);
@@ -79,21 +79,21 @@ function shown({ status, headers, json: body }: Answer) {
   const ttl = Number(/ttl=(-?\d+)/.exec(cacheStatus)?.[1]);
   if (body.snapshot.stale) expect(maxAge).toBe(0);
   else expect(maxAge).toBe(Math.max(0, ttl));
-  // both are rounded down
+  // Age and max-age are rounded down
   expect(Math.abs(age + ttl - FRESH_MS / 1000)).toBeLessThanOrEqual(1);
   expect(headers.vary).toBe('Accept, Accept-Encoding, Origin');
   expect(headers.etag).toMatch(/^W\/"/);
   return { ...body.snapshot, age, cacheStatus, names: body.accounts.map(({ name }: { name: string }) => name) };
 }
 
-describe('one answer through its life', () => {
+describe('the response for one question', () => {
   const refreshEnded = () => {
     const ends = () => gateway.events('snapshot.failed').length + gateway.events('snapshot.refreshed').length;
     const before = ends();
     return () => until(() => ends() > before);
   };
 
-  it('fresh, failing bank, too old, recovered', async () => {
+  it('is fresh, then stale while the bank fails, then an error past the maximum age, then fresh again', async () => {
     const get = (headers = {}) => gateway.get(PATH, headers);
 
     // nothing cached
@@ -101,14 +101,14 @@ describe('one answer through its life', () => {
     expect(first).toMatchObject({ stale: false, complete: true, age: 0 });
     expect(first.cacheStatus).toContain('fwd=miss');
 
-    // fresh: the bank is not asked
+    // fresh: no call to the bank
     clock.advance(FRESH_MS - 2000);
     const fresh = shown(await get());
     expect(fresh).toMatchObject({ asOf: first.asOf, stale: false, age: 8 });
     expect(fresh.cacheStatus).toMatch(/; hit; ttl=[12]$/);
     expect(refreshes()).toBe(1);
 
-    // failing: the older copy, marked, with the reason
+    // the bank fails: the older copy, marked stale, with the reason
     bank.onAccounts = (_request, response) => json(response, 500, {});
     clock.advance(60_000);
     const failing = shown(await get());
@@ -117,13 +117,13 @@ describe('one answer through its life', () => {
     expect((await get({ 'cache-control': 'no-cache' })).status).toBe(503);
     expect(shown(await get({ 'cache-control': 'only-if-cached' })).stale).toBe(true);
 
-    // still stale: a caller who holds these data gets no body again, and the age and the mark by headers
+    // still stale: a caller who has these data gets a 304 with age and state in headers
     const unmarked = await get({ 'if-none-match': (await get()).headers.etag as string });
     expect(unmarked.status).toBe(304);
     expect(unmarked.headers['snapshot-as-of']).toBe(first.asOf);
     expect(unmarked.headers['snapshot-stale']).toBe('true');
 
-    // too old: never served
+    // past the maximum age: not served
     clock.advance(STALE_MS);
     const tooOld = await get();
     expect(tooOld.status).toBe(503);
@@ -141,7 +141,7 @@ describe('one answer through its life', () => {
     expect(shown(await get()).cacheStatus).toContain('hit');
   });
 
-  it('of a slow bank: the older copy, marked, while the bank is still being asked; who wants it new waits', async () => {
+  it('is the older copy while the bank is slow, unless the caller asks for a new one and waits', async () => {
     const env = { SNAPSHOT_SOFT_TIMEOUT_MS: '150', SNAPSHOT_READ_TIMEOUT_MS: '4000' };
     gateway = await startGateway(bank, env, clock);
     const get = (headers = {}) => gateway.get(PATH, headers);
@@ -157,14 +157,14 @@ describe('one answer through its life', () => {
     expect(strict.status).toBe(504);
     expect(strict.json).toMatchObject({ code: 'bank-timeout' });
     await ended();
-    // then the back-off: the bank is not asked
+    // during the back-off: no call to the bank
     const waiting = shown(await get());
     expect(waiting).toMatchObject({ asOf: first.asOf, stale: true });
     expect(waiting.cacheStatus).toMatch(/; hit; ttl=-\d+; detail=bank-timeout$/);
     expect(refreshes()).toBe(2);
   });
 
-  it('HEAD, CSV and NDJSON carry the same headers as the JSON', async () => {
+  it('has the same headers as HEAD, CSV and NDJSON', async () => {
     const snapshotHeaders = async (path: string) => {
       const { headers } = await gateway.get(path);
       return ['snapshot-as-of', 'snapshot-stale', 'snapshot-complete', 'vary'].map((name) => headers[name]);

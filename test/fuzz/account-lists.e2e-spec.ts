@@ -46,7 +46,7 @@ interface Sent {
   readonly body: Buffer;
 }
 
-/** The real way of a page from the bank's bytes to the snapshot; only the wire is left out. */
+/** Takes a page through the real code, from bytes to snapshot, without a network. */
 async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-found') {
   const asked: Sent[] = [];
   const last = pages.at(-1) as Sent;
@@ -59,7 +59,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
     get: async ({ query }) => {
       const sent = pages[Number(query['PageNumber']) - 1] ?? pastThe[pastEnd];
       asked.push(sent);
-      // bytes of its own, as from the wire: they are handed over to the thread
+      // a separate buffer, as from the network, because it is transferred to the thread
       return { ...sent, body: Buffer.from(sent.body), retryAfter: null };
     },
   };
@@ -67,7 +67,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   const log = keepLines();
   const drift = new BankDrift(log);
   const reader = new AccountReader(call, drift, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 });
-  // without a thread: to start one takes longer than to read a list
+  // without a thread: its start would take longer than the list
   const list = new LocalList();
   const readList = async ({ refreshId, signal }: RefreshRequest) => {
     const { complete, pages: count } = await reader.read(refreshId, signal, (page) => list.takePage(page));
@@ -87,7 +87,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   return { outcome: outcome as ServedSnapshot | Error, asked, written: log.written.join('') };
 }
 
-/** The bank's own counts in these answers, read another way than the gateway does; past the end they do not count. */
+/** The bank's counts in these responses, found in another way than the gateway does. Pages past the end are left out. */
 function countsIn(asked: readonly Sent[]): Set<number> {
   const counts = new Set<number>();
   for (const [index, { body }] of asked.filter(({ status }) => status === 200).entries()) {
@@ -113,7 +113,7 @@ const page = fc.record<Sent>({
 });
 
 describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
-  it(`${3000 * TIMES} lists in memory: read, or refused in our own words`, async () => {
+  it(`${3000 * TIMES} lists in memory are accepted, or rejected with a code`, async () => {
     const seen = { read: 0, complete: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(
@@ -144,12 +144,12 @@ describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
       ),
       { seed: SEED, numRuns: 3000 * TIMES, timeout: EACH_WITHIN_MS },
     );
-    // a fuzz that only ever sees one outcome tests nothing
+    // a fuzz test with only one outcome would test nothing
     expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(250);
     expect(seen.complete).toBeGreaterThan(10);
   }, 600_000);
 
-  it('250 over real TLS, a quarter of them broken below the body too', async () => {
+  it('250 lists over real TLS, a quarter of them with a broken HTTP response, are accepted or rejected with a code', async () => {
     const bank = await startPretendBank();
     const clock = new MovedClock();
     const gateway = await startGateway(bank, { LOG_LEVEL: 'info' }, clock);
@@ -196,7 +196,7 @@ describe(`whatever the bank sends (FUZZ_SEED=${SEED})`, () => {
     clock.advance(LONGEST_WAIT_MS);
     const last = await askInTime(gateway, '/api/v1/accounts', { 'cache-control': 'no-cache' });
     expect(last.json.page.total).toBe(3);
-    // each answer is looked through for each token: of all there are that would take longer than the calls did
+    // searching every response for every token would take longer than the calls, so only some are searched
     await expectCommonConditions(bank, gateway, [...answers.slice(-20), last]);
   }, 900_000);
 });

@@ -10,7 +10,7 @@ import { listSample } from '../support/sample-accounts.js';
 const FULL = process.env['FULL'] === '1';
 const AT_ONCE = 25;
 const RUNS = FULL ? 4000 : 80;
-/** More than any timeout of the gateway, none of which may be needed: half of a request is ended by our own end. */
+/** Longer than any timeout of the gateway. No timeout is needed: the test itself closes half-sent requests. */
 const WITHIN_MS = 40_000;
 
 let gateway: Gateway;
@@ -80,7 +80,7 @@ const request = fc
   .map(([verb, path, protocol, headers, body]) =>
     Buffer.from(`${[`${verb} ${path} ${protocol}`, ...headers].join('\r\n')}\r\n\r\n${body}`, 'latin1'),
   );
-/** Bytes put in, taken out or changed somewhere. */
+/** Inserts, removes or changes bytes at random. */
 const damage = fc.array(fc.record({ at: fc.nat(400), take: fc.nat(3), put: fc.uint8Array({ maxLength: 3 }) }), {
   maxLength: 2,
 });
@@ -91,7 +91,7 @@ const conversation = fc.tuple(fc.array(request, { minLength: 1, maxLength: 3 }),
   }, Buffer.concat(requests)),
 );
 
-/** Says what is wrong with how these bytes were taken, else null. */
+/** The error in how the gateway handled these bytes, or null. */
 function judge(bytes: Buffer): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>();
   const chunks: Buffer[] = [];
@@ -101,7 +101,7 @@ function judge(bytes: Buffer): Promise<string | null> {
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   socket.on('error', () => undefined);
   socket.on('close', () => {
-    // an answer to HEAD looks like half of one, and only damage makes one here
+    // a response to HEAD looks cut off; here only random damage creates a HEAD
     if (bytes.includes('HEAD')) return resolve(null);
     const { answers, rest } = parseAnswers(Buffer.concat(chunks));
     if (answers.some(({ status }) => status === 408)) return resolve('it hangs');
@@ -115,7 +115,7 @@ function judge(bytes: Buffer): Promise<string | null> {
 }
 
 it(
-  `${AT_ONCE * RUNS} random conversations: documented answers or a clean end, no fault of the gateway, no hang`,
+  `${AT_ONCE * RUNS} random conversations end with documented responses or a closed connection, without internal errors or hangs`,
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(conversation, { minLength: AT_ONCE, maxLength: AT_ONCE }), async (conversations) => {

@@ -6,7 +6,7 @@ import { rawCall, rawRequest } from '../support/raw-connection.js';
 import { control, start } from '../support/sandbox.js';
 import { until } from '../support/until.js';
 
-// what is accepted to the letter is in src/http: guard.spec.ts, cors.spec.ts, client-list.spec.ts and request-id.spec.ts
+// the exact rules are tested in src/http: guard.spec.ts, cors.spec.ts, client-list.spec.ts and request-id.spec.ts
 
 const LISTED = 'https://treasury.example';
 const PATH = '/api/v1/accounts';
@@ -34,7 +34,7 @@ const line = async (requestId: string) => {
 };
 
 describe('who may call', () => {
-  it('a Host that is not ours is refused everywhere but at the probes', async () => {
+  it('an unknown Host is rejected by every route but the probes', async () => {
     const foreign = ['Host: evil.example'];
     for (const path of EVERYWHERE) {
       const answer = await call(foreign, path);
@@ -48,7 +48,7 @@ describe('who may call', () => {
     expect((await call(foreign, '/health/ready/../../api/v1/accounts')).status).toBe(421);
   });
 
-  it('an address that is not listed is refused everywhere but at the probes, whatever a header says of it', async () => {
+  it('an unlisted address is rejected by every route but the probes, whatever X-Forwarded-For has', async () => {
     const other = await startGateway(sandbox, { ALLOWED_CLIENTS: '10.0.0.0/8,127.0.0.8/30' });
     for (const path of EVERYWHERE) {
       const answer = await call(['X-Forwarded-For: 127.0.0.8', 'Forwarded: for=127.0.0.8'], path, { of: other });
@@ -58,7 +58,7 @@ describe('who may call', () => {
     expect((await call([], '/health/live', { of: other })).json).toEqual({ status: 'ok' });
   });
 
-  it('a page of a listed origin may read answers and errors, and no cache gives them to another', async () => {
+  it('a page of a listed origin may read responses and errors, and caches keep origins apart', async () => {
     for (const path of [...EVERYWHERE, `${PATH}/nobody`]) {
       const { headers } = await call([`Origin: ${LISTED}`], path);
       expect(headers['access-control-allow-origin']).toBe(LISTED);
@@ -72,7 +72,7 @@ describe('who may call', () => {
     expect(preflight.headers['access-control-allow-methods']).toBe('GET, HEAD');
   });
 
-  it('the negative case: of another origin, or from another site, it gets no permission', async () => {
+  it('the negative case: a page of another origin or site gets no permission', async () => {
     const origin = 'Origin: https://evil.example';
     const plain = await call([origin]);
     expect([plain.status, plain.headers['access-control-allow-origin']]).toEqual([200, undefined]);
@@ -90,8 +90,8 @@ describe('who may call', () => {
   });
 });
 
-describe('the id and the line of a request', () => {
-  it('a good id is taken, and is in the answer, in an error and in the line', async () => {
+describe('the request id and the log line', () => {
+  it('a valid X-Request-Id is kept, in the response, in an error and in the log line', async () => {
     const { headers, json } = await call(['X-Request-Id: my-id'], '/nothing');
     expect([headers['x-request-id'], json.requestId]).toEqual(['my-id', 'my-id']);
     expect(await line('my-id')).toMatchObject({ status: 404 });
@@ -101,19 +101,19 @@ describe('the id and the line of a request', () => {
     ['/health/live', 200, 'debug'],
     ['/health', 200, 'info'],
     ['/health/lives', 404, 'info'],
-  ])('the line of %s with %i is of level %s', async (path, status, level) => {
+  ])('the log line of %s with status %i has level %s', async (path, status, level) => {
     const { headers } = await call([], path);
     expect(await line(String(headers['x-request-id']))).toMatchObject({ status, level });
   });
 
-  it('a 5xx has its line at warn, that of a probe too', async () => {
+  it('a 5xx is logged at warn, also for a probe', async () => {
     const other = await startGateway(sandbox, { BANK_BASE_URL: 'https://127.0.0.1:1' });
     expect((await other.get('/health/ready')).status).toBe(503);
     await until(() => other.events('request').length === 1);
     expect(other.events('request')[0]).toMatchObject({ status: 503, level: 'warn' });
   });
 
-  it('has the route, not the address, and who called', async () => {
+  it('the log line has route and client, not the URL', async () => {
     const headers = ['X-Request-Id: r-1', 'X-Client-Name: treasury-ui', 'Origin: https://a.example'];
     await call(headers, `${PATH}/secret-id?x=1`);
     expect(await line('r-1')).toEqual({
@@ -139,7 +139,7 @@ describe('the id and the line of a request', () => {
     expect(JSON.stringify(await line('r-4'))).not.toContain('nothing');
   });
 
-  it('names its refresh also when that fails', async () => {
+  it('the log line names its refresh, also a failed one', async () => {
     const other = await startGateway(sandbox, { SNAPSHOT_FRESH_MS: '0' });
     await control(sandbox, 'PATCH', { grantAccess: false });
     const { json } = await other.get(PATH);
@@ -151,13 +151,13 @@ describe('the id and the line of a request', () => {
     expect(other.events('request')[0]).toMatchObject({ refreshId: failed?.['refreshId'], code: 'access-not-granted' });
   });
 
-  it('has no IBAN, not even as the name of a client', async () => {
+  it('the log line has no IBAN, not even in the client name', async () => {
     await call(['X-Request-Id: r-5', 'X-Client-Name: DE89370400440532013000']);
     expect(await line('r-5')).toMatchObject({ clientName: `DE${'*'.repeat(20)}` });
   });
 });
 
-it('nothing a caller sends reaches the bank: not their id, not their headers', async () => {
+it('nothing that a caller sends reaches the bank, neither its request id nor its headers', async () => {
   const custom = ['X-Custom: 1', 'Cookie: a=b', 'User-Agent: curl/8', 'X-Client-Name: me', `Origin: ${LISTED}`];
   await call(['X-Request-Id: from-caller', 'Cache-Control: no-cache', ...custom]);
   expect(sandbox.requests.map(({ requestId }) => requestId)).not.toContain('from-caller');

@@ -17,7 +17,7 @@ beforeAll(async () => {
   gateway = await startGateway(bank);
 });
 
-/** Asks for a document on a connection of its own, 8 times in a row, again and again. Returns the bytes that came. */
+/** Requests a document 8 times at once on a new connection, repeatedly. Returns the number of bytes received. */
 async function ask(path: string, rounds: number): Promise<number> {
   const socket = connect({ port: gateway.port, host: '127.0.0.1' });
   let [bytes, answers] = [0, 0];
@@ -35,7 +35,7 @@ async function ask(path: string, rounds: number): Promise<number> {
   return bytes;
 }
 
-/** Counts the compressors that are created from here until the returned function is called. */
+/** Counts the compressors created until the returned function is called. */
 function countCompressors(): () => number {
   let count = 0;
   const hook = createHook({ init: (_id, type) => void (count += Number(type === 'ZLIB')) }).enable();
@@ -45,14 +45,14 @@ function countCompressors(): () => number {
   };
 }
 
-it('the negative case: a download is compressed for its request', async () => {
+it('the negative case: a download is compressed per request', async () => {
   const compressors = countCompressors();
   await get(`${gateway.url}/api/v1/accounts?format=csv`, { 'accept-encoding': 'br' });
   expect(compressors()).toBe(1);
 });
 
 it.each(['/openapi.json', '/docs', '/docs/guide', '/problems', '/'])(
-  '%s on 300 connections at once: nothing is compressed for a request, and memory stays as it was',
+  '%s on 300 connections at once is not compressed per request, and memory does not grow',
   async (path) => {
     const asked = { 'accept-encoding': 'br' };
     expect((await get(`${gateway.url}${path}`, asked)).headers['content-encoding']).toBe('br');
@@ -63,7 +63,7 @@ it.each(['/openapi.json', '/docs', '/docs/guide', '/problems', '/'])(
     await Promise.all(Array.from({ length: CONNECTIONS }, () => ask(path, 2)));
     clearInterval(looks);
     expect(compressors()).toBe(0);
-    // a compressor takes half a megabyte
+    // each compressor takes half a megabyte
     expect(most).toBeLessThan(100 * MB);
     await until(async () => (await connectionsOf(gateway)) === 0);
   },

@@ -20,7 +20,7 @@ beforeAll(async () => {
   authority = createAuthority('Callers trust this');
 });
 
-/** A certificate of this many days. */
+/** A certificate that is valid for this many days. */
 const server = (days: number): ServerIdentity =>
   authority.server(['localhost'], {
     notBefore: new Date(Date.now() - DAY_MS),
@@ -30,9 +30,9 @@ const serialOf = ({ cert }: ServerIdentity) => new X509Certificate(cert).serialN
 
 interface Scene {
   readonly gateway: Gateway;
-  /** Replaces the files. */
+  /** Overwrites the listener's files. */
   put(identity: Partial<ServerIdentity>): void;
-  /** As SIGHUP does. */
+  /** Reloads as on SIGHUP. */
   reload(): void;
 }
 
@@ -48,7 +48,7 @@ async function startWith(identity: ServerIdentity): Promise<Scene> {
   };
   put(identity);
   const gateway = await startGateway(sandbox, { TLS_CERT_FILE: files.cert, TLS_KEY_FILE: files.key });
-  // once it has accounts, health depends on the certificate alone
+  // with a cached snapshot, health depends on the certificate alone
   await until(async () => (await getSecurely(gateway, '/health')).json.status !== 'error');
   return { gateway, put, reload: () => gateway.app.get(AppModule).reload() };
 }
@@ -63,7 +63,7 @@ const trusting = ({ port }: Gateway): ConnectionOptions => ({
 const getSecurely = ({ port }: Gateway, path: string) =>
   call(`https://localhost:${port}${path}`, { ca: authority.pem });
 
-/** The protocol and the serial number of the certificate that a new caller is shown, and verifies. */
+/** Protocol and certificate serial number of a new, verified connection. */
 function dial(gateway: Gateway, options: ConnectionOptions = {}): Promise<{ protocol: string; serial: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ protocol: string; serial: string }>();
   const socket = connect({ ...trusting(gateway), ...options }, () => {
@@ -78,7 +78,7 @@ const shown = async (gateway: Gateway) => (await dial(gateway)).serial;
 const listenerOf = async (gateway: Gateway) => (await getSecurely(gateway, '/health')).json.details.listener as object;
 
 describe('HTTPS for the internal API', () => {
-  it('is spoken with TLS_CERT_FILE and TLS_KEY_FILE by TLS 1.2 and 1.3; plain HTTP and older ones are refused', async () => {
+  it('accepts TLS 1.2 and 1.3 with TLS_CERT_FILE and TLS_KEY_FILE, and rejects plain HTTP and older versions', async () => {
     const { gateway } = await startWith(server(100));
     expect((await getSecurely(gateway, '/api/v1/accounts')).json).toMatchObject({ page: { total: 120 } });
     expect((await getSecurely(gateway, '/nothing')).status).toBe(404);
@@ -89,14 +89,14 @@ describe('HTTPS for the internal API', () => {
     await expect(get(`http://127.0.0.1:${gateway.port}/health/live`)).rejects.toThrow();
   });
 
-  it('the negative case: plain HTTP has no listener certificate', async () => {
+  it('the negative case: over plain HTTP, /health has no listener component', async () => {
     const gateway = await startGateway(sandbox);
     expect((await gateway.get('/health')).json.details).not.toHaveProperty('listener');
   });
 });
 
 describe('the certificate of the internal API', () => {
-  it('is renewed within 5 s of a change, and callers in the middle of a connection notice nothing', async () => {
+  it('is renewed within 5 s of a change, without closing open connections', async () => {
     const [old, young] = [server(100), server(200)];
     const { gateway, put } = await startWith(old);
     expect(await shown(gateway)).toBe(serialOf(old));
@@ -116,7 +116,7 @@ describe('the certificate of the internal API', () => {
     ]);
   });
 
-  it('stays when the new one is bad, which is logged once; a good one is taken after it, on SIGHUP at once', async () => {
+  it('stays while the new one is bad, which is logged once; a later good one is used, at once on SIGHUP', async () => {
     const [old, young] = [server(100), server(200)];
     const { gateway, put, reload } = await startWith(old);
     const bad: [Partial<ServerIdentity>, string][] = [
@@ -126,7 +126,7 @@ describe('the certificate of the internal API', () => {
     ];
     for (const [identity, why] of bad) {
       put(identity);
-      // logged once, however often it is looked at
+      // logged once, however often the file is read
       for (let look = 0; look < 2; look++) reload();
       expect(await shown(gateway)).toBe(serialOf(old));
       expect((await getSecurely(gateway, '/health')).json.status).toBe('degraded');
@@ -149,7 +149,7 @@ describe('the certificate of the internal API', () => {
     expect(await listenerOf(gateway)).toMatchObject({ status: 'up' });
   });
 
-  it('that ends in 20 days is degraded, and logged as the one of the internal API; one that lasts is not', async () => {
+  it('makes /health degraded when it ends in 20 days, and is logged with use: listener; a longer one is not', async () => {
     const { gateway, put, reload } = await startWith(server(20));
     expect((await getSecurely(gateway, '/health')).json.status).toBe('degraded');
     expect(await listenerOf(gateway)).toMatchObject({ status: 'degraded', daysLeft: 19, code: 'certificate-expiring' });

@@ -10,15 +10,15 @@ import { listSample } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 
 const PATH = '/api/v1/accounts';
-/** For callers of a bank that answers when the test lets it. */
+/** A gateway whose bank responds when the test lets it. */
 const PATIENT = { BANK_REQUEST_TIMEOUT_MS: '60000', REQUEST_DEADLINE_MS: '60000' };
 const GET = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
-describe('a crowd', () => {
-  it('callers who leave before their answer, 300 of them, leave nothing behind', async () => {
+describe('many callers at once', () => {
+  it('300 callers who disconnect early are logged with 499, leave no connection behind, and cost the bank one call', async () => {
     const bank = await startPretendBank();
     const letGo = holdAccounts(bank);
-    // those who have left do not count as waiting
+    // callers who have left do not count as waiting
     const gateway = await startGateway(bank, { ...PATIENT, MAX_REQUESTS_WAITING: '150' });
     const stays = gateway.get(PATH);
     await until(() => bank.requests.length === 2);
@@ -42,7 +42,7 @@ describe('a crowd', () => {
     await expectCommonConditions(bank, gateway, [answer]);
   });
 
-  it('400 at once before a slow bank: each has an answer or a clean refusal, and the live probe is answered', async () => {
+  it('400 callers of a slow bank each get a response or overloaded, and /health/live responds', async () => {
     const bank = await startPretendBank();
     const letGo = holdAccounts(bank);
     const gateway = await startGateway(bank, { ...PATIENT, MAX_REQUESTS_WAITING: '100' });
@@ -57,7 +57,7 @@ describe('a crowd', () => {
     expect((await gateway.get(PATH)).status).toBe(200);
   });
 
-  it('connections beyond MAX_CONNECTIONS are closed at once, probes included; those inside are served', async () => {
+  it('connections beyond MAX_CONNECTIONS are closed at once, probes too; the others are served', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = listSample();
     const gateway = await startGateway(bank, { MAX_CONNECTIONS: '10' });
@@ -75,13 +75,13 @@ describe('a crowd', () => {
     expect((await gateway.get(PATH)).status).toBe(200);
   });
 
-  it('50 who never finish their header have a 408 in time, and others are served', async () => {
+  it('50 callers who never finish their header get 408 in time, and others are served', async () => {
     const bank = await startPretendBank();
     bank.onAccounts = listSample();
     const gateway = await startGateway(bank);
     const begun = 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ';
     const slow = Array.from({ length: 50 }, (_, index) =>
-      // some send nothing at all
+      // some send nothing
       sendRaw(gateway.port, index % 10 ? begun : '', { waitMs: 18_000, enough: 2 }),
     );
     await until(async () => (await connectionsOf(gateway)) === 50);

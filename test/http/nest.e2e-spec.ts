@@ -34,10 +34,10 @@ const bank = await bankForFile();
 
 const PATH = '/api/v1/accounts';
 
-/** What the guard and the interceptor below have seen, with the name of the client. */
+/** What the guard and the interceptor below saw, by client name. */
 const seen: string[] = [];
 let refusal: Error | null = null;
-/** What the pipe below throws, and how many arguments of controllers it has seen. */
+/** The error that the pipe below throws, and the number of controller arguments that it has seen. */
 let pipeError: Error | null = null;
 let piped = 0;
 beforeEach(() => {
@@ -77,7 +77,7 @@ class CountingPipe implements PipeTransform {
   }
 }
 
-/** Asks for every way an answer is made: the first asks the bank, those after it could come from a cache. Returns their names. */
+/** Calls every kind of route. The first call asks the bank, later ones may be served from the cache. Returns the client names. */
 async function askInEveryShape({ url }: Gateway, status?: number): Promise<string[]> {
   const cold = await get(`${url}${PATH}`, { 'x-client-name': 'cold' });
   const shapes: { name: string; path?: string; method?: string; headers?: Record<string, string>; usual?: number }[] = [
@@ -127,16 +127,16 @@ describe('a module with a global guard, interceptor, pipe and filter', () => {
   });
   afterAll(() => void Reflect.deleteMetadata('imports', AppModule));
 
-  it('sees every request and its controller runs, however the answer comes', async () => {
+  it('sees every request, cached or not, and the controller runs', async () => {
     const serve = jest.spyOn(gateway.app.get(Responder), 'sendJson');
     const shapes = await askInEveryShape(gateway);
     expect(seen).toEqual(shapes.flatMap((name) => [`guard ${name}`, `interceptor ${name}`]));
     expect(piped).toBeGreaterThanOrEqual(shapes.length);
-    // all but the CSV
+    // all but CSV
     expect(serve).toHaveBeenCalledTimes(shapes.length - 1);
   });
 
-  it('refuses each of them, also when its answer is there already', async () => {
+  it('can reject each request, also one with a cached response', async () => {
     refusal = new ForbiddenException('Treasury only.');
     await askInEveryShape(gateway, 403);
     const answer = await gateway.get(PATH);
@@ -149,7 +149,7 @@ describe('a module with a global guard, interceptor, pipe and filter', () => {
     [401, 'client-not-allowed', new UnauthorizedException('Log in first.')],
     [404, 'not-found', new NotFoundException('Not for you.')],
     [429, 'invalid-request', new HttpException('Later, please.', 429)],
-  ])('may refuse with %i, which becomes %s and keeps its status', async (status, code, thrown) => {
+  ])('can reject with %i, which keeps its status and becomes %s', async (status, code, thrown) => {
     refusal = thrown;
     expectProblem(await gateway.get(PATH), status, code);
     await until(() => gateway.events('request').at(-1)?.['status'] === status);
@@ -157,21 +157,24 @@ describe('a module with a global guard, interceptor, pipe and filter', () => {
     expect(gateway.events('request.failed')).toEqual([]);
   });
 
-  it('may refuse each of them in a pipe', async () => {
+  it('can reject each request in a pipe', async () => {
     pipeError = new ForbiddenException();
     const shapes = await askInEveryShape(gateway, 403);
     expect(piped).toBe(shapes.length);
   });
 
-  it.each(['guard', 'pipe'])('answers the errors of a %s that its filter catches, in every shape', async (thrower) => {
-    if (thrower === 'guard') refusal = new QuotaSpent();
-    else pipeError = new QuotaSpent();
-    await askInEveryShape(gateway, 429);
-    const { status, json } = await gateway.get(PATH);
-    expect([status, json]).toEqual([429, { quota: 'spent' }]);
-  });
+  it.each(['guard', 'pipe'])(
+    'handles the errors of a %s that its filter catches, on every kind of route',
+    async (thrower) => {
+      if (thrower === 'guard') refusal = new QuotaSpent();
+      else pipeError = new QuotaSpent();
+      await askInEveryShape(gateway, 429);
+      const { status, json } = await gateway.get(PATH);
+      expect([status, json]).toEqual([429, { quota: 'spent' }]);
+    },
+  );
 
-  it('the negative case: any other error is internal, and its message stays inside', async () => {
+  it('the negative case: any other error is internal-error, without its message', async () => {
     refusal = new Error('hunter2');
     const answer = await gateway.get(PATH);
     expectProblem(answer, 500, 'internal-error');
@@ -200,7 +203,7 @@ describe('middleware of a module', () => {
   it.each([
     ['at once', refuse],
     ['later', async () => Promise.resolve().then(refuse)],
-  ])('that throws %s is answered with a problem document, the usual headers and a log line', async (_name, use) => {
+  ])('that throws %s leads to a problem document, the usual headers and a log line', async (_name, use) => {
     const gateway = await startWith(use);
     const answer = await gateway.get(PATH, { 'x-request-id': 'mine' });
     expectProblem(answer, 403, 'client-not-allowed');
@@ -209,7 +212,7 @@ describe('middleware of a module', () => {
     expect(gateway.events('request')[0]).toMatchObject({ status: 403, code: 'client-not-allowed' });
   });
 
-  it('that throws after it has passed the request on takes no answer away', async () => {
+  it('that throws after next() does not replace the response', async () => {
     const gateway = await startWith((_request, _response, next) => {
       next();
       refuse();
@@ -218,7 +221,7 @@ describe('middleware of a module', () => {
     expect((await gateway.get('/health/live')).status).toBeLessThan(500);
   });
 
-  it('the negative case: that passes it on changes nothing', async () => {
+  it('the negative case: that only calls next() changes nothing', async () => {
     const gateway = await startWith((_request, _response, next) => next());
     expect((await gateway.get(PATH)).status).toBe(200);
   });
@@ -237,7 +240,7 @@ describe('a controller that is added', () => {
   beforeEach(() => void Module({ imports: [AddedModule] })(AppModule));
   afterEach(() => void Reflect.deleteMetadata('imports', AppModule));
 
-  it('is guarded, logged and lists its methods like all others', async () => {
+  it('is guarded and logged, and returns Allow, like all others', async () => {
     const gateway = await startGateway(bank);
     expect((await gateway.get('/added?a=1&a=2')).json).toEqual({ a: ['1', '2'] });
     expectProblem(await gateway.get('/added', { host: 'evil.example' }), 421, 'host-not-allowed');
@@ -254,12 +257,12 @@ describe('a controller that is added', () => {
   });
 });
 
-describe('a bare close of the app', () => {
+describe('app.close() without a signal', () => {
   const serveSome = async (app: NestFastifyApplication) => {
     await app.listen(0, '127.0.0.1');
     const { port } = app.getHttpServer().address() as AddressInfo;
     for (const path of [PATH, PATH, '/health', '/nothing']) await get(`http://127.0.0.1:${port}${path}`);
-    // stays open, and has never sent anything
+    // a connection that never sends anything
     connect(port, '127.0.0.1').on('error', () => undefined);
   };
 
@@ -276,7 +279,7 @@ describe('a bare close of the app', () => {
   });
 });
 
-it('a hook that is added sees every request that the guard of the edge lets pass, an unknown path and an open body too', async () => {
+it('an added hook sees every request that the guard allows, also for an unknown path or with an unfinished body', async () => {
   const paths: string[] = [];
   const prepared = await prepareGateway(bank);
   prepared.app

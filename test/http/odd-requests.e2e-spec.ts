@@ -25,7 +25,7 @@ const KB = 1024;
 
 type Case = [name: string, bytes: string, status: number, code?: string];
 
-// which names are ours is in src/http/guard.spec.ts
+// src/http/guard.spec.ts tests which names are allowed
 const CASES: Case[] = [
   ['no Host', `GET ${PATH} HTTP/1.1\r\n\r\n`, 400, 'malformed-request'],
   ['two Hosts', `GET ${PATH} HTTP/1.1\r\n${HOST}${HOST}\r\n`, 400, 'malformed-request'],
@@ -87,7 +87,7 @@ it.each(CASES)('%s', async (_name, bytes, ...expected) => {
   }
 });
 
-it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s is 405 with Allow', async (method) => {
+it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s gets 405 with Allow', async (method) => {
   for (const path of [PATH, `${PATH}/some-id`, '/health', '/problems', '/openapi.json', '/']) {
     const { answers } = await sendRaw(gateway.port, `${method} ${path} HTTP/1.1\r\n${HOST}\r\n`);
     expect(answers.map((answer) => [path, answer.status, codeOf(answer), answer.headers['allow']])).toEqual([
@@ -97,26 +97,26 @@ it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s is 405 with Allow', async (metho
 });
 
 describe('odd connections', () => {
-  it('8 requests in one go are answered in order', async () => {
+  it('8 pipelined requests get their responses in order', async () => {
     const requests = Array.from({ length: 8 }, (_, index) => get(PATH, `X-Request-Id: r-${index}\r\n`));
     const { answers } = await sendRaw(gateway.port, requests.join(''), { enough: 8 });
     expect(answers.map(({ headers }) => headers['x-request-id'])).toEqual(requests.map((_, index) => `r-${index}`));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
   });
 
-  it('the negative case: one with 9 is closed', async () => {
+  it('the negative case: a connection with 9 is closed', async () => {
     const { end } = await sendRaw(gateway.port, get(PATH).repeat(9), { enough: 9 });
     expect(end).not.toBe('open');
   });
 
-  it('noise behind a request is answered after it, never within its answer', async () => {
+  it('noise after a request gets its own response, after that of the request', async () => {
     const { answers, end } = await sendRaw(gateway.port, `${get('/health')}\x01\x02\r\n\r\n`, { enough: 3 });
     expect(answers.map(({ status }) => status)).toEqual([200, 400]);
     expect(answers.map((answer) => faultOf(answer))).toEqual([null, null]);
     expect(end).toBe('closed');
   });
 
-  it('what follows a refused body is not taken for a request of its own answer', async () => {
+  it('bytes after a rejected body are not treated as another request', async () => {
     const smuggled = get(PATH, 'X-Request-Id: smuggled\r\n');
     const { answers, end } = await sendRaw(
       gateway.port,
@@ -129,7 +129,7 @@ describe('odd connections', () => {
 });
 
 describe('the log', () => {
-  it.each(['X-Request-Id', 'X-Client-Name', 'Origin'])('%s splits no line and no answer', async (name) => {
+  it.each(['X-Request-Id', 'X-Client-Name', 'Origin'])('%s cannot split a log line or a response', async (name) => {
     for (const value of ['a"b\\', '{"level":"fatal"}', '\x7f\x80\xff', '%0d%0aSet-Cookie: x', 'x'.repeat(5000)]) {
       const from = gateway.lines.length;
       const { answers } = await sendRaw(gateway.port, get(PATH, `${name}: ${value}\r\n`));
@@ -143,7 +143,7 @@ describe('the log', () => {
     }
   });
 
-  it('has a line for each request, what the parser refused and CONNECT included, with its route', async () => {
+  it('has a line with a route for each request, also for CONNECT and what the parser rejects', async () => {
     const from = gateway.lines.length;
     for (const bytes of [
       get(PATH),
@@ -170,7 +170,7 @@ describe('the log', () => {
   });
 });
 
-test('after all this the gateway is healthy, and each log line is one line', async () => {
+test('afterwards the gateway is healthy, and each log entry is one line', async () => {
   expect(gateway.events('request.failed')).toEqual([]);
   expect((await gateway.get('/health/live')).status).toBe(200);
   await until(async () => (await connectionsOf(gateway)) === 0);

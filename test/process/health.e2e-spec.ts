@@ -18,7 +18,7 @@ import { until } from '../support/until.js';
 const tokens = (sandbox: Sandbox) => sandbox.requests.filter(({ endpoint }) => endpoint === 'authorize').length;
 
 describe('health', () => {
-  it('ok: every part with what is documented of it', async () => {
+  it('is ok, with every component as documented', async () => {
     const sandbox = await start({ SANDBOX_AUTH_PORT: 0 });
     const gateway = await startGateway(sandbox);
     expect((await gateway.get('/health/live')).status).toBe(200);
@@ -85,7 +85,7 @@ describe('health', () => {
     expect(Object.keys(json.details).sort()).toEqual(['bank', 'certificate', 'egress', 'snapshot', 'token']);
   });
 
-  it('while the bank is failing: since when, how often it was tried, and when it is tried next', async () => {
+  it('shows while the bank fails since when, the number of attempts and the next one', async () => {
     const sandbox = await start();
     sandbox.control.patch({ failNext: { endpoint: 'authorize', times: 1000, with: '503' } });
     const clock = new MovedClock();
@@ -104,7 +104,7 @@ describe('health', () => {
     expect(Date.parse(nextAttemptAt)).toBeGreaterThan(Date.parse(lastError.at));
   });
 
-  it('is not ready before accounts were read: a bank that has granted none keeps an old instance in its place', async () => {
+  it('is not ready before accounts were read, so that a rollout stops when the bank has granted none', async () => {
     const sandbox = await start();
     sandbox.control.patch({ grantAccess: false });
     const clock = new MovedClock();
@@ -120,14 +120,14 @@ describe('health', () => {
     expect(Object.keys(json.details).slice(0, 2)).toEqual(['bank', 'snapshot']);
     expect(json.details.token.status).toBe('up');
 
-    // granted: ready again by itself, without a caller
+    // once granted, it becomes ready without a caller
     sandbox.control.patch({ grantAccess: true });
     clock.advance(20_000);
     await until(async () => (await gateway.get('/health/ready')).status === 200);
     expect((await gateway.get('/health')).json).toMatchObject({ status: 'ok', error: {} });
   });
 
-  it('a dead proxy is reported at egress, not at the bank alone', async () => {
+  it('reports a dead proxy at egress, not only at the bank', async () => {
     const sandbox = await start();
     const gateway = await startGateway(sandbox, { EGRESS_PROXY_URL: 'http://127.0.0.1:9' });
     const { status, headers, json } = await gateway.get('/health');
@@ -142,13 +142,13 @@ describe('health', () => {
       route: 'proxy http://127.0.0.1:9',
       publicAddress: null,
     });
-    // the cause first, then what nobody tried, then what is healthy
+    // the cause first, then untried components, then healthy ones
     expect(Object.keys(json.details)).toEqual(['egress', 'snapshot', 'token', 'bank', 'certificate']);
     expect(Object.keys(json.details.egress).slice(0, 3)).toEqual(['status', 'code', 'owner']);
     expect(json.details.bank.lastError.code).toBe('proxy-unavailable');
   });
 
-  it('a gateway that nobody has called for hours is ready, and its gauge agrees', async () => {
+  it('is ready after hours without a call, and the gauge agrees', async () => {
     const sandbox = await start();
     const clock = new MovedClock();
     const gateway = await startGateway(sandbox, {}, clock);
@@ -159,13 +159,13 @@ describe('health', () => {
     expect(seen.value('accounts_gateway_ready')).toBe(1);
     expect(seen.value('accounts_gateway_token_expiry_timestamp_seconds')).toBeNull();
     expect(tokens(sandbox)).toBe(before);
-    // the probe finds out whether a call would be answered
+    // the probe finds out whether a call would succeed
     expect((await gateway.get('/health/ready')).status).toBe(200);
     expect(tokens(sandbox)).toBe(before + 1);
     expect((await gateway.get('/health')).json.details.token.status).toBe('up');
   });
 
-  it('a clock that is 10 min off from the Date of the bank is degraded, until it is set right', async () => {
+  it('is degraded while the clock differs from the bank by 10 minutes', async () => {
     const clock = new MovedClock();
     clock.moveWall(600_000);
     const gateway = await startGateway(await start(), {}, clock);
@@ -184,7 +184,7 @@ describe('health', () => {
     expect((await gateway.get('/health')).json.status).toBe('ok');
   });
 
-  it('a SNAPSHOT_FILE that cannot be written is degraded until it can; both are logged once', async () => {
+  it('is degraded while SNAPSHOT_FILE cannot be written; both changes are logged once', async () => {
     const clock = new MovedClock();
     const directory = join(temporaryDirectory(), 'missing');
     const gateway = await startGateway(await start(), { SNAPSHOT_FILE: join(directory, 'snapshot') }, clock);
@@ -201,14 +201,14 @@ describe('health', () => {
     mkdirSync(directory);
     clock.advance(11_000);
     await gateway.get('/api/v1/accounts');
-    // what is pending is written at the stop
+    // a pending copy is written at the stop
     await gateway.close();
     const line = { what: 'file', code: 'snapshot-not-stored', owner: 'operator', reason: 'ENOENT' };
     expect(gateway.events('sharing.unavailable')).toMatchObject([line]);
     expect(gateway.events('sharing.recovered')).toMatchObject([{ what: 'file' }]);
   });
 
-  it('no accounts after a restart are degraded, also while the empty list is served stale, until SIGHUP', async () => {
+  it('is degraded with no accounts after a restart, also while the empty list is stale, until SIGHUP', async () => {
     const sandbox = await start();
     sandbox.control.patch({ accounts: 0 });
     const clock = new MovedClock();
@@ -227,7 +227,7 @@ describe('health', () => {
     expect((await read()).details.snapshot).toMatchObject({ code: 'bank-error', stale: true });
   });
 
-  it('no accounts after some is degraded until SIGHUP', async () => {
+  it('is degraded when accounts disappear, until SIGHUP', async () => {
     const sandbox = await start();
     const clock = new MovedClock();
     const gateway = await startGateway(sandbox, {}, clock);

@@ -28,11 +28,11 @@ async function expectGoodEnd(program: Program): Promise<void> {
 }
 
 describe('the process and its host', () => {
-  it('SIGKILL in the middle of a call, and a restart: it serves again at once, with a token of its own', async () => {
+  it('after a SIGKILL during a call and a restart, the gateway serves at once with a new token', async () => {
     const at = { PORT: String(await closedPort()) };
     const first = await start(at);
     const url = await first.started();
-    // the refresh that each start makes
+    // the refresh at each start
     await until(() => first.events('snapshot.refreshed').length === 1);
     bank.onAccounts = () => undefined;
     const cut = get(`${url}/api/v1/accounts`, { 'cache-control': 'max-age=0' }).catch(
@@ -52,7 +52,7 @@ describe('the process and its host', () => {
     await expectGoodEnd(second);
   });
 
-  it('SIGUSR1 opens no inspector, and the process lives', async () => {
+  it('SIGUSR1 opens no inspector, and the process survives', async () => {
     const program = await start();
     const url = await program.started();
     program.child.kill('SIGUSR1');
@@ -61,7 +61,7 @@ describe('the process and its host', () => {
     await expectGoodEnd(program);
   });
 
-  it('a heap of 96 MB is enough for 1000 accounts, read again and again under callers', async () => {
+  it('a heap of 96 MB is enough for 1000 accounts with continuous refreshes and callers', async () => {
     bank.onAccounts = listSample(1000);
     const program = await start({ SNAPSHOT_FRESH_MS: '0' }, ['--max-old-space-size=96']);
     const url = await program.started();
@@ -75,7 +75,7 @@ describe('the process and its host', () => {
   });
 
   (hasPrlimit() ? it : it.skip)(
-    '64 file descriptors under 200 connections: it lives, and serves when they are gone',
+    '64 file descriptors survive 200 connections, and callers are served afterwards',
     async () => {
       const program = await start({ SNAPSHOT_FRESH_MS: '0' });
       const url = await program.started();
@@ -86,7 +86,7 @@ describe('the process and its host', () => {
       for (let each = 0; each < 200; each++) {
         sockets.push(connect(port, '127.0.0.1').on('error', () => undefined));
       }
-      // the bank can be asked over a kept connection at best: what comes must be an answer, or none
+      // the bank is reachable over a kept connection at best: each caller gets a complete response or none
       const during = await Promise.allSettled(
         sockets.slice(0, 10).map(() => get(`${url}/api/v1/accounts`, { 'cache-control': 'no-cache' })),
       );
@@ -95,7 +95,7 @@ describe('the process and its host', () => {
         if (each.status === 'fulfilled') expect([200, 502, 503, 504]).toContain(each.value.status);
       }
       for (const socket of sockets) socket.destroy();
-      // those that waited in the queue of the listening socket are let in and dropped first
+      // connections in the queue of the listener are accepted and dropped first
       const status = () =>
         get(`${url}/api/v1/accounts`, { 'cache-control': 'no-cache' }).then(
           (answer) => answer.status,
@@ -118,12 +118,12 @@ describe('clocks', () => {
     expect([answer.status, answer.json.snapshot?.stale, answer.json.page?.total]).toEqual([200, false, 3]);
   }
 
-  it(`a process that is stopped for longer than a token lives, with ${CALLERS} callers: one new token, one refresh`, async () => {
+  it(`a process that is suspended for longer than a token life makes one token request and one refresh for ${CALLERS} callers`, async () => {
     bank.onToken = issueToken(bank, { expires_in: LIFETIME_MS / 1000 });
     const program = await start({ SNAPSHOT_FRESH_MS: '0', LOG_LEVEL: 'trace' });
     const url = await program.started();
     await ask(url);
-    // the next one outlives the test
+    // the next token outlives the test
     bank.onToken = issueToken(bank);
     const before = { tokens: tokenRequests(), all: bank.requests.length };
     program.child.kill('SIGSTOP');
@@ -134,7 +134,7 @@ describe('clocks', () => {
     await waiting;
     expect(tokenRequests()).toBe(before.tokens + 1);
     expect(bank.requests.length - before.all).toBeLessThanOrEqual(3);
-    // the old one was not sent
+    // the old token was not sent
     expect(bank.requests.at(-1)?.headers.authorization).toBe(`Bearer ${bank.tokens.at(-1)}`);
     await expectGoodEnd(program);
   });
@@ -149,7 +149,7 @@ describe('clocks', () => {
         const before = tokenRequests();
         clock.moveWall(byMs);
         await Promise.all(Array.from({ length: 10 }, () => ask(url)));
-        // one at the step, and one more where a renewal was due anyhow
+        // one after the step, and one more if a renewal was due anyway
         expect(tokenRequests() - before).toBeLessThanOrEqual(2);
       }
       expect(events('request.failed')).toEqual([]);

@@ -8,9 +8,9 @@ import { listSample, PLANTED } from '../support/sample-accounts.js';
 
 const bank = await bankForFile();
 
-/** Under every fault of the bank: `expectSafe`, in test/bank-faults. Here the bank quotes what it knows. */
-describe('no secret leaves', () => {
-  it('through an error that quotes what the bank quotes', async () => {
+/** `expectSafe` in test/bank-faults covers every fault of the bank. Here the bank quotes our secrets and its data. */
+describe('no secret leaks', () => {
+  it('through an error response that quotes them', async () => {
     const clock = new MovedClock();
     const gateway = await startGateway(bank, { LOG_LEVEL: 'trace' }, clock);
     const echo =
@@ -37,7 +37,7 @@ describe('no secret leaves', () => {
     expectNoSecret(gateway.lines.join(''), secrets);
   });
 
-  it('through the names in an answer that is not understood', async () => {
+  it('through the keys of an invalid response', async () => {
     const gateway = await startGateway(bank);
     bank.onAccounts = (_request, response) =>
       json(response, 200, { [PLANTED.iban]: [{ accountId: null, [PLANTED.text]: 1 }] });
@@ -47,7 +47,7 @@ describe('no secret leaves', () => {
     expectNoSecret(gateway.lines.join(''), [PLANTED.iban, PLANTED.text]);
   });
 
-  it('the negative case: the search finds them where they belong, in the accounts', async () => {
+  it('the negative case: the search finds the values in the accounts, where they belong', async () => {
     const gateway = await startGateway(bank);
     bank.onAccounts = listSample();
     const { text } = await gateway.get('/api/v1/accounts');

@@ -20,21 +20,21 @@ describe('npm scripts', () => {
     },
   );
 
-  it('each begins with the check of the machine, or runs one that does', () => {
-    const first = /^node config\/build\/(check-machine|check-node|run|start)\.mjs|^\.ci\/|npm (run|test)/;
+  it('each begins with a check of the machine, or runs a script that does', () => {
+    const first = /^node config\/build\/(check-machine|check-production|run|start)\.mjs|^\.ci\/|npm (run|test)/;
     expect(Object.entries(scripts).filter(([, script]) => !first.test(script))).toEqual([]);
   });
 });
 
 describe('npm start', () => {
-  it('whose npm gets SIGTERM leaves no gateway behind, and it stops as it should', async () => {
+  it('stops cleanly and leaves no gateway behind when npm gets SIGTERM', async () => {
     const env = { ...process.env, PORT: '0', SANDBOX_DIRECTORY: temporaryDirectory() };
     const npm = spawn('npm', ['start', '--silent'], { cwd: ROOT, env, detached: true });
     onClose(() => {
       try {
         process.kill(-(npm.pid ?? 0), 'SIGKILL');
       } catch {
-        // it has ended
+        // the gateway has ended
       }
     });
     let output = '';
@@ -42,23 +42,19 @@ describe('npm start', () => {
     const closed = new Promise((resolve) => npm.once('close', resolve));
     await until(() => output.includes('"gateway.started"'));
     npm.kill('SIGTERM');
-    // once nobody holds its output any more
+    // once its output is closed
     await closed;
     expect(output).toContain('"gateway.stopped"');
   });
 });
 
-describe('on a machine that lacks something, one sentence names the command that repairs it', () => {
+describe('on an unsuitable machine, one sentence names the command that repairs it', () => {
   const [all, none] = [Object.keys(devDependencies), [] as string[]];
   const rolldown = '@rolldown/binding-linux-x64-gnu';
-  it.each<[string, readonly string[], string, string | null]>([
-    ['nothing is installed', none, '24.1.0', 'run "npm ci"'],
-    ['--omit=dev', ['zod'], '24.1.0', 'run "npm ci --include=dev"'],
-    ['npm ci under Node 18', all, '24.1.0', 'run "npx --yes --package node@24 -- npm ci --include=dev"'],
-    ['--ignore-scripts under Node 20', [...all, 'node'], '20.1.0', 'run "npm rebuild node --ignore-scripts=false"'],
-    ['Node 20, and nothing is installed', none, '20.1.0', 'run "npm ci"'],
-    ['all is there', [...all, 'node', rolldown], '24.1.0', null],
-  ])('%s', (_name, packages, node, remedy) => {
+  const complete = [...all, 'node', rolldown];
+
+  /** Runs a script of config/build in a checkout with these packages; `prelude` is run before it, in its process. */
+  function run(script: string, packages: readonly string[], prelude: string) {
     const directory = temporaryDirectory();
     cpSync(join(ROOT, 'config/build'), join(directory, 'config/build'), { recursive: true });
     cpSync(join(ROOT, 'package.json'), join(directory, 'package.json'));
@@ -66,14 +62,44 @@ describe('on a machine that lacks something, one sentence names the command that
       mkdirSync(join(directory, 'node_modules', name), { recursive: true });
       writeFileSync(join(directory, 'node_modules', name, 'package.json'), '{}');
     }
-    const older = `Object.defineProperty(process, 'versions', { value: { node: '${node}' } })`;
-    const args = [`--import=data:text/javascript,${encodeURIComponent(older)}`, 'config/build/check-machine.mjs'];
+    const args = [`--import=data:text/javascript,${encodeURIComponent(prelude)}`, ...script.split(' ')];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8' });
-    if (remedy === null) {
-      expect([status, stdout, stderr]).toEqual([0, '', '']);
-      return;
-    }
+    return { status, stdout, lines: stderr.split('\n').filter(Boolean) };
+  }
+  const nodeIs = (version: string) => `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`;
+
+  it.each<[string, readonly string[], string, string]>([
+    ['nothing is installed', none, '24.1.0', 'run "npm ci"'],
+    ['--omit=dev', ['zod'], '24.1.0', 'run "npm ci --include=dev"'],
+    ['npm ci under Node 18', all, '24.1.0', 'run "npx --yes --package node@24 -- npm ci --include=dev"'],
+    ['--ignore-scripts under Node 20', [...all, 'node'], '20.1.0', 'run "npm rebuild node --ignore-scripts=false"'],
+    ['Node 20, and nothing is installed', none, '20.1.0', 'run "npm ci"'],
+  ])('%s', (_name, packages, node, remedy) => {
+    const { status, stdout, lines } = run('config/build/check-machine.mjs', packages, nodeIs(node));
     expect([status, stdout]).toEqual([1, '']);
-    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(remedy)]);
+    expect(lines).toEqual([expect.stringContaining(remedy)]);
+  });
+
+  it('negative case: it says nothing when all is there', () => {
+    const { status, stdout, lines } = run('config/build/check-machine.mjs --writes', complete, nodeIs('24.1.0'));
+    expect({ status, stdout, lines }).toEqual({ status: 0, stdout: '', lines: [] });
+  });
+
+  it.each([
+    ['config/build/check-machine.mjs --writes', 1],
+    ['config/build/start.mjs serve --sandbox', 1],
+    ['config/build/check-machine.mjs', 0],
+  ])('a read-only checkout: %s ends with %i', (script, code) => {
+    // root may write everywhere, so a mode would not do
+    const readOnly = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+      fs.accessSync = () => { throw Object.assign(new Error(), { code: 'EROFS' }); }; syncBuiltinESMExports();`;
+    const { status, lines } = run(script, complete, readOnly);
+    expect(status).toBe(code);
+    expect(lines).toEqual(code === 0 ? [] : [expect.stringMatching(/cannot be written \(EROFS\): run "cp -R \. /)]);
+  });
+
+  it('npm run start:prod without a build', () => {
+    const { status, lines } = run('config/build/check-production.mjs', none, nodeIs('24.1.0'));
+    expect([status, lines]).toEqual([1, [expect.stringContaining('run "npm ci && npm run build"')]]);
   });
 });

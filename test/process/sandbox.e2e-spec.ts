@@ -17,7 +17,7 @@ const isOpen = (url: string) =>
   });
 
 describe('the sandbox starts with one command', () => {
-  it('serve --sandbox: 120 accounts out of nothing; settings of a bank are ignored with one warning, and nothing is left when it stops', async () => {
+  it('serve --sandbox has 120 accounts without settings, ignores those of a bank with one warning, and leaves nothing behind', async () => {
     const cwd = temporaryDirectory();
     const ignored = {
       BANK_USERNAME: 'planted-user',
@@ -26,7 +26,7 @@ describe('the sandbox starts with one command', () => {
     };
     const program = await startProgram({ args: ['serve', '--sandbox'], env: { ...FREE, ...ignored }, cwd });
     const url = await program.started();
-    // a page of a dev server may call it
+    // pages of dev servers may call it
     const origin = 'http://localhost:5173';
     const answer = await get(`${url}/api/v1/accounts`, {
       origin,
@@ -68,20 +68,20 @@ describe('the sandbox starts with one command', () => {
       body: JSON.stringify({ revokeTokens: true, failNext: { endpoint: 'authorize', times: 1, with: '401' } }),
     });
     await until(async () => (await ask()) === 'credentials-rejected');
-    // the bank would give a token again, but is not asked for at least half a minute
+    // the bank would issue a token again, but the back-off is at least half a minute
     expect(await ask()).toBe('credentials-rejected');
     await fetch(control, { method: 'DELETE' });
     await until(async () => (await ask()) === undefined);
   });
 
-  it('sandbox: the bank alone, in production too, without needing a bank', async () => {
+  it('sandbox runs the bank alone, also in production and without bank settings', async () => {
     const program = await startProgram({
       args: ['sandbox'],
       env: { ...FREE, NODE_ENV: 'production' },
       cwd: temporaryDirectory(),
     });
     const said = () => program.stdout() + program.stderr();
-    // it cannot reach the gateway that it shows failures to
+    // it cannot end the back-off of a gateway in another process
     await until(() => said().includes('kill -HUP'));
     const control = /http:\/\/[\d.:]+(?=\/control)/.exec(said())?.[0] ?? '';
     expect((await get(`${control}/control`)).json).toMatchObject({ accounts: 120, tokensIssued: 0 });

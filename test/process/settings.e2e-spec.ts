@@ -24,8 +24,8 @@ async function serves(env: Record<string, string>, cwd = temporaryDirectory()) {
   return program;
 }
 
-describe('settings come from where they may', () => {
-  it('secrets in files, whose last line end is dropped; a misspelled name is warned of', async () => {
+describe('sources of settings', () => {
+  it('secrets in files, without their last line end; a misspelled name causes a warning', async () => {
     const directory = temporaryDirectory();
     const env = programEnvironment(sandbox);
     const ends = { BANK_USERNAME_FILE: '\n', BANK_PASSWORD_FILE: '\r\n', BANK_PFX_PASSCODE_FILE: '\n' };
@@ -35,7 +35,7 @@ describe('settings come from where they may', () => {
       env[name] = path;
     }
     const program = await serves({ ...env, BANK_USERNAM: 'planted-value', HOME: '/', LANG: 'C' });
-    // a misspelled name is warned of, without its value; names of others are not
+    // the warning has the misspelled name without its value; variables of other programs cause none
     expect(program.events('config.warning')).toMatchObject([
       { msg: expect.stringMatching(/BANK_USERNAM .*BANK_USERNAME\b/) },
     ]);
@@ -69,12 +69,12 @@ describe('settings come from where they may', () => {
 });
 
 describe('errors', () => {
-  /** Runs it to its end. */
+  /** Runs the program until it exits. */
   async function run(options: Partial<ProgramOptions>) {
     const program = await startProgram({ cwd: temporaryDirectory(), ...options });
     const code = await program.exit;
     const [stdout, stderr] = [program.stdout(), program.stderr()];
-    // no stack trace, whatever happens
+    // never a stack trace
     expect(stdout + stderr).not.toMatch(/\n\s+at |node:internal|\.js:\d+/);
     const errors = (program.events('config.invalid')[0]?.['errors'] ?? []) as { variable: string; problem: string }[];
     return { code, stdout, stderr, variables: errors.map(({ variable }) => variable) };
@@ -82,7 +82,7 @@ describe('errors', () => {
 
   const OPEN_INSPECTOR = 'data:text/javascript,import { open } from "node:inspector"; open(0, "127.0.0.1");';
 
-  it('nothing set: every setting that is missing, and no sandbox in silence', async () => {
+  it('without settings the program names every missing one, and does not start the sandbox', async () => {
     const { code, stderr, variables } = await run({});
     expect(code).toBe(2);
     expect(variables.sort()).toEqual(['BANK_BASE_URL', 'BANK_PASSWORD', 'BANK_PFX_FILE', 'BANK_USERNAME']);
@@ -102,7 +102,7 @@ describe('errors', () => {
     expect(stderr).toContain(word);
   });
 
-  it('--version answers', async () => {
+  it('--version prints the version', async () => {
     expect(await run({ args: ['--version'] })).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(new RegExp(`^${VERSION}( \\([0-9a-f]{12}\\))?\\n$`)),

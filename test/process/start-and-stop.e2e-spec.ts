@@ -22,19 +22,19 @@ async function dial(port: number, text = ''): Promise<void> {
   if (text) socket.write(text);
 }
 
-describe('stopping', () => {
+describe('a stop', () => {
   it.each([
     ['that have never sent anything, as browsers open them ahead of need', ['', '', '']],
     ['with half a request', ['GET / HTTP/1.1\r\nHost: loc']],
-  ])('connections %s do not hold it for longer than SHUTDOWN_GRACE_MS', async (_name, texts) => {
+  ])('connections %s do not delay it beyond SHUTDOWN_GRACE_MS', async (_name, texts) => {
     const gateway = await startGateway(bank, { SHUTDOWN_GRACE_MS: '700' });
     for (const text of texts) await dial(gateway.port, text);
     await until(async () => (await connectionsOf(gateway)) === texts.length);
-    // a server that is closing has no timeouts: what is not closed would hold it for ever
+    // a closing server has no timeouts: an open connection would delay it forever
     await gateway.close();
   });
 
-  it('a TLS handshake that is not finished does not hold it', async () => {
+  it('is not delayed by an unfinished TLS handshake', async () => {
     const sandbox = await start();
     const gateway = await startGateway(sandbox, {
       TLS_CERT_FILE: join(sandbox.directory, 'server.pem'),
@@ -48,7 +48,7 @@ describe('stopping', () => {
     expect(codes).not.toContain('ERR_TLS_HANDSHAKE_TIMEOUT');
   });
 
-  it('for SHUTDOWN_DELAY_MS: not ready, which /health explains, but still serving', async () => {
+  it('serves for SHUTDOWN_DELAY_MS while not ready, which /health explains', async () => {
     const gateway = await startGateway(bank, { SHUTDOWN_DELAY_MS: '5000' });
     await gateway.get('/api/v1/accounts');
     const closed = gateway.close();
@@ -92,7 +92,7 @@ describe('stopping', () => {
     const callUntilItFails = async (): Promise<void> => {
       const { isKept, failure } = await callOnce(`${gateway.url}/api/v1/accounts`, agent);
       if (failure === null) answered += 1;
-      // one that was just made may be reset with the listener
+      // a call over a new connection may be reset together with the listener
       else if (isKept) resetCalls.push(failure);
       if (failure === null) await callUntilItFails();
     };
@@ -102,7 +102,7 @@ describe('stopping', () => {
     expect(resetCalls).toEqual([]);
   });
 
-  it('what is in flight after SHUTDOWN_GRACE_MS is cut off', async () => {
+  it('cuts off requests in flight after SHUTDOWN_GRACE_MS', async () => {
     const gateway = await startGateway(bank, { SHUTDOWN_GRACE_MS: '200' });
     bank.onAccounts = () => undefined;
     const outcome = gateway.get('/api/v1/accounts').then(
@@ -115,8 +115,8 @@ describe('stopping', () => {
   });
 });
 
-describe('starting', () => {
-  it.each([0, 150, 500])('a stop after %i ms: gone, without an error', async (ms) => {
+describe('a start', () => {
+  it.each([0, 150, 500])('that is stopped after %i ms ends without an error', async (ms) => {
     const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory() });
     await delay(ms);
     program.child.kill('SIGTERM');
@@ -125,21 +125,21 @@ describe('starting', () => {
     expect(program.stderr()).toBe('');
   });
 
-  it('SIGHUP while it starts does not end it', async () => {
+  it('is not ended by SIGHUP', async () => {
     const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory() });
     await until(() => program.events('certificate.loaded').length > 0);
     program.child.kill('SIGHUP');
     await program.started();
   });
 
-  it('SIGHUP in its first moment does not end it', async () => {
+  it('is not ended by SIGHUP in its first moment', async () => {
     const preload = `process.once('newListener', () => queueMicrotask(() => process.kill(process.pid, 'SIGHUP')))`;
     const nodeFlags = [`--import=data:text/javascript,${encodeURIComponent(preload)}`];
     const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory(), nodeFlags });
     await program.started();
   });
 
-  it('a port that is taken: exit code 1, one line that says what to do', async () => {
+  it('on a taken port ends with exit code 1 and one line with the remedy', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
@@ -177,13 +177,13 @@ describe('starting', () => {
   });
 });
 
-describe('a reader of its log that reads no more, and does not leave', () => {
-  it('does not hold the stop', async () => {
+describe('a log reader that stops reading but stays connected', () => {
+  it('does not delay the stop', async () => {
     const path = join(temporaryDirectory(), 'log');
     execFileSync('mkfifo', [path]);
     const reader = openSync(path, 'r+');
     const { child, url } = await startWithOutput([reader, 'pipe']);
-    // a pipe takes 64 KB
+    // a pipe buffers 64 KB
     const address = `${url}/nothing`;
     for (let call = 0; call < 800; call += 50)
       await Promise.all(Array.from({ length: 50 }, () => get(address, { 'x-client-name': 'x'.repeat(100) })));
@@ -218,7 +218,7 @@ describe('calls in flight', () => {
   const start = (env: Record<string, string> = {}) =>
     startProgram({ env: programEnvironment(bank, env), cwd: temporaryDirectory() });
   const lists = () => bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).length;
-  /** A process that has made its first refresh, and one call of a caller that has reached the bank. */
+  /** A process after its first refresh, with one call in flight at the bank. */
   async function startWithCallInFlight(env: Record<string, string> = {}) {
     const program = await start(env);
     const url = await program.started();
@@ -230,9 +230,9 @@ describe('calls in flight', () => {
     await until(() => lists() === 2);
     return { program, url, letGo, inFlight };
   }
-  describe('it stops without losing a call', () => {
+  describe('a stop loses no call', () => {
     it.each(['SIGTERM', 'SIGINT'] as const)(
-      '%s: a call in flight is answered, idle connections are closed, exit code 0',
+      '%s: the call in flight completes, idle connections are closed, exit code 0',
       async (signal) => {
         const { program, url, letGo, inFlight } = await startWithCallInFlight();
         const agent = new Agent({ keepAlive: true });
@@ -257,7 +257,7 @@ describe('calls in flight', () => {
       },
     );
 
-    it('a second signal ends it at once', async () => {
+    it('but a second signal ends the process at once', async () => {
       const { program, inFlight } = await startWithCallInFlight({ SHUTDOWN_GRACE_MS: '60000' });
       program.child.kill('SIGTERM');
       await until(() => program.events('gateway.stopping').length === 1);
@@ -266,7 +266,7 @@ describe('calls in flight', () => {
       await inFlight.catch(() => null);
     });
 
-    it('during a token request that nobody waits for and that never ends: it is gone at once as well', async () => {
+    it('and is not delayed by an endless token request that nobody waits for', async () => {
       bank.onToken = () => undefined;
       const program = await start({ BANK_REQUEST_TIMEOUT_MS: '60000' });
       await program.started();

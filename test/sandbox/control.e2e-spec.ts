@@ -29,7 +29,7 @@ describe('the control port', () => {
     [403, { headers: { 'sec-fetch-site': 'cross-site' } }],
     [421, { headers: { host: 'evil.example' } }],
     [405, { method: 'POST' }],
-  ])('is closed to pages of others and other methods: %i for %j', async (status, options) => {
+  ])('returns %i for %j: pages of other origins and other methods are rejected', async (status, options) => {
     expect((await ask({ method: 'DELETE', ...options })).status).toBe(status);
     expect((await ask()).status).toBe(200);
   });
@@ -61,7 +61,7 @@ describe('the control port', () => {
     for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
-  it('sets what is named, and DELETE sets it back', async () => {
+  it('changes the switches that a PATCH names, and DELETE resets them', async () => {
     const others = { tokenLifetimeSeconds: 60, grantAccess: false, allowedIps: ['10.0.0.0/8'], accounts: 3 };
     const change = { latencyMs: 1, movement: true, ...others };
     expect(await control(bank, 'PATCH', change)).toMatchObject({ status: 200, json: change });
@@ -69,7 +69,7 @@ describe('the control port', () => {
     expect((await control(bank, 'DELETE')).json).toMatchObject(START);
   });
 
-  it('changes nothing when a part of the patch is wrong, and names it', async () => {
+  it('rejects a PATCH as a whole when a part is wrong, and names that part', async () => {
     const failNext = { endpoint: 'accounts', with: '418' };
     const patch = { accounts: 5, latencyMS: 10, allowedIps: ['nonsense'], failNext };
     const { status, json } = await control(bank, 'PATCH', patch);
@@ -99,7 +99,7 @@ describe('failNext', () => {
     ['429', { status: 429, headers: expect.objectContaining({ 'retry-after': '2' }) }],
     ['html', { status: 200, headers: expect.objectContaining({ 'content-type': 'text/html; charset=utf-8' }) }],
     ['malformed', { status: 200 }],
-  ])('%s is what it says, once', async (fault, expected) => {
+  ])('%s fails the next request in that way, once', async (fault, expected) => {
     await order(fault);
     const reply = await askAccounts(bank, token);
     if (fault === 'malformed') expect(() => JSON.parse(reply.text) as unknown).toThrow();
@@ -107,7 +107,7 @@ describe('failNext', () => {
     expect((await askAccounts(bank, token)).status).toBe(200);
   });
 
-  it('truncate ends within the body, reset resets', async () => {
+  it('truncate cuts the body off, reset resets the connection', async () => {
     await order('truncate');
     await expect(askAccounts(bank, token)).rejects.toThrow(/aborted/);
     await order('reset');
@@ -115,7 +115,7 @@ describe('failNext', () => {
     expect(bank.requests.at(-1)).toMatchObject({ fault: 'reset', status: null });
   });
 
-  it('lasts for so many times, in the order given, for its own endpoint only, and DELETE forgets it', async () => {
+  it('applies as many times as asked, in order, to its own endpoint only, and DELETE ends it', async () => {
     const failNext = [
       { endpoint: 'accounts', times: 2, with: '503' },
       { endpoint: 'authorize', times: 1, with: '401' },
@@ -133,7 +133,7 @@ describe('failNext', () => {
     expect((await askAccounts(bank, token)).status).toBe(200);
   });
 
-  it('hang never answers, latencyMs delays every answer, and neither holds up close()', async () => {
+  it('hang never responds, latencyMs delays every response, and neither delays close()', async () => {
     await control(bank, 'PATCH', { latencyMs: 300 });
     const before = performance.now();
     expect((await askToken(bank)).status).toBe(200);

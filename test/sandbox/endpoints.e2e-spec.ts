@@ -21,7 +21,7 @@ describe('the token endpoint', () => {
     bank = await start();
   });
 
-  it('gives a signed token bound to the certificate, expires_in as a string', async () => {
+  it('issues a signed token bound to the certificate, with expires_in as a string', async () => {
     const reply = await askToken(bank);
     expect(reply.status).toBe(200);
     expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -38,13 +38,13 @@ describe('the token endpoint', () => {
     ['no Authorization', undefined],
     ['another scheme', 'Bearer abc'],
     ['no UTF-8 inside', `Basic ${Buffer.from([0xff, 0x3a, 0xfe]).toString('base64')}`],
-  ])('answers AuthorizationParseFailure to %s', async (_name, authorization) => {
+  ])('returns AuthorizationParseFailure for %s', async (_name, authorization) => {
     const reply = await askToken(bank, { headers: { authorization } });
     expect(reply.status).toBe(400);
     expect(reply.json).toMatchObject({ errors: [{ errorCode: 'AuthorizationParseFailure' }] });
   });
 
-  it('answers 401 with problem details to a wrong user or password', async () => {
+  it('returns 401 with problem details for a wrong user or password', async () => {
     const [user = '', password = ''] = Buffer.from(basic(bank).slice(6), 'base64').toString().split(':');
     for (const pair of [`${user}:wrong`, `wrong:${password}`]) {
       const authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
@@ -55,7 +55,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  it('insists on Content-Type, on GET and on no body', async () => {
+  it('requires Content-Type, GET and an empty body', async () => {
     const missing = await askToken(bank, { headers: { 'content-type': undefined } });
     expect(missing.status).toBe(400);
     expect(missing.json).toHaveProperty('errors.0.errorCode');
@@ -64,7 +64,7 @@ describe('the token endpoint', () => {
     expect((await askToken(bank, { body: '{}', headers: { 'content-length': '2' } })).status).toBe(400);
   });
 
-  it('answers 403 to an address that is not on the allowlist, and 200 once it is', async () => {
+  it('returns 403 for an address that is not on the allowlist, and 200 once it is', async () => {
     await control(bank, 'PATCH', { allowedIps: ['10.0.0.0/8'] });
     expect((await askToken(bank)).status).toBe(403);
     await control(bank, 'PATCH', { allowedIps: ['127.0.0.0/8'] });
@@ -86,7 +86,7 @@ describe('the account list', () => {
     token = await getToken(bank);
   });
 
-  it('gives 50 accounts and the page info when nothing is asked', async () => {
+  it('returns 50 accounts and pageInfo without parameters', async () => {
     const reply = await askAccounts(bank, token, '', { headers: { 'x-request-id': 'refresh-1' } });
     expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(reply.headers['x-request-id']).toBe('refresh-1');
@@ -103,7 +103,7 @@ describe('the account list', () => {
     });
   });
 
-  it('gives every account once over its pages, whatever the letter case of the names', async () => {
+  it('returns every account once over its pages, whatever the letter case of the parameters', async () => {
     const pages = await Promise.all([1, 2, 3].map((n) => list(`?pagenumber=${n}&PAGESIZE=50&other=1`)));
     expect(pages.map(({ result }) => result.length)).toEqual([50, 50, 20]);
     expect(new Set(pages.flatMap(({ result }) => result.map(({ accountId }) => accountId))).size).toBe(120);
@@ -115,7 +115,7 @@ describe('the account list', () => {
     ['PageSize=5001', 'PageSize'],
     ['PageNumber=1.5', 'PageNumber'],
     ['PageNumber=1&pagenumber=2', 'PageNumber'],
-  ])('answers a validation problem to %s', async (query, name) => {
+  ])('returns a validation problem for %s', async (query, name) => {
     const reply = await askAccounts(bank, token, `?${query}`);
     expect(reply.status).toBe(400);
     expect(reply.headers['content-type']).toContain('application/problem+json');
@@ -129,7 +129,7 @@ describe('the account list', () => {
     }
   });
 
-  it('insists on Accept, on GET and on a good token', async () => {
+  it('requires Accept, GET and a valid token', async () => {
     for (const accept of [undefined, '*/*', 'text/html', 'application/json;q=0']) {
       expect((await askAccounts(bank, token, '', { headers: { accept } })).status).toBe(406);
     }
@@ -140,7 +140,7 @@ describe('the account list', () => {
     expect((await askAccounts(bank, '', '', { headers: { authorization: undefined } })).status).toBe(401);
   });
 
-  it('answers 404 without a grant, and 403 to a foreign address', async () => {
+  it('returns 404 without a grant, and 403 for an address that is not allowed', async () => {
     await control(bank, 'PATCH', { grantAccess: false });
     expect((await askAccounts(bank, token)).status).toBe(404);
     await control(bank, 'PATCH', { grantAccess: true, allowedIps: [] });
@@ -149,7 +149,7 @@ describe('the account list', () => {
     expect((await askAccounts(bank, token)).status).toBe(200);
   });
 
-  it('refuses a token after the lifetime it was issued with', async () => {
+  it('rejects a token after its lifetime', async () => {
     await control(bank, 'PATCH', { tokenLifetimeSeconds: 1 });
     const short = (await askToken(bank)).json as { access_token: string; expires_in: string };
     await control(bank, 'PATCH', { tokenLifetimeSeconds: 300 });
@@ -159,7 +159,7 @@ describe('the account list', () => {
     expect((await askAccounts(bank, token)).status).toBe(200);
   });
 
-  it('refuses revoked tokens, and takes new ones', async () => {
+  it('rejects revoked tokens, and accepts new ones', async () => {
     const old = await getToken(bank);
     await control(bank, 'PATCH', { revokeTokens: true });
     expect((await askAccounts(bank, old)).status).toBe(401);
@@ -215,11 +215,11 @@ describe('the sandbox on one port', () => {
     },
   );
 
-  it('takes no certificate of another CA', async () => {
+  it('rejects a certificate of another CA', async () => {
     await expect(askToken(bank, ownCertificate(other))).rejects.toThrow();
   });
 
-  it('refuses a token that comes with another good certificate', async () => {
+  it('rejects a token that is sent with another valid certificate', async () => {
     const token = await getToken(bank);
     expect((await askAccounts(bank, token)).status).toBe(200);
     const sibling = await siblingCertificate(bank);
@@ -247,7 +247,7 @@ describe('the sandbox with a separate authorization host', () => {
     expect((await call(bank, `${bank.authUrl}/api/v1/accounts`, tls)).status).toBe(404);
   });
 
-  it('insists on the certificate for a token, not for accounts', async () => {
+  it('requires the certificate for a token, not for accounts', async () => {
     await expect(askToken(bank, none)).rejects.toThrow();
     const token = await getToken(bank);
     expect((await askAccounts(bank, token, '', none)).status).toBe(200);
@@ -255,7 +255,7 @@ describe('the sandbox with a separate authorization host', () => {
     expect((await askAccounts(bank, 'no.such.token', '', none)).status).toBe(401);
   });
 
-  it('refuses a token with a certificate that is not its own, of any CA', async () => {
+  it('rejects a token with any certificate but its own, whatever the CA', async () => {
     const token = await getToken(bank);
     expect((await askAccounts(bank, token, '', ownCertificate(other))).status).toBe(401);
     expect((await askAccounts(bank, token, '', await siblingCertificate(bank))).status).toBe(401);

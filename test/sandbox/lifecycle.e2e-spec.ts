@@ -9,7 +9,7 @@ import { startRawServer } from '../support/servers.js';
 const read = (directory: string, name: string): string => readFileSync(join(directory, name), 'base64');
 
 describe('starting the sandbox', () => {
-  it('writes its identity for its owner alone, and uses it again', async () => {
+  it('writes its identity readable by its owner only, and reuses it', async () => {
     const directory = join(temporaryDirectory(), 'deep', 'down');
     const first = await start({ SANDBOX_DIRECTORY: directory });
     expect(statSync(directory).mode & 0o777).toBe(0o700);
@@ -17,14 +17,14 @@ describe('starting the sandbox', () => {
     expect(names).toEqual(expect.arrayContaining(['ca.pem', 'client.pfx', 'passcode', 'username', 'password']));
     for (const name of names) expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600);
     for (const file of Object.values(first.files)) expect(isAbsolute(file)).toBe(true);
-    // created at each start, for the names of that start
+    // the server certificate is created at each start, for the names of that start
     const others = names.filter((name) => name !== 'server.pem');
     const kept = others.map((name) => read(directory, name));
     await start({ SANDBOX_DIRECTORY: directory });
     expect(others.map((name) => read(directory, name))).toEqual(kept);
   });
 
-  it('keeps its files under other names, and renews them when fresh or broken', async () => {
+  it('keeps its files when SANDBOX_NAMES change, and replaces them with --fresh or when one is broken', async () => {
     const directory = temporaryDirectory();
     const parts = (): string[] => ['ca.pem', 'client.pfx'].map((name) => read(directory, name));
     await (await start({ SANDBOX_DIRECTORY: directory })).close();
@@ -42,7 +42,7 @@ describe('starting the sandbox', () => {
     for (const part of parts()) expect(broken).not.toContain(part);
   });
 
-  it('renews the client certificate alone, and accepts it while running; tokens of the old one are refused with it', async () => {
+  it('--renew writes a new client certificate, which a running sandbox accepts; tokens of the old one are rejected with it', async () => {
     const bank = await start({ SANDBOX_AUTH_PORT: 0 });
     const names = ['ca.pem', 'client.pfx', 'passcode', 'username', 'password'];
     const before = names.map((name) => read(bank.directory, name));
@@ -56,7 +56,7 @@ describe('starting the sandbox', () => {
   });
 
   it.each(['SANDBOX_PORT', 'SANDBOX_AUTH_PORT', 'SANDBOX_CONTROL_PORT'])(
-    'names %s when that port is taken, and leaves the identity alone',
+    'names %s when that port is taken, and does not touch the identity',
     async (variable) => {
       const { port } = await startRawServer();
       const directory = temporaryDirectory();
@@ -68,7 +68,7 @@ describe('starting the sandbox', () => {
     },
   );
 
-  it('names the setting of a directory that it cannot use', async () => {
+  it('names SANDBOX_DIRECTORY when it cannot be used', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     await expect(start({ SANDBOX_DIRECTORY: file })).rejects.toThrow(/SANDBOX_DIRECTORY/);

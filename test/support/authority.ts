@@ -12,15 +12,15 @@ export interface ServerIdentity {
 
 export interface Authority {
   readonly pem: string;
-  /** A new PEM file. */
+  /** The CA certificate as a new PEM file. */
   readonly file: string;
-  /** The root itself as a server: a self-signed certificate. */
+  /** A server with the self-signed CA certificate itself. */
   readonly self: ServerIdentity;
   server(names: readonly string[], validity?: Validity): ServerIdentity;
   client(name: string, validity?: Validity): ServerIdentity;
 }
 
-/** A root of this name; its leaves share one key pair, which is no matter here. */
+/** A CA of this name. Its certificates share one key pair. */
 export function createAuthority(name: string): Authority {
   const [caKey, leafKey] = [takeKeyPair(), takeKeyPair()];
   const root = createCertificate(name, caKey, { use: 'root' });

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { PLANTED, sampleAccount } from './sample-accounts.js';
 
 /**
- * Part of every text value that is made here: found anywhere but in an account, it shows that a value of the bank leaks. It is
- * not a word, because words of a new status are reported (docs/bank.md#drift).
+ * Part of every text that this file generates. If it appears anywhere but in an account, a value of the bank has leaked. It is
+ * not a word, because unknown words of a status are reported (docs/bank.md#drift).
  */
 export const MARK = 'ZQ7X';
 
-/** What a bank might send where one value belongs, as JSON text. */
+/** JSON texts that a bank might send as a value. */
 const value = fc.oneof(
   {
     weight: 6,
@@ -50,11 +50,11 @@ const entriesOf = (json: fc.Arbitrary<string>, maxLength: number) =>
 const listOf = (json: fc.Arbitrary<string>, maxLength: number) =>
   fc.array(json, { maxLength }).map((all) => `[${all.join(',')}]`);
 
-/** One time of so many; else null. */
+/** The value once in so many times, else null. */
 const seldom = <T>(of: number, what: fc.Arbitrary<T>) =>
   fc.oneof({ weight: of - 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: what });
 
-/** An account, seldom with fields changed; ids come from few, so that some come twice. */
+/** An account, sometimes with changed fields. Ids come from a small set, so that some repeat. */
 const account = fc
   .tuple(
     fc.integer({ min: 1, max: 60 }),
@@ -62,7 +62,7 @@ const account = fc
   )
   .map(([id, changes]) => {
     const good = Object.entries(sampleAccount(id, { accountDescription: `${MARK} ${id}` }));
-    // changed fields come later, so that they win, under names that are there twice then
+    // changed fields come last, so that they win over the first occurrence of their key
     return toObject([...good.map(([name, field]): Entry => [name, JSON.stringify(field)]), ...(changes ?? [])]);
   });
 
@@ -91,7 +91,7 @@ const document = fc.oneof(
   { weight: 1, arbitrary: fc.json() },
 );
 
-/** Bytes that are lost, changed, added or repeated, as by a broken cable or a broken program. */
+/** Loses, changes, adds or repeats bytes at random. */
 const damage = fc.array(
   fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -108,11 +108,11 @@ function spoil(bytes: Buffer, hits: readonly { at: number; drop: number; insert:
   }, bytes);
 }
 
-/** A body of the account list as a bank gone wrong in any way might send it; often a good one. */
+/** A body of the account list from a bank with any defect; often a valid one. */
 export const bankBody: fc.Arbitrary<Buffer> = fc
   .tuple(document, fc.constantFrom('', '', '', '\ufeff', ' \r\n', '\ufeff\ufeff'), seldom(4, damage))
   .map(([text, before, hits]) => spoil(Buffer.from(before + text, 'utf8'), hits ?? []));
 
-/** The same for bytes of HTTP. */
+/** The same for a whole HTTP response. */
 export const damaged = (bytes: fc.Arbitrary<Buffer>): fc.Arbitrary<Buffer> =>
   fc.tuple(bytes, damage).map(([whole, hits]) => spoil(whole, hits));

@@ -2,13 +2,13 @@ import { afterEach } from '@jest/globals';
 import { issueToken, startPretendBank, type PretendBank, type PretendBankOptions } from './pretend-bank.js';
 import { listSample } from './sample-accounts.js';
 
-/** The bank answers as on a good day; what it has seen and issued stays noted. */
+/** Restores the default handlers. Recorded requests and tokens stay. */
 export function repair(bank: PretendBank): void {
   bank.onToken = issueToken(bank);
   bank.onAccounts = listSample();
 }
 
-/** From now on the account list is sent once the returned function is called. */
+/** Holds back the account list until the returned function is called. */
 export function holdAccounts(bank: PretendBank): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
   const good = listSample();
@@ -17,7 +17,7 @@ export function holdAccounts(bank: PretendBank): () => void {
 }
 
 /**
- * One bank for the tests of a file, to be awaited at its top. After each test the bank is again as it was.
+ * One bank for the tests of a file. Await it at the top. Its handlers are restored after each test.
  */
 export async function bankForFile(options: PretendBankOptions = {}): Promise<PretendBank> {
   const bank = await startPretendBank(options);

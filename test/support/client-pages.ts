@@ -9,15 +9,14 @@ import { startWebServer } from './servers.js';
 
 const PAGE = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>spec</title>';
 
-/** A real browser, to be closed by the suite. */
+/** A real browser. The suite closes it. */
 export function startBrowser(): Promise<Browser> {
-  // as root, as which CI runs, Chromium has no sandbox; it draws for nobody
+  // CI runs as root, where Chromium needs --no-sandbox; no window
   return chromium.launch({ executablePath: pathOf('chromium'), args: ['--no-sandbox', '--disable-gpu'] });
 }
 
 /**
- * An origin with an empty page, the sources of the client as modules, its example, and what else the test serves; gives its
- * address.
+ * Serves an empty page, the client's sources as modules, its example, and the pages of the test. Returns the address.
  */
 export function startClientPages(others: RequestListener = (_request, response) => response.writeHead(404).end()) {
   return startWebServer((request, response) => {
@@ -37,7 +36,7 @@ const HTML = { 'content-type': 'text/html; charset=utf-8' };
 const SCRIPT = { 'content-type': 'text/javascript; charset=utf-8' };
 const JSC = { target: 'es2022', parser: { syntax: 'typescript' } } as const;
 
-/** A tab with this page, and whatever it found worth an error. */
+/** A tab with this page, and the errors that it logs. */
 export async function openTab(context: BrowserContext, url: string): Promise<{ page: Page; errors: string[] }> {
   const page = await context.newPage();
   const errors: string[] = [];

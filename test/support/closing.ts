@@ -4,10 +4,10 @@ import { join } from 'node:path';
 
 type Close = () => unknown;
 
-/** What the file started, then what the running test started. */
+/** The resources of the file, then those of the running test. */
 const scopes: Close[][] = [[]];
 
-/** Called once the running test has ended, or the file's last test if none runs. What was started last is closed first. */
+/** Registers a function to call after the running test, or after the file's last test if none runs. Last in, first closed. */
 export function onClose(close: Close): void {
   scopes.at(-1)?.push(close);
 }
@@ -19,12 +19,12 @@ export function temporaryDirectory(): string {
   return directory;
 }
 
-/** For what is started from here until `closeAll`. */
+/** Opens a scope for everything started until `closeAll`. */
 export function openScope(): void {
   scopes.push([]);
 }
 
-/** Closes everything that was started since `openScope`. @throws the first error, once all has been closed */
+/** Closes everything started since `openScope`. @throws the first error, after closing everything */
 export async function closeAll(): Promise<void> {
   const closers = scopes.length > 1 ? (scopes.pop() ?? []) : (scopes[0]?.splice(0) ?? []);
   const errors: unknown[] = [];

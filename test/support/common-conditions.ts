@@ -10,9 +10,9 @@ import type { PretendBank } from './pretend-bank.js';
 import { PLANTED } from './sample-accounts.js';
 import { until } from './until.js';
 
-/** What a call may take beyond REQUEST_DEADLINE_MS on a busy machine; less than any other limit that would end it. */
+/** Time that a call may take beyond REQUEST_DEADLINE_MS on a busy machine. Less than any other limit that would end it. */
 const GRACE_MS = 15_000;
-/** Checks that an answer is as documented: a list, an account, or a problem document whose parts agree. */
+/** Asserts that a response is documented: a list, an account, or a consistent problem document. */
 export function expectDocumented(answer: Answer): void {
   expect(faultOf(answer)).toBeNull();
   if (answer.status !== 200) return;
@@ -22,8 +22,8 @@ export function expectDocumented(answer: Answer): void {
 }
 
 /**
- * The reason why an answer is not as documented, or null. Each has an id and the security headers. An error is a complete and
- * consistent problem document, and never `internal-error`.
+ * The reason why a response is not as documented, or null. Every response has an id and the security headers. An error is a
+ * complete, consistent problem document, and never `internal-error`.
  */
 export function faultOf({ status, headers, text }: Answer): string | null {
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(String(headers['x-request-id'] ?? ''))) return 'no request id';
@@ -45,7 +45,7 @@ export function faultOf({ status, headers, text }: Answer): string | null {
   return retryAfter >= 1 && retryAfter <= 300 ? null : `Retry-After ${headers['retry-after']}`;
 }
 
-/** Calls for accounts, within the deadline, and checks that the answer is as documented. */
+/** Calls for accounts. Asserts that the response is documented and within the deadline. */
 export async function askInTime(gateway: Gateway, path = '/api/v1/accounts', headers?: Record<string, string>) {
   const started = performance.now();
   const answer = await gateway.get(path, headers);
@@ -54,7 +54,7 @@ export async function askInTime(gateway: Gateway, path = '/api/v1/accounts', hea
   return answer;
 }
 
-/** Everything that must never be seen outside an answer to a caller: secrets, tokens, and what is in the accounts. */
+/** Everything that must never appear outside of a response to a caller: secrets, tokens, and account data. */
 export function secretsOf(bank: Pick<PretendBank, 'files' | 'tokens'>): string[] {
   const read = (file: string) => readFileSync(file, 'utf8');
   const [username, password, passcode] = [bank.files.username, bank.files.password, bank.files.passcode].map(read);
@@ -65,7 +65,7 @@ export function secretsOf(bank: Pick<PretendBank, 'files' | 'tokens'>): string[]
 
 const keyLines = new Map<string, string>();
 
-/** A line of the private key in this PFX, which is opened once. */
+/** A line of the private key in this PFX. The PFX is opened once. */
 function lineOfKey(pfx: Buffer, passcode: string): string {
   const known = keyLines.get(pfx.toString('latin1'));
   if (known !== undefined) return known;
@@ -80,7 +80,7 @@ export function expectNoSecret(text: string, secrets: readonly string[]): void {
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
 }
 
-/** Nothing secret in log lines (those after the first `from`), errors and health; one token request at a time; no internal error. */
+/** Asserts: no secret in log lines (after the first `from`), errors and health; one token request at a time; no internal error. */
 export async function expectSafe(
   bank: PretendBank,
   gateway: Gateway,
@@ -117,7 +117,7 @@ export async function expectCommonConditions(
   await until(() => countOpenFiles() <= gateway.filesBefore);
 }
 
-/** Connections of callers that are open now. */
+/** Open connections of callers. */
 export function connectionsOf(gateway: Gateway): Promise<number> {
   const server = gateway.app.getHttpServer() as Server;
   return new Promise((resolve, reject) =>

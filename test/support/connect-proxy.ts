@@ -5,10 +5,10 @@ import { createAuthority } from './authority.js';
 import { startRawServer, startTlsServer, type RawServer } from './servers.js';
 
 export interface Connect {
-  /** The CONNECT and its header, as sent. */
+  /** The CONNECT request with its header, as received. */
   readonly head: string;
   readonly socket: Socket;
-  /** Opens the tunnel, as a good proxy does. */
+  /** Opens the tunnel, like a working proxy. */
   tunnel(): void;
   /** Ends the TCP connection with RST. */
   reset(): void;
@@ -19,20 +19,20 @@ interface ConnectProxy extends RawServer {
   readonly url: URL;
   /** The head of each CONNECT, oldest first. */
   readonly heads: string[];
-  /** All that clients sent after it. */
+  /** Everything that clients sent after CONNECT. */
   readonly tunnelled: Buffer[];
-  /** Subjects of the certificates that clients showed, null for none; https only. */
+  /** Subjects of the client certificates, null for none. Only for https. */
   readonly clientCertificates: (string | null)[];
   /** The clients' addresses. */
   readonly from: string[];
 }
 
 interface ConnectProxyOptions {
-  /** Makes it an https proxy. */
+  /** Turns it into an https proxy. */
   readonly tls?: TlsOptions;
-  /** Instead of `tunnel`. */
+  /** Replaces `tunnel`. */
   readonly onConnect?: (connect: Connect) => void;
-  /** When the client is there, before it has said anything. */
+  /** Called when a client connects, before it sends anything. */
   readonly onClient?: (socket: Socket) => void;
 }
 
@@ -51,7 +51,7 @@ export async function startConnectProxy(options: ConnectProxyOptions = {}): Prom
       if (!head.includes('\r\n\r\n')) return;
       socket.removeListener('data', onData);
       heads.push(head);
-      // read on, so that the end of the client is seen
+      // read on, to notice when the client disconnects
       socket.resume();
       const tunnel = () => openTunnel(socket, head, (bytes) => tunnelled.push(bytes));
       const reset = () => void rawOf(socket).resetAndDestroy();
@@ -93,17 +93,17 @@ export function withCredentials(proxy: URL, user: string, password: string): URL
   return new URL(`${proxy.protocol}//${encode(user)}:${encode(password)}@${proxy.host}`);
 }
 
-/** The ways to the bank. */
+/** The routes to the bank. */
 export const ROUTES = ['direct', 'http proxy', 'https proxy'] as const;
 
 interface Route {
-  /** Started for a direct route too, and then sees nothing. */
+  /** Also started for a direct route, where it must receive nothing. */
   readonly proxy: ConnectProxy;
-  /** What makes egress go this way. */
+  /** The settings for this route. */
   readonly settings: Pick<Settings, 'EGRESS_PROXY_URL' | 'EGRESS_PROXY_CA_FILE'>;
 }
 
-/** A way to the bank, with a CONNECT proxy of its own; an https one shows a certificate for localhost. */
+/** A route to the bank with its own CONNECT proxy. An https proxy has a certificate for localhost. */
 export async function startRoute(kind: (typeof ROUTES)[number], options: ConnectProxyOptions = {}): Promise<Route> {
   if (kind !== 'https proxy') {
     const proxy = await startConnectProxy(options);

@@ -9,7 +9,7 @@ import { keepLines } from './log-lines.js';
 
 const MB = 1024 * 1024;
 
-/** A server of Node whose connections are under our rules, with limits that a test can wait for. */
+/** A Node server with our connection rules and limits short enough for a test. */
 export async function serveConnections(listener: RequestListener, { waitingBytes = 64 * MB } = {}) {
   const { logger, lines } = keepLines();
   const limits = {
@@ -52,7 +52,7 @@ export async function serveConnections(listener: RequestListener, { waitingBytes
 }
 
 export const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
-/** More than the system takes for a client that reads nothing. */
+/** More bytes than the system buffers for a client that reads nothing. */
 export const LARGE = Buffer.alloc(16 * MB);
-/** Still more than that. */
+/** Even more bytes than that. */
 export const SMALLER = LARGE.subarray(0, 7 * MB);

@@ -10,8 +10,8 @@ const server = require('node:net').createServer().listen({ port: 0, host: '127.0
 });`;
 
 /**
- * A port where packets are dropped, without privileges: its process is stopped and its queue is full, so that Linux
- * leaves every further SYN without an answer.
+ * A port where packets are dropped, without privileges: its process is stopped and its queue is full, so that Linux does not
+ * respond to any further SYN.
  */
 export async function startDeafServer(): Promise<number> {
   const child = spawn(process.execPath, ['-e', PROGRAM], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -27,7 +27,7 @@ export async function startDeafServer(): Promise<number> {
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);
     sockets.push(socket);
     await Promise.race([once(socket, 'connect'), delay(300)]);
-    // after a pause of this process, the connection may be open and not seen yet
+    // after a pause of this process, the connection may be open but not yet reported
     await setImmediate();
     if (socket.connecting) return port;
   }

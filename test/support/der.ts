@@ -26,7 +26,7 @@ export const bag = (id: string, value: Buffer): Buffer =>
 export const certificateBag = (certificate: Buffer): Buffer =>
   bag('3', sequence(oid('1.2.840.113549.1.9.22.1'), der(0xa0, octets(certificate))));
 
-/** A PFX of one unencrypted SafeContents under a MAC by RFC 9579, HMAC and PBKDF2 with SHA-256. */
+/** A PFX of one unencrypted SafeContents with a PBMAC1 MAC (RFC 9579), HMAC and PBKDF2 with SHA-256. */
 export function pbmac1Pfx(bags: Buffer[], passcode: string, { rounds = 2048, keyLength = 32 } = {}): Buffer {
   const salt = Buffer.alloc(8, 7);
   const contents = sequence(data(sequence(...bags)));

@@ -6,7 +6,7 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** A document as a reader sees it: comments left out. */
+/** A document without its comments. */
 export const readDocument = (path: string): string => read(path).replace(/<!--[\s\S]*?-->/g, '');
 
 /** Every document of the project, by its path. */
@@ -21,7 +21,7 @@ export function documentPaths(): string[] {
 
 type Row = readonly string[];
 
-/** The rows of all tables whose header begins with these cells. @throws Error when there is no such table */
+/** The rows of all tables whose header begins with these cells. @throws Error without such a table */
 export function rowsUnder(document: string, ...header: string[]): Row[] {
   const tables = (document.match(/(?:^\|.*\|\n)+/gm) ?? []).map((table) =>
     [...table.matchAll(/^\|(.*)\|$/gm)].map(([, line = '']) => line.split('|').map((cell) => cell.trim())),
@@ -31,11 +31,11 @@ export function rowsUnder(document: string, ...header: string[]): Row[] {
   return found.flatMap(([, , ...rows]) => rows);
 }
 
-/** Everything in a cell that stands between backticks. */
+/** The texts between backticks in a cell. */
 export const coded = (cell: string | undefined): string[] =>
   [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? '');
 
-/** The anchors that a reader can jump to, as GitHub makes them of headings. */
+/** The anchors of a document, as GitHub derives them from headings. */
 function anchorsOf(document: string): Set<string> {
   const headings = [...document.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)];
   const toAnchor = (title: string) => title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '');
@@ -46,8 +46,7 @@ const LINK = /\]\((?!https?:|mailto:)([^)\s]+)\)/g;
 const NAMED = /(?<![\w./-])((?:src|test|config|docs|client|\.github|\.ci)\/(?:[\w./-]*[\w/-])?(?:#[\p{L}\p{N}_-]+)?)/gu;
 
 /**
- * Links of a text, and files and folders of the project that it names, which lead nowhere: to no file, or to no heading of one.
- * A test may be named without its ending.
+ * The links, files and folders in a text that do not exist, including headings. A test may be named without its ending.
  */
 export function brokenReferences(path: string, text: string): string[] {
   const here = posix.dirname(path);
@@ -77,5 +76,5 @@ export const commentsIn = (source: string): string =>
 
 const SETTING =
   /(?<![\w/])(?:BANK|EGRESS|SNAPSHOT|SANDBOX|TLS(?!_AES)|SHUTDOWN|MAX|ALLOWED|CORS|REQUEST|LOG)_[A-Z0-9_]+\b/g;
-/** Settings that a document names in code, by their prefix or a name of their own. */
+/** The settings that a document names, recognized by their prefix. */
 export const settingsIn = (document: string): string[] => [...new Set(document.match(SETTING))];

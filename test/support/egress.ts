@@ -17,13 +17,13 @@ export interface ClientIdentity {
   readonly ca: string | null;
 }
 
-/** What the gateway would hand to egress for this bank. */
+/** The options that the gateway would pass to egress for this bank. */
 export function identityFor({ files }: PretendBank): ClientIdentity {
   const { keyPem, certificatePems } = openPfx(readFileSync(files.pfx), readFileSync(files.passcode, 'utf8'));
   return { key: keyPem, cert: certificatePems.join('\n'), ca: readFileSync(files.ca, 'utf8') };
 }
 
-/** An egress with deadlines that no good call reaches; its log lines of all levels go to `lines`. */
+/** An egress with deadlines that no good call reaches. Log lines of all levels go to `lines`. */
 export function createEgress(
   tls: ClientIdentity,
   change: Partial<Settings> = {},
@@ -56,7 +56,7 @@ export function accountsAt(baseUrl: string, change: Partial<WireRequest> = {}): 
   return { target: 'accounts', baseUrl, path: '/api/v1/accounts', headers, ...change };
 }
 
-/** The error that a call ends with. Fails the test if it succeeds, leaves a connection, or if the error contains a secret. */
+/** The error of a call. Fails the test if the call succeeds or leaves a connection, or if the error has a secret. */
 export async function failureOf(call: Promise<unknown>): Promise<GatewayError> {
   const before = openSockets();
   const error: unknown = await call.then(
@@ -72,12 +72,12 @@ export async function failureOf(call: Promise<unknown>): Promise<GatewayError> {
   return error;
 }
 
-/** TCP connections of this process, at either end. */
+/** TCP connections of this process, client and server side. */
 export function openSockets(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap' || name === 'TLSWrap').length;
 }
 
-/** Waits until at most so many connections are left. */
+/** Waits until at most so many connections remain. */
 export async function expectSocketsLeft(allowed: number): Promise<void> {
   await until(() => openSockets() <= allowed);
 }

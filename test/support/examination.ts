@@ -8,20 +8,20 @@ import { readSettings } from '../../src/config/read-settings.js';
 export interface Examination {
   readonly report: DoctorReport;
   readonly exitCode: number;
-  /** What people are shown. */
+  /** The report for people. */
   readonly text: string;
-  /** All that is ever shown, to people and to machines. */
+  /** Both reports, for people and for machines. */
   readonly everything: string;
   step(name: StepName): StepReport;
 }
 
-/** Without REDIS_URL. */
+/** The steps without REDIS_URL. */
 const PATH_STEPS = STEPS.filter((name) => name !== 'sharing');
 
-/** Deadlines that no good step reaches. */
+/** Deadlines that no successful step reaches. */
 const PATIENT = { BANK_CONNECT_TIMEOUT_MS: '20000', BANK_REQUEST_TIMEOUT_MS: '20000' };
 
-/** The doctor on these settings, in this process. */
+/** Runs the doctor with these settings, in this process. */
 export async function examineWith(
   env: Readonly<Record<string, string>>,
   { offline = false, clock = new Clock() }: { offline?: boolean; clock?: Clock } = {},
@@ -48,10 +48,10 @@ export async function examineWith(
 /** The exit codes of docs/troubleshooting.md#steps-and-exit-codes. */
 const EXIT = { settings: 2, certificate: 3, dns: 4, route: 5, tls: 6, token: 7, accounts: 8, shape: 9, sharing: 10 };
 
-/** The step that fails, the code and who must act. */
+/** The failed step, its code and its owner. */
 export type Verdict = `${StepName}: ${string}, ${'operator' | 'network' | 'bank'}`;
 
-/** The report names this hop and the problem, to people and to machines. */
+/** Asserts that both reports name this step and the problem. */
 export function expectFailed({ report, exitCode, text }: Examination, verdict: Verdict, problem: RegExp): void {
   const failed = failedStep(report);
   expect(`${failed?.name}: ${failed?.code}, ${failed?.owner}`).toBe(verdict);
@@ -77,7 +77,7 @@ export function expectWellFormed(report: DoctorReport): void {
     expect(Number.isInteger(step.ms)).toBe(true);
     const failing = step.status === 'failed' || step.status === 'warning';
     expect([step.problem, step.remedy, step.owner].map((value) => value !== null)).toEqual([failing, failing, failing]);
-    // a warning has one where /health has it too
+    // a warning has a code where /health has one too
     if (step.status !== 'warning') expect(step.code !== null).toBe(failing);
     expect(JSON.stringify(step)).not.toMatch(/undefined|\[object|NaN/);
   }

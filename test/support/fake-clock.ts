@@ -1,6 +1,6 @@
 import { MovedClock } from './moved-clock.js';
 
-/** A clock that stands still until it is moved; its two hands move together or apart. */
+/** A clock that stands still until a test moves it: both of its clocks, or one. */
 export class FakeClock extends MovedClock {
   constructor(wall = Date.UTC(2026, 10, 21, 8), monotonic = 5_000_000) {
     super();

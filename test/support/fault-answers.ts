@@ -1,13 +1,13 @@
 import { json, type Handler } from './pretend-bank.js';
 import { PLANTED } from './sample-accounts.js';
 
-/** A status with a body that quotes what must not be passed on. */
+/** A status whose body quotes secrets and account data, which must not be passed on. */
 export const status =
   (code: number, headers: Record<string, string> = {}): Handler =>
   (request, response) =>
     json(response, code, { detail: PLANTED.text, iban: PLANTED.iban, given: request.headers.authorization }, headers);
 
-/** A 200 with this body, as JSON unless a header says otherwise. */
+/** A 200 with this body; JSON, unless a header differs. */
 export const body =
   (text: string | Buffer, headers: Record<string, string> = {}): Handler =>
   (_request, response) => {
@@ -15,7 +15,7 @@ export const body =
     response.end(text);
   };
 
-/** These bytes in place of an answer, in as many writes, and then the end of the connection. */
+/** Sends these bytes instead of a response, one write each, and closes the connection. */
 export const raw =
   (...parts: string[]): Handler =>
   ({ socket }) => {
@@ -23,7 +23,7 @@ export const raw =
     socket.end();
   };
 
-/** What callers get, by docs/errors.md#the-codes. */
+/** The problems that callers get (docs/errors.md#the-codes). */
 export const refused = { code: 'bank-refused', status: 502, owner: 'operator' } as const;
 export const unavailable = { code: 'bank-error', status: 503, owner: 'bank' } as const;
 export const invalid = { code: 'bank-response-invalid', status: 502, owner: 'bank' } as const;

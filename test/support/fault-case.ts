@@ -8,7 +8,7 @@ import type { Handler, PretendBank } from './pretend-bank.js';
 import { until } from './until.js';
 
 export interface FaultCase {
-  /** What the bank answers while it is at fault. */
+  /** The bank's handler during the fault. */
   readonly onToken?: Handler;
   readonly onAccounts?: Handler;
   readonly env?: Record<string, string>;
@@ -29,13 +29,13 @@ interface Scene {
   readonly clock: MovedClock;
 }
 
-/** For a bank that is silent: the wait in vain ends soon. Any other answer has its time on a busy machine. */
+/** A short timeout for a silent bank. Other faults keep a long one, for busy machines. */
 const SILENT = { BANK_REQUEST_TIMEOUT_MS: '400', REQUEST_DEADLINE_MS: '1500' };
 
 /** Longer than any back-off (docs/bank.md#token-rules), the maximum age of a snapshot and the life of a token. */
 export const LONGEST_WAIT_MS = 361_000;
 
-/** Runs faults of this bank. Those without their own settings share a gateway. To be awaited at the top of a file. */
+/** Runs faults of this bank. Those without their own settings share a gateway. Await it at the top of a file. */
 export async function faultsOf(bank: PretendBank) {
   const [usual, silent] = [await startScene(bank), await startScene(bank, SILENT)];
   return {
@@ -43,7 +43,7 @@ export async function faultsOf(bank: PretendBank) {
       if (fault.env) return runFault(await startScene(bank, fault.env), fault);
       return runFault(fault.code === 'bank-timeout' ? silent : usual, fault);
     },
-    /** For the last test: checks what the shared gateways leave behind. */
+    /** For the last test: asserts that the shared gateways leave nothing behind. */
     end: async (): Promise<void> => {
       await silent.gateway.close();
       await expectCommonConditions(bank, usual.gateway, []);
@@ -53,14 +53,14 @@ export async function faultsOf(bank: PretendBank) {
 
 async function startScene(bank: PretendBank, env: Record<string, string> = {}): Promise<Scene> {
   const clock = new MovedClock();
-  // a busy machine must not take as long as the back-off
+  // longer than any delay of a busy machine
   clock.stop();
   return { bank, clock, gateway: await startGateway(bank, env, clock) };
 }
 
 /**
- * A gateway without a usable snapshot or token calls a bank at fault: the answer must be the documented one, other callers get the same
- * during the back-off without another call to the bank, and once the bank is repaired the gateway recovers on its own.
+ * A gateway without a usable snapshot or token calls a failing bank. Asserts that the response is the documented one, that other
+ * callers get the same during the back-off without a call to the bank, and that the gateway recovers once the bank is repaired.
  */
 async function runFault({ bank, gateway, clock }: Scene, fault: FaultCase): Promise<FaultSeen> {
   clock.advance(LONGEST_WAIT_MS);

@@ -1,4 +1,4 @@
-// Runs once before the tests. Creates what takes long and is not the subject of most tests, and keeps it for half a day.
+// Runs once before the tests. Creates keys and identities, which take long, and keeps them for half a day.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ if (Date.now() - filledAt > HALF_A_DAY_MS) {
 }
 await loadIdentity(join(stock, 'sandbox'), false);
 
-/** Recognisable wherever they turn up. */
+/** Secrets that are recognizable in any output. */
 function createSecrets() {
   const secret = (what: string) => `secret-${what}-${randomBytes(6).toString('hex')}`;
   return { username: secret('user'), password: secret('password'), passcode: secret('passcode') };

@@ -12,7 +12,7 @@ import { readSettings } from '../../src/config/read-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { SandboxControl } from '../../src/sandbox/control/sandbox-control.js';
 
-/** A bank as the gateway is pointed at it; the sandbox and the pretend bank both are one. */
+/** A bank that a gateway can be pointed at: the sandbox or the pretend bank. */
 export interface BankAddress {
   readonly url: string;
   readonly authUrl: string;
@@ -29,8 +29,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body as JSON; throws when it is none. */
-  readonly json: any; // eslint-disable-line typescript/no-explicit-any -- tests look into it as they like
+  /** The body as JSON. Throws if it is not JSON. */
+  readonly json: any; // eslint-disable-line typescript/no-explicit-any -- tests read any property
 }
 
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -40,9 +40,9 @@ export interface Gateway {
   readonly port: number;
   readonly app: NestFastifyApplication;
   readonly settings: Settings;
-  /** File descriptors that were open before it was made. */
+  /** Number of file descriptors that were open before the gateway was created. */
   readonly filesBefore: number;
-  /** Every log line so far, as written. */
+  /** Every log line so far. */
   readonly lines: readonly string[];
   /** The log lines with this event. */
   events(event: string): LogLine[];
@@ -51,7 +51,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** The settings that point at a bank, as an operator would write them. */
+/** The settings for a bank, as an operator would write them. */
 export function toEnvironment({ url, authUrl, files }: BankAddress): Record<string, string> {
   return {
     BANK_BASE_URL: url,
@@ -65,27 +65,29 @@ export function toEnvironment({ url, authUrl, files }: BankAddress): Record<stri
 }
 
 /**
- * More than a connection or a refresh takes on a busy machine: whether an answer is stale depends on the bank of the test alone. A test
- * of a slow bank sets a soft timeout, under a bank that never answers.
+ * Longer than a connection or a refresh takes on a busy machine, so that only the bank of the test makes a response stale. A test
+ * of a slow bank sets a soft timeout, with a bank that never responds.
  */
 const PATIENT = { BANK_CONNECT_TIMEOUT_MS: '20000', SNAPSHOT_SOFT_TIMEOUT_MS: '10000' };
 
-/** The real app on a free port, made as main makes it, with its log lines caught. */
+/** The real app on a free port, created as in main, with its log lines recorded. */
 export async function startGateway(
   bank: BankAddress,
   env: Record<string, string> = {},
   clock: Clock = new Clock(),
   sandbox?: SandboxControl,
+  redisWaitMs?: number,
 ): Promise<Gateway> {
-  return (await prepareGateway(bank, env, clock, sandbox)).listen();
+  return (await prepareGateway(bank, env, clock, sandbox, redisWaitMs)).listen();
 }
 
-/** The same before it listens, for what a developer may still add to the app. With `sandbox` it is as under `--sandbox`. */
+/** The same before it listens, so that a test can add to the app. With `sandbox`, as under `--sandbox`. */
 export async function prepareGateway(
   bank: BankAddress,
   env: Record<string, string> = {},
   clock: Clock = new Clock(),
   sandbox?: SandboxControl,
+  redisWaitMs?: number,
 ): Promise<{ readonly app: NestFastifyApplication; listen(): Promise<Gateway> }> {
   const read = readSettings(
     { ...toEnvironment(bank), ...PATIENT, PORT: '0', LOG_LEVEL: 'trace', SHUTDOWN_GRACE_MS: '2000', ...env },
@@ -99,7 +101,7 @@ export async function prepareGateway(
     pretty: false,
     destination: { write: (line) => void lines.push(line) },
   });
-  const app = await createApp({ settings, clock, log, sandbox });
+  const app = await createApp({ settings, clock, log, sandbox, redisWaitMs });
   return { app, listen };
 
   async function listen(): Promise<Gateway> {
@@ -125,17 +127,17 @@ export async function prepareGateway(
   }
 }
 
-/** File descriptors of this process; 0 where the system does not tell. */
+/** Number of file descriptors of this process, 0 where the system does not report it. */
 export function countOpenFiles(): number {
   return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0;
 }
 
-/** One GET on a connection of its own. */
+/** One GET on a new connection. */
 export function get(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   return call(url, { headers, method });
 }
 
-/** One request by HTTP or HTTPS, on a connection of its own if no agent is given. */
+/** One HTTP or HTTPS request, on a new connection unless an agent is given. */
 export function call(url: string, { body, ...options }: RequestOptions & { body?: string } = {}): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const send = url.startsWith('https:') ? requestSecurely : request;

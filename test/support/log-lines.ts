@@ -3,7 +3,7 @@ import { Log } from '../../src/telemetry/log.js';
 
 type LoggedLine = Readonly<Record<string, unknown>>;
 
-/** The real logger, with what it writes kept for looking at. */
+/** The real logger, with its lines recorded. */
 export function keepLines(): {
   readonly log: Log;
   readonly logger: Logger;

@@ -1,6 +1,6 @@
 import { Clock, type Instant } from '../../src/time/clock.js';
 
-/** The system's clocks, or stopped ones, which a test moves forward: minutes pass at once. */
+/** The system's clocks, or stopped ones, which a test moves forward. */
 export class MovedClock extends Clock {
   readonly #offsetMs = { wall: 0, monotonic: 0 };
   #stoppedAt: Instant | null = null;
@@ -10,23 +10,23 @@ export class MovedClock extends Clock {
     return { wall: wall + this.#offsetMs.wall, monotonic: monotonic + this.#offsetMs.monotonic };
   }
 
-  /** From now on only what a test says moves it, however long a busy machine takes. */
+  /** Stops the clock: from now on only the test moves it, however busy the machine is. */
   stop(at: Instant = { wall: Date.now(), monotonic: performance.now() }): void {
     this.#stoppedAt ??= at;
   }
 
-  /** Time passes, by both clocks. */
+  /** Moves both clocks. */
   advance(ms: number): void {
     this.moveWall(ms);
     this.moveMonotonic(ms);
   }
 
-  /** The wall clock alone is set, or the machine slept (the monotonic clock stands still then). */
+  /** Moves the wall clock only, as when it is set, or when the machine slept. */
   moveWall(ms: number): void {
     this.#offsetMs.wall += ms;
   }
 
-  /** The wall clock was set back while time went on: only the monotonic one shows it. */
+  /** Moves the monotonic clock only, as when the wall clock is set back meanwhile. */
   moveMonotonic(ms: number): void {
     this.#offsetMs.monotonic += ms;
   }

@@ -2,12 +2,12 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { startWebServer } from './servers.js';
 
 export interface Collector {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
-  /** All that was sent, oldest first. */
+  /** All received spans, oldest first. */
   readonly spans: CollectedSpan[];
   readonly requests: { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: Buffer }[];
-  /** What it answers. */
+  /** The status that it returns. */
   status: number;
   close(): void;
 }
@@ -40,7 +40,7 @@ export async function startCollector(): Promise<Collector> {
 type Field = number | bigint | Buffer;
 type Message = ReadonlyMap<number, readonly Field[]>;
 
-/** One message of protobuf: its fields by number. */
+/** The fields of a protobuf message, by number. */
 function readMessage(bytes: Buffer): Message {
   const fields = new Map<number, Field[]>();
   let at = 0;
@@ -96,7 +96,7 @@ function toSpan(span: Message) {
     name: textOf(span, 5),
     kind: KINDS[Number(span.get(6)?.[0])],
     attributes: attributesOf(span, 9),
-    /** Ids of the spans it is linked to. */
+    /** Ids of the linked spans. */
     links: all(span, 13).map((link) => hexOf(link, 2)),
     failed: all(span, 15)[0]?.get(3)?.[0] === FAILED,
   };

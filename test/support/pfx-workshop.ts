@@ -11,7 +11,7 @@ interface LeafOptions {
   issuer?: string;
 }
 
-/** A workshop in a temporary directory: makes keys, certificates and PFX files with the real openssl. */
+/** Creates keys, certificates and PFX files in a temporary directory, with the real openssl. */
 export class Workshop {
   readonly #directory = temporaryDirectory();
 
@@ -27,7 +27,7 @@ export class Workshop {
     return this.run(pathOf('openssl'), args);
   }
 
-  /** A command without spaces in its arguments. */
+  /** Runs a command whose arguments have no spaces. */
   private command(text: string): void {
     this.openssl(...text.split(' '));
   }
@@ -40,7 +40,7 @@ export class Workshop {
     writeFileSync(join(this.#directory, name), content);
   }
 
-  /** Makes {name}.key and {name}.pem, self-signed, as an authority. */
+  /** Creates {name}.key and {name}.pem, a self-signed CA certificate. */
   makeRoot(name: string): void {
     this.makeKey(name, 'EC');
     this.command(`req -x509 -new -key ${name}.key -subj /O=Test/CN=${name} -days 9000 -out ${name}.pem`);
@@ -57,7 +57,7 @@ export class Workshop {
     this.sign(name, '/C=LT/O=Company', issuer, days, `basicConstraints=CA:FALSE\n${usage}`);
   }
 
-  /** The PFX of {name}.key and {name}.pem under a passcode. */
+  /** The PFX of {name}.key and {name}.pem with a passcode. */
   makePfx(name: string, passcode: string, ...args: string[]): Buffer {
     const legacy = args.some((arg) => /RC|DES|rc2/.test(arg)) ? ['-legacy'] : [];
     const from = ['-inkey', `${name}.key`, '-in', `${name}.pem`, '-passout', 'env:PASSCODE', '-out', 'made.pfx'];

@@ -15,44 +15,44 @@ import { takeIdentity, takeKeyPair } from './stock.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => void;
 
-/** The sandbox bank with a test's own answers: real mutual TLS, and an identity that no other bank shares. */
+/** The sandbox bank with handlers of a test: real mutual TLS, and an identity that no other bank has. */
 export interface PretendBank extends BankAddress {
   readonly directory: string;
   readonly username: string;
   readonly password: string;
-  /** What it answers; tests put their own in. */
+  /** The handlers of both endpoints, which tests replace. */
   onToken: Handler;
   onAccounts: Handler;
-  /** Every request that came through TLS, oldest first. */
+  /** Every request received over TLS, oldest first. */
   readonly requests: {
     readonly path: string;
     readonly thumbprint: string | null;
     readonly headers: IncomingMessage['headers'];
   }[];
-  /** Connections that are open now. */
+  /** Open connections. */
   readonly sockets: ReadonlySet<Socket>;
-  /** Another client certificate by the same authority; what its holder gets is up to the handlers. */
+  /** Issues another client certificate of the same CA. The handlers decide what it may do. */
   issueClient(
     name: string,
     validity?: Validity,
   ): Promise<{ readonly pfx: Buffer; readonly passcode: string; readonly thumbprint: string }>;
-  /** Tokens it has issued by `issueToken`. */
+  /** Tokens that `issueToken` has issued. */
   readonly tokens: string[];
-  /** The most requests it ever had under way at once, for each endpoint. */
+  /** The maximum of concurrent requests, for each endpoint. */
   readonly most: { token: number; accounts: number };
   close(): Promise<void>;
 }
 
 export interface PretendBankOptions {
   readonly server?: ServerOptions;
-  /** Of the client certificate; a year from now when missing. */
+  /** Validity of the client certificate. Default: a year from now. */
   readonly clientValidity?: Validity;
   readonly serverValidity?: Validity;
-  /** Names in the server certificate; localhost and 127.0.0.1 when missing. */
+  /** Names in the server certificate. Default: localhost and 127.0.0.1. */
   readonly serverNames?: readonly string[];
 }
 
-/** Answers a token request as a bank does. */
+/** Responds to a token request like the bank. */
 export function issueToken(bank: PretendBank, change: Record<string, unknown> = {}): Handler {
   return (_request, response) => {
     const token = `token-${bank.tokens.length + 1}-${randomBytes(8).toString('hex')}`;
@@ -61,7 +61,7 @@ export function issueToken(bank: PretendBank, change: Record<string, unknown> = 
   };
 }
 
-/** Answers the list with these accounts, paged as asked, in the envelope of docs/bank.md#envelope-and-paging. */
+/** Returns these accounts in pages, in the envelope of docs/bank.md#envelope-and-paging. */
 export function listAccounts(accounts: readonly object[]): Handler {
   return (_request, response, url) => {
     const number = Number(url.searchParams.get('PageNumber') ?? 1);

@@ -8,26 +8,26 @@ export interface Program {
   readonly child: ChildProcess;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Its log lines with this event. */
+  /** The log lines with this event. */
   events(event: string): LogLine[];
-  /** Where it serves, once it does. Rejects when it ends instead. */
+  /** The address where it serves. Rejects if the program ends first. */
   started(): Promise<string>;
-  /** Its exit code, once it has ended and all it wrote has been read; null when a signal ended it. */
+  /** The exit code, once the program has ended and its output is read. Null if a signal ended it. */
   readonly exit: Promise<number | null>;
 }
 
 export interface ProgramOptions {
   readonly args?: readonly string[];
-  /** All of its environment, but for PATH and NODE_COMPILE_CACHE. */
+  /** The whole environment, besides PATH and NODE_COMPILE_CACHE. */
   readonly env?: Record<string, string>;
-  /** Where it runs; a `.env` there is read. */
+  /** The working directory, whose `.env` is read. */
   readonly cwd: string;
   readonly nodeFlags?: readonly string[];
-  /** Another build than that of the global setup (build-sources.ts). */
+  /** A build other than that of the global setup (build-sources.ts). */
   readonly main?: string;
 }
 
-/** Starts the program as `npm run start:prod` does. */
+/** Starts the program like `npm run start:prod`. */
 export async function startProgram({
   args = [],
   env = {},
@@ -75,7 +75,7 @@ export async function startProgram({
   return program;
 }
 
-/** The environment of a program that talks to this bank, on free ports. */
+/** The environment of a program that calls this bank, on free ports. */
 export const programEnvironment = (bank: BankAddress, more: Record<string, string> = {}): Record<string, string> => ({
   ...toEnvironment(bank),
   PORT: '0',

@@ -3,22 +3,22 @@ import { toAnswer, type Answer } from './gateway.js';
 
 interface Heard {
   readonly answers: readonly Answer[];
-  /** What came after the last whole answer. */
+  /** The bytes after the last complete response. */
   readonly rest: Buffer;
-  /** How it ended: by the gateway's end, a reset, or by our own patience. */
+  /** How it ended: closed or reset by the gateway, or still open when we stopped listening. */
   readonly end: 'closed' | 'reset' | 'open';
 }
 
 interface SendOptions {
-  /** How long to listen, when the gateway does not close. */
+  /** Time to listen if the gateway does not close, ms. */
   readonly waitMs?: number;
-  /** Stop listening after so many answers. */
+  /** Stop listening after so many responses. */
   readonly enough?: number;
-  /** The answers are to HEAD: headers only. */
+  /** The responses are to HEAD: headers only. */
   readonly head?: boolean;
 }
 
-/** Sends bytes just as they are on a connection of their own, and hears whatever comes back. */
+/** Sends raw bytes on a new connection, and returns everything received. */
 export async function sendRaw(port: number, bytes: string | Buffer, options: SendOptions = {}): Promise<Heard> {
   const { waitMs = 30_000, enough = 1, head = false } = options;
   const { promise, resolve } = Promise.withResolvers<Heard['end']>();
@@ -39,20 +39,20 @@ export async function sendRaw(port: number, bytes: string | Buffer, options: Sen
   return { ...parseAnswers(Buffer.concat(chunks), head), end };
 }
 
-/** The first answer to these bytes. @throws Error when there is none */
+/** The first response to these bytes. @throws Error without one */
 export async function rawCall(port: number, text: string): Promise<Answer> {
   const { answers } = await sendRaw(port, text, { head: text.startsWith('HEAD ') });
   if (!answers[0]) throw new Error('closed without an answer');
   return answers[0];
 }
 
-/** A request with these header lines; an allowed Host when none is among them. */
+/** A request with these header lines, and an allowed Host if they have none. */
 export function rawRequest(line: string, headers: readonly string[] = []): string {
   const host = headers.some((header) => /^host:/i.test(header)) ? [] : ['Host: localhost'];
   return `${[line, ...host, ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`;
 }
 
-/** Takes apart what came over a connection. */
+/** Parses the bytes received on a connection into responses. */
 export function parseAnswers(bytes: Buffer, head = false): Pick<Heard, 'answers' | 'rest'> {
   const answers: Answer[] = [];
   let rest = bytes;

@@ -13,25 +13,25 @@ export interface Redis {
   readonly port: number;
   readonly pid: number;
   readonly directory: string;
-  /** Settings of a gateway that uses it. */
+  /** Settings for a gateway that uses this Redis. */
   readonly env: Record<string, string>;
-  /** One command by redis-cli, as an administrator; gives what it prints. */
+  /** Runs a command with redis-cli as administrator. Returns its output. */
   cli(...args: string[]): string;
   signal(signal: NodeJS.Signals): void;
-  /** All keys, by DUMP-like refresh, and what they hold: everything an attacker with access would see. */
+  /** All keys with their values: everything that an attacker with access would see. */
   everything(): Buffer;
 }
 
 export interface RedisOptions {
   readonly tls?: boolean;
-  /** Lines of redis.conf, for one. */
+  /** Lines of redis.conf. */
   readonly config?: readonly string[];
-  /** Put into the address: `user:password@`. */
+  /** Credentials in the address: `user:password@`. */
   readonly credentials?: string;
   readonly port?: number;
 }
 
-/** The real redis-server on a free port of 127.0.0.1, which keeps nothing on disk but by `everything`. */
+/** The real redis-server on a free port of 127.0.0.1. Only `everything` writes to disk. */
 export async function startRedis({
   tls = false,
   config = [],
@@ -66,7 +66,7 @@ export async function startRedis({
   }
   writeFileSync(join(directory, 'redis.conf'), `${lines.join('\n')}\n`);
   const { pid } = await startTool('redis-server', [join(directory, 'redis.conf')], at);
-  // the gateway waits 200 ms for Redis, which must not be late because other tests use the CPU
+  // the gateway waits only 200 ms for Redis, which must not be late because other tests use the CPU
   prefer(pid);
   const url = `${tls ? 'rediss' : 'redis'}://${credentials}127.0.0.1:${at}`;
   const tlsArgs = tls ? ['--tls', '--cacert', join(directory, 'ca.pem')] : [];
@@ -91,7 +91,7 @@ export async function startRedis({
   return redis;
 }
 
-/** Gives a process a higher priority, where this user may. */
+/** Raises the priority of a process, if this user may. */
 function prefer(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_HIGHEST);

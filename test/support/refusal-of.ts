@@ -1,6 +1,6 @@
 import { GatewayError } from '../../src/errors/gateway-error.js';
 
-/** The GatewayError that `work` ends with; fails the test when it ends otherwise. */
+/** The GatewayError that `work` rejects with. Fails the test otherwise. */
 export async function refusalOf(work: () => unknown): Promise<GatewayError> {
   try {
     await work();

@@ -54,7 +54,7 @@ export const healthyFacts: GatewayFacts = {
 
 export type FactsChange = { readonly [Name in keyof GatewayFacts]?: Partial<GatewayFacts[Name]> | GatewayFacts[Name] };
 
-/** Healthy facts with these changes, each within its component. */
+/** Healthy facts with these changes, merged by component. */
 export function factsWith(change: FactsChange): GatewayFacts {
   const changed = Object.entries(change).map(([name, value]) => {
     const before = healthyFacts[name as keyof GatewayFacts];

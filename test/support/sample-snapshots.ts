@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { Account, Balance } from '../../src/list/account.js';
+import { readBankAccount } from '../../src/bank/account-fields.js';
+import { toAccount, type Account, type Balance } from '../../src/list/account.js';
 import { AccountListBuilder } from '../../src/list/account-list-builder.js';
 import type { AccountList } from '../../src/list/account-list.js';
 import { ListService } from '../../src/list/list-service.js';
@@ -20,33 +21,22 @@ export const balance = (change: Partial<Balance> = {}): Balance => ({
   ...change,
 });
 
+const PLAIN = { accountId: 'a-1', friendlyName: 'Operating 1', status: 'Active', currency: 'EUR' };
+
+/** An account that has but a name, a status and a currency. */
 export const account = (change: Partial<Account> = {}): Account => ({
-  id: 'a-1',
-  name: 'Operating 1',
-  description: null,
-  status: 'Active',
-  currency: 'EUR',
-  protection: 'None',
-  iban: null,
-  ibans: [],
-  identifiers: [],
-  owner: { id: null, name: null, number: null },
-  openedAt: null,
-  closedAt: null,
-  balances: [],
-  interest: { netRate: null, calcMethod: null },
-  overdraft: { rate: null, calcMethod: null },
+  ...toAccount(readBankAccount(PLAIN, '')),
   ...change,
 });
 
-/** A list of these accounts, which answers in this thread. */
+/** A list of these accounts that runs in this thread. */
 export function accountListOf(accounts: readonly Account[]): AccountList {
   const builder = new AccountListBuilder();
   for (const each of accounts) builder.add(each);
   return builder.build();
 }
 
-/** A list thread without a thread: the same service, called directly. */
+/** Replaces the list thread: the same service, called directly. */
 export class LocalList {
   hasEnded = false;
   readonly #service = new ListService();
@@ -108,7 +98,7 @@ export const amounts: fc.Arbitrary<string> = fc
   .map((parts) => parts.join(''));
 
 const places = (text: string) => text.split('.')[1]?.length ?? 0;
-/** The sum of decimals by big integers, as plain as can be. */
+/** The sum of decimals, computed plainly with BigInt. */
 export function plainSum(texts: readonly string[]): string {
   const most = Math.max(0, ...texts.map(places));
   const total = texts.reduce((sum, text) => sum + BigInt(text.replace('.', '') + '0'.repeat(most - places(text))), 0n);
@@ -167,7 +157,7 @@ const accountWithoutId: fc.Arbitrary<Omit<Account, 'id'>> = fc
 
 const ids = fc.uniqueArray(fc.stringMatching(/^[a-e0-3]{1,3}$/), { maxLength: 40 });
 
-/** Lists of accounts in any order, no id twice. */
+/** Lists of accounts in any order, without repeated ids. */
 export const accountLists: fc.Arbitrary<Account[]> = ids.chain((all) =>
   fc.tuple(...all.map((id) => accountWithoutId.map((rest) => ({ ...rest, id })))),
 );

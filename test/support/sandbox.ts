@@ -34,7 +34,7 @@ export function toSandboxSettings(change: Partial<SandboxSettings> = {}): Sandbo
   };
 }
 
-/** All have the same identity; one in a `directory` of its own makes another. */
+/** All sandboxes have the same identity, unless a test passes another `directory`. */
 export async function start(change: Partial<SandboxSettings> = {}, fresh = false): Promise<Sandbox> {
   const sandbox = await startSandbox(toSandboxSettings(change), { fresh });
   onClose(() => sandbox.close());
@@ -45,14 +45,14 @@ export function ownCertificate({ files }: Sandbox): ClientTls {
   return { pfx: readFileSync(files.pfx), passphrase: readFileSync(files.passcode, 'utf8') };
 }
 
-/** Another certificate that this sandbox's CA has signed too. */
+/** Another client certificate signed by this sandbox's CA. */
 export async function siblingCertificate({ directory }: Sandbox): Promise<ClientTls> {
   const [ca = '', caKey = ''] = ['ca.pem', 'ca-key.pem'].map((name) => readFileSync(join(directory, name), 'utf8'));
   const passcode = randomBytes(6).toString('hex');
   return { pfx: await renewClient({ ca, caKey, passcode }, { newKey: takeKeyPair }), passphrase: passcode };
 }
 
-/** One HTTPS call, trusting the sandbox's CA and nothing else. */
+/** One HTTPS call that trusts only the sandbox's CA. */
 export const call = ({ files }: Sandbox, url: string, options: Parameters<typeof callAt>[1] = {}): Promise<Answer> =>
   callAt(url, { ca: readFileSync(files.ca), ...options });
 
@@ -63,7 +63,7 @@ export function basic({ files }: Sandbox): string {
 
 type Change = Omit<RequestOptions, 'headers'> & { headers?: Record<string, string | undefined>; body?: string };
 
-/** A right token request, but for what `change` says; a header that is undefined is left out. */
+/** A valid token request with `change` applied. An undefined header is left out. */
 export function askToken(sandbox: Sandbox, change: Change = {}): Promise<Answer> {
   const headers = present({
     'content-type': 'application/json',
@@ -78,7 +78,7 @@ export async function getToken(sandbox: Sandbox, change: Change = {}): Promise<s
   return ((await askToken(sandbox, change)).json as { access_token: string }).access_token;
 }
 
-/** A right account list request, but for what `change` says. */
+/** A valid request for the account list with `change` applied. */
 export function askAccounts(sandbox: Sandbox, token: string, query = '', change: Change = {}): Promise<Answer> {
   const headers = present({ accept: 'application/json', authorization: `Bearer ${token}`, ...change.headers });
   const url = `${sandbox.url}/api/v1/accounts${query}`;

@@ -9,11 +9,11 @@ export interface Sample {
 export interface Scrape {
   readonly text: string;
   readonly samples: readonly Sample[];
-  /** The values of all samples with this name and these labels, added; null when there is none. */
+  /** The sum of all samples with this name and these labels, or null without one. */
   value(name: string, labels?: Readonly<Record<string, string>>): number | null;
 }
 
-/** Reads the text format of Prometheus. @throws Error at a line that is none of it */
+/** Parses the text format of Prometheus. @throws Error at a malformed line */
 export function parseMetrics(text: string): Scrape {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const samples = lines.map((line) => {
@@ -35,7 +35,7 @@ export function parseMetrics(text: string): Scrape {
   };
 }
 
-/** What Prometheus would read of this gateway now. */
+/** Scrapes this gateway like Prometheus. */
 export async function scrape(gateway: Pick<Gateway, 'get'>): Promise<Scrape> {
   const { status, text } = await gateway.get('/metrics');
   if (status !== 200) throw new Error(`/metrics answered ${status}`);

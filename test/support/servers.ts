@@ -6,14 +6,14 @@ import { onClose } from './closing.js';
 
 export interface RawServer {
   readonly port: number;
-  /** Connections that are open now. */
+  /** Open connections. */
   readonly sockets: ReadonlySet<Socket>;
-  /** How many there ever were. */
+  /** Number of connections since the start. */
   readonly accepted: number;
   close(): Promise<void>;
 }
 
-/** A TCP server that does what `onSocket` says, which by default is to listen in silence; on 127.0.0.1 or `host`. */
+/** A TCP server on 127.0.0.1 or `host` with the handler `onSocket`, which by default stays silent. */
 export async function startRawServer(
   onSocket: (socket: Socket) => void = (socket) => socket.resume(),
   host = '127.0.0.1',
@@ -58,15 +58,15 @@ async function listen(server: Server, onSocket: (socket: Socket) => void, host: 
 }
 
 /**
- * A port of 127.0.0.1 on which nobody listens, nor will by chance: it is below those that the system gives to the tests beside
- * this one, which ask for any.
+ * A port of 127.0.0.1 on which nobody listens. It is below the range from which the system assigns ports, so that no other test
+ * gets it by chance.
  */
 export async function closedPort(): Promise<number> {
   const port = randomInt(10_000, 32_000);
   return (await accepts(port)) ? closedPort() : port;
 }
 
-/** Whether somebody listens on this port of 127.0.0.1. */
+/** Whether a server listens on this port of 127.0.0.1. */
 export async function accepts(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));

@@ -26,14 +26,14 @@ interface Parts {
   readonly settings?: Partial<Pick<Settings, keyof typeof SETTINGS>>;
 }
 
-/** The bank and all around it, in one function. */
+/** Replaces the bank and everything below the cache. */
 class ScriptedSource extends SnapshotSource {
   constructor(override readonly read: Parts['read']) {
     super();
   }
 }
 
-/** A cache whose refreshes are those of `read`, as SnapshotModule makes one; stopped after the test. */
+/** A cache as SnapshotModule creates it, whose refreshes call `read`. Stopped after the test. */
 export function createSnapshotCache({ read, clock, log, condition, activity = new Activity(), settings }: Parts) {
   const all = { ...SETTINGS, ...settings } as Settings;
   const cached = new CachedSnapshot(clock, all);

@@ -6,13 +6,13 @@ import { closedPort } from './servers.js';
 import { pathOf, startTool } from './tools.js';
 
 export interface Squid {
-  /** Without credentials. */
+  /** The address without credentials. */
   readonly url: URL;
-  /** Its access log so far. */
+  /** The access log so far. */
   log(): string;
 }
 
-/** The real squid on a free port of 127.0.0.1, which wants Basic authentication and lets through CONNECT to `ports` only. */
+/** The real squid on a free port of 127.0.0.1. It requires Basic authentication, and allows CONNECT to `ports` only. */
 export async function startSquid(user: string, password: string, ports: readonly number[]): Promise<Squid> {
   const directory = temporaryDirectory();
   const port = await closedPort();
@@ -48,7 +48,7 @@ export async function startSquid(user: string, password: string, ports: readonly
       '',
     ].join('\n'),
   );
-  // it gives up root for the user `proxy`, who must be able to write here
+  // squid drops root for the user `proxy`, who must be able to write here
   if (process.getuid?.() === 0) execFileSync('chown', ['-R', 'proxy:proxy', directory]);
   await startTool('squid', ['-N', '-f', file('squid.conf')], port);
   return { url: new URL(`http://127.0.0.1:${port}`), log: () => readFileSync(file('access.log'), 'utf8') };

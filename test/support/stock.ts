@@ -11,20 +11,20 @@ interface Stock {
 let stock: Stock | undefined;
 const taken = { keys: 0, banks: 0 };
 
-/** The next key pair of the stock that the global setup made. They come round again: 16 in a row differ. */
+/** The next key pair of the stock that the global setup created. 16 in a row differ, then they repeat. */
 export function takeKeyPair(): KeyPair {
   const { keys } = openStock();
   return toKeyPair(keys[taken.keys++ % keys.length] as string);
 }
 
-/** The next identity of a bank; 12 in a row differ. */
+/** The next identity of a bank. 12 in a row differ, then they repeat. */
 export function takeIdentity(): IdentityContent {
   const { banks } = openStock();
   const bank = banks[taken.banks++ % banks.length] as Stock['banks'][number];
   return { ...bank, pfx: Buffer.from(bank.pfx, 'base64') };
 }
 
-/** Puts the identity of a sandbox at localhost and 127.0.0.1 into this directory; each has the same. */
+/** Copies the shared sandbox identity for localhost and 127.0.0.1 into this directory. */
 export function copySandboxIdentity(directory: string): void {
   cpSync(join(directoryOfStock(), 'sandbox'), directory, { recursive: true });
 }

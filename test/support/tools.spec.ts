@@ -2,15 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { pathOf, startServer } from './tools.js';
 
 describe('a tool', () => {
-  it('that the file has not asked for is refused with a sentence, installed or not', () => {
+  it('cannot be used if the file has not asked for it, installed or not', () => {
     expect(() => pathOf('redis-server')).toThrow('This file starts redis-server without asking for it');
   });
 
-  it('that is not there fails at once, and the test ends', async () => {
+  it('fails the test at once if it is not installed', async () => {
     await expect(startServer('/nowhere/redis-server', [], 1)).rejects.toThrow('ENOENT');
   });
 
-  it('that ends instead of listening fails with what it wrote', async () => {
+  it('fails the test with its output if it ends instead of listening', async () => {
     const program = ['-e', 'console.error("no such option"); process.exit(1)'];
     await expect(startServer(process.execPath, program, 1)).rejects.toThrow('no such option');
   });

@@ -1,6 +1,6 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { appendFileSync, existsSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { appendFileSync, existsSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { onClose } from './closing.js';
 import { accepts } from './servers.js';
@@ -15,6 +15,8 @@ const PACKAGES = {
   haproxy: 'haproxy',
   chromium: 'chromium',
   keytool: 'default-jre-headless',
+  mount: 'mount',
+  umount: 'mount',
   prlimit: 'util-linux',
   promtool: 'prometheus',
   'redis-server': 'redis-server',
@@ -22,15 +24,15 @@ const PACKAGES = {
 } as const;
 type Program = keyof typeof PACKAGES;
 
-/** Servers are not in the PATH of every user. */
+/** Folders of servers, which are not in the PATH of every user. */
 const DIRECTORIES = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/lib/squid'];
 
-/** What this test file has asked for. */
+/** The programs that this test file has asked for. */
 const asked = new Set<Program>();
 
 /**
- * Whether a real program is here. A test that starts one asks for it first, and skips itself without it: `pathOf` refuses otherwise.
- * CI installs them all (`.ci/run`), so there a missing one is an error.
+ * Whether a real program is installed. A test that starts one asks first, and is skipped without it: otherwise `pathOf` throws.
+ * CI installs all of them (`.ci/run`), so a missing one is an error there.
  */
 export const hasOpenssl = () => has('openssl');
 export const hasSquid = () => has('squid', 'basic_ncsa_auth', 'openssl');
@@ -42,7 +44,7 @@ export const hasPrlimit = () => has('prlimit');
 export const hasPromtool = () => has('promtool');
 export const hasRedis = () => has('redis-server', 'redis-cli');
 
-/** Whether the machine has the loopback address of IPv6, which cannot be installed: where it has none, CI skips too. */
+/** Whether the machine has the IPv6 loopback address. It cannot be installed, so CI skips such tests too. */
 export function hasIpv6(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   if (addresses.some(({ address }) => address === '::1')) return true;
@@ -50,7 +52,18 @@ export function hasIpv6(): boolean {
   return false;
 }
 
-/** Where a program is. @throws if the test file has not asked whether it is here, or if it is not */
+/** Whether this user can mount a small disk: only root can, and not in every container. Otherwise CI skips such tests too. */
+export function canMountDisk(): boolean {
+  if (!has('mount', 'umount')) return false;
+  const directory = mkdtempSync(join(tmpdir(), 'accounts-gateway-disk-'));
+  const isMounted = spawnSync(pathOf('mount'), ['-t', 'tmpfs', 'tmpfs', directory]).status === 0;
+  if (isMounted) spawnSync(pathOf('umount'), [directory]);
+  rmdirSync(directory);
+  if (!isMounted) reportMissing('the right to mount a disk');
+  return isMounted;
+}
+
+/** The path of a program. @throws if the test file has not asked for it, or if it is not installed */
 export function pathOf(program: Program): string {
   if (!asked.has(program)) {
     throw new Error(
@@ -75,7 +88,7 @@ function has(...programs: Program[]): boolean {
   return missing.length === 0;
 }
 
-/** `BARE=1 npm test` is the run of a machine without any of them. */
+/** `BARE=1 npm test` behaves like a machine without any of them. */
 function find(program: Program): string | undefined {
   if (process.env['BARE']) return undefined;
   return DIRECTORIES.map((directory) => join(directory, program)).find((path) => existsSync(path));
@@ -88,14 +101,14 @@ function reportMissing(name: string): void {
 }
 
 export interface RunningTool {
-  /** Its standard input takes commands. */
+  /** The standard input takes commands. */
   readonly stdin: ChildProcessWithoutNullStreams['stdin'];
-  /** All it has written so far. */
+  /** Its output so far. */
   output(): string;
   readonly pid: number;
 }
 
-/** Runs a program that listens on `port` of 127.0.0.1, from when it does. Fails at once if it cannot be started. */
+/** Starts a program, and resolves when it listens on `port` of 127.0.0.1. Fails at once if it cannot be started. */
 export async function startTool(program: Program, args: readonly string[], port: number): Promise<RunningTool> {
   return startServer(pathOf(program), args, port);
 }
@@ -109,7 +122,7 @@ export async function startServer(path: string, args: readonly string[], port: n
   const failure = new Promise<Error>((resolve) => child.once('error', resolve));
   const spawned = new Promise<null>((resolve) => child.once('spawn', () => resolve(null)));
   const error = await Promise.race([failure, spawned]);
-  // a process that was never there never closes
+  // a process that was never started never closes
   if (error) throw error;
   const ended = new Promise((resolve) => child.once('close', resolve));
   onClose(async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits for a condition, looking often; fails if it does not become true. The limit ends a wait in vain: it measures nothing. */
+/** Polls a condition until it is true. Fails after a generous limit, which measures nothing. */
 export async function until(condition: () => boolean | Promise<boolean>, withinMs = 120_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await condition())) {

@@ -4,7 +4,7 @@ import { temporaryDirectory } from './closing.js';
 import { get, type BankAddress } from './gateway.js';
 import { programEnvironment, startProgram, type Program } from './program.js';
 
-/** Reports on standard error which files are loaded, and whom the program connects to. */
+/** Reports loaded files and outgoing connections on standard error. */
 const WATCH = `
 import { registerHooks } from 'node:module';
 import { Socket } from 'node:net';
@@ -25,13 +25,13 @@ Socket.prototype.connect = function (...args) {
 export interface WatchedProgram {
   readonly program: Program;
   readonly url: string;
-  /** What the first group of `pattern` is in the addresses of the files loaded so far, each once. */
+  /** The distinct first groups of `pattern` in the paths of the files loaded so far. */
   loaded(pattern: RegExp): string[];
-  /** Ports that were connected to so far, each once. */
+  /** The distinct ports that the program has connected to so far. */
   connectedTo(): string[];
 }
 
-/** The program, watched from its start, once it has answered a call for accounts. */
+/** The program, watched from its start. Resolves after its first response for accounts. */
 export async function startWatched(
   bank: BankAddress,
   env: Record<string, string> = {},

@@ -20,7 +20,7 @@ import { until } from '../support/until.js';
 const bank = await bankForFile();
 
 describe('/metrics', () => {
-  it('is OpenMetrics for who prefers that, and text for all others', async () => {
+  it('is OpenMetrics for callers who prefer it, else the text format', async () => {
     const gateway = await startGateway(bank);
     await gateway.get('/api/v1/accounts');
     for (const [accept, type] of [
@@ -32,7 +32,7 @@ describe('/metrics', () => {
       expect(headers['vary']).toContain('Accept');
       const open = type.startsWith('application/');
       expect(text.endsWith('# EOF\n')).toBe(open);
-      // a counter is named without its suffix where OpenMetrics is spoken, and only there
+      // only OpenMetrics names a counter without its suffix
       const typed = open ? 'accounts_gateway_refreshes counter' : 'accounts_gateway_refreshes_total counter';
       expect(text).toContain(`# TYPE ${typed}\n`);
       expect(parseMetrics(text).value('accounts_gateway_refreshes_total', { outcome: 'ok' })).toBe(1);
@@ -40,7 +40,7 @@ describe('/metrics', () => {
   });
 });
 
-describe('what is counted', () => {
+describe('metrics', () => {
   const DURATION_COUNT = 'http_server_request_duration_seconds_count';
   const ACCOUNTS = '/api/v1/accounts';
 
@@ -57,7 +57,7 @@ describe('what is counted', () => {
   });
 
   describe('requests', () => {
-    it('are counted by method, template and status, whatever becomes of them', async () => {
+    it('are counted by method, route template and status, whatever their outcome', async () => {
       const gateway = await start({ ALLOWED_HOSTS: 'localhost,127.0.0.1' });
       await gateway.get(ACCOUNTS, { 'x-client-name': 'cash-report' });
       await gateway.get(`${ACCOUNTS}?pageSize=0`, { 'x-client-name': 'DE89370400440532013000' });
@@ -108,7 +108,7 @@ describe('what is counted', () => {
       expect(['cash-report', 'other', 'none'].map(client)).toEqual([1, 1, 12]);
     });
 
-    it('of callers who leave are counted as 499', async () => {
+    it('of callers who disconnect are counted as 499', async () => {
       const gateway = await start();
       bank.onAccounts = () => undefined;
       const socket = connect(gateway.port, '127.0.0.1', () => socket.write(rawRequest(`GET ${ACCOUNTS} HTTP/1.1`)));
@@ -119,14 +119,14 @@ describe('what is counted', () => {
       await until(() => gateway.events('request').some(({ status }) => status === 499));
       const seen = await scrape(gateway);
       expect(seen.value(DURATION_COUNT, labelsOf('GET', ACCOUNTS, 499))).toBe(1);
-      // nobody got an answer, so it was none with a problem
+      // nobody received a response, so it does not count as a problem
       expect(seen.value('accounts_gateway_problems_total')).toBe(0);
       expect(seen.value('accounts_gateway_pending_requests')).toBe(0);
     });
   });
 
-  describe('answers of the API', () => {
-    it('are counted by how they came, and whole or not modified', async () => {
+  describe('responses of the API', () => {
+    it('are counted by cache outcome, and as full or not-modified', async () => {
       const clock = new MovedClock();
       const gateway = await start({ SNAPSHOT_SOFT_TIMEOUT_MS: '50' }, clock);
       const { headers } = await gateway.get(ACCOUNTS);
@@ -158,7 +158,7 @@ describe('what is counted', () => {
   });
 
   describe('the bank', () => {
-    it('that answers: calls, tokens, refreshes, ends of token and certificates', async () => {
+    it('that responds: calls, tokens, refreshes, and the expiry of token and certificates', async () => {
       const gateway = await start();
       const asked = bank.requests.length;
       const before = await scrape(gateway);
@@ -214,7 +214,7 @@ describe('what is counted', () => {
       expect(seen.value('http_client_request_duration_seconds_count', { target, error_type: code })).toBe(1);
     });
 
-    it('and the certificates: of this API too, and new ones that are not taken', async () => {
+    it('and the certificates: also the listener certificate, and rejected ones', async () => {
       const directory = temporaryDirectory();
       const { key, cert } = createAuthority('an authority').server(['localhost']);
       const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
@@ -252,7 +252,7 @@ describe('what is counted', () => {
   });
 });
 
-it('log lines that nobody reads any more are counted, and none before', async () => {
+it('dropped log lines are counted once standard output is no longer read', async () => {
   const program = await startProgram({ env: programEnvironment(bank), cwd: temporaryDirectory() });
   const url = await program.started();
   const gateway = { get: (path: string) => get(`${url}${path}`) };
@@ -267,7 +267,7 @@ describe('no data in labels', () => {
   const TEMPLATES = new Set(['/api/v1/accounts', '/api/v1/accounts/:accountId', '/health', '/metrics', 'unmatched']);
   const OPEN_METRICS = { accept: 'application/openmetrics-text' };
 
-  it('no label, point or event holds what callers or the bank sent: secrets, IBANs, ids, amounts, addresses', async () => {
+  it('no label, point or event has anything that callers or the bank sent: secrets, IBANs, ids, amounts, addresses', async () => {
     const clock = new MovedClock();
     const gateway = await startGateway(bank, { SNAPSHOT_SOFT_TIMEOUT_MS: '50' }, clock);
     bank.onAccounts = listSample(3);
@@ -292,7 +292,7 @@ describe('no data in labels', () => {
       await rawCall(gateway.port, rawRequest(`DELETE ${path} HTTP/1.1`));
     }
     await rawCall(gateway.port, `${PLANTED.iban} ${PLANTED.text}\r\n\r\n`);
-    // a bank at fault that quotes everything
+    // a failing bank whose responses quote everything
     const quote: PretendBank['onToken'] = (request, response) =>
       json(response, 500, { ...PLANTED, ownedByCompanyX9: request.headers.authorization });
     for (const status of [500, 200]) {
@@ -313,14 +313,14 @@ describe('no data in labels', () => {
     expect(recent.json.events.length).toBeGreaterThan(3);
     const secrets = [...secretsOf(bank), ...planted, bank.files.username, bank.files.ca, bank.directory];
     for (const answer of [text, open, recent]) expectNoSecret(answer.text, secrets);
-    // no address of a caller either; that of the bank is server_address
+    // no address of a caller; server_address is the bank's
     const { samples } = parseMetrics(text.text);
     expect(
       samples.filter(({ labels: { server_address: _bank, ...labels } }) =>
         Object.values(labels).some((value) => /127\.0\.0\.1|::/.test(value)),
       ),
     ).toEqual([]);
-    // each route is a template
+    // each route label is a template
     const routes = samples.map(({ labels }) => labels['http_route']).filter((route) => route !== undefined);
     expect(new Set(routes).size).toBeGreaterThan(3);
     expect(routes.filter((route) => !TEMPLATES.has(route))).toEqual([]);

@@ -15,7 +15,7 @@ import { listSample, PLANTED, sampleId } from '../support/sample-accounts.js';
 import { until } from '../support/until.js';
 import { startWatched, type WatchedProgram } from '../support/watched-program.js';
 
-/** The SDK sends a batch after 5 s; this only ends a wait for one that never comes. */
+/** The SDK sends a batch every 5 s. This limit only ends the wait for one that never comes. */
 const BATCH_MS = 30_000;
 const bank = await bankForFile();
 
@@ -41,7 +41,7 @@ async function startTraced(env: Record<string, string> = {}, settings: Record<st
   return { collector, gateway };
 }
 
-/** Ends the gateway and the exporter, and gives what was sent. */
+/** Stops the gateway and the exporter. Returns the spans that were sent. */
 async function collect(gateway: Gateway, collector: Collector): Promise<CollectedSpan[]> {
   await gateway.close();
   await tracing?.stop(20_000);
@@ -54,7 +54,7 @@ const TOKEN = 'GET /api/v1/authorizations/authorize';
 const NOWHERE = 'http://127.0.0.1:9';
 
 describe('traces', () => {
-  it('of a request, the refresh it waited for, and the calls to the bank', async () => {
+  it('cover a request, the refresh that it waited for, and the calls to the bank', async () => {
     const { collector, gateway } = await startTraced({}, { BANK_PAGE_SIZE: '2' });
     const answer = await gateway.get('/api/v1/accounts?iban=DE89370400440532013000', traceParent('01'));
     expect(answer.status).toBe(200);
@@ -117,7 +117,7 @@ describe('traces', () => {
     expect(collector.requests[0]?.path).toBe('/v1/traces');
   });
 
-  it('respect the flag of the caller, and ignore a traceparent that is malformed', async () => {
+  it('respect the sampled flag of the caller, and ignore a malformed traceparent', async () => {
     const { collector, gateway } = await startTraced();
     await gateway.get('/api/v1/balances', traceParent('00'));
     const malformed = { traceparent: `00-${'0'.repeat(32)}-${PARENT}-01` };
@@ -129,11 +129,11 @@ describe('traces', () => {
     });
     const [live] = byName(spans, 'GET /health/live');
     expect([live?.traceId === TRACE, live?.parentSpanId]).toEqual([false, '']);
-    // the refresh is not the caller's
+    // the refresh has its own trace
     expect(byName(spans, 'refresh')).toMatchObject([{ links: [] }]);
   });
 
-  it('name what a request failed with, also those that are refused, left, or have no route', async () => {
+  it('have error.type for a failed request, also if it was rejected or abandoned, or has no route', async () => {
     const { collector, gateway } = await startTraced();
     await gateway.get('/nothing/DE89370400440532013000');
     await gateway.get('/api/v1/accounts?pageSize=x');
@@ -154,7 +154,7 @@ describe('traces', () => {
       [LIST, 'bank-error', true],
       ['GET /api/v1/balances', 'bank-error', true],
     ]);
-    // the second caller may have come after the wait
+    // the second caller may have arrived after the wait
     expect(byName(spans, 'refresh')[0]).toMatchObject({
       failed: true,
       attributes: { 'error.type': 'bank-error' },
@@ -166,7 +166,7 @@ describe('traces', () => {
     });
   });
 
-  it('of a caller who left, and of a call that was given up', async () => {
+  it('cover a caller who left, and a call to the bank that was aborted', async () => {
     const { collector, gateway } = await startTraced();
     const caller = new AbortController();
     bank.onAccounts = () => caller.abort();
@@ -183,7 +183,7 @@ describe('traces', () => {
     });
   });
 
-  it('link a refresh to 128 of the requests that waited for it', async () => {
+  it('link a refresh to at most 128 of the requests that waited for it', async () => {
     const { collector, gateway } = await startTraced();
     const snapshots = gateway.app.get(SnapshotCache);
     bank.onAccounts = (...args) =>
@@ -198,7 +198,7 @@ describe('traces', () => {
     for (const link of refresh?.links ?? []) expect(servers.has(link)).toBe(true);
   });
 
-  it('reach the bank by no header, and hold nothing secret', async () => {
+  it('add no header to calls to the bank, and contain no secret', async () => {
     const { collector, gateway } = await startTraced();
     const headers = { ...traceParent('01'), tracestate: 'vendor=secret', baggage: 'user=secret' };
     await gateway.get('/api/v1/accounts', {
@@ -224,7 +224,7 @@ describe('traces', () => {
     expectNoSecret(sent, secretsOf(bank));
     for (const planted of ['secret', 'planted', sampleId(1), 'Nordlys', bank.tokens[0]])
       expect(sent).not.toContain(planted);
-    // of the two addresses, the bank's alone
+    // only the address of the bank, not of the caller
     for (const { attributes } of collector.spans.filter(({ kind }) => kind === 'server')) {
       expect(JSON.stringify(attributes)).not.toContain('127.0.0.1');
     }
@@ -232,7 +232,7 @@ describe('traces', () => {
 });
 
 describe('the variables of OpenTelemetry', () => {
-  it('name the service, more attributes and headers', async () => {
+  it('set service name, resource attributes and headers', async () => {
     const { collector, gateway } = await startTraced({
       OTEL_SERVICE_NAME: 'another',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.name=shadowed',
@@ -249,14 +249,14 @@ describe('the variables of OpenTelemetry', () => {
     ['grpc://user:hidden-1@collector', 1],
     ['nonsense hidden-1', 1],
     ['', 0],
-  ])('with the endpoint "%s" ask for no traces', async (endpoint, warnings) => {
+  ])('turn traces off with the endpoint "%s"', async (endpoint, warnings) => {
     await expect(startTracing({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint }, logger)).resolves.toBeNull();
     expect(lines('config.warning')).toHaveLength(warnings);
     expect(written.join('')).not.toContain('hidden');
   });
 });
 
-it('a collector that is away costs its spans, one line, and nothing else', async () => {
+it('an unreachable collector costs its spans and one log line', async () => {
   const { collector, gateway } = await startTraced();
   collector.status = 400;
   const load = async () => {
@@ -272,7 +272,7 @@ it('a collector that is away costs its spans, one line, and nothing else', async
 });
 
 describe('traces of the program', () => {
-  /** The packages of OpenTelemetry in the loaded chunks of the bundle, by their source maps. */
+  /** The OpenTelemetry packages in the loaded chunks of the bundle, from their source maps. */
   function openTelemetryIn(watched: WatchedProgram): string[] {
     const maps = watched.loaded(/\/(dist\/[\w.-]+\.js)$/).map((file) => join(ROOT, `${file}.map`));
     const sources = maps.filter((map) => existsSync(map)).map((map) => readFileSync(map, 'utf8'));
@@ -280,7 +280,7 @@ describe('traces of the program', () => {
     return [...new Set(packages.map(([, name = '']) => name))];
   }
 
-  /** How long the program takes to end, ms. */
+  /** Time that the program takes to stop, ms. */
   async function stop({ program }: WatchedProgram): Promise<number> {
     const started = performance.now();
     program.child.kill('SIGTERM');
@@ -288,14 +288,14 @@ describe('traces of the program', () => {
     return performance.now() - started;
   }
 
-  it('not asked for load nothing of the SDK, and connect to nobody', async () => {
+  it('that are turned off load no package of the SDK, and open no connection', async () => {
     const watched = await startWatched(bank);
     await stop(watched);
     expect(openTelemetryIn(watched)).toEqual(['api']);
     expect(watched.connectedTo()).toEqual([new URL(bank.url).port]);
   });
 
-  it('the negative case: asked for in .env, they are sent when the program ends, and not through the proxy of the bank', async () => {
+  it('the negative case: turned on in .env, they are sent at the stop, and not through EGRESS_PROXY_URL', async () => {
     const collector = await startCollector();
     const headers = 'OTEL_EXPORTER_OTLP_HEADERS=authorization=hidden-1';
     const proxies = { EGRESS_PROXY_URL: 'direct', HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE };
@@ -307,7 +307,7 @@ describe('traces of the program', () => {
     expect(watched.program.stdout() + watched.program.stderr()).not.toContain('hidden-1');
   });
 
-  it('for a collector behind a port that drops packets do not hold up the stop', async () => {
+  it('do not delay the stop when the collector drops packets', async () => {
     const port = await startDeafServer();
     const watched = await startWatched(bank, {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${port}/v1/traces`,
@@ -315,7 +315,7 @@ describe('traces of the program', () => {
     });
     await until(() => watched.connectedTo().includes(String(port)), BATCH_MS);
     expect((await get(`${watched.url}/api/v1/accounts`)).status).toBe(200);
-    // half of what the SDK waits
+    // half of the SDK's own timeout
     expect(await stop(watched)).toBeLessThan(15_000);
   });
 });

@@ -1,4 +1,4 @@
-/** Machine-readable reason why a client certificate cannot be used (docs/certificates.md#refusals). */
+/** Machine-readable reason why a client certificate cannot be used (docs/certificates.md#rejected-files). */
 type UnreadableReason =
   /** The file could not be opened at all. */
   | 'file'

@@ -9,7 +9,7 @@ import type { ClientCertificate } from './client-certificate.js';
 import { openCertificate, type CertificateRequest } from './open-certificate.js';
 import { EXPORT_AGAIN } from './passcode-based-encryption.js';
 
-// a little later, since certificates are made on the spot and begin to be valid then
+// a little later than now, when the certificates of this test begin to be valid
 const NOW = new Date(Date.now() + 60_000);
 const IN_A_YEAR = new Date(NOW.getTime() + 365 * 86_400_000);
 const PASSCODE = 'correct horse';
@@ -40,7 +40,7 @@ function open(bytes: Uint8Array, passcode = PASSCODE, change: Partial<Certificat
 const openPem = (chain: Uint8Array, key: Uint8Array, passphrase = '') =>
   openCertificate({ source: { kind: 'pem', chain, key, passphrase }, roots: [pem('root')], now: NOW });
 
-/** Reason and message of the error; fails the test if the file is opened. */
+/** Reason and message of the error. Fails the test if the file is opened. */
 async function refusalOf(opening: Promise<ClientCertificate>): Promise<string> {
   const error = await opening.then(
     () => new Error('the file was opened'),
@@ -52,7 +52,7 @@ async function refusalOf(opening: Promise<ClientCertificate>): Promise<string> {
   return `${error.reason}: ${error.message}`;
 }
 
-/** The PFX of these keys and certificates, as no tool makes it. */
+/** A PFX with these keys and certificates that no tool would write. */
 const pfxOf = (...names: string[]): Buffer => pbmac1Pfx(names.flatMap(toBags), PASSCODE);
 function toBags(name: string): Buffer[] {
   const key = createPrivateKey(workshop.read(`${name}.key`)).export({ format: 'der', type: 'pkcs8' });
@@ -97,7 +97,7 @@ function toBags(name: string): Buffer[] {
     }
   });
 
-  it('is opened with a passcode that OpenSSL before 1.1.0 took byte by byte', async () => {
+  it('is opened with a passcode that OpenSSL before 1.1.0 encoded byte by byte', async () => {
     const bytewise = Buffer.from('pässwörd').toString('latin1');
     const bytes = workshop.makePfx('ec', bytewise, ...legacy('PBE-SHA1-3DES'));
     expect(await open(bytes, 'pässwörd')).toMatchObject({ certificatePem: pem('ec') });
@@ -108,11 +108,11 @@ function toBags(name: string): Buffer[] {
     [`${PASSCODE}\r\n`, /starts or ends with/],
     [`"${PASSCODE}"`, /starts or ends with/],
     [`\ufeff${PASSCODE}`, /starts or ends with/],
-  ])('is refused, and the message points out the slip in the passcode (%#)', async (passcode, message) => {
+  ])('is rejected, and the message names the likely mistake in the passcode (%#)', async (passcode, message) => {
     expect(await refusalOf(open(workshop.makePfx('ec', PASSCODE), passcode))).toMatch(message);
   });
 
-  it('is refused under RC4, with a command that leads to a PFX that is opened', async () => {
+  it('is rejected with RC4, and the command in the message converts it', async () => {
     workshop.makePfx('ec', PASSCODE, ...legacy('PBE-SHA1-RC4-128'), '-out', 'old.pfx');
     const refusal = await refusalOf(open(workshop.read('old.pfx')));
     expect(refusal).toMatch(/^unknown-algorithm: .*BANK_CERT_FILE/);
@@ -122,7 +122,7 @@ function toBags(name: string): Buffer[] {
     expect(await open(workshop.read('new.pfx'))).toMatchObject({ certificatePem: pem('ec') });
   });
 
-  it('is refused without key, or without certificate', async () => {
+  it('is rejected without key, or without certificate', async () => {
     const args = ['pkcs12', '-export', '-passout', `pass:${PASSCODE}`, '-out', 'x.pfx'];
     workshop.openssl(...args, '-nokeys', '-in', 'ec.pem');
     expect(await refusalOf(open(workshop.read('x.pfx')))).toMatch(/^no-key: /);
@@ -132,20 +132,20 @@ function toBags(name: string): Buffer[] {
 });
 
 (hasOpenssl() ? describe : describe.skip)('a PFX as other programs write it', () => {
-  it('is opened in BER with bytes after it (Windows, NSS, Bouncy Castle), as OpenSSL does it too', async () => {
+  it('is opened in BER with trailing bytes (Windows, NSS, Bouncy Castle), as by OpenSSL', async () => {
     const bytes = toBer(workshop.makePfx('ec', PASSCODE));
     expect(await open(Buffer.concat([bytes, Buffer.alloc(3)]))).toMatchObject({ certificatePem: pem('ec') });
     expect(() => createSecureContext({ pfx: bytes, passphrase: PASSCODE })).not.toThrow();
   });
 
-  it('is opened with PBMAC1 (RFC 9579), as OpenSSL does it too', async () => {
+  it('is opened with PBMAC1 (RFC 9579), as by OpenSSL', async () => {
     const bytes = pfxOf('ec');
     expect(await open(bytes)).toMatchObject({ certificatePem: pem('ec') });
     expect(() => createSecureContext({ pfx: bytes, passphrase: PASSCODE })).not.toThrow();
     expect(await refusalOf(open(bytes, 'wrong'))).toMatch(/^passcode: /);
   });
 
-  it('is refused with a weak MAC, too many rounds, or two passcodes', async () => {
+  it('is rejected with a weak MAC, too many rounds, or two passcodes', async () => {
     workshop.openssl('pkcs8', '-topk8', '-in', 'ec.key', '-outform', 'DER', '-out', 'ec.p8', '-passout', 'pass:inner');
     expect(await refusalOf(open(pbmac1Pfx([], PASSCODE, { keyLength: 19 })))).toMatch(/^damaged: /);
     expect(await refusalOf(open(pbmac1Pfx([], PASSCODE, { rounds: 2 ** 46 })))).toMatch(/^damaged: /);
@@ -155,7 +155,7 @@ function toBags(name: string): Buffer[] {
   (hasKeytool() ? it : it.skip).each([
     ['present', []],
     ['Java 8', ['-J-Dkeystore.pkcs12.legacy']],
-  ])('is opened from keytool: %s', async (_, flags) => {
+  ])('is opened if keytool wrote it: %s', async (_, flags) => {
     const file = `${flags.length}.p12`;
     const identity = ['-alias', 'client', '-keyalg', 'EC', '-dname', 'CN=client', '-storepass', PASSCODE];
     workshop.run(pathOf('keytool'), ['-genkeypair', ...identity, '-storetype', 'PKCS12', '-keystore', file, ...flags]);
@@ -170,7 +170,7 @@ function toBags(name: string): Buffer[] {
     return workshop.makePfx(name, PASSCODE, '-certfile', 'chain.pem');
   };
 
-  it('has its names, thumbprints and dates, and TLS takes it', async () => {
+  it('has its names, thumbprints and dates, and TLS accepts it', async () => {
     const taken = await open(withAuthorities('ec', 'root'));
     const real = new X509Certificate(workshop.read('ec.pem'));
     const shown = workshop.openssl('x509', '-in', 'ec.pem', '-noout', '-fingerprint').toString();
@@ -187,40 +187,40 @@ function toBags(name: string): Buffer[] {
     expect(() => createSecureContext({ key: taken.keyPem, cert: taken.certificatePem })).not.toThrow();
   });
 
-  it('has its chain in order whatever the order in the file, without the root', async () => {
+  it('has its chain in order, whatever the order in the file, without the root', async () => {
     const { chainPem, warnings } = await open(withAuthorities('rsa', 'root', 'middle', 'weak', 'lower'));
     expect([chainPem, warnings]).toEqual([[pem('lower'), pem('middle')], []]);
   });
 
-  it('comes with a warning when the intermediate is missing, even if that one is trusted', async () => {
+  it('has a warning when the intermediate is missing, even a trusted one', async () => {
     const { chainPem, warnings } = await open(withAuthorities('rsa', 'root', 'middle'));
     expect([chainPem, warnings]).toEqual([[], [expect.stringMatching(/^The chain is incomplete: .*CN=lower, O=Test/)]]);
     const roots = [pem('lower'), pem('root')];
     expect((await open(workshop.makePfx('rsa', PASSCODE), PASSCODE, { roots })).warnings).toEqual([INCOMPLETE]);
-    // the root of this chain is not one of the runtime's roots
+    // the runtime does not trust the root of this chain
     expect((await open(workshop.makePfx('ec', PASSCODE), PASSCODE, { roots: null })).warnings).toEqual([INCOMPLETE]);
   });
 
-  it('is given even when it is expired or not yet valid', async () => {
+  it('is returned even if it is expired or not yet valid', async () => {
     const bytes = workshop.makePfx('ec', PASSCODE);
     const { notAfter } = await open(bytes, PASSCODE, { now: IN_A_YEAR });
     expect(notAfter.getTime()).toBeLessThan(IN_A_YEAR.getTime());
     expect((await open(bytes, PASSCODE, { now: new Date(0) })).warnings).toEqual([]);
   });
 
-  it('is the one of several for client authentication, not expired, that ends last', async () => {
+  it('is, of several, the one for client authentication that is valid and ends last', async () => {
     expect((await open(pfxOf('server', 'ec'))).subject).toContain('CN=ec');
     expect((await open(pfxOf('server', 'ec'), PASSCODE, { now: IN_A_YEAR })).subject).toContain('CN=ec');
     expect((await open(pfxOf('ec', 'any', 'server'))).subject).toContain('CN=any');
   });
 
-  it('comes with a warning when it does not allow client authentication', async () => {
+  it('has a warning when it does not allow client authentication', async () => {
     const { warnings } = await open(workshop.makePfx('server', PASSCODE));
     expect(warnings).toEqual([expect.stringContaining('does not allow client authentication')]);
     expect((await open(workshop.makePfx('any', PASSCODE))).warnings).toEqual([]);
   });
 
-  it('is refused if OpenSSL does not accept it for TLS', async () => {
+  it('is rejected if OpenSSL rejects it for TLS', async () => {
     expect(await refusalOf(open(workshop.makePfx('small', PASSCODE)))).toMatch(/^refused-by-tls: .*ee key too small/);
   });
 });
@@ -238,7 +238,7 @@ function toBags(name: string): Buffer[] {
     expect(taken).toMatchObject({ certificatePem: pem('rsa'), chainPem: [pem('lower'), pem('middle')], warnings: [] });
   });
 
-  it('that do not fit are refused with the reason', async () => {
+  it('that do not match are rejected with the reason', async () => {
     const [chain, key] = [chainFile(), workshop.read('rsa.key')];
     const encrypted = workshop.openssl('pkcs8', '-topk8', '-in', 'rsa.key', '-passout', 'pass:secret');
     const damaged = (file: Buffer) => Buffer.from(file.toString().replace(/\n.{20}/, '\n'));
@@ -259,7 +259,7 @@ function toBags(name: string): Buffer[] {
 (hasOpenssl() ? describe : describe.skip)('the thread that opens a certificate', () => {
   const slow = () => workshop.makePfx('ec', PASSCODE, ...legacy('PBE-SHA1-3DES'), '-iter', '100000');
 
-  it('is left when it is not wanted any more', async () => {
+  it('ends when its caller aborts', async () => {
     const stop = new AbortController();
     const request = { source: { kind: 'pfx' as const, bytes: slow(), passcode: 'wrong' }, roots: [], now: NOW };
     const opening = openCertificate(request, stop.signal);
@@ -268,19 +268,19 @@ function toBags(name: string): Buffer[] {
     await expect(openCertificate(request, stop.signal)).rejects.toThrow('stopped');
   });
 
-  it('may fail in the moment it is left', async () => {
+  it('may fail at the moment of the abort', async () => {
     const stop = new AbortController();
     const source = { kind: 'pfx' as const, bytes: Buffer.from('noise'), passcode: '' };
     const opening = openCertificate({ source, roots: [], now: NOW }, stop.signal);
-    // its error arrives while this thread is busy
+    // the error arrives while this thread is busy
     for (const began = performance.now(); performance.now() - began < 500;);
     stop.abort(new Error('stopped'));
     await expect(opening).rejects.toThrow('stopped');
-    // by then the first thread has ended; an error that nobody takes fails this test
+    // by then the first thread has ended; an unhandled error would fail this test
     expect(await refusalOf(open(source.bytes))).toMatch(/^damaged: /);
   });
 
-  it.each(['3000', '0500', '3080'])('refuses a megabyte of structure (%s)', async (filling) => {
+  it.each(['3000', '0500', '3080'])('rejects a megabyte of nested structure (%s)', async (filling) => {
     const content = Buffer.alloc(1_000_000, filling, 'hex');
     const bytes = Buffer.concat([Buffer.from('30830f4243020103', 'hex'), content]);
     expect(await refusalOf(open(bytes))).toMatch(/^damaged: /);

@@ -8,7 +8,7 @@ import { readPfx } from './read-pfx.js';
 
 const PASSCODE = 'correct horse';
 
-/** 'read', or reason and message; fails the test on any other error and on a message that is not one clean line. */
+/** 'read', or reason and message. Fails the test on any other error, and on a message that is not one clean line. */
 function outcomeOf(bytes: Buffer): string {
   try {
     readPfx(bytes, PASSCODE);
@@ -25,11 +25,11 @@ it.each<[string, Buffer]>([
   ['an empty file', Buffer.alloc(0)],
   ['a page', Buffer.from('<!DOCTYPE html><html><title>Prisijungti ąč</title>')],
   ['noise', Buffer.from('c0ffee00c0ffee', 'hex')],
-])('%s is refused, and the message names what to use instead', (_what, bytes) => {
+])('%s is rejected, and the message names the setting to use instead', (_what, bytes) => {
   expect(outcomeOf(bytes)).toMatch(/^damaged: The file is not a PFX.*BANK_CERT_FILE.*BANK_PFX_BASE64/);
 });
 
-(hasOpenssl() ? describe : describe.skip)('of the files of openssl', () => {
+(hasOpenssl() ? describe : describe.skip)('with files of openssl', () => {
   let files: Buffer[];
   let good: Buffer;
   let workshop: Workshop;
@@ -47,11 +47,11 @@ it.each<[string, Buffer]>([
     ['base64 text', (from) => from.openssl('base64', '-in', 'good.pfx')],
     ['PEM text', (from) => from.read('leaf.pem')],
     ['a certificate without its key', (from) => from.openssl('x509', '-in', 'leaf.pem', '-outform', 'DER')],
-  ])('%s in place of a PFX is refused', (_what, make) => {
+  ])('%s in place of a PFX is rejected', (_what, make) => {
     expect(outcomeOf(make(workshop))).toMatch(/^damaged: The file is not a PFX/);
   });
 
-  it('a PFX is refused at every length but its own', () => {
+  it('a PFX is rejected when cut off at any length', () => {
     expect(outcomeOf(good)).toBe('read');
     for (let length = 0; length < good.length; length++)
       expect(outcomeOf(good.subarray(0, length))).toMatch(/^damaged/);
@@ -59,7 +59,7 @@ it.each<[string, Buffer]>([
       for (let length = 0; length < file.length; length += 3) outcomeOf(file.subarray(0, length));
   });
 
-  it('a PFX is refused or read, whatever happens to its bytes', () => {
+  it('a PFX with random damage is rejected or read, without any other error', () => {
     for (const file of files) {
       for (let at = 0; at < file.length; at += 3) {
         const changed = Buffer.from(file);
@@ -80,7 +80,7 @@ it.each<[string, Buffer]>([
     fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (noise) => outcomeOf(Buffer.from(noise)) !== 'read'));
   });
 
-  it('a structure is refused, however deep or wide it is', () => {
+  it('a very deep or wide structure is rejected', () => {
     const header = Buffer.from('3080020103', 'hex');
     expect(outcomeOf(Buffer.concat([header, Buffer.alloc(1_000_000, '3080', 'hex')]))).toMatch(/^damaged/);
     expect(outcomeOf(Buffer.concat([header, Buffer.alloc(1_000_000, '0500', 'hex')]))).toMatch(/^damaged/);

@@ -25,7 +25,7 @@ export function readPfx(bytes: Buffer, passcode: string): KeysAndCertificates {
     const mac = macData ? toMac(macData) : null;
     const passcodes = toPasscodes(passcode).filter((each) => !mac || mac(contents, each));
     if (passcodes.length === 0) throw wrongPasscode(passcode);
-    return new PfxReader(passcodes).read(contents);
+    return readContents(contents, passcodes);
   } catch (error) {
     if (error instanceof CertificateUnreadable) throw error;
     throw new CertificateUnreadable(
@@ -37,72 +37,56 @@ export function readPfx(bytes: Buffer, passcode: string): KeysAndCertificates {
   }
 }
 
-/** Reads one file with the encodings of its passcode that fit. */
-class PfxReader {
-  readonly #passcodes: readonly Passcode[];
-  readonly #keys: KeyObject[] = [];
-  readonly #certificates: X509Certificate[] = [];
-
-  constructor(passcodes: readonly Passcode[]) {
-    this.#passcodes = passcodes;
-  }
-
-  /** @param contents the AuthenticatedSafe */
-  read(contents: Buffer): KeysAndCertificates {
-    for (const contentInfo of childrenOf(parseAsn1(contents))) {
-      for (const bag of childrenOf(this.#toSafeContents(contentInfo))) this.#addBag(bag);
-    }
-    return { keys: this.#keys, certificates: this.#certificates };
-  }
-
-  #toSafeContents(contentInfo: Asn1): Asn1 {
-    const [typeNode, wrapped] = childrenOf(contentInfo);
-    const type = oidOf(typeNode);
-    const value = childrenOf(wrapped)[0];
-    if (type === DATA) return parseAsn1(octetsOf(value));
-    if (type !== ENCRYPTED_DATA) throw new Error('not protected by a passcode');
-    const [, algorithm, ciphertext] = childrenOf(childrenOf(value)[1]);
-    return this.#decrypt(algorithm, octetsOf(ciphertext));
-  }
-
-  /**
-   * Adds a SafeBag (RFC 7292, 4.2). CRLs, secrets, unknown bags and attributes are ignored: which key belongs to which
-   * certificate follows from the keys themselves.
-   */
-  #addBag(bag: Asn1): void {
+/**
+ * The keys and certificates of an AuthenticatedSafe (RFC 7292, 4). CRLs, secrets, unknown bags and attributes are ignored:
+ * which key belongs to which certificate follows from the keys themselves.
+ * @param passcodes the encodings of the passcode that fit
+ */
+function readContents(contents: Buffer, passcodes: readonly Passcode[]): KeysAndCertificates {
+  const keys: KeyObject[] = [];
+  const certificates: X509Certificate[] = [];
+  const bags = childrenOf(parseAsn1(contents)).flatMap((info) => childrenOf(toSafeContents(info, passcodes)));
+  for (const bag of bags) {
     const [idNode, wrapped] = childrenOf(bag);
     const id = oidOf(idNode);
     const value = childrenOf(wrapped)[0];
-    if (id === KEY_BAG && value) this.#addKey(value);
+    if (id === KEY_BAG && value) keys.push(toKey(value));
     if (id === SHROUDED_KEY_BAG) {
       const [algorithm, ciphertext] = childrenOf(value);
-      this.#addKey(this.#decrypt(algorithm, octetsOf(ciphertext)));
+      keys.push(toKey(decrypt(algorithm, octetsOf(ciphertext), passcodes)));
     }
     if (id === CERT_BAG) {
       const [type, der] = childrenOf(value);
-      if (oidOf(type) === X509_CERTIFICATE) {
-        this.#certificates.push(new X509Certificate(octetsOf(childrenOf(der)[0])));
-      }
+      if (oidOf(type) === X509_CERTIFICATE) certificates.push(new X509Certificate(octetsOf(childrenOf(der)[0])));
     }
   }
+  return { keys, certificates };
+}
 
-  #addKey(pkcs8: Asn1): void {
-    this.#keys.push(createPrivateKey({ key: toDer(pkcs8), format: 'der', type: 'pkcs8' }));
-  }
+const toKey = (pkcs8: Asn1): KeyObject => createPrivateKey({ key: toDer(pkcs8), format: 'der', type: 'pkcs8' });
 
-  /** Decrypts to the SEQUENCE inside. */
-  #decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer): Asn1 {
-    const decrypt = toDecrypt(algorithm);
-    for (const passcode of this.#passcodes) {
-      try {
-        const decrypted = parseAsn1(decrypt(ciphertext, passcode));
-        if (isSequence(decrypted)) return decrypted;
-      } catch {
-        // the next one may fit
-      }
+function toSafeContents(contentInfo: Asn1, passcodes: readonly Passcode[]): Asn1 {
+  const [typeNode, wrapped] = childrenOf(contentInfo);
+  const type = oidOf(typeNode);
+  const value = childrenOf(wrapped)[0];
+  if (type === DATA) return parseAsn1(octetsOf(value));
+  if (type !== ENCRYPTED_DATA) throw new Error('not protected by a passcode');
+  const [, algorithm, ciphertext] = childrenOf(childrenOf(value)[1]);
+  return decrypt(algorithm, octetsOf(ciphertext), passcodes);
+}
+
+/** Decrypts to the SEQUENCE inside. */
+function decrypt(algorithm: Asn1 | undefined, ciphertext: Buffer, passcodes: readonly Passcode[]): Asn1 {
+  const decipher = toDecrypt(algorithm);
+  for (const passcode of passcodes) {
+    try {
+      const decrypted = parseAsn1(decipher(ciphertext, passcode));
+      if (isSequence(decrypted)) return decrypted;
+    } catch {
+      // the next one may fit
     }
-    throw wrongPasscode(this.#passcodes[0] ?? '');
   }
+  throw wrongPasscode(passcodes[0] ?? '');
 }
 
 function wrongPasscode(passcode: string): CertificateUnreadable {

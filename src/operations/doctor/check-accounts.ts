@@ -8,6 +8,8 @@ import { PageReader } from '../../bank/page-reader.js';
 import type { ListOutcome } from '../../bank/paging.js';
 import type { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
+import { PROBLEMS } from '../../errors/problem-table.js';
+import { remedyFor } from './remedies.js';
 import type { Findings } from './steps.js';
 
 /** The drift found in the list, and the error if it could not be read. */
@@ -26,9 +28,7 @@ class UnreadableList extends Error {
 /** Reads the whole list as the gateway does; an answer that cannot be read is left to the step after. */
 export async function checkAccounts(call: AuthorizedCall, settings: Settings, findings: Findings): Promise<Listed> {
   const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = settings;
-  const deadline = new AbortController();
-  const late = `The account list was not complete within ${timeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`;
-  const timer = setTimeout(() => deadline.abort(new GatewayError('bank-timeout', late)), timeoutMs);
+  const deadline = AbortSignal.timeout(timeoutMs);
   const requestId = randomUUID();
   findings.facts['requestId'] = requestId;
   const drift = new BankDrift({ logger: pino({ level: 'silent' }) });
@@ -36,7 +36,7 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   let pageReader = new PageReader();
   let outcome: ListOutcome;
   try {
-    outcome = await accountReader.read(requestId, deadline.signal, async ({ number, body }) => {
+    outcome = await accountReader.read(requestId, deadline, async ({ number, body }) => {
       if (number === 1) pageReader = new PageReader();
       try {
         return pageReader.read(number, body, () => undefined);
@@ -46,17 +46,20 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
     });
   } catch (error) {
     if (error instanceof UnreadableList) return { drift: drift.found, failure: error.cause };
-    throw error;
-  } finally {
-    clearTimeout(timer);
+    if (!deadline.aborted) throw error;
+    const late = `The account list was not complete within ${timeoutMs} ms (SNAPSHOT_READ_TIMEOUT_MS).`;
+    throw new GatewayError('bank-timeout', late);
   }
   const { accounts, pages, complete } = outcome;
   Object.assign(findings.facts, { accounts, pages, complete });
-  if (complete === false || accounts === 0) {
+  if (accounts === 0) {
+    const code = 'accounts-emptied';
+    const problem = 'The bank lists no accounts.';
+    findings.warning = { code, owner: PROBLEMS[code].owner, problem, remedy: remedyFor(code) };
+  } else if (complete === false) {
     findings.warning = {
       owner: 'bank',
-      problem:
-        accounts === 0 ? 'The list is empty.' : 'The list disagrees with its own count, or has an account twice.',
+      problem: 'The list disagrees with its own count, or has an account twice.',
       remedy: 'Run the doctor again. If it stays so, ask the bank which accounts are granted to this M2M user.',
     };
   }

@@ -1,5 +1,5 @@
 import { failedStep, type DoctorReport } from './examine.js';
-import { STEPS, type StepReport } from './steps.js';
+import type { StepReport } from './steps.js';
 
 const MARKS = { ok: '✓', warning: '!', failed: '✗', skipped: '·' } as const;
 
@@ -24,7 +24,7 @@ export function printVerdict(report: DoctorReport, version: string, at: Date, of
     ['Cause', String(failed.code)],
     ['Who must act', String(failed.owner)],
     ['What to do', String(failed.remedy)],
-    ['Not checked', STEPS.slice(STEPS.indexOf(failed.name) + 1).join(', ')],
+    ['Not checked', report.steps.flatMap(({ name, status }) => (status === 'skipped' ? name : [])).join(', ')],
     ['Time', at.toISOString()],
   ];
   return ['', title, '', ...toTable(rows, ''), ''].join('\n');

@@ -64,7 +64,7 @@ function openConnection(
     path: '/',
   });
   const end = (error: Error | null) => {
-    onEnd(error && new CallFailed(error, { stage: stageOf(request.socket) }));
+    onEnd(error && new CallFailed(error, null, false, stageOf(request.socket)));
     // what it ends with from now on is of no interest
     onEnd = () => undefined;
     request.destroy();

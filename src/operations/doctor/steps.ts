@@ -63,11 +63,8 @@ const NO_PROBLEM = { code: null, owner: null, problem: null, remedy: null };
 /** Runs the steps one after the other and keeps their results. */
 export class Steps {
   readonly #reports = new Map<StepName, StepReport>();
-  readonly #onStep: (report: StepReport) => void;
 
-  constructor(onStep: (report: StepReport) => void) {
-    this.#onStep = onStep;
-  }
+  constructor(private readonly onStep: (report: StepReport) => void) {}
 
   /** All steps in their order. Steps that did not run are marked as skipped. */
   get reports(): StepReport[] {
@@ -97,7 +94,7 @@ export class Steps {
 
   #note(report: StepReport): void {
     this.#reports.set(report.name, report);
-    this.#onStep(report);
+    this.onStep(report);
   }
 }
 

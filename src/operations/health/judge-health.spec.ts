@@ -17,17 +17,17 @@ const judge = (change: FactsChange) => {
 describe('the status', () => {
   it.each<[string, FactsChange, string, boolean]>([
     ['of a healthy gateway', {}, 'ok', true],
-    ['of one that nobody has called for hours', { token: noToken, snapshot: expired }, 'ok', true],
+    ['of a gateway that nobody has called for hours', { token: noToken, snapshot: expired }, 'ok', true],
     ['while a copy is served', { token: { ...noToken, error }, snapshot: { stale: true } }, 'degraded', true],
     ['of an empty list', { snapshot: { accounts: 0 } }, 'degraded', true],
     [
-      'with Redis away',
+      'with Redis unreachable',
       { sharing: { redis: { ...redis, state: 'unavailable', reason: 'refused' } } },
       'degraded',
       true,
     ],
     ['with Redis', { sharing: { redis } }, 'ok', true],
-    ['while the old token lives', { token: { error }, snapshot: expired }, 'degraded', true],
+    ['while the old token is still valid', { token: { error }, snapshot: expired }, 'degraded', true],
     ['without a token, after a failure', { token: { ...noToken, error }, snapshot: expired }, 'error', false],
     ['after a failed refresh', { snapshot: { ...expired, error } }, 'error', false],
     ['with an expired certificate', { certificate: { unusable: 'Expired.' }, snapshot: expired }, 'error', false],
@@ -60,7 +60,7 @@ describe('the failures of token and list', () => {
     lastError: null,
   });
 
-  it('are one series: since the first, the most attempts, the later next attempt, the worse circuit', () => {
+  it('are merged: the earliest start, the most attempts, the later next attempt, the worse circuit', () => {
     const facts = factsWith({
       token: { failure: series('20', 2, '50'), circuit: 'open' },
       snapshot: { failure: series('10', 5, '40'), circuit: 'half-open' },
@@ -68,7 +68,7 @@ describe('the failures of token and list', () => {
     expect(toFailureSeries(facts)).toEqual({ ...series('10', 5, '50'), lastError: undefined, circuit: 'open' });
   });
 
-  it('are none of a healthy gateway', () => {
+  it('are empty for a healthy gateway', () => {
     const none = { failingSince: null, attempts: null, nextAttemptAt: null, circuit: 'closed' };
     expect(toFailureSeries(factsWith({}))).toEqual(none);
   });

@@ -10,7 +10,7 @@ const failingSince = (at: string) => ({ failingSince: at, attempts: 3, nextAttem
 
 const pathOf = (change: FactsChange) => judgePath(factsWith(change));
 
-/** `certificate egress token bank snapshot`, each as status:code. */
+/** The components `certificate egress token bank snapshot`, each as status:code. */
 function judge(change: FactsChange): string {
   const parts = Object.values(pathOf(change));
   return parts.map(({ status, code }) => (code ? `${status}:${code}` : status)).join(' ');
@@ -90,14 +90,14 @@ describe('the path to the bank', () => {
   it.each([
     ['behind', 600_400, "The clock of this machine is 600 s behind the bank's."],
     ['ahead', -45_000, "The clock of this machine is 45 s ahead of the bank's."],
-  ])('says by how much our clock is %s', (_direction, clockSkewMs, detail) => {
+  ])('reports by how much our clock is %s', (_direction, clockSkewMs, detail) => {
     expect(pathOf({ bank: { clockSkewMs } }).bank).toMatchObject({ owner: 'operator', detail });
   });
 
   it.each([
     [true, 'It listed some before.'],
     [false, 'It has listed none since this process started.'],
-  ])('says of an empty list whether an earlier one had accounts: %p', (emptied, ending) => {
+  ])('reports for an empty list whether an earlier one had accounts: %p', (emptied, ending) => {
     const { detail } = pathOf({ snapshot: { accounts: 0, emptied } }).snapshot;
     expect(detail).toBe(`The bank lists no accounts. ${ending}`);
   });
@@ -106,7 +106,7 @@ describe('the path to the bank', () => {
 describe('past the maximum age, apps get errors since', () => {
   const lost = { stale: false, servable: false, expiresAt: EXPIRED_AT };
 
-  it('the end of the copy, if the failure began before it', () => {
+  it('the expiry of the copy, if the failure began before it', () => {
     const failure = failingSince('2026-11-21T08:00:10.000Z');
     const { snapshot } = pathOf({ snapshot: { ...lost, error: failed('bank-error'), failure } });
     expect(snapshot).toMatchObject({
@@ -137,17 +137,17 @@ describe('past the maximum age, apps get errors since', () => {
         certificate: { unusable: 'It has expired.', notAfter: '2026-11-21T11:00:00.000Z' },
       },
     ],
-  ])('the failure %s, if the copy ran out hours before it and nobody called', (_what, change) => {
+  ])('the failure %s, if the copy expired hours before it and nobody called', (_what, change) => {
     expect(pathOf(change).snapshot.detail).toContain('Apps get errors since 2026-11-21T11:00:00.000Z.');
   });
 
-  it('the end of the copy, if nobody knows when the certificate became unusable', () => {
+  it('the expiry of the copy, if it is unknown when the certificate became unusable', () => {
     const { detail } = pathOf({ snapshot: lost, certificate: { unusable: 'It is not valid yet.' } }).snapshot;
     expect(detail).toContain(`Apps get errors since ${EXPIRED_AT}.`);
   });
 });
 
-describe('beside the path', () => {
+describe('components outside of the path', () => {
   const listener = { refused: null, notAfter: '2027-01-01T00:00:00.000Z', daysLeft: 30 };
   it.each([
     [judgeListener(listener), 'up', undefined],

@@ -1,5 +1,6 @@
 import type { GatewayError } from '../../errors/gateway-error.js';
 import { EXPIRING_UNDER_DAYS } from '../../config/expiry-notice.js';
+import { isSkewed } from '../../egress/clock-skew.js';
 import { PROBLEMS, type AnyCode } from '../../errors/problem-table.js';
 import { canAnswer, tokenError } from './can-answer.js';
 import type { GatewayFacts } from './gateway-status.js';
@@ -15,9 +16,6 @@ interface Problem {
   readonly detail: string;
   readonly remedy: string;
 }
-
-/** The bank's clock and ours may differ by this much, ms. */
-const MAX_CLOCK_SKEW_MS = 30_000;
 
 /** The hops to the bank, in order. A hop that was not tried because an earlier one fails is `unknown`. */
 export function judgePath(facts: GatewayFacts) {
@@ -69,7 +67,7 @@ function judgeBank(facts: GatewayFacts): Part {
   if (error) return isProxyFailure(error) ? UNKNOWN : failing(error, canAnswer(facts));
   if (slow) return degraded('bank-slow', 'The refresh takes longer than SNAPSHOT_SOFT_TIMEOUT_MS.');
   const skewMs = facts.bank.clockSkewMs ?? 0;
-  if (Math.abs(skewMs) > MAX_CLOCK_SKEW_MS) return degraded('clock-skewed', describeSkew(skewMs));
+  if (isSkewed(skewMs)) return degraded('clock-skewed', describeSkew(skewMs));
   return asOf !== null && !restored ? UP : UNKNOWN;
 }
 
@@ -133,7 +131,8 @@ export function judgeListener(listener: Omit<NonNullable<GatewayFacts['listener'
   }
   if (listener.daysLeft >= EXPIRING_UNDER_DAYS) return UP;
   const { notAfter, daysLeft } = listener;
-  return degraded('certificate-expiring', `The certificate of this API expires on ${notAfter}, in ${daysLeft} days.`);
+  const when = daysLeft < 0 ? `expired on ${notAfter}` : `expires on ${notAfter}, in ${daysLeft} days`;
+  return degraded('certificate-expiring', `The certificate of this API ${when}.`);
 }
 
 /** @param reason why Redis cannot be used, in a word; null when it can */

@@ -25,7 +25,7 @@ const NO_DRIFT = { found: [] } as unknown as BankDrift;
 const NOT_SHARED = { status: () => ({ redis: null, file: null }) } as SnapshotSource;
 const DOWN = new GatewayError('bank-unreachable', 'down', { retryAfterMs: 1000 });
 
-/** Readiness over the real token and snapshot rules, with a bank that does what it is asked. */
+/** Readiness over the real token and snapshot rules, with a scripted bank. */
 class Scene {
   readonly clock = new FakeClock();
   readonly shutdown = { stopping: false };
@@ -50,7 +50,7 @@ class Scene {
         return this.onToken();
       },
     });
-    // as AuthorizedCall does: without a token the bank is not asked, and the bank has not failed
+    // like AuthorizedCall: without a token there is no call, and the bank has not failed
     const read = async ({ signal }: RefreshRequest) => {
       await orAborted(this.tokens.get(), signal).catch((error: GatewayError) => {
         throw new NoToken(error.code, error.detail, error);
@@ -78,7 +78,7 @@ class Scene {
     this.readiness = new Readiness(this.status, identities, this.snapshots);
   }
 
-  /** As the gauge says it: asks nobody. */
+  /** Readiness as the gauge shows it, without a call. */
   get ready(): boolean {
     return isReady(this.status.read());
   }
@@ -93,7 +93,7 @@ class Scene {
 }
 
 describe('ready is', () => {
-  it('a process with nothing yet, once the probe has read the accounts', async () => {
+  it('a new process, once the probe has read the accounts', async () => {
     const scene = new Scene();
     expect(scene.ready).toBe(false);
     expect(await scene.readiness.check()).toBe(true);
@@ -108,7 +108,7 @@ describe('ready is', () => {
     expect(scene.counts).toEqual({ tokens: 2, refreshes: 1 });
   });
 
-  it('a process that nobody has called for hours, before and after the probe, and none of its parts is down', async () => {
+  it('a process that nobody has called for hours, before and after the probe, and no component is down', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
     scene.clock.advance(3 * 3_600_000);
@@ -120,7 +120,7 @@ describe('ready is', () => {
     expect(scene.counts).toEqual({ tokens: 2, refreshes: 1 });
   });
 
-  it('a process with a snapshot that is young enough, whatever the bank does', async () => {
+  it('a process whose snapshot may be served, whatever the bank does', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
     scene.onToken = () => Promise.reject(DOWN);
@@ -128,7 +128,7 @@ describe('ready is', () => {
     expect(await scene.readiness.check()).toBe(true);
   });
 
-  it('a process whose certificate has ended, as long as its cached snapshot may be served', async () => {
+  it('a process whose certificate has expired, as long as its snapshot may be served', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
     scene.unusable = 'expired';
@@ -144,13 +144,13 @@ describe('not ready is', () => {
     expect(scene.tokens.usable).not.toBeNull();
   });
 
-  it('a process that gets no token', async () => {
+  it('a process that cannot get a token', async () => {
     const scene = new Scene();
     scene.onToken = () => Promise.reject(DOWN);
     expect(await scene.readiness.check()).toBe(false);
   });
 
-  it('a process whose token does not come: the probe waits 500 ms at most', async () => {
+  it('a process whose token request hangs: the probe waits at most 500 ms', async () => {
     const scene = new Scene();
     scene.onToken = () => new Promise(() => undefined);
     const started = performance.now();
@@ -158,13 +158,13 @@ describe('not ready is', () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(490);
   });
 
-  it('a process whose snapshot is too old and whose token has ended', async () => {
+  it('a process whose snapshot is too old, and whose token cannot be renewed', async () => {
     const scene = new Scene();
     await scene.readiness.check();
     await scene.snapshots.get(ANY);
     scene.clock.advance(300_001);
     scene.onToken = () => Promise.reject(DOWN);
-    // nobody has noticed yet; the probe asks
+    // not noticed yet: the probe requests a token
     expect(scene.ready).toBe(true);
     expect(await scene.readiness.check()).toBe(false);
     expect(scene.ready).toBe(false);
@@ -181,14 +181,14 @@ describe('not ready is', () => {
     expect(await scene.readiness.check()).toBe(true);
   });
 
-  it('a process whose certificate cannot be used; nobody is asked then', async () => {
+  it('a process whose certificate cannot be used, which makes no call', async () => {
     const scene = new Scene();
     scene.unusable = 'expired';
     expect(await scene.readiness.check()).toBe(false);
     expect(scene.counts.tokens).toBe(0);
   });
 
-  it('a process that stops, whatever is cached; nobody is asked then', async () => {
+  it('a process that stops, whatever is cached, which makes no call', async () => {
     const scene = new Scene();
     await scene.snapshots.get(ANY);
     scene.shutdown.stopping = true;
@@ -199,8 +199,8 @@ describe('not ready is', () => {
   });
 });
 
-describe('asking for health', () => {
-  it('costs one token a life', async () => {
+describe('a health request', () => {
+  it('costs at most one token request per token life', async () => {
     const scene = new Scene();
     for (let second = 0; second < 890; second += 10) {
       expect(await scene.readiness.check()).toBe(true);

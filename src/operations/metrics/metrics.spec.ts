@@ -4,12 +4,12 @@ import { Activity } from '../../telemetry/activity.js';
 import { Exposition } from './exposition.js';
 import { ClientNames, Metrics } from './metrics.js';
 
-/** Without the gauges, which need a whole gateway. */
+/** Metrics without the gauges, which need a whole gateway. */
 const createExposition = (activity = new Activity()) =>
   new Exposition(new Metrics(activity), { registry: new Registry(), update: async () => undefined });
 
 describe('metrics', () => {
-  it('do not grow with names, methods and paths that callers make up', async () => {
+  it('do not grow with invented client names, methods and paths', async () => {
     const activity = new Activity();
     const metrics = createExposition(activity);
     const problem = { code: 'not-found', owner: 'caller' } as const;
@@ -26,7 +26,7 @@ describe('metrics', () => {
     expect(lines.filter((line) => line.startsWith('accounts_gateway_client_requests_total'))).toHaveLength(51);
   });
 
-  it('stay what they were when somebody has read them as OpenMetrics, even at the same moment', async () => {
+  it('are the same in the text format after, and during, a scrape as OpenMetrics', async () => {
     const metrics = createExposition();
     const [open, text, again] = await Promise.all([metrics.render(true), metrics.render(false), metrics.render(true)]);
     const later = await metrics.render(false);
@@ -38,7 +38,7 @@ describe('metrics', () => {
     }
   });
 
-  it('are rendered once for callers at the same moment, and anew for later ones', async () => {
+  it('are rendered once for concurrent scrapes, and again for later ones', async () => {
     const metrics = createExposition();
     const first = metrics.render(false);
     expect(metrics.render(false)).toBe(first);
@@ -47,7 +47,7 @@ describe('metrics', () => {
   });
 });
 
-describe('names of clients', () => {
+describe('client names', () => {
   it.each([
     ['cash-report', 'cash-report'],
     ['x'.repeat(40), 'x'.repeat(40)],
@@ -69,6 +69,6 @@ describe('names of clients', () => {
   });
 });
 
-/** Different letters for each number. */
+/** A different word for each number. */
 const toLetters = (index: number): string =>
   index.toString(36).replace(/\d/g, (digit) => `_${'abcdefghij'[Number(digit)]}`);

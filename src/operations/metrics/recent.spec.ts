@@ -31,13 +31,13 @@ function createHistory() {
   return { activity, clock, status, history, callers, request };
 }
 
-/** As docs/health-and-metrics.md#the-last-hour promises. */
+/** The accuracy that docs/health-and-metrics.md#the-last-hour promises. */
 function expectWithin1Percent(reported: number | null | undefined, ms: number): void {
   expect(Math.abs((reported ?? NaN) - ms)).toBeLessThanOrEqual(ms * 0.01);
 }
 
 describe('the last hour', () => {
-  it('has what happened in each interval, and nothing of the one before', () => {
+  it('counts each interval separately', () => {
     const { activity, clock, status, history, request } = createHistory();
     for (let ms = 1; ms <= 100; ms += 1) request(ms);
     request(5, { status: 503 });
@@ -77,7 +77,7 @@ describe('the last hour', () => {
     });
   });
 
-  it('has a point each 10 s, from when the app is started until it ends', () => {
+  it('has a point every 10 s, from the start of the app to its stop', () => {
     jest.useFakeTimers();
     const { history } = createHistory();
     history.onApplicationBootstrap();
@@ -89,7 +89,7 @@ describe('the last hour', () => {
     jest.useRealTimers();
   });
 
-  it('keeps 360 points, the oldest first', () => {
+  it('keeps 360 points, oldest first', () => {
     const { clock, history } = createHistory();
     const times: string[] = [];
     for (let count = 0; count < 400; count += 1) {
@@ -102,7 +102,7 @@ describe('the last hour', () => {
 });
 
 describe('the callers', () => {
-  it('are listed by name, the busiest first, with what they got in the last minute', () => {
+  it('are listed by name, busiest first, with what they got in the last minute', () => {
     const { clock, callers, request } = createHistory();
     request(9, { clientName: 'treasury' });
     clock.advance(30_000);
@@ -126,7 +126,7 @@ describe('the callers', () => {
     expect(callers.clients[1]).toMatchObject({ name: 'treasury', callsPerMinute: 2, current: 0 });
   });
 
-  it('stay for an hour without a call, then leave', () => {
+  it('are forgotten after an hour without a call', () => {
     const { clock, callers, request } = createHistory();
     request(9, { clientName: 'nightly' });
     clock.advance(3_600_000);
@@ -135,7 +135,7 @@ describe('the callers', () => {
     expect(callers.clients).toEqual([]);
   });
 
-  it('are 50 names, then other; a name that may hold an identifier is other too', () => {
+  it('have at most 50 names, then other; a name with many digits is other too', () => {
     const { callers, request } = createHistory();
     request(1, { clientName: 'DK5000400440116243' });
     for (let app = 0; app < 80; app += 1) request(1, { clientName: `app-${app}` });
@@ -144,7 +144,7 @@ describe('the callers', () => {
     expect(callers.clients[0]).toMatchObject({ name: 'other', callsPerMinute: 31 });
   });
 
-  it.each([0, 0.01, 0.7, 12, 950, 59_000, 1e9])('have a p99 that is near the duration: %d ms', (ms) => {
+  it.each([0, 0.01, 0.7, 12, 950, 59_000, 1e9])('have a p99 near the real duration: %d ms', (ms) => {
     const minute = new LastMinute();
     minute.record(0, { name: 'a', ms, got: 'current' });
     const { p99Ms } = minute.read(0);
@@ -153,7 +153,7 @@ describe('the callers', () => {
     expect(p99Ms).toBeLessThanOrEqual(most);
   });
 
-  it('are counted by seconds; a slot of a minute ago is empty before it is used again', () => {
+  it('are counted by second; a slot is cleared before it is reused a minute later', () => {
     const minute = new LastMinute();
     for (let second = 0; second < 300; second += 1) minute.record(second * 1000, { name: 'a', ms: 1, got: 'stale' });
     expect(minute.read(299_999)).toMatchObject({ requests: 60, stale: 60, current: 0 });
@@ -167,7 +167,7 @@ describe('the last events', () => {
     return { logger, clock, events: new RecentEvents(log, clock) };
   }
 
-  it('are the events beyond normal operation, with code and owner, and no other field', () => {
+  it('are events beyond normal operation, with only code and owner', () => {
     const { logger, clock, events } = createEvents();
     logger.info({ event: 'request', code: 'bank-timeout' }, 'request');
     logger.warn({ event: 'bank.unavailable', code: 'bank-unreachable', owner: 'bank', work: 'x' }, 'it is away');
@@ -192,7 +192,7 @@ describe('the last events', () => {
     expect(written).toEqual([]);
   });
 
-  it('are 200 at most, the oldest first', () => {
+  it('are at most 200, oldest first', () => {
     const { logger, events } = createEvents();
     for (let count = 0; count < 250; count += 1) logger.warn({ event: 'snapshot.failed' }, `failure ${count}`);
     expect(events.events).toHaveLength(200);

@@ -30,13 +30,13 @@ export class ConsoleController {
   }
 
   @Get()
-  status(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+  status(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     return this.#status.answer(request, reply);
   }
 
   /** The query is the page's own: it holds the view that is shown. */
   @Get('accounts')
-  accounts(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+  accounts(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     return this.#accounts.answer(request, reply);
   }
 
@@ -46,7 +46,7 @@ export class ConsoleController {
     @Param('name') name: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Buffer {
+  ): Promise<Buffer> {
     const asset = this.#assets.get(name);
     if (!asset) throw new GatewayError('not-found', 'No route has this path.');
     return asset.answer(request, reply);

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { posix } from 'node:path';
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -29,23 +28,23 @@ export class GuideController {
     'content-type': 'text/javascript; charset=utf-8',
     ...CACHE_CONTROL,
   });
-  /** The documents and pictures of docs/. */
+  /** The documents and pictures of docs/, without those that only developers need. */
   readonly #files = readBuiltFiles('guide');
   /** What was asked for: rendering a document takes milliseconds, and many calls at once must not hold up the others. */
   readonly #pages = new Map<string, FixedDocument>();
 
   @Get('guide.css')
-  css(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+  css(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     return this.#css.answer(request, reply);
   }
 
   @Get('page.js')
-  script(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+  script(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     return this.#script.answer(request, reply);
   }
 
   @Get('guide')
-  front(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+  front(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     return this.page(FRONT, request, reply);
   }
 
@@ -58,7 +57,7 @@ export class GuideController {
     @Param('*') name: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Buffer {
+  ): Promise<Buffer> {
     const page = this.#pages.get(name) ?? this.#open(name);
     if (!page) throw new GatewayError('not-found', 'The guide has no such page; /docs/guide lists all.');
     this.#pages.set(name, page);
@@ -72,7 +71,11 @@ export class GuideController {
     const markdown = this.#files.get(`${name}.md`)?.toString('utf8');
     if (markdown === undefined) return undefined;
     const title = /^# (.*)$/m.exec(markdown)?.[1] ?? name;
-    const page = toHtmlPage(title, renderMarkdown(markdown, posix.dirname(name)), '/docs/guide');
+    const page = toHtmlPage(
+      title,
+      renderMarkdown(markdown, (file) => this.#files.has(file)),
+      '/docs/guide',
+    );
     return new FixedDocument(page, { ...PAGE_HEADERS, ...CACHE_CONTROL });
   }
 }

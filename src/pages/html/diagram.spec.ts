@@ -3,7 +3,7 @@ import { documentPaths, readDocument } from '../../../test/support/documents.js'
 import { drawDiagram } from './diagram.js';
 
 describe('a diagram', () => {
-  it('of calls has a column for each participant and an arrow for each message', () => {
+  it('has a column for each participant and an arrow for each message of a sequence', () => {
     const svg = drawDiagram(
       'sequenceDiagram\n  participant A as <App>\n  participant B\n  A->>B: GET /\n  alt it works\n  B-->>A: 200\n  end',
     );
@@ -15,17 +15,17 @@ describe('a diagram', () => {
     expect(svg).not.toContain('style=');
   });
 
-  it('of states has a row for each transition', () => {
+  it('has a row for each transition of a state diagram', () => {
     const svg = drawDiagram('stateDiagram-v2\n  [*] --> Empty\n  Empty --> Fresh: refresh');
     expect(svg?.match(/<path class="head"/g)).toHaveLength(2);
     expect(svg).toContain('>refresh<');
   });
 
-  it('of another kind is none', () => {
+  it('is null for any other kind', () => {
     expect(drawDiagram('pie\n  "a": 1')).toBeNull();
   });
 
-  it('is drawn for each that the documents have', () => {
+  it('is drawn for every diagram in docs/', () => {
     const sources = documentPaths().flatMap((path) => [...readDocument(path).matchAll(/```mermaid\n(.*?)\n```/gs)]);
     expect(sources.length).toBeGreaterThan(0);
     for (const [, source = ''] of sources) expect(drawDiagram(source)).toMatch(/<path class="head"/);

@@ -1,16 +1,5 @@
 import { escapeHtml } from './escape-html.js';
 
-/** A row of a diagram: an arrow between two columns, or a line of text over all of them. */
-type Row =
-  | {
-      readonly kind: 'arrow';
-      readonly from: number;
-      readonly to: number;
-      readonly text: string;
-      readonly dashed: boolean;
-    }
-  | { readonly kind: 'note'; readonly text: string; readonly depth: number };
-
 const COLUMN = 190;
 const ROW = 36;
 const HEAD = 44;
@@ -29,25 +18,22 @@ export function drawDiagram(source: string): string | null {
 
 function drawSequence(lines: readonly string[]): string {
   const names = new Map<string, string>();
-  const rows: Row[] = [];
+  const rows: string[] = [];
   let depth = 0;
   for (const line of lines) {
     const [, id, name] = /^participant (\w+)(?: as (.*))?$/.exec(line) ?? [];
     const [, from, dashes, to, text = ''] = /^(\w+)(--?)>>(\w+): (.*)$/.exec(line) ?? [];
     const [, word, label = ''] = /^(alt|else|loop|Note over [\w,]+:?) ?(.*)$/.exec(line) ?? [];
+    const y = HEAD + rows.length * ROW + 24;
     if (id !== undefined) names.set(id, name ?? id);
     else if (from !== undefined && to !== undefined) {
       const columns = [...names.keys()];
-      const dashed = dashes === '--';
-      rows.push({ kind: 'arrow', from: columns.indexOf(from), to: columns.indexOf(to), text, dashed });
+      rows.push(drawMessage(toX(columns.indexOf(from)), toX(columns.indexOf(to)), y, text, dashes === '--'));
     } else if (word !== undefined) {
       if (word === 'alt' || word === 'loop') depth += 1;
       const prefix = { alt: 'if ', else: 'else ', loop: 'for ' }[word] ?? '';
-      rows.push({
-        kind: 'note',
-        text: `${prefix}${label.replace(/^: /, '')}`,
-        depth: prefix === '' ? depth + 1 : depth,
-      });
+      const x = 4 + 12 * (prefix === '' ? depth + 1 : depth);
+      rows.push(`<text class="note" x="${x}" y="${y}">${escapeHtml(prefix + label.replace(/^: /, ''))}</text>`);
     } else if (line === 'end') depth -= 1;
   }
   const width = names.size * COLUMN;
@@ -56,17 +42,15 @@ function drawSequence(lines: readonly string[]): string {
     const x = toX(index);
     return `<line class="life" x1="${x}" x2="${x}" y1="${HEAD - 8}" y2="${height}"/>${box(x, 20, name)}`;
   });
-  return toSvg(width, height, [...columns, ...rows.map((row, index) => drawRow(row, HEAD + index * ROW + 24))]);
+  return toSvg(width, height, [...columns, ...rows]);
 }
 
-function drawRow(row: Row, y: number): string {
-  if (row.kind === 'note')
-    return `<text class="note" x="${4 + row.depth * 12}" y="${y}">${escapeHtml(row.text)}</text>`;
-  const [from, to] = [toX(row.from), toX(row.to)];
-  const text = `<text x="${Math.min(from, to) + 8}" y="${y - 6}">${escapeHtml(row.text)}</text>`;
+/** An arrow between two columns with a text over it. */
+function drawMessage(from: number, to: number, y: number, message: string, dashed: boolean): string {
+  const text = `<text x="${Math.min(from, to) + 8}" y="${y - 6}">${escapeHtml(message)}</text>`;
   // a message to itself
   if (from === to) return `${text}<circle class="head" cx="${from}" cy="${y - 10}" r="3"/>`;
-  return `<line class="${row.dashed ? 'answer' : 'call'}" x1="${from}" x2="${to}" y1="${y}" y2="${y}"/>${arrowHead(from, to, y)}${text}`;
+  return `<line class="${dashed ? 'answer' : 'call'}" x1="${from}" x2="${to}" y1="${y}" y2="${y}"/>${arrowHead(from, to, y)}${text}`;
 }
 
 /** One transition a row. A start is a dot. */

@@ -1,9 +1,8 @@
-import { posix } from 'node:path';
 import { Marked } from 'marked';
 import { drawDiagram } from './diagram.js';
 
-/** Renders a document of this project as HTML. @param directory of the document in docs/, which its links are relative to */
-export function renderMarkdown(markdown: string, directory = ''): string {
+/** Renders a document of this project as HTML. Links to files of docs/ that are not served become plain text. */
+export function renderMarkdown(markdown: string, isServed: (file: string) => boolean = () => false): string {
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth }) {
@@ -12,7 +11,7 @@ export function renderMarkdown(markdown: string, directory = ''): string {
       },
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
-        const address = toAddress(href, directory);
+        const address = toAddress(href, isServed);
         return address === null ? text : `<a href="${address}">${text}</a>`;
       },
       code({ text, lang }) {
@@ -20,7 +19,7 @@ export function renderMarkdown(markdown: string, directory = ''): string {
         return (lang === 'mermaid' && drawDiagram(text)) || false;
       },
       image({ href, text }) {
-        return `<img src="${toAddress(href, directory) ?? href}" alt="${text}">`;
+        return `<img src="${toAddress(href, isServed) ?? href}" alt="${text}">`;
       },
     },
   });
@@ -31,7 +30,7 @@ export function renderMarkdown(markdown: string, directory = ''): string {
     .replaceAll(/<table>.*?<\/table>/gs, '<div class="scroll" tabindex="0">$&</div>');
 }
 
-/** Anchors as code hosts make them, which the documents link to. */
+/** Anchors as code hosts derive them from headings, for links between documents. */
 function toAnchor(heading: string): string {
   const text = heading.replace(/<[^>]*>/g, '').replace(/&[a-z]+;/g, '');
   return text
@@ -41,10 +40,9 @@ function toAnchor(heading: string): string {
 }
 
 /** Converts a link between documents to a link between pages; null for a file that the gateway does not serve. */
-function toAddress(href: string, directory: string): string | null {
+function toAddress(href: string, isServed: (file: string) => boolean): string | null {
   if (/^(https?:|#|\/)/.test(href)) return href;
-  const [path = '', anchor] = href.split('#');
-  const target = posix.join(directory, path);
-  if (target.startsWith('..') || !/\.(md|png)$/.test(target)) return null;
-  return `/docs/guide/${target.replace(/\.md$/, '')}${anchor === undefined ? '' : `#${anchor}`}`;
+  const [file = '', anchor] = href.split('#');
+  if (!isServed(file)) return null;
+  return `/docs/guide/${file.replace(/\.md$/, '')}${anchor === undefined ? '' : `#${anchor}`}`;
 }

@@ -5,7 +5,7 @@ import { VERSION } from '../../config/version.js';
 import { namedSchemas, toParameterSchema } from '../../representation/schemas.js';
 import { addCommonResponses, RESPONSE_HEADERS } from './common-responses.js';
 
-/** Explains npm's UNLICENSED; linters refuse a licence without an address. */
+/** Explains npm's UNLICENSED; linters reject a license without an address. */
 const LICENSE_PAGE = 'https://docs.npmjs.com/cli/configuring-npm/package-json#license';
 const DESCRIPTION = `Accounts and balances of a bank for internal web apps, from one complete snapshot of the bank's list.
 

@@ -9,11 +9,7 @@ const DEEPEST = 12;
 
 /** Example requests and answers of operations, from the examples of the schemas. */
 export class Examples {
-  readonly #schemas: Readonly<Record<string, OpenApiSchema>>;
-
-  constructor(schemas: Readonly<Record<string, OpenApiSchema>>) {
-    this.#schemas = schemas;
-  }
+  constructor(private readonly schemas: Readonly<Record<string, OpenApiSchema>>) {}
 
   /** A command, as Markdown. */
   toRequest(path: string, operation: Operation): string {
@@ -39,7 +35,7 @@ export class Examples {
   #valueOf(schema: OpenApiSchema, depth = 0): unknown {
     if (depth > DEEPEST) return null;
     if (schema.$ref !== undefined) {
-      const target = this.#schemas[schema.$ref.replace(/^.*\//, '')];
+      const target = this.schemas[schema.$ref.replace(/^.*\//, '')];
       return target ? this.#valueOf(target, depth + 1) : null;
     }
     if (schema.example !== undefined) return schema.example;

@@ -22,13 +22,13 @@ export class OpenApiController {
   constructor(@Inject(DESCRIBE_API) private readonly describeApi: DescribeApi) {}
 
   @Get('openapi.json')
-  json(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+  json(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     this.#json ??= new FixedDocument(JSON.stringify(this.describeApi()), JSON_HEADERS);
     return this.#json.answer(request, reply);
   }
 
   @Get('docs')
-  page(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+  page(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     this.#page ??= new FixedDocument(toReferencePage(this.describeApi()), {
       ...PAGE_HEADERS,
       'cache-control': CACHE_CONTROL,

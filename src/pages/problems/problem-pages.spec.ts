@@ -4,7 +4,7 @@ import { toProblemDocument } from '../../errors/problem-document.js';
 import { toCodePage, toFailurePage, toListPage } from './problem-pages.js';
 import { ALL_CODES, PROBLEMS } from '../../errors/problem-table.js';
 
-/** Without the head and the header, which are the same on every page. */
+/** The page without head and header, which are the same everywhere. */
 const mainOf = (page: string): string => page.slice(page.indexOf('<main'));
 
 describe('the pages of the errors', () => {

@@ -8,7 +8,7 @@ import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { problemEntrySchema, problemListSchema, type ProblemEntry } from '../../errors/problem-document.js';
 import { toCodePage, toListPage } from './problem-pages.js';
-import { ALL_CODES, isKnownCode, PROBLEMS, type AnyCode } from '../../errors/problem-table.js';
+import { ALL_CODES, PROBLEMS, type AnyCode } from '../../errors/problem-table.js';
 
 const HTML = 'text/html';
 const JSON_TYPE = 'application/json';
@@ -21,7 +21,9 @@ const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a p
 @Controller('problems')
 export class ProblemsController {
   readonly #list = toForms(toListPage(), ALL_CODES.map(toEntry));
-  readonly #byCode = new Map<string, ProblemForms>();
+  readonly #byCode = new Map<string, ProblemForms>(
+    ALL_CODES.map((code) => [code, toForms(toCodePage(code), toEntry(code))]),
+  );
 
   @Get()
   @ApiOperation({
@@ -33,7 +35,7 @@ export class ProblemsController {
     description: 'all codes',
     content: { [JSON_TYPE]: { schema: refTo(problemListSchema) }, ...page200 },
   })
-  all(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer {
+  all(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     return this.#list[chooseType(request.headers.accept)].answer(request, reply);
   }
 
@@ -52,10 +54,9 @@ export class ProblemsController {
     @Param('code') code: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Buffer {
-    if (!isKnownCode(code)) throw new GatewayError('not-found', 'No problem has this code. /problems lists all.');
-    const forms = this.#byCode.get(code) ?? toForms(toCodePage(code), toEntry(code));
-    this.#byCode.set(code, forms);
+  ): Promise<Buffer> {
+    const forms = this.#byCode.get(code);
+    if (!forms) throw new GatewayError('not-found', 'No problem has this code. /problems lists all.');
     return forms[chooseType(request.headers.accept)].answer(request, reply);
   }
 }

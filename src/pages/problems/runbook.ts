@@ -8,7 +8,7 @@ export interface Runbook {
   readonly over: string;
 }
 
-const DOCTOR = 'Run `npm run doctor`. It stops at the step that fails, and names the reason.';
+const DOCTOR = 'Run `node dist/main.js doctor`. It stops at the step that fails, and names the reason.';
 const HEALTH = 'Look at the failing component: `curl http://localhost:3000/health`.';
 const LAST_HOUR = 'See since when: `curl http://localhost:3000/health/recent`, under `events`.';
 const REPORT =
@@ -126,7 +126,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
   },
   'certificate-unusable': {
     steps: [
-      'See what is wrong with the file: `npm run doctor -- --offline`.',
+      'See what is wrong with the file: `node dist/main.js doctor --offline`.',
       'If it has expired, order a new certificate from the bank.',
       'Put the new file and its passcode in place. The gateway loads them within 5 seconds, without a restart.',
       HEALTH,
@@ -154,7 +154,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
   'bank-untrusted': {
     steps: [
       DOCTOR,
-      "Compare the issuer in its output with the roots in `BANK_CA_FILE`. Without it, Node's roots are trusted.",
+      "Compare the issuer in its output with the CA certificates in `BANK_CA_FILE`. Without it, Node's own are trusted.",
       'If the issuer is your own company, a proxy intercepts TLS. Ask the network team to exempt the host of the bank.',
       'If the certificate of the bank has expired, report it to the bank.',
       'Look at the clock of this machine: `date -u`.',
@@ -174,7 +174,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
     steps: [
       HEALTH,
       'Note the place that `detail` names, and the time.',
-      'Check that `BANK_BASE_URL` is the address of the account service: `npm run doctor`.',
+      'Check that `BANK_BASE_URL` is the address of the account service: `node dist/main.js doctor`.',
       REPORT,
     ],
     over: CALLS_WORK,
@@ -262,7 +262,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
     steps: [
       'See which certificate it is, and its date: `curl http://localhost:3000/health`, under `certificate` or `listener`.',
       'Order a new client certificate from the bank, or a new listener certificate from your CA. Ask how long that takes.',
-      'Test the new file before you install it: `BANK_PFX_FILE=<new file> npm run doctor`.',
+      'Test the new file before you install it: `BANK_PFX_FILE=<new file> node dist/main.js doctor`.',
       'Put it in the place of the old one. The gateway loads it within 5 seconds, proves it at the bank, and keeps the old one if that fails.',
       'Read the log: `certificate.replaced` has the new date, `certificate.refused` the reason.',
     ],

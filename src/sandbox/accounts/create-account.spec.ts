@@ -7,13 +7,13 @@ const accounts: BankAccount[] = Array.from({ length: 1000 }, (_, index) => creat
 const some = (test: (account: BankAccount) => boolean): boolean => accounts.some(test);
 
 describe('createAccount', () => {
-  it('makes the same account of the same seed and index, others of others', () => {
+  it('returns the same account for the same seed and index, and different ones otherwise', () => {
     expect(createAccount(1, 77)).toEqual(accounts[77]);
     expect(createAccount(2, 77).accountId).not.toBe(accounts[77]?.accountId);
     expect(new Set(accounts.map(({ accountId }) => accountId)).size).toBe(1000);
   });
 
-  it('makes UUIDs, valid IBANs of several countries, and BICs', () => {
+  it('has UUIDs, valid IBANs of several countries, and BICs', () => {
     const ibans = accounts.flatMap((account) => account.ibans ?? []);
     for (const iban of ibans) expect([iban, isValidIBAN(iban)]).toEqual([iban, true]);
     expect(new Set(ibans.map((iban) => iban.slice(0, 2))).size).toBe(8);
@@ -26,7 +26,7 @@ describe('createAccount', () => {
       expect(accountId).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
   });
 
-  it('shows what clients stumble over', () => {
+  it('has the oddities that break clients', () => {
     expect(some(({ ibans, accountIdentifiers }) => ibans === null && accountIdentifiers !== null)).toBe(true);
     expect(some(({ accountIdentifiers }) => accountIdentifiers === null)).toBe(true);
     expect(some(({ balances }) => balances === null)).toBe(true);

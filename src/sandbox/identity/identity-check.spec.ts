@@ -12,7 +12,7 @@ describe('isValidIdentity', () => {
     [mine, other] = await Promise.all([createIdentity(), createIdentity()]);
   });
 
-  it('is true for what was created', () => {
+  it('is true for a new identity', () => {
     expect(isValidIdentity(mine)).toBe(true);
   });
 
@@ -26,7 +26,7 @@ describe('isValidIdentity', () => {
     expect(isValidIdentity(rest)).toBe(false);
   });
 
-  it('wants a day to spare', () => {
+  it('requires more than a day of validity', () => {
     expect(isValidIdentity(mine, Date.now() + 363.9 * DAY_MS)).toBe(true);
     expect(isValidIdentity(mine, Date.now() + 364.1 * DAY_MS)).toBe(false);
     expect(isValidIdentity(mine, Date.now() - 0.1 * DAY_MS)).toBe(false);

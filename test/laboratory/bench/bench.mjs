@@ -1,10 +1,11 @@
-// npm run bench [-- --quick] [--only list,refresh,large,start,day] [--starts 7] [--build DIR] [--json FILE]; see README.md here.
+// npm run bench [-- --quick] [--only list,refresh,large,start,day,attacks] [--starts 7] [--build DIR] [--json FILE]; see README.md here.
 import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startBank } from './bank.mjs';
+import { attacks } from './cells/attacks.mjs';
 import { day } from './cells/day.mjs';
 import { list } from './cells/list.mjs';
 import { large, refresh } from './cells/refresh.mjs';
@@ -14,7 +15,9 @@ import { createGenerator } from './load.mjs';
 import { DISTURBING, watchOthers } from './machine.mjs';
 import { cleanUp, makeDirectory, pinning, pinSelf } from './processes.mjs';
 
-const CELLS = { list, refresh, large, start: startUp, day };
+const CELLS = { list, refresh, large, start: startUp, day, attacks };
+/** Run only when they are asked for. */
+const ON_DEMAND = new Set(['attacks']);
 
 const { values } = parseArgs({
   options: {
@@ -30,7 +33,7 @@ const say = (text) => process.stderr.write(`${text}\n`);
 const print = (text) => process.stdout.write(`${text}\n`);
 
 async function bench() {
-  const names = values.only?.split(',') ?? Object.keys(CELLS);
+  const names = values.only?.split(',') ?? Object.keys(CELLS).filter((name) => !ON_DEMAND.has(name));
   const unknown = names.find((name) => !Object.hasOwn(CELLS, name));
   if (unknown) throw new Error(`--only takes ${Object.keys(CELLS).join(', ')}; not ${unknown}`);
   const startedAt = performance.now();

@@ -27,7 +27,7 @@ export const SCRAPE_EVERY_MS = 60_000 / SCRAPES_A_MINUTE;
 /** The longest window of the rules: 6 h. */
 const MAX_SAMPLES = 360 * SCRAPES_A_MINUTE + 1;
 
-/** Samples, the newest first. */
+/** Samples, newest first. */
 type Scraped = readonly Sample[];
 
 const value = (scraped: Scraped, name: string, minutesAgo = 0) =>
@@ -42,7 +42,7 @@ function burns(scraped: Scraped, window: string, threshold: number): boolean {
   return errors > threshold * (errors + increase(scraped, 'responses', toMinutes(window)));
 }
 
-/** True if this alert has fired in the last minutes, the present scrape included. It stands before its users in the file. */
+/** True if this alert fired in the last minutes, including the present scrape. Its rule precedes those that use it. */
 const hasFired = (scraped: Scraped, alert: string, minutes: number): boolean =>
   scraped.slice(0, minutes * SCRAPES_A_MINUTE + 1).some(({ values }) => values[`${alert} fires`]);
 
@@ -103,7 +103,7 @@ export class Alerts {
   readonly #scraped: Sample[] = [];
   readonly #rules = readRules().map((rule) => ({ ...rule, trueFor: -1 }));
 
-  /** @param announced the operators know why, and have silenced what fires now */
+  /** @param announced operators know the cause, and have silenced what fires now */
   scrape(sample: Sample, announced: boolean): void {
     const values: Record<string, number> = { ...sample.values };
     this.#scraped.unshift({ ...sample, values });

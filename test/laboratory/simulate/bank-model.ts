@@ -3,37 +3,37 @@ import type { Draw, Plan } from './odd-days.js';
 
 const TOKEN_LIFETIME_MS = 300_000;
 
-/** The files of one identity: false at the beginning of the month, true after the change. */
+/** The files of one identity: false at the start of the month, true after the change. */
 export interface Files {
   readonly password: boolean;
   readonly certificate: boolean;
 }
 
-/** What the operator has put in place by then. */
+/** The files that the operator has installed by then. */
 export const filesAt = (plan: Plan, at: number): Files => ({
   password: plan.ended('password', at),
   certificate: plan.begun('certificate', at) !== undefined,
 });
 
 interface BankAnswer {
-  /** Null: no connection. */
+  /** Null without a connection. */
   readonly status: number | null;
   readonly ms: number;
   readonly body?: unknown;
   /** Seconds. */
   readonly retryAfter?: number;
-  /** The request had a token past its life. */
+  /** The request had an expired token. */
   readonly expired?: true;
 }
 
-/** A page of the list, in short. */
+/** A page of the list, with counts only. */
 export interface ModelPage {
   readonly rows: number;
   readonly rowCount: number;
   readonly pageSize: number;
 }
 
-/** The bank: its answer to a request that arrives at this time, from a gateway with these files. */
+/** The bank: its response to a request at this time, from a gateway with these files. */
 export function answerOf(request: WireRequest, files: Files, plan: Plan, at: number, draw: Draw): BankAnswer {
   const isToken = request.target === 'token';
   const ms = isToken ? draw(80, 400) : draw(150, 600);

@@ -10,25 +10,25 @@ const MONTH_STARTS = Date.UTC(2026, 9, 5);
 const CLOCKS_GO_BACK = Date.UTC(2026, 9, 25, 1);
 
 type Kind =
-  /** 503 from both endpoints, as announced: operators silence alerts. */
+  /** 503 from both endpoints, announced: operators silence alerts. */
   | 'window'
-  /** 503 from both endpoints, which nobody knew of. */
+  /** 503 from both endpoints, unannounced. */
   | 'overrun'
-  /** The network: no connection. */
+  /** A network failure: no connection. */
   | 'down'
   /** The list takes up to `value` ms. */
   | 'slow'
   /** Three list calls in ten get 429 with a Retry-After of `value` seconds. */
   | 'rate-limited'
-  /** The bank refuses every token that it issued before the end of this. */
+  /** The bank rejects every token that it issued before the end of this event. */
   | 'revoked'
-  /** 404 from the list. */
+  /** 404 from the account list. */
   | 'not-granted'
   /** The list has `value` accounts from now on. */
   | 'accounts'
-  /** The bank has a new password; the operator puts it in place at the end. */
+  /** The bank has a new password. The operator installs it at the end of this event. */
   | 'password'
-  /** The operator puts a new certificate in place; the bank knows it from the end on. */
+  /** The operator installs a new certificate. The bank accepts it from the end of this event on. */
   | 'certificate'
   /** The machine's wall clock is `value` ms ahead. */
   | 'clock'
@@ -43,7 +43,7 @@ interface OddEvent {
   readonly until: number;
 }
 
-/** Days (one of them is drawn), local time, minutes (drawn), and a value. Days 6, 7, 13, 14, 20, 21, 27, 28 are weekends. */
+/** Days (one is drawn), local time, minutes (drawn), and a value. Days 6, 7, 13, 14, 20, 21, 27, 28 are weekends. */
 const ODD_DAYS: readonly (readonly [days: [number, number], at: string, minutes: [number, number], Kind, number?])[] = [
   [[1, 1], '00:00', [0, 0], 'accounts', 940],
   [[1, 3], '08:00', [30, 60], 'slow', 4000],
@@ -85,7 +85,7 @@ export function toLocal(ms: number) {
   return { day, minute: Math.floor((local % DAY_MS) / MINUTE_MS), weekend: (day - 1) % 7 > 4 };
 }
 
-/** A draw from both ends inclusive; the same seed gives the same ones. */
+/** A random number, both ends inclusive. The same seed gives the same numbers. */
 export type Draw = (from: number, to: number) => number;
 
 export function toDraw(seed: number): Draw {
@@ -108,7 +108,7 @@ export function planMonth(draw: Draw) {
   const events = [...nights, ...odd].toSorted((a, b) => a.from - b.from);
   return {
     events,
-    /** The event of this kind that goes on at this time. */
+    /** The event of this kind in progress at this time. */
     during: (kind: Kind, at: number) => events.find((each) => each.kind === kind && each.from <= at && at < each.until),
     /** The last event of this kind that has begun. */
     begun: (kind: Kind, at: number) => events.findLast((each) => each.kind === kind && each.from <= at),

@@ -9,21 +9,21 @@ import { SimulatedGateway } from './simulated-gateway.js';
 import { VirtualTime } from './virtual-time.js';
 
 const MINUTE_MS = 60_000;
-/** Web apps: two pages are open on weekdays from 8 to 18, and ask every 10 s. */
+/** Two pages of web apps are open on weekdays from 8 to 18, and poll every 10 s. */
 const PAGES = { count: 2, everyMs: 10_000, opens: 8 * 60, closes: 18 * 60 };
-/** A job at 02:30 wants data that is at most a minute old. It tries every 5 minutes, for an hour. */
+/** A job at 02:30 needs data at most a minute old. It tries every 5 minutes, for an hour. */
 const EXPORT = { at: 2 * 60 + 30, wanted: { ...ANY, maxAge: 60 }, everyMs: 5 * MINUTE_MS, tries: 12 };
 const PROBE_EVERY_MS = 10_000;
-/** Silences of announced windows end so much later. */
+/** Silences outlast announced windows by this. */
 const SILENCED_AFTER_MS = 5 * MINUTE_MS;
 
-/** Plays the first days of the month of this seed in this process, whose timers it takes over. */
+/** Plays the first days of the month of this seed. Replaces the timers of this process. */
 export async function playMonth(seed: number, days: number) {
   const draw = toDraw(seed);
   const plan = planMonth(draw);
   const time = new VirtualTime(toTime(1, 0));
   time.replaceTimers();
-  // the jitter of back-off, renewal and retries
+  // for the jitter of back-off, renewal and retries
   Math.random = () => draw(0, 999_999) / 1_000_000;
 
   const counters: Record<string, number> = {};
@@ -38,7 +38,7 @@ export async function playMonth(seed: number, days: number) {
 
   const gateway = new SimulatedGateway(time, plan, draw);
   const noCalls = () => Array.from({ length: days }, () => 0);
-  /** To the bank, by day. */
+  /** Calls to the bank, by day. */
   const calls = { token: noCalls(), accounts: noCalls() };
   let owner: Owner = 'bank';
   gateway.activity.on('bankCallEnded', ({ target, ms, code }) => {

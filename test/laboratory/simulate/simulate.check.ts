@@ -10,11 +10,11 @@ const { scripts } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8
 };
 const COMMAND = scripts.simulate.split('&& node ').at(-1)?.split(' ') ?? [];
 
-/** The rest of the month is compared with docs/month.md by `npm run simulate -- --check`. */
+/** The rest of the month is compared with README.md by `npm run simulate -- --check`. */
 describe('the first six days of the simulated month', () => {
   let month: Month;
   beforeAll(async () => {
-    // a process of its own: it replaces the timers
+    // a separate process, because it replaces the timers
     const { stdout } = await promisify(execFile)(process.execPath, [...COMMAND, '--days', '6', '--json'], {
       cwd: ROOT,
     });
@@ -25,18 +25,18 @@ describe('the first six days of the simulated month', () => {
     expect(month.misuse).toEqual({ expiredTokens: 0, tokenRequestsAtOnce: 1 });
   });
 
-  it('asks for few tokens, and fails no call: neither slow answers, a short cut, revoked tokens nor a wrong clock do', () => {
+  it('requests few tokens, and fails no call under slow responses, a short outage, revoked tokens and a wrong clock', () => {
     expect(month.odd).toEqual(expect.arrayContaining(['slow', 'down', 'revoked', 'clock']));
     expect(Math.max(...month.calls.token)).toBeLessThan(24 * 20);
     expect(month.counters['errors']).toBeUndefined();
   });
 
-  it('does not refresh while nobody asks: on Saturday there is one export', () => {
+  it('does not refresh while nobody calls: on Saturday there is one export', () => {
     expect(month.calls.accounts.map((calls) => calls > 3000)).toEqual([true, true, true, true, true, false]);
     expect(month.calls.accounts[5]).toBeLessThanOrEqual(2);
   });
 
-  it('fires the alert of a slow bank, for the bank', () => {
+  it('fires BankSlow, with the bank as owner', () => {
     const alerts = month.alerts.filter(({ announced }) => !announced);
     expect(alerts).toContainEqual(expect.objectContaining({ name: 'AccountsGatewayBankSlow', owner: 'bank' }));
   });

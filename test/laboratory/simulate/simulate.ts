@@ -1,6 +1,6 @@
 /**
  * `npm run simulate -- --seed 7`: a month of a live bank in some seconds, without network. `--days 5` ends it sooner, `--json`
- * prints everything, `--check` compares the tables with docs/month.md.
+ * prints everything, `--check` compares the tables with the README.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -19,12 +19,12 @@ const month = await playMonth(Number(seed), Number(days));
 const tables = `${toSummary(month)}\n\n${toAlertTable(month)}\n`;
 process.stdout.write(json ? JSON.stringify(month) : tables);
 if (check) {
-  // without the spaces and dashes that prettier adds
+  // ignores the spaces and dashes that prettier adds
   const toRows = (markdown: string) => markdown.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-').split('\n');
-  const documented = toRows(readFileSync(new URL('../../../docs/month.md', import.meta.url), 'utf8'));
+  const documented = toRows(readFileSync(new URL('README.md', import.meta.url), 'utf8'));
   const missing = toRows(tables).filter((row) => !documented.includes(row));
   if (missing.length > 0) {
-    process.stderr.write(`docs/month.md lacks\n${missing.join('\n')}\n`);
+    process.stderr.write(`README.md lacks\n${missing.join('\n')}\n`);
     process.exitCode = 1;
   }
 }

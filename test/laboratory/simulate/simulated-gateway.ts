@@ -47,9 +47,9 @@ export class SimulatedGateway {
   readonly snapshots: SnapshotCache;
   readonly status: GatewayStatus;
   readonly readiness: Readiness;
-  /** New files were refused and are not in use. */
+  /** New files were rejected and are not in use. */
   refused = false;
-  /** What a bank must not see: the first must stay 0, the second at most 1. */
+  /** Violations that a bank would see: the first must stay 0, the second at most 1. */
   readonly misuse = { expiredTokens: 0, tokenRequestsAtOnce: 0 };
   #tokenRequests = 0;
   readonly #condition: BankCondition;
@@ -97,7 +97,7 @@ export class SimulatedGateway {
     return this.#current.certificate.notAfter.getTime() - this.time.now().wall;
   }
 
-  /** As `IdentityHolder` does: new files are proved by a token request, and taken over then. */
+  /** Like `IdentityHolder`: proves new files with a token request, then uses them. */
   async prove(): Promise<void> {
     const files = filesAt(this.plan, this.time.trueMs);
     const isOf = (identity: Identity | null) =>
@@ -119,7 +119,7 @@ export class SimulatedGateway {
     this.#condition.succeeded('token');
   }
 
-  /** As `BankIdentity`. */
+  /** Like `BankIdentity`. */
   private toIdentity(files: Files) {
     const { time: clock, activity } = this;
     const certificate = { notBefore: new Date(0), notAfter: new Date(toTime(files.certificate ? 1000 : 20, 0)) };
@@ -130,7 +130,7 @@ export class SimulatedGateway {
     return { files, certificate, egress, tokens: new AccessTokenProvider({ clock, logger, activity, request }) };
   }
 
-  /** In place of `Egress.get`. */
+  /** Replaces `Egress.get`. */
   async #call(request: WireRequest, files: Files): Promise<WireAnswer> {
     const { target } = request;
     const answer = answerOf(request, files, this.plan, this.time.trueMs, this.draw);
@@ -151,7 +151,7 @@ export class SimulatedGateway {
   }
 }
 
-/** In place of `BankSource`: takes the counts of the model's pages, without a thread. */
+/** Replaces `BankSource`: counts the accounts of the model's pages, without a thread. */
 class SimulatedSource extends SnapshotSource {
   constructor(
     private readonly accounts: AccountReader,

@@ -13,7 +13,7 @@ export class VirtualTime extends Clock {
   readonly #timers: Timer[] = [];
   #monotonic = 0;
   #sleptMs = 0;
-  /** How far the machine's wall clock is ahead of the true time. */
+  /** How far the machine's wall clock is ahead, ms. */
   wallErrorMs = 0;
 
   constructor(startMs: number) {
@@ -25,12 +25,12 @@ export class VirtualTime extends Clock {
     return { wall: this.trueMs + this.wallErrorMs, monotonic: this.#monotonic };
   }
 
-  /** The time that the bank's clock shows, ms since 1970. */
+  /** The bank's clock, ms since 1970. */
   get trueMs(): number {
     return this.#startMs + this.#monotonic + this.#sleptMs;
   }
 
-  /** The machine is suspended: its monotonic clock and its timers stand still. */
+  /** Suspends the machine: its monotonic clock and timers stop. */
   sleep(ms: number): void {
     this.#sleptMs += ms;
   }
@@ -47,7 +47,7 @@ export class VirtualTime extends Clock {
 
   async runUntil(trueMs: number): Promise<void> {
     for (;;) {
-      // lets everything that is ready run; setImmediate stays real
+      // runs everything that is ready; setImmediate stays real
       await new Promise((resolve) => setImmediate(resolve));
       const next = this.#timers.shift();
       if (!next || this.trueMs >= trueMs) return;
@@ -60,7 +60,7 @@ export class VirtualTime extends Clock {
   replaceTimers(): void {
     const after = (run: (...values: unknown[]) => void, ms = 0, ...values: unknown[]) =>
       this.after(ms, () => run(...values));
-    // a cleared timer runs in vain
+    // a cleared timer does nothing
     Object.assign(globalThis, { setTimeout: after, clearTimeout: () => undefined });
     AbortSignal.timeout = (ms: number) => {
       const end = new AbortController();

@@ -6,7 +6,7 @@ import type { Handler } from '../../support/pretend-bank.js';
 import { PLANTED } from '../../support/sample-accounts.js';
 import type { SoakBank } from './soak-bank.js';
 
-/** One thing that goes wrong, for a while; the bank is healthy again when it resolves. */
+/** One fault for a while. The bank is healthy again when it resolves. */
 type Fault = (soak: SoakBank, ms: number, gateway: ChildProcess) => Promise<void>;
 
 const ANSWERS: Record<string, Handler> = {
@@ -28,11 +28,11 @@ const spoilAt = (endpoint: 'spoilToken' | 'spoilAccounts', spoils: Record<string
     `${endpoint}: ${name}`,
     async (soak, ms, gateway) => {
       soak[endpoint] = spoil;
-      // so that a token is asked for at all
+      // so that a token request happens at all
       if (endpoint === 'spoilToken') soak.revokeTokens();
       await delay(ms);
       soak[endpoint] = null;
-      // refusals, which an operator corrects and reports to the gateway
+      // rejections, which an operator corrects and ends with SIGHUP
       if (name === '401' || name === '403') gateway.kill('SIGHUP');
     },
   ]);

@@ -6,7 +6,7 @@ import { ACCOUNTS, nameOf, type Version } from './soak-bank.js';
 
 export const LIMITS = { freshMs: 300, maxAgeMs: 3000, deadlineMs: 2500 };
 
-/** One call of one caller, and what came of it. */
+/** One call of one caller, and its result. */
 interface Call {
   readonly answer: Answer;
   readonly noCache: boolean;
@@ -23,10 +23,10 @@ interface Body {
 
 /** Allowance for the scheduling of both processes. */
 const TURNS_MS = 300;
-/** How much later than the deadline an answer may come on a busy machine. */
+/** Time after the deadline that a response may take on a busy machine. */
 const BUSY_MS = 10_000;
 
-/** What is wrong with an answer, in words; null when nothing is. `heldMs`: how long this process stood still. */
+/** The error in a response, in words, or null. `heldMs`: pauses of this process. */
 export function judge(call: Call, versions: readonly Version[], heldMs: number): string | null {
   const { answer, sentAt, receivedAt, noCache } = call;
   const slackMs = TURNS_MS + heldMs;
@@ -47,10 +47,10 @@ export function judge(call: Call, versions: readonly Version[], heldMs: number):
   const before = versions[number - 1];
   if (asOf > version.firstAskedAt || (before && asOf < before.firstAskedAt))
     return 'asOf is not when the bank was asked for these accounts';
-  // it was chosen after it was asked for, however long the answer took to arrive
+  // the snapshot was chosen after the request, however long the response took
   if (sentAt - asOf > LIMITS.maxAgeMs + TURNS_MS) return `${sentAt - asOf} ms old`;
   const readMeanwhile = version.lastServedAt >= sentAt - slackMs;
-  // a refresh of the last second counts as one of now (docs/api.md#freshness)
+  // a refresh of the last second counts as now (docs/api.md#freshness)
   const freshMs = noCache ? Math.max(1000, version.lastServedAt - asOf) : LIMITS.freshMs;
   if (!snapshot.stale && sentAt - asOf > freshMs + slackMs && !readMeanwhile) return 'old and not marked stale';
   if (snapshot.stale && receivedAt - asOf < LIMITS.freshMs) return 'marked stale while fresh';

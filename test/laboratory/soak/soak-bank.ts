@@ -4,7 +4,7 @@ import { sampleAccount } from '../../support/sample-accounts.js';
 export const ACCOUNTS = 120;
 const TOKEN_LIFETIME_MS = 6000;
 
-/** What the bank gave to one refresh; each refresh sees a version of the accounts that no other sees. */
+/** What the bank sent to one refresh. Every refresh gets a different version of the accounts. */
 export interface Version {
   readonly number: number;
   readonly firstAskedAt: number;
@@ -13,13 +13,13 @@ export interface Version {
 
 export const nameOf = (account: number, version: number): string => `Operating ${account} v${version}`;
 
-/** The scripted bank, which remembers what it gave to whom, and can be spoiled at either endpoint. */
+/** The scripted bank. It records what it sent to whom, and either endpoint can be made to fail. */
 export class SoakBank {
   readonly versions: Version[] = [];
-  /** What answers now; null for the bank itself. */
+  /** The handler that replaces the bank, or null. */
   spoilToken: Handler | null = null;
   spoilAccounts: Handler | null = null;
-  /** The list lacks an account that is counted. */
+  /** The list lacks an account that its count includes. */
   isShort = false;
   readonly #issuedAt = new Map<string, number>();
   readonly #byRefresh = new Map<string, Version>();

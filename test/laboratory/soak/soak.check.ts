@@ -28,9 +28,9 @@ const ENV = {
 };
 const [STEADY, BURST] = [8, 150];
 const RECOVERS_WITHIN_MS = 40_000;
-/** What caches, compiled code and the idle connections of the pool may take beyond the start. */
+/** Growth allowed for caches, compiled code and idle connections. */
 const MAY_GROW = { heapMb: 15, files: 8, sockets: 8 };
-/** On SIGUSR2 the gateway writes what it has in use, after a collection. */
+/** On SIGUSR2 the gateway collects garbage and writes its resource usage. */
 const PRELOAD = `
 import { renameSync, writeFileSync } from 'node:fs';
 process.on('SIGUSR2', () => setImmediate(() => {
@@ -42,7 +42,7 @@ process.on('SIGUSR2', () => setImmediate(() => {
 }));`;
 
 it(
-  `${SECONDS} s of faults at random, seed ${SEED}: nothing lost, nothing leaked, nothing wrong`,
+  `${SECONDS} s of random faults, seed ${SEED}: every response is correct, and nothing leaks`,
   async () => {
     const soak = await SoakBank.start();
     const { bank } = soak;
@@ -89,7 +89,7 @@ it(
     for (const end = Date.now() + SECONDS * 1000; Date.now() < end && program.child.exitCode === null;) {
       const [[name, fault]] = left.splice(dice.int(0, left.length - 1), 1) as [(typeof FAULTS)[number]];
       await fault(soak, dice.int(100, 900), program.child);
-      // each once before any comes again
+      // each fault once before any is repeated
       if (left.length === 0) left = [...FAULTS];
       if (dice.chance(10)) await burst();
       if ((await get(`${url}/health/live`)).status !== 200) wrong.add(`not live after ${name}`);
@@ -127,7 +127,7 @@ async function readVitals({ child }: Program, directory: string): Promise<typeof
   return { ...used, files: readdirSync(`/proc/${child.pid}/fd`).length };
 }
 
-/** When this process itself stands still, callers measure that and not the gateway. */
+/** Pauses of this process, which callers would otherwise attribute to the gateway. */
 function watchOwnStalls(held: [number, number][]): () => void {
   let last = Date.now();
   const timer = setInterval(() => {

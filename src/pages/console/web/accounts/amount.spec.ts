@@ -8,13 +8,13 @@ describe('an amount in parts', () => {
     ['1000', ['1', '000'], ''],
     ['-1234567.80', ['-1', '234', '567'], '.80'],
     ['-0.01', ['-0'], '.01'],
-    // what is no amount stays as it is
+    // text that is not an amount is unchanged
     ...['', '.5', '1.', '1e3', ' 1', '1,000', '--1', '+1', '١'].map((text) => [text, [text], ''] as const),
   ])('%s', (text, groups, fraction) => {
     expect(splitAmount(text)).toEqual({ groups, fraction });
   });
 
-  it('is, put together, the text that it was', () => {
+  it('joins back to the original text', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^-?\d{1,60}(\.\d{1,60})?$/), (text) => {
         const { groups, fraction } = splitAmount(text);

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Makes what a release publishes, but for the image: config/artifacts.sh FOLDER, on the commit of a tag
+# The folder gets the bundle, the client, the list of packages (SBOM) and, as notes.md, the version's part of the CHANGELOG. Each run gives the
+# same bytes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+fail() { echo "artifacts: $*" >&2; exit 1; }
+
+folder=${1:?give a folder}
+version=$(node -p "require('./package.json').version")
+[ "$(git rev-parse --quiet --verify "refs/tags/v$version^{commit}")" = "$(git rev-parse HEAD)" ] || fail "this commit has no tag v$version, the version of package.json"
+npm run check:client
+npm run build -- --sbom
+
+mkdir -p "$folder"
+tar --create --sort=name --mtime="@$(git log -1 --format=%ct)" --owner=0 --group=0 --numeric-owner dist |
+  gzip --no-name >"$folder/accounts-gateway-$version.tar.gz"
+cp "dist/client/accounts-gateway-client-$version.tgz" "$folder/"
+cp dist/sbom.cdx.json "$folder/accounts-gateway-$version.cdx.json"
+awk -v heading="## [$version]" 'index($0, heading) == 1 { on = 1; next } /^## / { on = 0 } on' CHANGELOG.md >"$folder/notes.md"
+grep -q '[^[:space:]]' "$folder/notes.md" || fail "CHANGELOG.md has nothing under [$version]"

@@ -1,0 +1,49 @@
+import { createHook } from 'node:async_hooks';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { until } from '../../test/support/until.js';
+import { onClose } from '../../test/support/closing.js';
+import { FixedDocument } from './fixed-document.js';
+
+const TEXT = 'a sentence that repeats itself. '.repeat(100);
+const HTML = { 'content-type': 'text/html; charset=utf-8' };
+
+/** Counts the compressors that are created from here to the end of the test. */
+function countCompressors(): () => number {
+  let count = 0;
+  const hook = createHook({ init: (_id, type) => void (count += Number(type === 'ZLIB')) }).enable();
+  onClose(() => void hook.disable());
+  return () => count;
+}
+
+async function ask(document: FixedDocument, encoding: string) {
+  const sent: Record<string, string> = {};
+  const reply = { headers: (headers: object) => Object.assign(sent, headers) } as unknown as FastifyReply;
+  const request = { headers: { 'accept-encoding': encoding } } as unknown as FastifyRequest;
+  return { body: await document.answer(request, reply), sent };
+}
+
+describe('a fixed document', () => {
+  it('is compressed once for each encoding, before anybody asks for it', async () => {
+    const compressors = countCompressors();
+    const document = new FixedDocument(TEXT, HTML);
+    await until(() => compressors() === 2);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask(document, 'gzip')));
+    await ask(document, 'br');
+    expect(compressors()).toBe(2);
+    for (const { body, sent } of answers) {
+      expect(sent).toEqual({ ...HTML, 'content-encoding': 'gzip' });
+      expect(gunzipSync(body).toString()).toBe(TEXT);
+    }
+  });
+
+  it.each([
+    ['is small', 'short', HTML],
+    ['is compressed by itself', TEXT, { 'content-type': 'image/png' }],
+  ])('the negative case: one that %s is sent as it is', async (_what, text, headers) => {
+    const compressors = countCompressors();
+    const { body, sent } = await ask(new FixedDocument(text, headers), 'gzip');
+    expect([body.toString(), sent, compressors()]).toEqual([text, headers, 0]);
+  });
+});

@@ -1,0 +1,197 @@
+import { brokenReferences, read } from '../support/documents.js';
+import { toTable } from './to-table.js';
+
+type Row = readonly [bound: string, beyond: string, test: string];
+
+/**
+ * Every bound on what comes from outside, by its source, with its test. `{egress/open-tunnel MAX_CONNECT_ANSWER_BYTES KB}` is the number that
+ * this name has in src/egress/open-tunnel.ts, in a unit.
+ */
+const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
+  Callers: [
+    ['URL: {http/request-form MAX_URL_LENGTH} characters', '414 `request-too-large`', 'test/http/odd-requests'],
+    [
+      'header: {http/create-server MAX_HEADER_BYTES KB}, {http/request-form MAX_HEADERS} lines; body: {http/request-form MAX_BODY_BYTES KB}',
+      '431; 413 `request-too-large`',
+      'test/http/odd-requests',
+    ],
+    [
+      'header or TLS handshake: {http/http-limits headersTimeoutMs s}; whole request: {http/http-limits requestTimeoutMs s}',
+      '408 `request-timeout`, closed',
+      'test/http/many-callers',
+    ],
+    [
+      '{http/http-limits unanswered} unanswered requests on one connection; `MAX_CONNECTIONS` connections',
+      'closed',
+      'src/http/connections.spec.ts',
+    ],
+    ['30 s without a byte taken from a response', 'closed', 'src/http/connections.spec.ts'],
+    [
+      '{http/http-limits waitingBytes MB} of response bytes that wait for all clients together',
+      'the connections with the most are closed',
+      'src/http/connections.spec.ts',
+    ],
+    ['`MAX_REQUESTS_WAITING` callers who wait for the bank', '`overloaded`', 'test/http/many-callers'],
+    ['`REQUEST_DEADLINE_MS` for a response', 'an error', 'test/freshness/freshness'],
+    [
+      'downloads (CSV, NDJSON, pages over {list/documents MAX_LENGTH MB}): {accounts/downloads downloads} at once, of {accounts/downloads snapshots} snapshots',
+      'wait within `REQUEST_DEADLINE_MS`, then `overloaded`',
+      'src/accounts/downloads.spec.ts',
+    ],
+    ['one download: {accounts/downloads durationMs s}', 'cut off', 'src/accounts/downloads.spec.ts'],
+    [
+      '{accounts/encoded-responses MAX_ASKING} questions to the list, {accounts/encoded-responses MAX_COMPRESSING} compressions at once; {accounts/encoded-responses MAX_WAITING_TO_COMPRESS} wait to be compressed',
+      'wait; further ones are sent uncompressed',
+      'src/accounts/encoded-responses.spec.ts',
+    ],
+    [
+      'encoded responses of one snapshot: {accounts/encoded-responses MAX_BYTES MB}',
+      'the oldest are dropped',
+      'src/accounts/encoded-responses.spec.ts',
+    ],
+    [
+      '{http/query-parser MAX_PARAMETERS} query parameters; `q`, `iban`, `ownerId` 100 characters',
+      'ignored; 400',
+      'src/accounts/list-query.spec.ts',
+    ],
+    [
+      '{operations/metrics/metrics MAX_CLIENT_NAMES} values of `client_name`, in metrics and in the counts of the last minute',
+      '`other`',
+      'src/operations/metrics/metrics.spec.ts',
+    ],
+  ],
+  'The bank': [
+    ['a response: `BANK_MAX_RESPONSE_BYTES` after decompression', '`bank-response-invalid`', 'test/egress/answers'],
+    [
+      'the response of the token endpoint: {auth/request-token MAX_ANSWER_BYTES KB}; a token: {auth/request-token MAX_TOKEN_LENGTH} characters',
+      '`bank-response-invalid`',
+      'src/auth/request-token.spec.ts',
+    ],
+    [
+      'texts {bank/account-fields MAX_TEXT}, ids {bank/account-fields MAX_ID}, currencies {bank/account-fields MAX_CURRENCY} characters; numbers {bank/account-fields MAX_DIGITS} digits',
+      '`bank-response-invalid`, with the path',
+      'src/bank/account-fields.spec.ts',
+    ],
+    [
+      'balances, identifiers and IBANs of an account: {bank/account-fields MAX_ENTRIES} each',
+      '`bank-response-invalid`, with the path',
+      'src/bank/account-fields.spec.ts',
+    ],
+    [
+      '{bank/page-reader MAX_ACCOUNTS} accounts, {bank/account-reader MAX_PAGES} pages',
+      '`bank-response-invalid`',
+      'src/bank/account-reader.spec.ts',
+    ],
+    [
+      '{list/account-list-builder MAX_CURRENCIES} distinct currencies',
+      '`bank-response-invalid`',
+      'src/list/account-list.spec.ts',
+    ],
+    [
+      'heap of the list thread: {list/list-thread MAX_HEAP_MB MB of}',
+      '`bank-response-invalid`',
+      'src/list/list-thread.spec.ts',
+    ],
+    ['nesting: any depth', 'no stack overflow', 'src/bank/quote-numbers.spec.ts'],
+    ['{list/sort COLLATED_LENGTH} characters of a name are collated', 'by code units', 'src/list/account-list.spec.ts'],
+    [
+      '`BANK_MAX_CONCURRENT_REQUESTS` calls in flight; one refresh, one token request',
+      'they wait',
+      'test/egress/connections',
+    ],
+    ['`BANK_CONNECT_TIMEOUT_MS`, `BANK_REQUEST_TIMEOUT_MS` for a call', '`bank-timeout`', 'test/egress/answers'],
+    ['`SNAPSHOT_READ_TIMEOUT_MS` for a refresh', '`bank-timeout`', 'test/freshness/freshness'],
+    ['retries: [every retry](architecture.md#every-retry)', 'the error', 'test/bank-faults/answers'],
+    [
+      'life of a token: {auth/request-token MAX_LIFETIME_SECONDS} s; `Retry-After`: {time/back-off RETRY_AFTER_MAX_MS s}',
+      '{auth/request-token DEFAULT_LIFETIME_SECONDS} s; {time/back-off RETRY_AFTER_MAX_MS s}',
+      'src/time/back-off.spec.ts',
+    ],
+    ['drift: {bank/find-drift MAX_DRIFT} entries', 'not listed', 'src/bank/find-drift.spec.ts'],
+  ],
+  Files: [
+    [
+      'secret, certificate and CA files: {config/small-file MAX_BYTES MB}, regular files',
+      'an error with the setting',
+      'src/config/small-file.spec.ts',
+    ],
+    [
+      'client certificate: {auth/pfx/passcode-based-encryption MAX_ROUNDS} rounds of a key derivation, {auth/pfx/open-certificate DEADLINE_MS s}, 64 MB of heap',
+      'rejected',
+      'src/auth/pfx/open-certificate.spec.ts',
+    ],
+    [
+      '`SNAPSHOT_FILE`: {sharing/file-source MAX_FILE_BYTES MB}, a regular file, `SNAPSHOT_MAX_AGE_MS`',
+      'ignored (`sharing.refused`)',
+      'test/fleet/snapshot-file-outlives-a-restart',
+    ],
+  ],
+  'Other parties': [
+    [
+      'egress proxy: response to CONNECT {egress/open-tunnel MAX_CONNECT_ANSWER_BYTES KB}',
+      '`proxy-refused`',
+      'test/egress/proxy',
+    ],
+    [
+      'Redis: a copy of {sharing/redis-store MAX_SHARED_BYTES MB}, `SNAPSHOT_MAX_AGE_MS`',
+      'not shared; ignored (`sharing.refused`)',
+      'test/fleet/stored-copy',
+    ],
+    [
+      'Redis: {sharing/redis-connection USUAL_WAIT_MS} ms per request, and {sharing/redis-store MS_PER_MB} ms per MB',
+      'works alone',
+      'test/fleet/redis-away-costs-callers-nothing',
+    ],
+    [
+      "Redis: another instance's refresh, {sharing/redis-source PATIENCE_MS s} or twice the last one, a third of `SNAPSHOT_READ_TIMEOUT_MS`; {sharing/redis-source MAX_VAIN_WAITS} waits in vain",
+      'refreshes on its own',
+      'src/sharing/redis-source.spec.ts',
+    ],
+    ['Redis: its clock within a day of ours', 'works alone', 'src/sharing/redis-source.spec.ts'],
+    [
+      'log reader: {telemetry/standard-output MAX_WAITING_BYTES MB} of lines that wait',
+      'dropped and counted',
+      'src/telemetry/standard-output.spec.ts',
+    ],
+    [
+      'trace collector: 2048 spans that wait, {telemetry/tracing FLUSH_MS s} at the stop',
+      'dropped',
+      'test/telemetry/traces',
+    ],
+  ],
+};
+
+/** The tables of docs/bounds.md, one for each source. @throws Error for a bound whose test does not exist */
+export function boundsTables(): string {
+  return Object.entries(BOUNDS)
+    .map(([source, rows]) => {
+      const cells = rows.map(([bound, beyond, test]) => {
+        const [missing] = brokenReferences('', test);
+        if (missing !== undefined) throw new Error(`${bound}: there is no ${missing}`);
+        return [fill(bound), fill(beyond)];
+      });
+      return `## ${source}\n\n${toTable(['at most', 'beyond it'], cells)}`;
+    })
+    .join('\n');
+}
+
+const DIVISORS: Readonly<Record<string, number>> = { 'MB of': 1, KB: 1024, s: 1000 };
+
+const fill = (text: string): string =>
+  text.replaceAll(/\{(\S+) (\w+)(?: ([\w ]+))?\}/g, (_all, path: string, name: string, unit?: string) => {
+    const value = constantIn(`src/${path}.ts`, name);
+    if (unit === 'MB') return `${value % 1_048_576 === 0 ? value / 1_048_576 : value / 1e6} MB`;
+    return unit === undefined ? grouped(value) : `${value / (DIVISORS[unit] ?? 1)} ${unit.replace(' of', '')}`;
+  });
+
+/** 200 000, with spaces that do not break. */
+const grouped = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ' ');
+
+/** The number that a constant or property has in a source file. @throws Error without such a line */
+function constantIn(path: string, name: string): number {
+  const [, factors] = new RegExp(`\\b${name}(?: =|:) ([\\d_]+(?: \\* [\\d_]+)*)[,;]`).exec(
+    read(path).replaceAll(' * MB', ' * 1_048_576'),
+  ) ?? [null];
+  if (factors === undefined || factors === null) throw new Error(`${path} has no number named ${name}`);
+  return factors.split(' * ').reduce((product, factor) => product * Number(factor.replaceAll('_', '')), 1);
+}

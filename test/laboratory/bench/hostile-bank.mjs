@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { freePort } from './processes.mjs';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** A combining character that makes one comparison of two names by `Intl.Collator` take most of a second. */
+const SLOW_NAME = '\u0F71'.repeat(3990);
+
+/** Names that are slow to compare, all on one page, compressed to some kilobytes. */
+export const slowNames = () => {
+  const result = Array.from({ length: 500 }, (_, index) => toAccount(index, SLOW_NAME));
+  const body = gzipSync(JSON.stringify({ result, pageInfo: { currentPage: 1, pageSize: 1000, rowCount: 500 } }));
+  return () => ({ headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body });
+};
+
+/** A count without end, and one account on each page. */
+export const endlessCount = () => (page) => ({
+  headers: JSON_TYPE,
+  body: JSON.stringify({
+    result: [toAccount(page, `Account ${page}`)],
+    pageInfo: { currentPage: page, pageSize: 1000, rowCount: 999_999_999 },
+  }),
+});
+
+const ordinary = () => ({
+  headers: JSON_TYPE,
+  body: JSON.stringify({
+    result: [toAccount(1, 'Account 1')],
+    pageInfo: { currentPage: 1, pageSize: 1000, rowCount: 1 },
+  }),
+});
+
+/**
+ * A bank with the certificate of the sandbox, that sends a list of one account, and `pages(number)` while it is hostile. Returns its
+ * settings, and how often it was asked while it was.
+ */
+export async function startHostileBank(bank, pages) {
+  const directory = dirname(bank.caFile);
+  const read = (name) => readFileSync(join(directory, name));
+  const port = await freePort();
+  let [isHostile, asked] = [false, 0];
+  const server = createServer({ cert: read('server.pem'), key: read('server-key.pem') }, (request, response) => {
+    const url = new URL(request.url, 'https://bank');
+    if (url.pathname.endsWith('/authorize')) {
+      response.writeHead(200, JSON_TYPE);
+      response.end(JSON.stringify({ access_token: 'a-token', expires_in: '300', token_type: 'Bearer' }));
+      return;
+    }
+    if (isHostile) asked += 1;
+    const { headers, body } = (isHostile ? pages : ordinary)(Number(url.searchParams.get('PageNumber') ?? 1));
+    response.writeHead(200, headers);
+    response.end(body);
+  });
+  await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    settings: { ...bank.settings, BANK_BASE_URL: `https://127.0.0.1:${port}` },
+    setHostile: (value) => (isHostile = value),
+    asked: () => asked,
+    stop: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const toAccount = (index, name) => ({
+  accountId: `account-${index}`,
+  accountDescription: name,
+  accountIdentifiers: [],
+  ibans: [],
+  status: 'Active',
+  currency: 'EUR',
+  balances: [],
+  friendlyName: name,
+});
