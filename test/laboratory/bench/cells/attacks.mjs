@@ -20,7 +20,7 @@ const USUAL_MS = 1000;
 /** 25 MB of JSON: the list of one refresh that downloads and slow readers could hold on to. */
 const MANY = 25_000;
 
-/** Each attack meets a new gateway, once. `during` is told when it ends. */
+/** Each attack meets a new gateway, once. `during` gets the signal of its end. */
 const ATTACKS = [
   { name: 'names that are slow to compare', pages: slowNames, during: refreshAgain },
   { name: '/openapi.json as br over 300 connections', during: askForDocuments },
