@@ -8,6 +8,8 @@ const PACKAGES = join(ROOT, 'node_modules');
 const NODE = 24;
 /** npm skips native packages that its own Node is too old for, without a word. This runs npm ci with Node 24. */
 const INSTALL_AGAIN = 'npx --yes --package node@24 -- npm ci --include=dev';
+/** With the times of the files, by which an old build is recognized. */
+const COPY = 'cp -Rp . ~/accounts-gateway && cd ~/accounts-gateway && chmod -R u+w .';
 
 /** The sentence about Node or the packages of the program; null if all is there. */
 export function problemWithNode() {
@@ -40,7 +42,7 @@ export function problemWithFolder() {
     accessSync(ROOT, constants.W_OK);
     return null;
   } catch (error) {
-    return `${ROOT} cannot be written (${error.code}): run "cp -R . ~/accounts-gateway && cd ~/accounts-gateway".`;
+    return `${ROOT} cannot be written (${error.code}): run "${COPY}".`;
   }
 }
 

@@ -55,14 +55,11 @@ export function reportFailedStart({ stderr, logger: log, onTerminal }: Places, e
   return EXIT.internalError;
 }
 
-/** In production there is no npm, and no sandbox. */
-const TRIAL = process.env['NODE_ENV'] === 'production' ? '' : ' To try it without a bank: npm start';
-
 /** All errors of the settings for people, one a line: the variable, the reason, an example. */
 function describeErrors({ errors, warnings }: SettingsInvalid): string {
   const lines = errors.map(({ variable, problem, example }) => `  ${variable} ${problem}, e.g. ${example}`);
   const hints = warnings.map((warning) => `  (${warning})`);
-  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in the environment or in ${join(process.cwd(), '.env')}. docs/settings.md lists them all.${TRIAL}\n`;
+  return `The settings cannot be used:\n${[...lines, ...hints].join('\n')}\nCorrect them in the environment or in ${join(process.cwd(), '.env')}. docs/settings.md lists them all. To try it without a bank: npm start\n`;
 }
 
 /** The operator's remedy where the gateway cannot listen; null for any other error. */

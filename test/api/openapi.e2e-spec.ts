@@ -149,7 +149,7 @@ describe('responses match the OpenAPI document', () => {
     const { status, owner, title, when, remedy } = PROBLEMS['bank-timeout'];
     expect(one.json).toEqual({ code: 'bank-timeout', status, owner, title, when, remedy });
     const forPeople = await gateway.get('/problems/bank-timeout', { accept: 'text/html' });
-    expect(forPeople.text).toContain('<code>npm run doctor</code>');
+    expect(forPeople.text).toContain('<code>BANK_REQUEST_TIMEOUT_MS</code>');
     for (const other of ['*/*', 'text/html,application/xhtml+xml,*/*;q=0.8']) {
       expect((await gateway.get('/problems', { accept: other })).headers['content-type']).toContain('text/html');
     }

@@ -28,7 +28,7 @@ export async function openPage(context: BrowserContext, url: string, path = ''):
   return { page, wrongs };
 }
 
-/** What axe finds wrong: by all its rules, or by the given ones. */
+/** The violations that axe finds, by all rules or by the given ones. */
 export async function axeFaultsOf(page: Page, rules?: string[]): Promise<string[]> {
   // the page's content security policy is for what the page loads, not for this
   await page.evaluate(axe.source);
@@ -37,7 +37,7 @@ export async function axeFaultsOf(page: Page, rules?: string[]): Promise<string[
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 80)).join(' | ')}`);
 }
 
-/** The names of the accounts, each a link. */
+/** The names of the accounts, which are links. */
 export const rowsOf = (page: Page) => page.locator('.open-account');
 
 /** The levels of the path, from the certificate to the apps. */

@@ -7,7 +7,7 @@ import type { PAGE_STATES } from './page-states.js';
 export interface Picture {
   readonly name: string;
   readonly state: keyof typeof PAGE_STATES;
-  /** Status without one. */
+  /** The path of the page; Status without one. */
   readonly path?: string;
   readonly size: readonly [width: number, height: number];
   readonly colorScheme?: 'light' | 'dark';

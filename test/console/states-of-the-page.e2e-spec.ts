@@ -12,7 +12,7 @@ import type { Answer, Gateway } from '../support/gateway.js';
 import type { MovedClock } from '../support/moved-clock.js';
 import { PAGE_STATES, type PageState } from './page-states.js';
 
-/** What a call returned, in the words of the page. */
+/** The result of a call, in the words of the page. */
 function toGot({ status, json }: Answer): Incident['served'] {
   if (json.code === 'not-cached') return 'waiting';
   if (status !== 200) return 'none';

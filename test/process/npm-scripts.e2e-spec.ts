@@ -95,7 +95,7 @@ describe('on an unsuitable machine, one sentence names the command that repairs 
       fs.accessSync = () => { throw Object.assign(new Error(), { code: 'EROFS' }); }; syncBuiltinESMExports();`;
     const { status, lines } = run(script, complete, readOnly);
     expect(status).toBe(code);
-    expect(lines).toEqual(code === 0 ? [] : [expect.stringMatching(/cannot be written \(EROFS\): run "cp -R \. /)]);
+    expect(lines).toEqual(code === 0 ? [] : [expect.stringMatching(/cannot be written \(EROFS\): run "cp -Rp \. /)]);
   });
 
   it('npm run start:prod without a build', () => {

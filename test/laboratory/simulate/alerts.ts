@@ -24,8 +24,8 @@ interface Rule {
 
 const SCRAPES_A_MINUTE = 4;
 export const SCRAPE_EVERY_MS = 60_000 / SCRAPES_A_MINUTE;
-/** The longest window of the rules: 6 h. */
-const MAX_SAMPLES = 360 * SCRAPES_A_MINUTE + 1;
+/** The longest window of the rules: a day. */
+const MAX_SAMPLES = 24 * 60 * SCRAPES_A_MINUTE + 1;
 
 /** Samples, newest first. */
 type Scraped = readonly Sample[];
@@ -40,6 +40,13 @@ const toMinutes = (duration: string) => Number.parseInt(duration) * (duration.en
 function burns(scraped: Scraped, window: string, threshold: number): boolean {
   const errors = increase(scraped, 'errors', toMinutes(window));
   return errors > threshold * (errors + increase(scraped, 'responses', toMinutes(window)));
+}
+
+/** The greatest value of a gauge in these days, looked at every 15 minutes. */
+function greatest(scraped: Scraped, gauge: string, days: number): number {
+  const step = 15 * SCRAPES_A_MINUTE;
+  const values = Array.from({ length: days * 96 + 1 }, (_, quarter) => scraped[quarter * step]?.values[gauge] ?? NaN);
+  return Math.max(...values.filter((each) => !Number.isNaN(each)));
 }
 
 /** True if this alert fired in the last minutes, including the present scrape. Its rule precedes those that use it. */
@@ -89,13 +96,22 @@ const EQUIVALENTS: readonly (readonly [name: RegExp, expr: RegExp, Condition, Ow
       (1 - Number(quantile)) * increase(scraped, 'list', Number(minutes)),
     'bank',
   ],
+  [/NoAccounts$/, /_snapshot_accounts == 0$/, (scraped) => value(scraped, 'accounts') === 0, 'bank'],
+  [
+    /FewerAccounts$/,
+    /<= (\d) \* .*\[(\d)d\]\)\) \/ (\d)$/,
+    (scraped, times, days, parts) =>
+      value(scraped, 'accounts') > 0 &&
+      value(scraped, 'accounts') <= (Number(times) * greatest(scraped, 'accounts', Number(days))) / Number(parts),
+    'bank',
+  ],
 ];
 
 /**
- * The simulated process never ends, has no Redis and no accounts, and its bank has no unknown keys and always answers in the
- * end.
+ * The simulated process never ends, has no Redis, no file and no `Date` of the bank, and its bank has no unknown keys and always
+ * answers in the end.
  */
-const NOT_SIMULATED = /Down$|BankDrift$|SharingUnavailable$|RefreshesNeverFinish$|Degraded$|NoAccounts$|FewerAccounts$/;
+const NOT_SIMULATED = /Down$|BankDrift$|SharingUnavailable$|RefreshesNeverFinish$|Degraded$/;
 
 /** The alert rules of config/prometheus, evaluated at each scrape. Names, severities, `for` and thresholds are the file's. */
 export class Alerts {

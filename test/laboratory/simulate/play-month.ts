@@ -96,6 +96,7 @@ export async function playMonth(seed: number, days: number) {
       ready: Number(isReady(facts)),
       'circuit closed': Number(toFailureSeries(facts).circuit === 'closed'),
       'snapshot stale': Number(facts.snapshot.stale),
+      accounts: facts.snapshot.accounts ?? NaN,
       'certificate ends in ms': gateway.certificateEndsInMs,
       'certificate refused': Number(gateway.refused),
     };

@@ -163,8 +163,12 @@ class SimulatedSource extends SnapshotSource {
   override async read({ refreshId, signal }: RefreshRequest): Promise<ReadSnapshot> {
     const askedAt = this.time.now();
     const timeout = AbortSignal.timeout(settings.SNAPSHOT_READ_TIMEOUT_MS);
-    const { complete, pages } = await this.accounts.read(refreshId, AbortSignal.any([signal, timeout]), parsePage);
-    const snapshot = snapshotOf([], complete, askedAt, this.time.since(askedAt));
+    const {
+      accounts: size,
+      complete,
+      pages,
+    } = await this.accounts.read(refreshId, AbortSignal.any([signal, timeout]), parsePage);
+    const snapshot = { ...snapshotOf([], complete, askedAt, this.time.since(askedAt)), size };
     return { snapshot, pages, source: 'bank' };
   }
 }

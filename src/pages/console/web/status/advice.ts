@@ -55,7 +55,9 @@ const ADVICE: Readonly<Record<string, Advice>> = {
     allowlist: true,
     request: 'Please put our address on your allowlist, and tell us when it is done.',
   },
-  'bank-untrusted': { text: 'Run `node dist/main.js doctor` {when}: it shows which certificate of the bank is not trusted.' },
+  'bank-untrusted': {
+    text: 'Run `node dist/main.js doctor` {when}: it shows which certificate of the bank is not trusted.',
+  },
   'bank-refused': {
     text: 'Ask the bank {when} why it refuses our calls.',
     call: 'bank',
