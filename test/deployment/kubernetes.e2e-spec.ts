@@ -17,7 +17,7 @@ const files: Files = Object.fromEntries(
     .map((path) => [path, read(join(directory, path))]),
 );
 const user = /^USER (.+)$/m.exec(read('Dockerfile'))?.[1];
-const routes = new Set(rowsUnder(read('docs/api.md'), 'path', 'answer').flatMap(([path]) => coded(path)));
+const routes = new Set(rowsUnder(read('docs/api.md'), 'path', 'response').flatMap(([path]) => coded(path)));
 
 /** Where the manifests do not match the program and its image. `npm run check:kubernetes` validates their form. */
 function misfits(all: Files): string[] {
