@@ -45,7 +45,7 @@ async function scene(
     if (locked && commands[0]?.includes('NX')) clock.advance(1000);
     return commands.map(answer);
   };
-  const connection = { trouble: null, send, close: () => undefined } as unknown as RedisConnection;
+  const connection = { trouble: null, waitMs: 60_000, send, close: () => undefined } as unknown as RedisConnection;
   const { logger, lines } = keepLines();
   const limits = { SNAPSHOT_FRESH_MS: 10_000, SNAPSHOT_MAX_AGE_MS: 300_000 };
   const store = new RedisStore(connection, { ...limits, REDIS_KEY_PREFIX: '' }, clock, logger);
