@@ -15,6 +15,8 @@ export interface Changes {
 export interface WatchHandlers {
   /** Called when accounts, `stale` or `complete` changed, and with the first good answer after an error or `onExpired`. */
   readonly onData: (answer: AccountList, changes: Changes) => void;
+  /** Called with each good answer that `onData` is not called with: the same data, with newer times. */
+  readonly onConfirmed?: ((snapshot: Snapshot) => void) | undefined;
   /**
    * Called after each failed attempt. A 4xx other than 408 and 429 ends the watch. `shown` is the snapshot of the data that
    * may stay on the screen, with the time at which it was last confirmed; null if none may.
@@ -83,11 +85,10 @@ async function run(poll: Poll, handlers: WatchHandlers, ended: AbortSignal): Pro
       const isDue = failures > 0 || shown === null;
       shown = body.snapshot;
       failures = 0;
-      if (previous === null || isDue || etag === null || etag !== previous.etag) {
-        const state = toState(body, etag);
-        if (isDue || state.text !== previous?.text) callHandler(handlers.onData, body, toChanges(previous, state));
-        previous = state;
-      }
+      const state: State = etag !== null && etag === previous?.etag && !isDue ? previous : toState(body, etag);
+      if (isDue || state.text !== previous?.text) callHandler(handlers.onData, body, toChanges(previous, state));
+      else if (handlers.onConfirmed) callHandler(handlers.onConfirmed, body.snapshot);
+      previous = state;
       expiry.set(expiresInMs);
     } catch (error) {
       if (ended.aborted) return;

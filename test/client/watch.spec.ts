@@ -86,6 +86,17 @@ describe('watch', () => {
     close();
   });
 
+  it('reports the new times of data that stayed the same, and only those', async () => {
+    const confirmed: unknown[] = [];
+    const [first, second, other] = [answer({ a: '1' }), answer({ a: '1' }), answer({ a: '2' })];
+    const answers = [first, second, other, other];
+    const poll = async () => answers.shift() ?? other;
+    const { close } = watch(poll, { onData: () => undefined, onConfirmed: (snapshot) => confirmed.push(snapshot) });
+    for (let count = 0; count < 3; count += 1) await pass(10_000);
+    expect(confirmed).toEqual([second.body.snapshot, other.body.snapshot]);
+    close();
+  });
+
   it('always reports the first success after an error, with the changes since the last one', async () => {
     const { seen, close } = start(answer({ a: '1' }), problem(502), answer({ a: '1' }), problem(502), answer({}));
     await pass(10_000);

@@ -9,10 +9,7 @@ import { start } from '../support/sandbox.js';
 import { closedPort } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-/** What the picture of the sandbox has behind it. */
-const FIRST_MINUTES_MS = 8 * 60_000;
+const DAY_MS = 86_400_000;
 /** Of the last hour (docs/health-and-metrics.md#the-last-hour). */
 const POINT_MS = 10_000;
 const FAILING = { failNext: { endpoint: 'accounts', times: 1_000_000, with: '503' } };
@@ -21,8 +18,8 @@ type Level = 'ok' | 'warn' | 'bad' | 'unknown';
 
 /** A state of the page: how to cause it, and what the page must show. */
 export interface PageState {
-  /** Starts a gateway in this state, after an hour of calls if the picture needs one. */
-  readonly arrange: (hour?: boolean) => Promise<Gateway>;
+  /** Starts a gateway in this state, after calls for this long, ms. */
+  readonly arrange: (pastMs?: number) => Promise<Gateway>;
   readonly sentence: RegExp | string;
   /** The owner; undefined if nothing is wrong. */
   readonly owner?: 'bank' | 'network' | 'operator';
@@ -36,15 +33,15 @@ const WELL = { sentence: 'Operational', path: Array<Level>(6).fill('ok') };
 
 /** Every state of the page, except that of a gateway that is gone. */
 export const PAGE_STATES = {
-  'all is well': { arrange: async (hour) => read(await start(), {}, hour), ...WELL },
+  'all is well': { arrange: async (pastMs) => read(await start(), {}, pastMs), ...WELL },
   'the bank fails': {
-    arrange: (hour) => broken(FAILING, 'bank-error', {}, hour),
+    arrange: (pastMs) => broken(FAILING, 'bank-error', {}, pastMs),
     sentence: COPY,
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
   },
   'the copy has expired': {
-    arrange: (hour) => broken(FAILING, '"status":"error"', { SNAPSHOT_MAX_AGE_MS: '2000' }, hour),
+    arrange: (pastMs) => broken(FAILING, '"status":"error"', { SNAPSHOT_MAX_AGE_MS: '2000' }, pastMs),
     sentence: failing(503),
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'bad', 'bad', 'bad'],
@@ -58,7 +55,7 @@ export const PAGE_STATES = {
   'the network is down': {
     arrange: async () => {
       const bank = await start();
-      const gateway = await read(bank, SHORT, false, LATER_MS);
+      const gateway = await read(bank, SHORT, 0, LATER_MS);
       await bank.close();
       return untilHealth(gateway, 'bank-unreachable');
     },
@@ -81,7 +78,7 @@ export const PAGE_STATES = {
   'the bank limits our calls': {
     arrange: async () => {
       const bank = await bankWith(someAccounts());
-      const gateway = await read(bank, SHORT, false, LATER_MS);
+      const gateway = await read(bank, SHORT, 0, LATER_MS);
       bank.onAccounts = (_request, response) => json(response, 429, '', { 'retry-after': '120' });
       return untilHealth(gateway, 'bank-rate-limited');
     },
@@ -114,7 +111,7 @@ export const PAGE_STATES = {
     path: ['ok', 'ok', 'bad', 'unknown', 'unknown', 'bad'],
   },
   'the certificate ends in 3 days': {
-    arrange: (hour) => certificateUntil(3.5 * DAY_MS, hour),
+    arrange: (pastMs) => certificateUntil(3.5 * DAY_MS, pastMs),
     sentence: /^Apps get current data until \d+ \w+ \d{4}, \d\d:\d\d UTC\.$/,
     owner: 'operator',
     path: ['warn', 'ok', 'ok', 'ok', 'ok', 'ok'],
@@ -126,7 +123,7 @@ export const PAGE_STATES = {
     path: ['bad', 'unknown', 'unknown', 'unknown', 'unknown', 'bad'],
   },
   'the certificate ends in 20 days': {
-    arrange: (hour) => certificateUntil(20.5 * DAY_MS, hour),
+    arrange: (pastMs) => certificateUntil(20.5 * DAY_MS, pastMs),
     sentence: /^Apps get current data until \d+ \w+ \d{4}, \d\d:\d\d UTC\.$/,
     owner: 'operator',
     path: ['warn', 'ok', 'ok', 'ok', 'ok', 'ok'],
@@ -146,7 +143,7 @@ export const PAGE_STATES = {
   'the empty list is a copy': {
     arrange: async () => {
       const bank = await start({ SANDBOX_ACCOUNTS: 0 });
-      const gateway = await read(bank, SHORT, false, LATER_MS);
+      const gateway = await read(bank, SHORT, 0, LATER_MS);
       bank.control.patch(FAILING);
       return untilHealth(gateway, 'bank-error');
     },
@@ -157,7 +154,7 @@ export const PAGE_STATES = {
   'the bank fails, and data is still current': {
     arrange: async () => {
       const bank = await start();
-      const gateway = await read(bank, {}, false, LATER_MS);
+      const gateway = await read(bank, {}, 0, LATER_MS);
       bank.control.patch(FAILING);
       await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
       return untilHealth(gateway, 'bank-error');
@@ -227,13 +224,13 @@ export const PAGE_STATES = {
     path: Array<Level>(6).fill('ok'),
   },
   'all is well in the sandbox': {
-    arrange: async (hour) => {
+    arrange: async (pastMs = 0) => {
       const bank = await start();
       const clock = new MovedClock();
-      clock.advance(hour ? -FIRST_MINUTES_MS : 0);
+      clock.advance(-pastMs);
       const gateway = await startGateway(bank, {}, clock, bank.control);
       await gateway.get('/api/v1/accounts');
-      if (hour) await callFor(FIRST_MINUTES_MS, gateway, clock);
+      await callFor(pastMs, gateway, clock);
       return gateway;
     },
     ...WELL,
@@ -264,13 +261,13 @@ const APPS = [
 ] as const;
 const SHORT = { SNAPSHOT_FRESH_MS: '1000' };
 
-/** A gateway that read the accounts once, or for an hour, some time ago. */
-async function read(bank: BankAddress, env: Record<string, string> = {}, hour = false, beforeMs = 0): Promise<Gateway> {
+/** A gateway that read the accounts once, or for some time, a while ago. */
+async function read(bank: BankAddress, env: Record<string, string> = {}, pastMs = 0, beforeMs = 0): Promise<Gateway> {
   const clock = new MovedClock();
-  clock.advance(-beforeMs - (hour ? HOUR_MS : 0));
+  clock.advance(-beforeMs - pastMs);
   const gateway = await startGateway(bank, { ...ENV, ...env }, clock);
   await gateway.get('/api/v1/accounts');
-  if (hour) await callFor(HOUR_MS, gateway, clock);
+  await callFor(pastMs, gateway, clock);
   clock.advance(beforeMs);
   return gateway;
 }
@@ -288,12 +285,13 @@ async function callFor(ms: number, gateway: Gateway, clock: MovedClock): Promise
 }
 
 /** A gateway that has a copy, and a bank that now fails. */
-async function broken(patch: object, sign: string, env: Record<string, string> = {}, hour = false): Promise<Gateway> {
+async function broken(patch: object, sign: string, env: Record<string, string> = {}, pastMs = 0): Promise<Gateway> {
   const bank = await start();
-  const gateway = await read(bank, { ...SHORT, ...env }, hour, LATER_MS);
+  const gateway = await read(bank, { ...SHORT, ...env }, pastMs, LATER_MS);
   bank.control.patch(patch);
   await untilHealth(gateway, sign);
-  for (const [name] of hour ? APPS : []) await gateway.get('/api/v1/accounts', name ? { 'x-client-name': name } : {});
+  for (const [name] of pastMs > 0 ? APPS : [])
+    await gateway.get('/api/v1/accounts', name ? { 'x-client-name': name } : {});
   return gateway;
 }
 
@@ -315,9 +313,9 @@ async function bankWith(accounts: readonly object[], options: PretendBankOptions
 
 const someAccounts = () => Array.from({ length: 40 }, (_, index) => createAccount(1, index));
 
-async function certificateUntil(ms: number, hour = false): Promise<Gateway> {
+async function certificateUntil(ms: number, pastMs = 0): Promise<Gateway> {
   const clientValidity = { notBefore: new Date(Date.now() - 340 * DAY_MS), notAfter: new Date(Date.now() + ms) };
-  return read(await bankWith(someAccounts(), { clientValidity }), {}, hour);
+  return read(await bankWith(someAccounts(), { clientValidity }), {}, pastMs);
 }
 
 /** A gateway that has a copy, and a proxy that now fails. */
@@ -327,7 +325,7 @@ async function throughProxy(onConnect: (connect: Connect) => void, sign: string)
     onConnect: (connect) => (state.broken ? onConnect(connect) : connect.tunnel()),
   });
   const bank = await start();
-  const gateway = await read(bank, { ...SHORT, EGRESS_PROXY_URL: proxy.url.href }, false, LATER_MS);
+  const gateway = await read(bank, { ...SHORT, EGRESS_PROXY_URL: proxy.url.href }, 0, LATER_MS);
   state.broken = true;
   // open tunnels end with the proxy
   for (const socket of proxy.sockets) socket.destroy();

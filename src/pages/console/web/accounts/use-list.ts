@@ -43,6 +43,8 @@ export function useList(view: View, round: number): Listing {
           turn: turn + 1,
           requestIds,
         })),
+      onConfirmed: (snapshot) =>
+        setLast((before) => ({ ...before, data: before.data && { ...before.data, snapshot } })),
       onError: (problem) =>
         setLast((before) => ({
           ...before,
