@@ -143,7 +143,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'test/fleet/redis-away-costs-callers-nothing',
     ],
     [
-      "Redis: another instance's refresh, {sharing/redis-source PATIENCE_MS s} or twice the last one, a third of `SNAPSHOT_READ_TIMEOUT_MS`; {sharing/redis-source MAX_VAIN_WAITS} waits in vain",
+      "Redis: the wait for another instance's refresh, the longer of {sharing/redis-source PATIENCE_MS s} and twice the last one, within a third of `SNAPSHOT_READ_TIMEOUT_MS`; {sharing/redis-source MAX_VAIN_WAITS} waits in vain",
       'refreshes on its own',
       'src/sharing/redis-source.spec.ts',
     ],
