@@ -121,15 +121,10 @@ export const origins = listOf(
   'an origin (scheme, host and port only, in lower case, without a slash at the end)',
 ).describe('origins without a slash at the end');
 
-const ipAddress = (meaning: string) =>
-  z
-    .string()
-    .refine((text) => isIP(text) !== 0, `must be an ${meaning}`)
-    .describe(meaning);
-
-export const localAddress = ipAddress('IP address of this machine');
-
-export const publicAddress = ipAddress('IP address');
+export const ipAddress = z
+  .string()
+  .refine((text) => isIP(text) !== 0, 'must be an IP address of this machine')
+  .describe('IP address of this machine');
 
 export const listenHost = z
   .string()

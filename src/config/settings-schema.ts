@@ -129,12 +129,12 @@ const egress = {
     example: '/etc/accounts-gateway/proxy-ca.pem',
     unset: "Node's CA certificates",
   }),
-  EGRESS_LOCAL_ADDRESS: optional(kinds.localAddress, {
+  EGRESS_LOCAL_ADDRESS: optional(kinds.ipAddress, {
     meaning: "Source address of calls to the bank. If the machine has several, use the one on the bank's allowlist.",
     example: '192.0.2.10',
     unset: 'chosen by the system',
   }),
-  EGRESS_PUBLIC_ADDRESS: optional(kinds.publicAddress, {
+  EGRESS_PUBLIC_ADDRESS: optional(kinds.ipAddress, {
     meaning: 'The address that the bank sees, for the status page and its report for the bank.',
     example: '203.0.113.7',
     unset: 'not shown: the gateway does not guess it',
