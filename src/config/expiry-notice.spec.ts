@@ -55,7 +55,7 @@ describe('the notice that a certificate expires', () => {
     expect(lines.map(({ thumbprint }) => thumbprint)).toEqual(['AA', 'CC']);
   });
 
-  it('counts whole days, negative ones after the end', () => {
+  it('counts whole days, negative after the end', () => {
     expect(daysLeft(certificate(), END - 1.5 * DAY_MS)).toBe(1);
     expect(daysLeft(certificate(), END + 0.5 * DAY_MS)).toBe(-1);
   });
