@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../errors/gateway-error.js';
-import { EXPIRING_UNDER_DAYS } from '../../config/expiry-notice.js';
+import { EXPIRING_UNDER_DAYS, toDays } from '../../config/expiry-notice.js';
 import { isSkewed } from '../../egress/clock-skew.js';
 import { PROBLEMS, type AnyCode } from '../../errors/problem-table.js';
 import { canAnswer, tokenError } from './can-answer.js';
@@ -41,7 +41,7 @@ function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft
     return degraded(refused.code, detail);
   }
   if (daysLeft >= EXPIRING_UNDER_DAYS) return UP;
-  return degraded('certificate-expiring', `The client certificate expires on ${notAfter}, in ${daysLeft} days.`);
+  return degraded('certificate-expiring', `The client certificate expires on ${notAfter}, in ${toDays(daysLeft)}.`);
 }
 
 function judgeEgress(facts: GatewayFacts): Part {
@@ -131,7 +131,7 @@ export function judgeListener(listener: Omit<NonNullable<GatewayFacts['listener'
   }
   if (listener.daysLeft >= EXPIRING_UNDER_DAYS) return UP;
   const { notAfter, daysLeft } = listener;
-  const when = daysLeft < 0 ? `expired on ${notAfter}` : `expires on ${notAfter}, in ${daysLeft} days`;
+  const when = daysLeft < 0 ? `expired on ${notAfter}` : `expires on ${notAfter}, in ${toDays(daysLeft)}`;
   return degraded('certificate-expiring', `The certificate of this API ${when}.`);
 }
 
