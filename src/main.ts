@@ -2,7 +2,7 @@
 // Nothing is imported before the signals are handled and the version is known: an older Node cannot even read the rest.
 const OLDEST_NODE = 24;
 
-// As process 1 of a container, a signal without a handler is lost. The commands replace these by their own.
+// As process 1 of a container, a signal without a handler is lost. The commands replace these with their own.
 for (const [signal, exitCode] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],

@@ -90,7 +90,7 @@ export class Responder {
       return await this.responses.get(served, question, encoding, AbortSignal.any([request.signal, deadline]));
     } catch (error) {
       if (!deadline.aborted) throw error;
-      const detail = `Other questions about the accounts took ${this.#deadlineMs} ms (REQUEST_DEADLINE_MS).`;
+      const detail = `Other requests for accounts took ${this.#deadlineMs} ms (REQUEST_DEADLINE_MS).`;
       throw new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
     }
   }

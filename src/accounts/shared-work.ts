@@ -42,7 +42,7 @@ export class SharedWork<T> {
     return work;
   }
 
-  /** A caller who comes later begins anew. */
+  /** A later caller starts new work. */
   #giveUp(key: string, work: Work<T>, reason: unknown): void {
     this.#underWay.delete(key);
     work.givenUp.abort(reason);

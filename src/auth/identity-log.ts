@@ -37,7 +37,7 @@ export class IdentityLog {
     const thumbprints = { thumbprint: candidate?.thumbprint, inUse: inUse.thumbprint };
     this.logger.error(
       { event: 'certificate.refused', code, owner, ...thumbprints },
-      `the new certificate or credentials are refused, the old ones stay in use: ${detail}`,
+      `the new certificate or credentials were refused; the old ones stay in use: ${detail}`,
     );
   }
 

@@ -27,7 +27,7 @@ const MAX_CURRENCY = 10;
 const MAX_ENTRIES = 100;
 const MAX_DIGITS = 400;
 
-/** Numbers have become texts of their digits when the page was parsed. Null, missing and "" are null. */
+/** The parser has turned numbers into strings of their digits. Null, missing and "" become null. */
 const textUpTo =
   (max: number): Field<string | null> =>
   (value) => {
@@ -50,7 +50,7 @@ const requiredId: Field<string> = (value) => {
   return found;
 };
 
-/** With the digits that the bank sent; an exponent is written out (docs/bank.md#amounts). */
+/** A string with the digits that the bank sent; an exponent is written out (docs/bank.md#amounts). */
 const decimal: Field<string | null> = (value) => {
   if (value === null || value === undefined || value === '') return null;
   const written = typeof value === 'string' && value.length <= MAX_TEXT ? writeOut(value) : null;

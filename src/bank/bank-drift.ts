@@ -13,7 +13,7 @@ export class BankDrift {
 
   /** Records unknown fields and words, each path and value once. */
   note(found: readonly Drift[]): void {
-    for (const drift of found) this.#add(drift, 'the bank sends a field or value that the gateway does not know');
+    for (const drift of found) this.#add(drift, 'the bank sends an unknown field or value');
   }
 
   /** Records the known fields of a whole list with accounts. A field that an earlier list had, and this one lacks, is drift. */

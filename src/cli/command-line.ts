@@ -9,8 +9,8 @@ const HELP = `accounts-gateway ${BUILD}
   node dist/main.js [serve] [--sandbox] [--fresh]   serve the internal API; with --sandbox, against the sandbox bank
   node dist/main.js doctor [--json] [--offline]     find out why the bank is unreachable, and who must act
   node dist/main.js sandbox [--fresh]               run the sandbox bank alone
-  node dist/main.js sandbox --renew                 write a new client certificate by the same CA, and exit
-  node dist/main.js probe                           ask the gateway that runs here whether it answers
+  node dist/main.js sandbox --renew                 write a new client certificate signed by the same CA, and exit
+  node dist/main.js probe                           check whether the gateway on this machine answers
   node dist/main.js --help | --version
 
   --fresh     renew all certificates and credentials of the sandbox bank
@@ -18,7 +18,7 @@ const HELP = `accounts-gateway ${BUILD}
   --offline   check settings and certificate only
 
 Settings come from the environment and from .env; docs/settings.md lists them.
-probe uses HOST, PORT and TLS_CERT_FILE of the environment. Its exit codes: 0 it answers, 1 it does not.
+probe uses HOST, PORT and TLS_CERT_FILE from the environment. Its exit codes: 0 it answers, 1 it does not.
 Exit codes of serve: 0 stopped, 1 internal error or port taken, 2 settings, 3 client certificate.
 Exit codes of doctor: 0 no problem, 1 internal error, or the step that failed: 2 settings, 3 certificate, 4 dns, 5 route,
 6 tls, 7 token, 8 accounts, 9 shape, 10 sharing.

@@ -74,7 +74,7 @@ describe('the negative case, with one line why and exit code 1:', () => {
 
   it('the gateway hangs', async () => {
     const PORT = await listen(createNetServer((socket) => onClose(() => socket.destroy())));
-    expect(await run({ PORT })).toEqual({ exitCode: 1, said: expect.stringMatching(/nothing came within 300 ms\n$/) });
+    expect(await run({ PORT })).toEqual({ exitCode: 1, said: expect.stringMatching(/no response within 300 ms\n$/) });
   });
 
   it('TLS_CERT_FILE cannot be read', async () => {

@@ -6,7 +6,7 @@ import { EXIT } from './exit.js';
 
 /** Shorter than the timeout of the image's HEALTHCHECK, so that Docker shows the reason. */
 const TIMEOUT_MS = 4000;
-/** Who listens on any address also listens on this one. */
+/** A gateway that listens on any address also listens on this one. */
 const LOOPBACK = '127.0.0.1';
 const ANY_ADDRESS = new Set(['', '0.0.0.0', '::']);
 
@@ -15,7 +15,7 @@ type Environment = Readonly<Partial<Record<'HOST' | 'PORT' | 'TLS_CERT_FILE', st
 
 /**
  * Asks the gateway that runs with this environment for /health/live, as HEALTHCHECK in the Dockerfile does. Over HTTPS it accepts
- * only the certificate in TLS_CERT_FILE. Returns the exit code; writes one line if the gateway does not answer well.
+ * only the certificate in TLS_CERT_FILE. Returns the exit code; writes one line if the gateway does not answer with 200.
  */
 export async function probe(
   environment: Environment,
@@ -28,7 +28,7 @@ export async function probe(
   const options = { host, port, path: '/health/live', agent: false } as const;
   try {
     const call = certFile ? requestSecurely({ ...options, ...trustOnly(certFile) }) : requestPlainly(options);
-    call.setTimeout(timeoutMs, () => call.destroy(new Error(`nothing came within ${timeoutMs} ms`)));
+    call.setTimeout(timeoutMs, () => call.destroy(new Error(`no response within ${timeoutMs} ms`)));
     call.end();
     const [response] = (await once(call, 'response')) as [IncomingMessage];
     response.resume();

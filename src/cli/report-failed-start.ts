@@ -45,7 +45,7 @@ export function reportFailedStart({ stderr, logger: log, onTerminal }: Places, e
   } else {
     const { name, code, path } = error as SystemError;
     const details = [error instanceof Error ? name : typeof error, code, path].filter((each) => each !== undefined);
-    // the line has the place; it is the one to read on a terminal
+    // the log line has the stack, so a terminal shows only that one
     log.fatal({ event: 'gateway.not-started', err: error }, 'could not start because of an internal error');
     if (onTerminal) return EXIT.internalError;
     stderr.write(
@@ -68,5 +68,5 @@ function explain({ code, syscall, hostname, address = hostname, port }: SystemEr
   if (code === 'EADDRINUSE') {
     return `Port ${port} on ${address} is taken (PORT, HOST): stop the program that uses it, or choose another with PORT=3001.`;
   }
-  return `The gateway cannot listen there (HOST=${address}, PORT=${port ?? 'any'}, ${code}): use an address of this machine and a port above 1023.`;
+  return `The gateway cannot listen (HOST=${address}, PORT=${port ?? 'any'}, ${code}): use an address of this machine and a port above 1023.`;
 }

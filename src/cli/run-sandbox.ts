@@ -29,7 +29,7 @@ export async function runSandbox(
     return reportFailedStart({ stderr: process.stderr, logger: null, onTerminal: false }, error);
   }
   process.stdout.write(
-    `${sandboxGreeting(sandbox)}\nA gateway backs off after failures. To end that: kill -HUP <pid of the gateway>\n\nCtrl+C stops it\n`,
+    `${sandboxGreeting(sandbox)}\nA gateway backs off after failures. To end the back-off: kill -HUP <pid of the gateway>\n\nCtrl+C stops it\n`,
   );
   await stopped;
   await sandbox.close();

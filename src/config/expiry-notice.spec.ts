@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { daysLeft, ExpiryNotice } from './expiry-notice.js';
+import { daysLeft, ExpiryNotice, toDays } from './expiry-notice.js';
 
 const DAY_MS = 86_400_000;
 const END = Date.UTC(2027, 0, 1);
@@ -55,8 +55,16 @@ describe('the notice that a certificate expires', () => {
     expect(lines.map(({ thumbprint }) => thumbprint)).toEqual(['AA', 'CC']);
   });
 
-  it('counts whole days, negative ones after the end', () => {
+  it('counts whole days, negative after the end', () => {
     expect(daysLeft(certificate(), END - 1.5 * DAY_MS)).toBe(1);
     expect(daysLeft(certificate(), END + 0.5 * DAY_MS)).toBe(-1);
   });
+});
+
+it.each([
+  [0, 'less than a day'],
+  [1, '1 day'],
+  [7, '7 days'],
+])('%i days left are, in words, %s', (days, words) => {
+  expect(toDays(days)).toBe(words);
 });

@@ -30,6 +30,12 @@ export function daysLeft(certificate: Pick<Certificate, 'notAfter'>, nowMs: numb
   return Math.floor((certificate.notAfter.getTime() - nowMs) / DAY_MS);
 }
 
+/** The days left in words: `7 days`. */
+export function toDays(days: number): string {
+  if (days < 1) return 'less than a day';
+  return days === 1 ? '1 day' : `${days} days`;
+}
+
 /** Logs the end of a certificate once each 60, 30, 14, 7 and 1 days before, and at its end. */
 export class ExpiryNotice {
   #thumbprint = '';
@@ -64,7 +70,7 @@ export class ExpiryNotice {
       notAfter: notAfter.toISOString(),
       daysLeft: daysLeft(certificate, nowMs),
     };
-    const when = left <= 0 ? 'has expired' : `expires in ${fields.daysLeft} days`;
+    const when = left <= 0 ? 'has expired' : `expires in ${toDays(fields.daysLeft)}`;
     this.logger[due <= ERROR_FROM_DAYS ? 'error' : 'warn'](fields, `${what} ${when}: ${remedy}`);
   }
 }

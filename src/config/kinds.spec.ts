@@ -89,7 +89,7 @@ describe('values that are rejected', () => {
     ['CORS_ORIGINS', 'https://someone:hun/ter2@a.example', 'contains "…@a.example"'],
     ['HOST', 'http://localhost', 'must be an IP address or a host name'],
     ['HOST', '[::1]', 'must be an IP address or a host name'],
-    ['EGRESS_LOCAL_ADDRESS', 'eth0', 'must be an IP address of this machine'],
+    ['EGRESS_LOCAL_ADDRESS', 'eth0', 'must be an IP address'],
     ['ENVIRONMENT', 'x'.repeat(41), 'must have at most 40 characters'],
     ['LOG_LEVEL', 'INFO', 'must be one of trace, debug, info'],
     ['BANK_TLS_MAX_VERSION', '1.1', 'must be one of 1.2, 1.3'],

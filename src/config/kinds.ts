@@ -47,7 +47,7 @@ export const certificatesFile = usableFile(readCertificates).describe('path of a
 const oneLine = z
   .string()
   .min(1, 'is empty')
-  // and the byte order mark that Windows editors write
+  // \ufeff: the byte order mark that Windows editors write
   .refine((text) => !/[\p{Cc}\ufeff]/u.test(text), 'must not contain control characters or line ends')
   // reading bytes that are not UTF-8 leaves a replacement character; a wrong password may lock the account
   .refine((text) => !text.includes('\ufffd'), 'is not UTF-8');
@@ -123,8 +123,8 @@ export const origins = listOf(
 
 export const ipAddress = z
   .string()
-  .refine((text) => isIP(text) !== 0, 'must be an IP address of this machine')
-  .describe('IP address of this machine');
+  .refine((text) => isIP(text) !== 0, 'must be an IP address')
+  .describe('IP address');
 
 export const listenHost = z
   .string()
@@ -174,7 +174,7 @@ export const proxyAddress = z
   .pipe(address('http:', 'https:').nullable())
   .describe('http://, https:// or `direct`');
 
-/** The address of a Redis server, with user, password and the number of a database where needed. */
+/** The address of a Redis server, optionally with user, password and database number. */
 export const redisAddress = address('redis:', 'rediss:')
   .refine(
     ({ pathname, href }) => /^(\/\d{0,4})?$/.test(pathname) && !/[?#]/.test(href),

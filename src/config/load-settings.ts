@@ -13,7 +13,7 @@ const ENV_FILE = '.env';
 
 /**
  * Settings from the environment and, where it does not set a variable, from `.env`. Nest's ConfigModule reads them in a
- * context of its own, because log, listener and sandbox need them before the app exists.
+ * separate context, because log, listener and sandbox need them before the app exists.
  * @throws SettingsInvalid
  */
 export async function loadSettings(options: ReadOptions): Promise<SettingsRead> {

@@ -198,7 +198,7 @@ const http = {
     example: 'accounts.internal.example,localhost',
   }),
   ALLOWED_CLIENTS: withDefault(kinds.clients, 'loopback', {
-    meaning: 'Addresses of connections that may call, never of X-Forwarded-For. `private` includes loopback.',
+    meaning: 'Client addresses that may call. X-Forwarded-For is ignored. `private` includes loopback.',
     example: '10.1.0.0/16,loopback',
   }),
   TLS_CERT_FILE: optional(kinds.certificatesFile, {
@@ -211,15 +211,15 @@ const http = {
     example: '/etc/accounts-gateway/server-key.pem',
   }),
   CORS_ORIGINS: optional(kinds.origins, {
-    meaning: 'Origins of the web apps that may call it from a browser.',
+    meaning: 'Origins of the web apps that may call the gateway from a browser.',
     example: 'https://treasury.example',
     unset: 'none; with `--sandbox` any port of `http://localhost` and `http://127.0.0.1`',
   }),
   MAX_CONNECTIONS: withDefault(kinds.wholeNumber(1, 1_000_000), '5000', {
-    meaning: 'Open connections. More are closed at once.',
+    meaning: 'Maximum number of open connections. Further ones are closed at once.',
   }),
   MAX_REQUESTS_WAITING: withDefault(kinds.wholeNumber(1, 1_000_000), '2000', {
-    meaning: 'Callers who wait for the bank. More get `overloaded`.',
+    meaning: 'Maximum number of callers that wait for the bank. Further ones get `overloaded`.',
   }),
 };
 
@@ -229,7 +229,7 @@ const program = {
     example: '5000',
   }),
   SHUTDOWN_GRACE_MS: withDefault(kinds.wholeNumber(0, 600_000), '10000', {
-    meaning: 'Then the time to wait for requests in flight. Lower it if the supervisor kills the process earlier.',
+    meaning: 'Time limit after that for requests in flight. Lower it if the supervisor kills the process earlier.',
   }),
   ENVIRONMENT: optional(kinds.shortText(40), {
     meaning: 'Name of this installation on the pages, in `/health` and in `gateway.started`.',
@@ -310,7 +310,7 @@ export const OLD_NAME = 'SNAPSHOT_STALE_MS';
 
 /** Settings of earlier versions, and what to do instead. */
 export const REMOVED: Readonly<Record<string, string>> = {
-  MAX_EVENT_STREAMS: 'pages poll since version 1.0; remove it',
+  MAX_EVENT_STREAMS: 'pages poll instead; remove it',
 };
 
 export function describeSetting(name: SettingName) {

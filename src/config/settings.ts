@@ -20,10 +20,10 @@ interface BankSettings extends Readonly<Pick<Values, 'BANK_BASE_URL' | 'BANK_USE
 /** All settings, checked and frozen, under the names of their variables; undefined without value and default. */
 export type Settings = Readonly<Omit<Values, keyof Derived | keyof BankSettings>> & Derived & BankSettings;
 
-/** With `--sandbox`, until the sandbox runs: then its address and credentials are known. */
+/** Settings with `--sandbox` before the sandbox runs: its address and credentials are not known yet. */
 export type SettingsWithoutBank = Omit<Settings, keyof BankSettings> &
   Readonly<Partial<Record<keyof BankSettings, undefined>>>;
 
-/** The token that `Settings` are injected by. Never constructed. */
+/** The injection token of `Settings`. Never constructed. */
 abstract class SettingsToken {}
 export const Settings = SettingsToken;

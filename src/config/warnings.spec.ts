@@ -18,7 +18,7 @@ it.each([
 
 it('a setting of an earlier version is reported as removed, without a similar name', () => {
   expect(unknownNames({ MAX_EVENT_STREAMS: '5' })).toEqual([
-    'MAX_EVENT_STREAMS no longer exists and is ignored: pages poll since version 1.0; remove it',
+    'MAX_EVENT_STREAMS no longer exists and is ignored: pages poll instead; remove it',
   ]);
 });
 

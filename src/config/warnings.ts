@@ -4,7 +4,7 @@ import { BANK_NAMES, KNOWN_NAMES, OLD_NAME, REMOVED, SECRET_NAMES } from './sett
 const PREFIXES = [...new Set(KNOWN_NAMES.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []))];
 const MIN_OPEN_FILES = 256;
 
-/** Warns of an unknown variable with one of our prefixes, and suggests the nearest setting; and of a removed one. */
+/** Warns of removed settings, and of unknown variables with one of our prefixes, with the nearest setting. */
 export function unknownNames(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env).flatMap((name) => {
     const instead = Object.hasOwn(REMOVED, name) ? REMOVED[name] : undefined;

@@ -81,7 +81,7 @@ describe('a response', () => {
     expect(toAnswerError(answer(status, '', '9'), 'token')?.retryAfterMs).toBe(9000);
   });
 
-  it.each([403, 204])('with %i has none', (status) => {
+  it.each([403, 204])('with %i ignores the Retry-After', (status) => {
     expect(toAnswerError(answer(status, '', '9'), 'token')?.retryAfterMs).toBeUndefined();
   });
 

@@ -81,7 +81,7 @@ export class Egress {
     return this.#client.serverCertificateEnds;
   }
 
-  /** How far our wall clock was behind the bank's at its latest answer, ms; negative if ahead; null before one with a Date. */
+  /** How far our wall clock was behind the bank's at its latest answer, ms; negative if ahead; null before a Date header. */
   get clockSkewMs(): number | null {
     return this.#client.clockSkewMs;
   }
@@ -95,7 +95,7 @@ export class Egress {
     }
   }
 
-  /** Aborts everything at once at a stop, including calls in flight, with `reason`. */
+  /** Aborts everything at once with `reason`, including calls in flight: the process stops. */
   close(reason: GatewayError): void {
     this.retire();
     this.#closing.abort(reason);

@@ -27,7 +27,7 @@ interface TunnelRequest {
 
 /**
  * A connection through a CONNECT proxy, on which the bank's TLS may begin. Any answer but a 200 with nothing after it is an
- * error, and an attempt that is late or not wanted any longer leaves no socket.
+ * error, and an attempt that is late or no longer wanted leaves no socket.
  * @throws GatewayError proxy-refused, proxy-unavailable; the reason of `signal`
  */
 export function openTunnel(tunnel: TunnelRequest): Promise<Socket> {
@@ -88,7 +88,7 @@ function toLate({ proxy: { url }, target }: TunnelRequest): ConnectTimedOut {
 function toRefused({ proxy: { url }, target }: TunnelRequest, status?: number): GatewayError {
   const refused = `The egress proxy ${url.host} did not open a tunnel to ${target}`;
   if (status === 407) {
-    const detail = `${refused}: user or password in EGRESS_PROXY_URL are missing or wrong (it answered 407).`;
+    const detail = `${refused}: the user or password in EGRESS_PROXY_URL is missing or wrong (it answered 407).`;
     return new GatewayError('proxy-refused', detail, { owner: 'operator' });
   }
   const why = status === 403 ? ': its rules do not allow it' : '';

@@ -17,13 +17,13 @@ const OTHER_ALERTS: Readonly<Record<string, string>> = {
   50: 'it could not read a message',
   51: 'it could not verify a signature',
   70: 'there is no common TLS version',
-  71: 'its ciphers demand more security than ours have',
+  71: 'it requires stronger ciphers than ours',
   80: 'an internal error of the server',
-  112: 'it does not know the name that was asked for',
+  112: 'it does not recognize the requested name',
   120: 'there is no common application protocol',
 };
 
-const NOT_TLS = 'what answers there does not speak TLS';
+const NOT_TLS = 'the server does not speak TLS';
 
 /** Codes of OpenSSL for a handshake that fails on our side. */
 const HANDSHAKE: Readonly<Record<string, string>> = {

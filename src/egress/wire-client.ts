@@ -37,8 +37,8 @@ export interface WireAnswer {
 }
 
 /**
- * One GET over a given agent: no redirects, no absolute addresses, no environment, a size limit before and after
- * decompression.
+ * One GET over a given agent: no redirects, no absolute addresses, no proxy from the environment, a size limit before
+ * and after decompression.
  */
 export class WireClient {
   readonly #axios: AxiosInstance;
@@ -70,7 +70,7 @@ export class WireClient {
     return ends.length > 0 ? Math.min(...ends) : null;
   }
 
-  /** How far our wall clock was behind the bank's at its latest answer, ms; negative if ahead; null before one with a Date. */
+  /** How far our wall clock was behind the bank's at its latest answer, ms; negative if ahead; null before a Date header. */
   get clockSkewMs(): number | null {
     return this.#clockSkewMs;
   }

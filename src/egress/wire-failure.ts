@@ -50,7 +50,7 @@ export function toWireError(failure: CallFailed, context: FailureContext): Gatew
   if (failure.closedUnanswered && !failure.reusedSocket) {
     return fail(
       'certificate-rejected',
-      `${target} closed two connections in a row after the TLS handshake and before any answer; most likely it refused our client certificate: unknown, expired, or its chain is missing in the file. An address that is not on the allowlist of the bank can look the same.`,
+      `${target} closed two connections in a row after the TLS handshake and before any answer; most likely it refused our client certificate, because it is unknown or expired, or its chain is missing from the file. An address that is not on the bank's allowlist can have the same effect.`,
     );
   }
   const reason =
@@ -91,7 +91,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'The bank accepted no TCP connection',
 };
 
-/** Explanations of all others, by how far the connection came. */
+/** Explains any other failure by how far the connection got. */
 function toReason(stage: Stage | null, alert: string | null, code: string | undefined): string {
   const isClosed = code === 'ECONNRESET' || code === 'EPIPE';
   const isTls = alert !== null || code === 'EPROTO' || code?.startsWith('ERR_SSL');

@@ -127,7 +127,7 @@ export const PROBLEMS = {
     title: "The bank's server is not trusted",
     when: "The server's certificate has expired, has another name or no trusted CA; or there is no TLS version or cipher in common.",
     remedy:
-      'Check BANK_BASE_URL, BANK_AUTH_URL and the clock of this machine. BANK_CA_FILE must have a private CA of the bank. Look for a proxy that intercepts TLS. If the certificate has expired, or there is no common TLS version, ask the bank.',
+      'Check BANK_BASE_URL, BANK_AUTH_URL and the clock of this machine. If the bank uses a private CA, set BANK_CA_FILE. Look for a proxy that intercepts TLS. If the certificate has expired, or there is no common TLS version, ask the bank.',
   },
   'bank-refused': {
     status: 502,
@@ -149,7 +149,7 @@ export const PROBLEMS = {
     status: 503,
     owner: 'network',
     title: 'The bank cannot be reached',
-    when: 'No TCP connection in time, a refused or reset one, an unknown name, or no route. `detail` says whether DNS, TCP or TLS failed.',
+    when: 'The TCP connection was refused, reset or not made in time, the name is unknown, or there is no route. `detail` names the step: DNS, TCP or TLS.',
     remedy:
       'The gateway retries. If it persists, ask the network team about DNS, firewall and route to the host and port of BANK_BASE_URL and BANK_AUTH_URL. `node dist/main.js doctor` prints the text for the ticket.',
   },
@@ -173,7 +173,7 @@ export const PROBLEMS = {
     status: 504,
     owner: 'bank',
     title: 'The bank did not answer in time',
-    when: 'Connected, but there was no TLS handshake or no complete response within the deadlines.',
+    when: 'The gateway connected, but got no TLS handshake or no complete response within the deadlines.',
     remedy:
       'The gateway retries. If it lasts more than a few minutes, ask the bank about the state of its service, with the time and the text in `detail`.',
   },

@@ -1,10 +1,10 @@
-/** The limits of docs/bounds.md#callers that are no settings. They are options of what is built, so that no test waits for them. */
+/** The limits of docs/bounds.md#callers that are not settings. Classes take them as options, so that tests need not wait. */
 export const HTTP_LIMITS = {
-  /** The longest that the header of a request, and a TLS handshake, may take. */
+  /** Time limit for the header of a request, and for a TLS handshake. */
   headersTimeoutMs: 10_000,
-  /** The longest that a whole request may take, its body included. */
+  /** Time limit for a whole request, its body included. */
   requestTimeoutMs: 15_000,
-  /** Interval at which Node looks at the two timeouts above; its own 30 s would make them 40. */
+  /** Interval at which Node checks the two timeouts above. Its default, 30 s, would make the first one 40 s. */
   timeoutLookMs: 1000,
   /** The longest that an idle connection is kept. */
   keepAliveMs: 65_000,

@@ -121,7 +121,7 @@ export class ListenerCertificate {
     this.#isRefusalLogged = true;
     this.#logger.error(
       { event: 'certificate.refused', use: 'listener', code: 'certificate-unusable', owner: 'operator' },
-      `the new certificate of the internal API (TLS_CERT_FILE) is refused, the old one stays in use: ${reason}`,
+      `the new certificate of the internal API (TLS_CERT_FILE) was refused; the old one stays in use: ${reason}`,
     );
   }
 

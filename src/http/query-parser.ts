@@ -2,7 +2,7 @@ import { parse, type ParsedUrlQuery } from 'node:querystring';
 
 /** More than any route defines, so the schema still sees at least one unknown or repeated parameter. */
 const MAX_PARAMETERS = 100;
-/** Then it begins anew. */
+/** At this number, all remembered strings are dropped. */
 const MAX_REMEMBERED = 1000;
 /** Longer query strings are parsed each time. */
 const MAX_REMEMBERED_LENGTH = 500;

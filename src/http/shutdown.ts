@@ -44,5 +44,5 @@ export class Shutdown implements OnModuleInit, BeforeApplicationShutdown {
   }
 }
 
-/** The caller then leaves its connection by itself, before it is closed. */
+/** The caller then closes its connection itself, before the gateway does. */
 const askToClose = (reply: FastifyReply): void => void reply.header('connection', 'close');

@@ -9,7 +9,7 @@ interface Stall {
   readonly at: number;
 }
 
-/** Disconnects clients that take no byte of their response, and those for whom most of too many bytes wait (docs/bounds.md#callers). */
+/** Disconnects clients that take no byte of their response, and those with the most bytes while too many wait in total (docs/bounds.md#callers). */
 export class SlowReaders {
   readonly #connections: Connections<Exchange>;
   readonly #limits: HttpLimits;
@@ -54,7 +54,7 @@ export class SlowReaders {
     const { stallLookMs, stalledLooks } = this.#limits;
     const now = performance.now();
     const last = this.#stalls.get(socket);
-    // Node is silent about looks at which something had been taken
+    // a longer gap means that the client took something: Node then emits no timeout
     const isNext = last !== undefined && now - last.at < 1.5 * stallLookMs;
     const looks = isNext ? last.looks + 1 : 1;
     this.#stalls.set(socket, { looks, at: now });

@@ -8,7 +8,7 @@ import { SharedTexts } from './shared-texts.js';
 export type Account = z.infer<typeof accountSchema>;
 export type Balance = z.infer<typeof balanceSchema>;
 
-/** Converts the bank's account to one of the API. @param texts those of the accounts before it in the list */
+/** Converts the bank's account to one of the API. @param texts shared with the accounts before it in the list */
 export function toAccount(bank: BankAccount, texts = new SharedTexts()): Account {
   const iban = ibanOf(bank);
   const share = (text: string | null) => texts.share(text);

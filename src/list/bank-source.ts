@@ -7,7 +7,7 @@ import { orAborted } from '../time/deadline.js';
 import { ListThread } from './list-thread.js';
 import { SnapshotSource, type ReadSnapshot, type RefreshRequest } from './snapshot-source.js';
 
-/** Reads the whole account list from the bank, into a thread of its own. */
+/** Reads the whole account list from the bank, into its own thread. */
 @Injectable()
 export class BankSource extends SnapshotSource {
   constructor(

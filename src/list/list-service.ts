@@ -24,7 +24,7 @@ export class ListService {
   readonly #exports = new Map<number, Iterator<string>>();
   #lastExport = 0;
 
-  /** Adds a page of the bank. Page 1 begins the list anew. @throws GatewayError bank-response-invalid */
+  /** Adds a page of the bank. Page 1 restarts the list. @throws GatewayError bank-response-invalid */
   takePage(number: number, body: Uint8Array): PageFacts {
     if (number === 1) {
       this.#pages = new PageReader();

@@ -52,7 +52,7 @@ export class ListThread {
     return this.#ended !== null;
   }
 
-  /** Adds a page, whose bytes it takes. Page 1 begins the list anew. @throws GatewayError bank-response-invalid, internal-error */
+  /** Adds a page, whose bytes it takes. Page 1 restarts the list. @throws GatewayError bank-response-invalid, internal-error */
   takePage({ number, body }: ListPage): Promise<PageFacts> {
     const bytes = toOwned(body);
     return this.#call('takePage', [number, bytes], [bytes.buffer]);

@@ -54,7 +54,7 @@ export abstract class SnapshotSource {
     return null;
   }
 
-  /** Finishes background work, at a stop. */
+  /** Finishes background work before the process stops. */
   async close(): Promise<void> {}
 
   status(): SharingStatus {

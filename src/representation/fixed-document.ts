@@ -40,7 +40,7 @@ export class FixedDocument {
 
   #compress(encoding: Compression): Promise<Buffer> {
     const result = inTurn(() => compressed(this.#body, encoding));
-    // a failure is that of whoever asks for it
+    // each caller that awaits it gets the failure
     result.catch(() => undefined);
     return result;
   }

@@ -51,7 +51,7 @@ export const toEncoding = byHeader((header): Encoding => {
   return PREFERRED.find((each) => each === accepted) ?? 'identity';
 });
 
-/** Header values whose choice is remembered; then it begins anew. Most callers send one of a few. */
+/** Number of header values whose choice is remembered; then all are dropped. Most callers send one of a few. */
 const MAX_REMEMBERED = 200;
 
 /** Remembers the choice of `choose` for each header value. */

@@ -20,7 +20,7 @@ export function toParameterSchema(schema: z.ZodType): object {
     target: 'draft-2020-12',
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => {
-      // zod leaves it out of what is transformed, here from text to number
+      // zod omits the default of a value that it transforms, here from text to number
       if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
     },
   });

@@ -12,7 +12,7 @@ import { open, readHeader, Refused, seal, type Group } from './sealing.js';
 import { toSnapshot } from './stored-snapshot.js';
 
 const WRITE_EVERY_MS = 10_000;
-/** Limit of the file, bytes. Only a list near its own limit (600 MB) needs more: it is read anew after a restart. */
+/** Limit of the file, bytes. Only a list near its own limit (600 MB) needs more: after a restart it is read from the bank. */
 const MAX_FILE_BYTES = 512 * 1_048_576;
 /** Tolerance for copies dated in the future, ms. Beyond it, the clock was set back, and the age of a copy is unknown. */
 const CLOCK_MAY_DIFFER_MS = 10_000;
@@ -67,7 +67,7 @@ export class FileSource extends SnapshotSource {
       return snapshot;
     } catch (error) {
       const reason = error instanceof Refused ? error.reason : 'unreadable';
-      this.logger.warn({ event: 'sharing.refused', what: 'file', reason }, `SNAPSHOT_FILE is ignored: it is ${reason}`);
+      this.logger.warn({ event: 'sharing.refused', what: 'file', reason }, `SNAPSHOT_FILE is ignored (${reason})`);
       return null;
     }
   }
@@ -105,7 +105,7 @@ export class FileSource extends SnapshotSource {
     this.#do(async () => {
       const { list, durationMs, complete, askedAt } = snapshot;
       const json = await list.toJson(MAX_FILE_BYTES);
-      // one of more is read from the bank after a restart
+      // a larger one is read from the bank after a restart
       if (!json) return;
       const facts = { asOfMs: askedAt.wall, durationMs, complete };
       await write(this.path, await seal({ json, facts }, await this.group()));

@@ -126,7 +126,7 @@ async function open(settings: RedisSettings, nowMs: number, waitMs: number): Pro
     return client;
   } catch (error) {
     client.destroy();
-    // a client that is destroyed while connecting connects nevertheless
+    // a client that is destroyed while connecting still connects
     connecting.then(
       () => client.destroy(),
       () => undefined,

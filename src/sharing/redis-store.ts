@@ -172,7 +172,7 @@ export class RedisStore {
     const message =
       reason === 'too-large'
         ? 'the snapshot is not shared: it is larger than 64 MB'
-        : `the copy in Redis is ignored: it is ${reason}`;
+        : `the copy in Redis is ignored (${reason})`;
     this.logger.warn({ event: 'sharing.refused', what: 'redis', reason }, message);
   }
 

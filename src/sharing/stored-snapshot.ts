@@ -3,7 +3,7 @@ import type { Snapshot } from '../list/snapshot.js';
 import type { Instant } from '../time/clock.js';
 import { Refused, type Opened } from './sealing.js';
 
-/** The snapshot of a stored copy, in a thread of its own. @throws Refused */
+/** The snapshot of a stored copy, in its own thread. @throws Refused */
 export async function toSnapshot({ json, facts }: Opened, askedAt: Instant): Promise<Snapshot> {
   const { asOfMs, durationMs, complete } = facts;
   const list = new ListThread();

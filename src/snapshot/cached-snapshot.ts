@@ -92,7 +92,7 @@ export class CachedSnapshot {
     this.#isRestored = false;
   }
 
-  /** Ends the thread of the list, at a stop. */
+  /** Ends the thread of the list when the process stops. */
   async end(): Promise<void> {
     await this.#snapshot?.list.end();
   }

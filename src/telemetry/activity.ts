@@ -39,7 +39,7 @@ interface ActivityEvents {
   tokenRequestEnded: [{ readonly code: ProblemCode | null }];
   /** `ms` includes all pages and retries. */
   refreshEnded: [{ readonly ms: number; readonly code: ProblemCode | null }];
-  /** A new certificate or new credentials are in use: the bank may accept what it refused to the old ones. */
+  /** A new certificate or new credentials are in use: the bank may accept what it refused with the old ones. */
   identityReplaced: [];
 }
 

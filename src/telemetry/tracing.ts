@@ -24,7 +24,7 @@ export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Prom
   if (isTurnedOff(env)) return null;
   const without = Object.keys(env).filter((name) => env[name] && name.startsWith('OTEL_') && !hasEffect(name, env));
   if (without.length > 0) {
-    const warning = `these variables of OpenTelemetry have no effect here: ${without.join(', ')} (docs/logs.md lists those that have)`;
+    const warning = `these variables of OpenTelemetry have no effect here: ${without.join(', ')} (docs/logs.md lists those that do)`;
     logger.warn({ event: 'config.warning' }, warning);
   }
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'];

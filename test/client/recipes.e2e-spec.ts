@@ -312,7 +312,7 @@ suite('the pages of the recipes', () => {
   );
 
   it(
-    'behind a proxy without a gateway: the page names that; an HTML page is an error, with the age of the amounts',
+    'behind a proxy without a gateway: the page shows that; an HTML answer is an error, with the age of the amounts',
     async () => {
       const notThere = 'amountsShown > 0 && aged && text.includes("the gateway is not running")';
       await gateway.close();

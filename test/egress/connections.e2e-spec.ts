@@ -52,7 +52,7 @@ describe('kept connections', () => {
     );
 
     test.each([true, false])(
-      'dead kept connections are replaced within the call (all at once: %s)',
+      'a call replaces dead connections that were kept alive (all at once: %s)',
       async (together) => {
         const { settings } = await startRoute(route);
         const egress = createEgress(identityFor(bank), settings);

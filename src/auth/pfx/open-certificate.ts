@@ -25,11 +25,11 @@ const PROGRAM = readFileSync(builtFile('open-certificate.worker.cjs'), 'utf8');
 
 const DEADLINE_MS = 35_000;
 
-/** A good PFX is read in 24 MB; a hostile one ends here instead of taking the memory of the service. */
+/** A good PFX needs 24 MB. A hostile one fails at this limit instead of exhausting the memory of the service. */
 const HEAP_MB = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 };
 
 /**
- * Key, certificate and chain out of a PFX or PEM files. It runs in its own worker thread for at most 35 s, so that key
+ * Reads key, certificate and chain from a PFX or PEM files. It runs in its own worker thread for at most 35 s, so that key
  * derivation does not stall callers. When `signal` aborts, it rejects with the reason.
  * @throws CertificateUnreadable
  */

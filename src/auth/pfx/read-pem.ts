@@ -33,7 +33,7 @@ function readKey(pem: string, passphrase: string): KeyObject {
         )
       : new CertificateUnreadable(
           'no-key',
-          'There is no PEM private key, or a damaged one.',
+          'The file contains no PEM private key, or a damaged one.',
           'Use the PEM file with the private key of the certificate.',
           { cause },
         );

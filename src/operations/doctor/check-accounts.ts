@@ -18,14 +18,14 @@ interface Listed {
   readonly failure?: unknown;
 }
 
-/** The list arrived, but it cannot be read: its cause is the finding of the step after. */
+/** The list arrived, but it cannot be read: the next step reports its cause. */
 class UnreadableList extends Error {
   constructor(options: ErrorOptions) {
     super('the account list cannot be read', options);
   }
 }
 
-/** Reads the whole list as the gateway does; an answer that cannot be read is left to the step after. */
+/** Reads the whole list as the gateway does; the next step reports an answer that cannot be read. */
 export async function checkAccounts(call: AuthorizedCall, settings: Settings, findings: Findings): Promise<Listed> {
   const { SNAPSHOT_READ_TIMEOUT_MS: timeoutMs } = settings;
   const deadline = AbortSignal.timeout(timeoutMs);
@@ -60,7 +60,7 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
     findings.warning = {
       owner: 'bank',
       problem: 'The list disagrees with its own count, or has an account twice.',
-      remedy: 'Run the doctor again. If it stays so, ask the bank which accounts are granted to this M2M user.',
+      remedy: 'Run the doctor again. If it persists, ask the bank which accounts are granted to this M2M user.',
     };
   }
   return { drift: drift.found };
@@ -72,8 +72,9 @@ export async function checkShape({ drift, failure }: Listed, findings: Findings)
   if (failure !== undefined) throw failure;
   if (drift.length > 0) {
     findings.warning = {
-      problem: 'The bank sends fields or values that the gateway does not know.',
-      remedy: 'Nothing is broken: new fields are left out, new values passed on. Report them to the maintainers.',
+      problem: 'The bank sends unknown fields or values.',
+      remedy:
+        'Nothing is broken: new fields are left out, and new values are passed on. Report them to the maintainers.',
     };
   }
 }

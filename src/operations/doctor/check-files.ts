@@ -3,7 +3,7 @@ import { SettingsInvalid } from '../../config/settings-error.js';
 import type { Settings } from '../../config/settings.js';
 import { describeRoute } from '../../egress/route.js';
 import { CertificateUnreadable } from '../../auth/pfx/certificate-unreadable.js';
-import { daysLeft, EXPIRING_UNDER_DAYS } from '../../config/expiry-notice.js';
+import { daysLeft, EXPIRING_UNDER_DAYS, toDays } from '../../config/expiry-notice.js';
 import type { Clock } from '../../time/clock.js';
 import { remedyFor } from './remedies.js';
 import { StepFailed, type Findings } from './steps.js';
@@ -63,7 +63,7 @@ export async function checkCertificate(
   if (invalid) throw invalid;
   if (left < EXPIRING_UNDER_DAYS) {
     const code = 'certificate-expiring';
-    findings.warning = { code, problem: `The certificate expires in ${left} days.`, remedy: remedyFor(code) };
+    findings.warning = { code, problem: `The certificate expires in ${toDays(left)}.`, remedy: remedyFor(code) };
   } else if (warnings.length > 0) {
     findings.warning = { problem: warnings.join(' '), remedy: 'Correct it before the bank refuses the certificate.' };
   }

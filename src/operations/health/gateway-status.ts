@@ -33,7 +33,7 @@ export interface GatewayFacts {
   readonly sharing: SharingStatus;
 }
 
-/** Reads the state of every component. Health, metrics and the last hour know no other source. */
+/** Reads the state of every component. Health, metrics and the last hour have no other source. */
 @Injectable()
 export class GatewayStatus {
   constructor(

@@ -103,7 +103,7 @@ describe('the path to the bank', () => {
   });
 });
 
-describe('past the maximum age, apps get errors since', () => {
+describe('past the maximum age, apps have received errors since', () => {
   const lost = { stale: false, servable: false, expiresAt: EXPIRED_AT };
 
   it('the expiry of the copy, if the failure began before it', () => {
@@ -113,7 +113,7 @@ describe('past the maximum age, apps get errors since', () => {
       status: 'down',
       code: 'bank-error',
       owner: 'bank',
-      detail: `The cached snapshot expired at ${EXPIRED_AT}. Apps get errors since ${EXPIRED_AT}. It failed.`,
+      detail: `The cached snapshot expired at ${EXPIRED_AT}. Apps have received errors since ${EXPIRED_AT}. It failed.`,
     });
   });
 
@@ -138,12 +138,12 @@ describe('past the maximum age, apps get errors since', () => {
       },
     ],
   ])('the failure %s, if the copy expired hours before it and nobody called', (_what, change) => {
-    expect(pathOf(change).snapshot.detail).toContain('Apps get errors since 2026-11-21T11:00:00.000Z.');
+    expect(pathOf(change).snapshot.detail).toContain('Apps have received errors since 2026-11-21T11:00:00.000Z.');
   });
 
   it('the expiry of the copy, if it is unknown when the certificate became unusable', () => {
     const { detail } = pathOf({ snapshot: lost, certificate: { unusable: 'It is not valid yet.' } }).snapshot;
-    expect(detail).toContain(`Apps get errors since ${EXPIRED_AT}.`);
+    expect(detail).toContain(`Apps have received errors since ${EXPIRED_AT}.`);
   });
 });
 

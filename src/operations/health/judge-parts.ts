@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../errors/gateway-error.js';
-import { EXPIRING_UNDER_DAYS } from '../../config/expiry-notice.js';
+import { EXPIRING_UNDER_DAYS, toDays } from '../../config/expiry-notice.js';
 import { isSkewed } from '../../egress/clock-skew.js';
 import { PROBLEMS, type AnyCode } from '../../errors/problem-table.js';
 import { canAnswer, tokenError } from './can-answer.js';
@@ -37,11 +37,11 @@ const everAnswered = ({ bank }: GatewayFacts): boolean => bank.lastSuccessAt !==
 function judgeCertificate({ certificate: { unusable, refused, notAfter, daysLeft } }: GatewayFacts): Part {
   if (unusable !== null) return down('certificate-unusable', unusable);
   if (refused !== null) {
-    const detail = `New certificate or credential files were refused, the old ones stay: ${refused.detail}`;
+    const detail = `New certificate or credential files were refused; the old ones stay in use: ${refused.detail}`;
     return degraded(refused.code, detail);
   }
   if (daysLeft >= EXPIRING_UNDER_DAYS) return UP;
-  return degraded('certificate-expiring', `The client certificate expires on ${notAfter}, in ${daysLeft} days.`);
+  return degraded('certificate-expiring', `The client certificate expires on ${notAfter}, in ${toDays(daysLeft)}.`);
 }
 
 function judgeEgress(facts: GatewayFacts): Part {
@@ -96,7 +96,7 @@ function judgeNothingToServe(facts: GatewayFacts): Part {
   if (expiresAt === null) return { status: 'down', ...problem };
   // a copy that nobody asked for expires without an error
   const errorsSince = since !== null && since > expiresAt ? since : expiresAt;
-  const detail = `The cached snapshot expired at ${expiresAt}. Apps get errors since ${errorsSince}. ${problem.detail}`;
+  const detail = `The cached snapshot expired at ${expiresAt}. Apps have received errors since ${errorsSince}. ${problem.detail}`;
   return { status: 'down', ...problem, detail };
 }
 
@@ -126,12 +126,12 @@ export const judgeStopping = (): Part => down('stopping', 'This instance is stop
 export function judgeListener(listener: Omit<NonNullable<GatewayFacts['listener']>, 'subject'>): Part {
   if (listener.refused !== null) {
     const remedy = 'Put a valid TLS_CERT_FILE and its TLS_KEY_FILE in place. The gateway loads them within 5 seconds.';
-    const detail = `A new certificate of this API was refused, the old one stays: ${listener.refused}`;
+    const detail = `A new certificate of this API was refused; the old one stays in use: ${listener.refused}`;
     return { ...degraded('certificate-unusable', detail), remedy };
   }
   if (listener.daysLeft >= EXPIRING_UNDER_DAYS) return UP;
   const { notAfter, daysLeft } = listener;
-  const when = daysLeft < 0 ? `expired on ${notAfter}` : `expires on ${notAfter}, in ${daysLeft} days`;
+  const when = daysLeft < 0 ? `expired on ${notAfter}` : `expires on ${notAfter}, in ${toDays(daysLeft)}`;
   return degraded('certificate-expiring', `The certificate of this API ${when}.`);
 }
 

@@ -16,7 +16,7 @@ interface Slot {
   readonly durations: Uint16Array;
 }
 
-/** The calls of one caller in the last 60 seconds, in at most 60 slots, however many they are. */
+/** The calls of one caller in the last 60 seconds, in at most 60 slots, however many calls there are. */
 export class LastMinute {
   readonly #slots = new Map<number, Slot>();
 

@@ -73,7 +73,7 @@ export class RecentHistory implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-/** The activity since the last point. Histograms are of microseconds, within 1 %. */
+/** The activity since the last point. Histograms record microseconds, within 1 %. */
 const startInterval = () => ({
   latencies: createHistogram({ figures: 2 }),
   current: 0,

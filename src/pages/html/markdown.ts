@@ -15,7 +15,7 @@ export function renderMarkdown(markdown: string, isServed: (file: string) => boo
         return address === null ? text : `<a href="${address}">${text}</a>`;
       },
       code({ text, lang }) {
-        // false: as any other code
+        // false renders it as any other code
         return (lang === 'mermaid' && drawDiagram(text)) || false;
       },
       image({ href, text }) {

@@ -10,10 +10,10 @@ export interface Runbook {
 
 const DOCTOR = 'Run `node dist/main.js doctor`. It stops at the step that fails, and names the reason.';
 const HEALTH = 'Look at the failing component: `curl http://localhost:3000/health`.';
-const LAST_HOUR = 'See since when: `curl http://localhost:3000/health/recent`, under `events`.';
+const LAST_HOUR = 'See when it began: `curl http://localhost:3000/health/recent`, under `events`.';
 const REPORT =
   'Send the bank the report that the status page copies. It has the times, the host, the answer and our certificate.';
-const RETRY = 'Do not restart the gateway: it retries by itself, and a restart drops the cached copy.';
+const RETRY = 'Do not restart the gateway: it retries, and a restart drops the cached copy.';
 const SEE = 'Repeat the call and look at the answer: `curl -i http://localhost:3000/api/v1/accounts`.';
 const DOCUMENTED = 'Compare it with the parameters and limits in /docs.';
 
@@ -57,7 +57,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
   },
   'client-not-allowed': {
     steps: [
-      'Find the log line of the request id. `client` is the address, `origin` the page.',
+      'Find the log line with the request id. `client` is the address, `origin` the page.',
       'If the app may call, add its network to `ALLOWED_CLIENTS`, or its origin to `CORS_ORIGINS`.',
       'Restart the gateway, and repeat the call.',
     ],
@@ -73,8 +73,8 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
   },
   'account-not-found': {
     steps: [
-      'Search the account: `curl "http://localhost:3000/api/v1/accounts?q=<name or IBAN>"`.',
-      'If it is there, use its `id`. An IBAN is no id.',
+      'Search for the account: `curl "http://localhost:3000/api/v1/accounts?q=<name or IBAN>"`.',
+      'If it is there, use its `id`. An IBAN is not an id.',
       'If it is not, wait for the next refresh, or ask for one: `curl -H "Cache-Control: no-cache" http://localhost:3000/api/v1/accounts`.',
       'If it is still missing, ask the bank whether the M2M user may see it.',
     ],
@@ -117,9 +117,9 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
   'certificate-rejected': {
     steps: [
       DOCTOR,
-      'Note the thumbprint in its output, and the date to which the certificate is valid.',
+      'Note the thumbprint in its output, and the date on which the certificate expires.',
       'Ask the bank whether it expects that certificate, has revoked it, and has our address on its allowlist.',
-      'If it expects another one, put that file in the place of `BANK_PFX_FILE`, or `BANK_CERT_FILE` and `BANK_KEY_FILE`, with the intermediate certificates.',
+      'If it expects another one, install that one as `BANK_PFX_FILE`, or as `BANK_CERT_FILE` and `BANK_KEY_FILE`, with the intermediate certificates.',
       'Wait 5 seconds, or run `kill -HUP <process id>`.',
     ],
     over: CALLS_WORK,
@@ -154,7 +154,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
   'bank-untrusted': {
     steps: [
       DOCTOR,
-      "Compare the issuer in its output with the CA certificates in `BANK_CA_FILE`. Without it, Node's own are trusted.",
+      "Compare the issuer in its output with the CA certificates in `BANK_CA_FILE`. Without it, the gateway trusts Node's own.",
       'If the issuer is your own company, a proxy intercepts TLS. Ask the network team to exempt the host of the bank.',
       'If the certificate of the bank has expired, report it to the bank.',
       'Look at the clock of this machine: `date -u`.',
@@ -207,7 +207,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
       DOCTOR,
       'If `tls` or `token` is the slow step, ask the network team whether a firewall drops packets.',
       REPORT,
-      'If the bank is slow for good, raise `BANK_REQUEST_TIMEOUT_MS` and `SNAPSHOT_READ_TIMEOUT_MS`.',
+      'If the bank stays slow, raise `BANK_REQUEST_TIMEOUT_MS` and `SNAPSHOT_READ_TIMEOUT_MS`.',
     ],
     over: CALLS_WORK,
   },
@@ -216,14 +216,14 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
       DOCTOR,
       'For a 407, correct user and password in `EGRESS_PROXY_URL`, and restart the gateway.',
       'For any other status, ask the network team to allow CONNECT to the host and port of the bank.',
-      'Try it without the gateway: `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.',
+      'Try the proxy without the gateway: `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.',
     ],
     over: CALLS_WORK,
   },
   'proxy-unavailable': {
     steps: [
       DOCTOR,
-      'Try it without the gateway: `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.',
+      'Try the proxy without the gateway: `curl -v -x <proxy> https://<host of BANK_BASE_URL>`.',
       'Compare `EGRESS_PROXY_URL` with what the network team gave you; for an https:// proxy also `EGRESS_PROXY_CA_FILE`.',
       'Ask the network team about the state of the proxy.',
     ],
@@ -244,7 +244,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
   },
   stopping: {
     steps: [
-      'Repeat the call: a load balancer leads it to another instance.',
+      'Repeat the call: a load balancer sends it to another instance.',
       'See whether the instance starts again: `curl -i http://localhost:3000/health/live`.',
       'If it does not, read its last log lines, and start it.',
     ],
@@ -263,7 +263,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
       'See which certificate it is, and its date: `curl http://localhost:3000/health`, under `certificate` or `listener`.',
       'Order a new client certificate from the bank, or a new listener certificate from your CA. Ask how long that takes.',
       'Test the new file before you install it: `BANK_PFX_FILE=<new file> node dist/main.js doctor`.',
-      'Put it in the place of the old one. The gateway loads it within 5 seconds, proves it at the bank, and keeps the old one if that fails.',
+      'Replace the old file with it. The gateway loads it within 5 seconds, tests it at the bank, and keeps the old one if that fails.',
       'Read the log: `certificate.replaced` has the new date, `certificate.refused` the reason.',
     ],
     over: '`daysLeft` in `curl http://localhost:3000/health` is the life of the new certificate.',
@@ -279,9 +279,9 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
   },
   'accounts-emptied': {
     steps: [
-      'See that the list is empty: `curl -H "Cache-Control: no-cache" http://localhost:3000/api/v1/accounts`.',
+      'Check that the list is empty: `curl -H "Cache-Control: no-cache" http://localhost:3000/api/v1/accounts`.',
       'Ask the bank which accounts the M2M user may see. The status page copies the text.',
-      'Tell the teams of the apps that the empty list is no proof that accounts were closed.',
+      'Tell the teams of the apps that the empty list does not prove that accounts were closed.',
       'If an empty list is right, confirm it: `kill -HUP <process id>`.',
     ],
     over: '`page.total` in `curl http://localhost:3000/api/v1/accounts` is more than 0.',
@@ -306,7 +306,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
     steps: [
       'See the reason: `curl http://localhost:3000/health`, under `sharing`.',
       'Try Redis from the machine of the gateway: `redis-cli -u <REDIS_URL> ping`.',
-      'For a full one, look at its memory: `redis-cli -u <REDIS_URL> info memory`. For a denied one, at the ACL of the user.',
+      'If it is full, look at its memory: `redis-cli -u <REDIS_URL> info memory`. If it denies access, look at the ACL of the user.',
       'Repair Redis. The gateway uses it again without a restart.',
     ],
     over: 'The log has `sharing.recovered`, and /health shows `sharing` as `up`.',

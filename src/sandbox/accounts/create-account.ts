@@ -63,7 +63,7 @@ export function createAccount(seed: number, index: number): BankAccount {
 /** Decimals of currencies that do not have 2 (ISO 4217). */
 const DECIMALS: Readonly<Record<string, number>> = { JPY: 0, KWD: 3, BHD: 3 };
 
-/** A balance with the decimals of its currency (ISO 4217), between some hundreds and some millions. */
+/** A balance with the decimals of its currency. Amounts may be negative. */
 function createBalance(dice: Dice, currency: string): BankBalance {
   const decimals = DECIMALS[currency] ?? 2;
   const amount = (most: number): Digits => {

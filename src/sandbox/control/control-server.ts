@@ -37,7 +37,7 @@ async function reply(request: IncomingMessage, control: SandboxControl, names: r
       control.reset();
       return { status: 200, body: control.state };
     default:
-      return { ...failed(405, 'GET, PATCH or DELETE.'), headers: { allow: 'GET, PATCH, DELETE' } };
+      return { ...failed(405, 'Use GET, PATCH or DELETE.'), headers: { allow: 'GET, PATCH, DELETE' } };
   }
 }
 

@@ -9,7 +9,7 @@ const pageHeader: Plugin = {
     html
       .replace('<!-- icon -->', `<link rel="icon" href="${ICON}" />`)
       .replace('<!-- header -->', toPageHeader(path === '/accounts.html' ? '/accounts' : '/')),
-  // npm run console: the addresses of the gateway
+  // `npm run console` serves the pages at the gateway's paths
   configureServer(server) {
     server.middlewares.use((request, _response, next) => {
       request.url = request.url?.replace(/^\/accounts(?=\?|$)/, '/accounts.html') ?? '/';

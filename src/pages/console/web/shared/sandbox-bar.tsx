@@ -34,7 +34,7 @@ const SWITCHES: readonly Switch[] = [
   },
   {
     name: 'Wrong password',
-    title: 'The token service refuses the password, and every token so far',
+    title: 'The bank refuses the password, and every token issued so far',
     patch: { failNext: { endpoint: 'authorize', times: ALWAYS, with: '401' }, revokeTokens: true },
     isOn: (state) => isFailing(state, 'authorize', '401'),
   },
@@ -47,7 +47,7 @@ const SWITCHES: readonly Switch[] = [
   {
     name: 'Not on the allowlist',
     title: 'The bank refuses the address of this gateway',
-    // one refused token: the gateway asks for another at once, and learns there what is wrong
+    // one refused token makes the gateway request another at once, which the allowlist refuses
     patch: { allowedIps: [NOBODY], failNext: { endpoint: 'accounts', with: '401' } },
     isOn: ({ allowedIps }) => allowedIps.length === 1 && allowedIps[0] === NOBODY,
   },

@@ -6,11 +6,11 @@ import { SandboxBar } from './sandbox-bar.js';
 import type { Live } from './use-health.js';
 
 /**
- * When the bank of the sandbox is asked after a switch, ms. A refresh that is younger than its own duration counts as one of
- * now, so the first may change nothing.
+ * When a refresh is requested after a switch, ms. The gateway may answer with one that is younger than its own duration, so
+ * the first request may change nothing.
  */
 const REFRESH_AFTER_MS = [0, 1500, 4000, 8000, 16_000];
-/** An answer may be slow, or slow enough to be a problem. */
+/** When the page is updated after each request, ms. The second time, a slow bank is past the soft timeout. */
 const SHOW_AFTER_MS = [300, 1300];
 
 /**

@@ -72,19 +72,19 @@ const ADVICE: Readonly<Record<string, Advice>> = {
     request: 'Please allow CONNECT to that host and port, and tell us when it is done.',
   },
   'certificate-expiring': { text: 'Install a new client certificate {when}.' },
-  'clock-skewed': { text: 'Set the clock of this machine {when}.' },
+  'clock-skewed': { text: 'Correct the clock of this machine {when}.' },
   'snapshot-not-stored': { text: 'Make SNAPSHOT_FILE writable {when}.' },
   'sharing-unavailable': { text: 'Repair the Redis of REDIS_URL {when}.', heals: true },
   stopping: { text: 'Check that this instance starts again, or that another one answers.' },
 };
 
-/** An error of the gateway itself, or a code that this page does not know. */
+/** An error of the gateway itself, or an unknown code. */
 const OTHER: Advice = { text: 'Send the log lines of this time to the maintainers of the gateway {when}.' };
 
 /** The one piece of advice for a cause. */
 export function toAdvice({ part, code, owner }: Cause): Advice {
   if (part === 'certificate' && code !== 'certificate-expiring' && code !== 'certificate-unusable') {
-    return { text: 'Replace the new certificate or credential files, which were refused, {when}.' };
+    return { text: 'Replace the refused certificate or credential files {when}.' };
   }
   if (part === 'listener') return { text: 'Install a new certificate for this API {when}.' };
   if (code === 'proxy-refused' && owner === 'operator') {

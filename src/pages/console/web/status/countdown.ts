@@ -8,7 +8,7 @@ const UNTIL: Readonly<Record<string, string>> = {
   token: 'until the token expires',
 };
 
-/** The time that is left, or that calls have failed for; null where neither is known. */
+/** The time left, or how long calls have failed; null if neither is known. */
 export function toTimer({ served, end, since, status, cause, copy }: Incident, now: number) {
   if (end !== null) {
     const left = Date.parse(end) - now;

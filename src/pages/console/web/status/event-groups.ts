@@ -33,7 +33,7 @@ export function groupEvents(
   return groups.map((group, index) => ({ ...group, open: index >= since && current.includes(group.key) })).reverse();
 }
 
-/** The title of the code, else the message. That of an expiry has how long ago or when, before what to do about it. */
+/** The title of the code, else the message. For an expiry, the part of the message before the remedy. */
 function toTitle({ event, msg }: Pick<RecentEvent, 'event' | 'msg'>, title: string | undefined): string {
   if (event === 'certificate.expiring') return msg.replace(/:.*/, '');
   return title ?? `${msg.charAt(0).toUpperCase()}${msg.slice(1)}`;

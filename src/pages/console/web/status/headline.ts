@@ -32,7 +32,7 @@ export function toHeadline({ health, served, cause, status, end, since, now }: F
     case 'waiting':
       return 'Calls wait for the bank: no list of accounts is cached.';
     case 'stopping':
-      return 'This instance is stopping, and soon takes no calls.';
+      return 'This instance is stopping, and will soon take no calls.';
     case 'empty':
       return copy === null ? 'Apps get an empty list of accounts.' : `Apps get an empty list, ${copy}.${fails}`;
     case 'copy':

@@ -48,7 +48,7 @@ export function healthWith(status: Health['status'], change: Readonly<Record<str
   };
 }
 
-/** A failure of the account list since 10:09:13, and what the bank has of it. */
+/** A failure of the account list since 10:09:13, as /health shows it at `bank`. */
 export const FAILING = {
   bank: {
     status: 'degraded',

@@ -215,7 +215,7 @@ Last success     2026-11-21 10:09:01 UTC
 Our address      203.0.113.7
 Our certificate  CN=m2m
 Its thumbprint   AB12 (SHA-1)
-It is valid to   2027-11-20 00:00:00 UTC
+It expires on    2027-11-20 00:00:00 UTC
 Our system       accounts-gateway 0.1.0 production gw-2
 Written          2026-11-21 10:13:02 UTC
 

@@ -15,7 +15,7 @@ export interface Who {
   readonly note: string;
 }
 
-/** Everything that the card says about an incident, but for what ticks. */
+/** Everything that the card shows about an incident, except the values that tick. */
 export interface Incident {
   readonly level: 'warn' | 'bad';
   readonly served: Served | 'unknown';
@@ -25,7 +25,7 @@ export interface Incident {
   readonly status: number;
   /** When calls began to fail: the later of the cause's start and the end of the copy. */
   readonly since: string | null;
-  /** When calls begin to fail; null where they do, or nothing ends. */
+  /** When calls begin to fail; null if they already fail, or will not. */
   readonly end: string | null;
   /** The copy that apps get. */
   readonly copy: { readonly asOf: string; readonly expiresAt: string } | null;
@@ -80,7 +80,7 @@ export function toGoneIncident(problem: GatewayProblem, since: string, problems:
       code: problem.code,
       owner: isAway ? 'operator' : problem.owner,
       title: known?.title ?? problem.code,
-      detail: isAway ? `Not connected since ${toClock(since)}. What is shown is from before.` : problem.message,
+      detail: isAway ? `Not connected since ${toClock(since)}. This page shows earlier data.` : problem.message,
       since,
       attempts: null,
       nextAttemptAt: null,

@@ -6,7 +6,7 @@ import { toMinutes, toSummary, type Minute } from './minutes.js';
 import type { Served } from './served.js';
 
 const HEIGHT = 46;
-/** The least that a share is drawn with, so that one failed call of many can be seen. */
+/** Minimum size of a share, so that one failed call among many is visible. */
 const LEAST = 3;
 
 interface Props {

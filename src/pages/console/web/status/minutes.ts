@@ -23,12 +23,12 @@ const PRESENT: Readonly<Record<Served | 'unknown', Partial<Minute>>> = {
   unknown: {},
 };
 
-/** The last 60 minutes. The present one, which is last, shows what a call would get now, whoever calls. */
+/** The last 60 minutes. The present one, which is last, shows what a call would get now, even if nobody calls. */
 export function toMinutes({ points }: Pick<Recent, 'points'>, served: Served | 'unknown', now: number): Minute[] {
   const last = Math.floor(now / MINUTE_MS);
   return Array.from({ length: MINUTES }, (_, index) => {
     const minute = last - MINUTES + 1 + index;
-    // a point is of the seconds before `at`
+    // a point covers the seconds before `at`
     const own = points.filter(({ at }) => Math.floor((Date.parse(at) - 1) / MINUTE_MS) === minute);
     return { at: minute * MINUTE_MS, ...sumOf(own), ...(minute === last && { ...NOTHING, ...PRESENT[served] }) };
   });
@@ -36,7 +36,7 @@ export function toMinutes({ points }: Pick<Recent, 'points'>, served: Served | '
 
 const NOTHING = { current: 0, stale: 0, errors: 0 };
 
-/** The hour in words. Shares of what is good are rounded down: only what is perfect is 100 %. */
+/** The hour in words. Shares are rounded down, so that 100 % means all calls. */
 export function toSummary(recent: Pick<Recent, 'points' | 'clients'> | null): string {
   const { requests, current, stale, errors } = sumOf(recent?.points ?? []);
   // the first calls are in no point yet

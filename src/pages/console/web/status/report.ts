@@ -22,7 +22,7 @@ export function toReport({ cause, request, call }: Incident, health: Health, now
     ['Our route', call === 'network' ? egress.route : null],
     ['Our certificate', certificate.subject],
     ['Its thumbprint', certificate.thumbprint && `${certificate.thumbprint} (SHA-1)`],
-    ['It is valid to', certificate.notAfter && toUtc(certificate.notAfter)],
+    ['It expires on', certificate.notAfter && toUtc(certificate.notAfter)],
     ['Our system', toSystem(health)],
     ['Written', toUtc(now)],
   ];
@@ -50,7 +50,7 @@ export function toNote({ headline, cause, copy, served }: Incident, health: Heal
     ? 'Your app gets snapshot.stale = true. Show snapshot.asOf beside the balances, and drop them after snapshot.expiresAt.'
     : served === 'empty'
       ? 'Do not read the empty list as "no accounts".'
-      : `Your app gets problem documents with code ${cause.code}. Show no amounts, and retry after Retry-After.`;
+      : `Your app gets problem documents with code ${cause.code}. Show no amounts, and wait for Retry-After before you retry.`;
   return [
     `${toSystem(health)}, ${toUtc(now)}`,
     '',

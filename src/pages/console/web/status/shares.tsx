@@ -5,7 +5,7 @@ interface Props {
 }
 
 const WIDTH = 90;
-/** The least that a share is drawn with, so that one failed call of many can be seen. */
+/** Minimum size of a share, so that one failed call among many is visible. */
 const LEAST = 3;
 
 /** What calls got, as a bar in the shares of current, copy and failed. */

@@ -70,7 +70,7 @@ export function StatusPage({ first, codes, root }: Props) {
   );
 }
 
-/** The gateway's time. It goes on each second while somebody waits for something, and stands still while the gateway is gone. */
+/** The gateway's time. It advances each second unless all is well, and stops while the gateway is gone. */
 function useNow(isGone: boolean, isTroubled: boolean): number {
   useSeconds(isTroubled && !isGone);
   const shown = useRef(serverNow());
