@@ -35,6 +35,8 @@ export function groupEvents(
 
 /** The title of the code, else the message. For an expiry, the part of the message before the remedy. */
 function toTitle({ event, msg }: Pick<RecentEvent, 'event' | 'msg'>, title: string | undefined): string {
-  if (event === 'certificate.expiring') return msg.replace(/:.*/, '');
-  return title ?? `${msg.charAt(0).toUpperCase()}${msg.slice(1)}`;
+  if (event === 'certificate.expiring') return capitalize(msg.replace(/:.*/, ''));
+  return title ?? capitalize(msg);
 }
+
+const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

@@ -70,4 +70,9 @@ describe('events', () => {
       ['Bank errors', 1, false],
     ]);
   });
+
+  it('of an expiry have the message before its remedy', () => {
+    const expiry = { ...event('09:00:00', 'certificate.expiring'), msg: 'it expires in 3 days: order another' };
+    expect(groupEvents([expiry], problems, [])[0]?.title).toBe('It expires in 3 days');
+  });
 });
