@@ -8,9 +8,13 @@ import axios, { type AxiosInstance } from 'axios';
 import type { CallOptions } from './agents.js';
 import type { Clock, Instant } from '../time/clock.js';
 import type { BankTarget } from './bank-target.js';
+import { GatewayError } from '../errors/gateway-error.js';
 import { toClockSkewMs } from './clock-skew.js';
 import { AnswerTooLarge, CallFailed } from './failures.js';
 import { stageOf } from './stage.js';
+
+/** Responses of status 1xx before the answer, such as early hints. Each takes time on the serving thread. */
+const MAX_INTERIM_RESPONSES = 100;
 
 export interface WireRequest {
   readonly target: BankTarget;
@@ -35,6 +39,12 @@ export interface WireAnswer {
   readonly retryAfter: string | null;
   readonly body: Buffer;
 }
+
+const tooManyInterim = () =>
+  new GatewayError(
+    'bank-response-invalid',
+    `The bank sent more than ${MAX_INTERIM_RESPONSES} responses of status 1xx.`,
+  );
 
 /**
  * One GET over a given agent: no redirects, no absolute addresses, no proxy from the environment, a size limit before
@@ -87,6 +97,11 @@ export class WireClient {
         if (!opened.reusedSocket) this.#noteServer(response.socket as TLSSocket);
         if (Number(response.headers['content-length']) > this.maxBytes) opened.destroy(new AnswerTooLarge());
         else onResponse(response);
+      });
+      let interim = 0;
+      opened.on('information', () => {
+        interim += 1;
+        if (interim > MAX_INTERIM_RESPONSES) opened.destroy(tooManyInterim());
       });
       // the reason; the stream of the answer only knows that it was aborted
       opened.once('error', (error) => (lost = error));

@@ -209,9 +209,7 @@ suite('the pages of the recipes', () => {
     await gateway.close();
   }, LONG_MS);
   beforeEach(async () => {
-    // this page does not update itself
-    await pages.server.reload();
-    for (const page of Object.values(pages)) await isWell(page);
+    await allAreWell();
   }, LONG_MS);
   afterAll(() => browser.close());
 
@@ -255,14 +253,22 @@ suite('the pages of the recipes', () => {
   }
 
   async function sees(page: Page, condition: string): Promise<void> {
-    const expression = `(({ amountsShown, aged, text }) => ${condition})(samples.at(-1))`;
-    await page.waitForFunction(expression, null, { timeout: 60_000 }).catch(async () => {
+    const expression = `(({ amountsShown, aged, text }) => ${condition})(samples.at(-1) ?? { text: '' })`;
+    await page.waitForFunction(expression, null, { timeout: LONG_MS }).catch(async () => {
       const last = await page.evaluate('samples.at(-1)');
       throw new Error(`${page.url()}: not ${condition}, but ${JSON.stringify(last)}`);
     });
   }
-  /** It shows amounts and no error. The page of the server always has their age. */
-  const isWell = (page: Page) => sees(page, page === pages.server ? 'amountsShown > 0' : 'amountsShown > 0 && !aged');
+  /** It shows amounts and no error. */
+  const isWell = (page: Page) => sees(page, 'amountsShown > 0 && !aged');
+  /** The page of the server does not update itself, and always has the age of its amounts. */
+  async function allAreWell(): Promise<void> {
+    await until(async () => {
+      await pages.server.reload();
+      return pages.server.evaluate<boolean>(`document.querySelectorAll('li').length > 0`);
+    });
+    for (const page of Object.values(pages)) if (page !== pages.server) await isWell(page);
+  }
 
   /** Waits until each page has shown amounts with their age, then none, and asserts what it showed in between. */
   async function assertAgedThenGone(): Promise<void> {
@@ -292,8 +298,7 @@ suite('the pages of the recipes', () => {
       await until(async () => (await gateway.get('/api/v1/accounts')).json.snapshot.stale);
       await assertAgedThenGone();
       repair();
-      await pages.server.reload();
-      for (const page of Object.values(pages)) await isWell(page);
+      await allAreWell();
     },
     LONG_MS,
   );
@@ -305,8 +310,7 @@ suite('the pages of the recipes', () => {
       await context.setOffline(true);
       await assertAgedThenGone();
       await context.setOffline(false);
-      await pages.server.reload();
-      for (const page of Object.values(pages)) await isWell(page);
+      await allAreWell();
     },
     LONG_MS,
   );

@@ -63,6 +63,11 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
   'The bank': [
     ['a response: `BANK_MAX_RESPONSE_BYTES` after decompression', '`bank-response-invalid`', 'test/egress/answers'],
     [
+      'responses of status 1xx before one: {egress/wire-client MAX_INTERIM_RESPONSES}',
+      '`bank-response-invalid`',
+      'test/egress/answers',
+    ],
+    [
       'the response of the token endpoint: {auth/request-token MAX_ANSWER_BYTES KB}; a token: {auth/request-token MAX_TOKEN_LENGTH} characters',
       '`bank-response-invalid`',
       'src/auth/request-token.spec.ts',

@@ -48,6 +48,7 @@ const answer = (header: string, body: Buffer | string = '') =>
   Buffer.concat([Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${header}\r\n`), Buffer.from(body)]);
 const chunk = (body: Buffer | string) =>
   Buffer.concat([Buffer.from(`${Buffer.byteLength(body).toString(16)}\r\n`), Buffer.from(body), Buffer.from('\r\n')]);
+const HINT = 'HTTP/1.1 103 Early Hints\r\n\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 
 describe('complete responses', () => {
@@ -104,6 +105,20 @@ describe('bank-response-invalid', () => {
   });
 });
 
+test('more than 100 early hints are not valid, and are not read to their end', async () => {
+  const { url, egress } = await startBank((socket) => {
+    const pour = () => {
+      while (!socket.destroyed && socket.write(HINT.repeat(1000)));
+    };
+    socket.on('drain', pour);
+    pour();
+  });
+  expect(await failureOf(egress.get(accountsAt(url)))).toMatchObject({
+    code: 'bank-response-invalid',
+    detail: expect.stringContaining('100 responses of status 1xx'),
+  });
+});
+
 describe('too large', () => {
   const LIMIT = 1_000_000;
   const endless = (socket: TLSSocket, head: string) => {
@@ -157,7 +172,7 @@ describe('slow', () => {
     [
       'early hints without an end',
       (socket: TLSSocket) => {
-        const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 20);
+        const timer = setInterval(() => socket.write(HINT), 20);
         socket.once('close', () => clearInterval(timer));
       },
     ],
