@@ -19,6 +19,7 @@ import { createQueryParser } from './query-parser.js';
 import { toRequestId } from './request-id.js';
 import { hasLongSegment, isUndecodable, MAX_SEGMENT_LENGTH, toPath } from './request-path.js';
 import { responseHeaders } from './response-headers.js';
+import { secureBodies } from './secure-bodies.js';
 import { SlowReaders } from './slow-readers.js';
 
 interface HttpParts {
@@ -76,6 +77,7 @@ export async function createHttp({ settings, clock, log, activity, limits }: Htt
   await fastify.register(preflight, { origins: settings.CORS_ORIGINS });
   await fastify.register(serverOptions);
   await fastify.register(notFound);
+  if (certificate) await fastify.register(secureBodies);
   return { fastify, connections, certificate };
 
   function openCertificate(): ListenerCertificate | null {
