@@ -1,5 +1,6 @@
 import { request as openRequest, type RequestOptions } from 'node:https';
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
@@ -45,6 +46,9 @@ const tooManyInterim = () =>
     'bank-response-invalid',
     `The bank sent more than ${MAX_INTERIM_RESPONSES} responses of status 1xx.`,
   );
+
+const anotherProtocol = () =>
+  new GatewayError('bank-response-invalid', 'The bank answered 101, with another protocol, where 200 is expected.');
 
 /**
  * One GET over a given agent: no redirects, no absolute addresses, no proxy from the environment, a size limit before
@@ -102,6 +106,11 @@ export class WireClient {
       opened.on('information', () => {
         interim += 1;
         if (interim > MAX_INTERIM_RESPONSES) opened.destroy(tooManyInterim());
+      });
+      // nobody asked for one; without a listener the call would wait for its deadline
+      opened.once('upgrade', (_response, socket: Socket) => {
+        socket.destroy();
+        opened.emit('error', anotherProtocol());
       });
       // the reason; the stream of the answer only knows that it was aborted
       opened.once('error', (error) => (lost = error));

@@ -94,6 +94,7 @@ describe('bank-response-invalid', () => {
     ['an encoding we did not ask for', answer('Content-Encoding: compress\r\nConnection: close\r\n', BODY)],
     ['Content-Length twice', answer('Content-Length: 2\r\nContent-Length: 3\r\n', '{}x')],
     ['no HTTP', 'hello\r\n\r\n'],
+    ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'],
     ['a header without an end', `HTTP/1.1 200 OK\r\n${'X-Flood: 0123456789abcdef\r\n'.repeat(100_000)}`],
   ])('%s', async (_name, bytes) => {
     const { url, egress } = await startBank((socket) => socket.end(bytes));
