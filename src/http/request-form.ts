@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '../errors/gateway-error.js';
+import { GatewayError, type GatewayErrorOptions } from '../errors/gateway-error.js';
 import { hasLongSegment, isUndecodable, toPath } from './request-path.js';
 
 /** RFC 9110 §4.1 wants 8000 at least. */
 const MAX_URL_LENGTH = 8000;
 const MAX_HEADERS = 100;
 const MAX_BODY_BYTES = 1024;
+const NO_BODIES = 'This API takes no bodies.';
+const CLOSE: GatewayErrorOptions = { headers: { connection: 'close' } };
 
 /**
  * Accepts proper HTTP/1 requests without a body to speak of. `url`: as the caller sent it.
@@ -20,9 +22,9 @@ export function assertForm({ httpVersionMajor, method, rawHeaders, headers }: In
     throw malformed('The request target is an absolute URL or is missing; send a path that begins with a slash.');
   }
   if (countHosts(rawHeaders) > 1) throw malformed('The request has more than one Host header.');
-  if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
-    throw tooLarge('This API takes no bodies.', 413);
-  }
+  // not every proxy knows where such a body ends, least of all in HTTP/1.0 (RFC 9112 §6.1)
+  if (headers['transfer-encoding'] !== undefined) throw tooLarge(NO_BODIES, 413, CLOSE);
+  if (Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge(NO_BODIES, 413);
 }
 
 /**
@@ -36,11 +38,10 @@ export function assertReadablePath(url: string): void {
 }
 
 /** A proxy in front may disagree on where the next request begins, so the connection is closed after this one. */
-export const malformed = (detail: string): GatewayError =>
-  new GatewayError('malformed-request', detail, { headers: { connection: 'close' } });
+export const malformed = (detail: string): GatewayError => new GatewayError('malformed-request', detail, CLOSE);
 
-const tooLarge = (detail: string, status: 413 | 414 | 431): GatewayError =>
-  new GatewayError('request-too-large', detail, { status });
+const tooLarge = (detail: string, status: 413 | 414 | 431, options: GatewayErrorOptions = {}): GatewayError =>
+  new GatewayError('request-too-large', detail, { ...options, status });
 
 function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;

@@ -126,6 +126,13 @@ describe('odd connections', () => {
     expect(answers).toHaveLength(1);
     expect(end).toBe('open');
   });
+
+  it.each(['1.0', '1.1'])('a chunked body in HTTP/%s ends the connection', async (version) => {
+    const chunked = `GET ${PATH} HTTP/${version}\r\n${HOST}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const { answers, end } = await sendRaw(gateway.port, `${chunked}0\r\n\r\n${get(PATH)}`, { enough: 2 });
+    expect(answers.map(({ status, headers }) => [status, headers.connection])).toEqual([[413, 'close']]);
+    expect(end).toBe('closed');
+  });
 });
 
 describe('the log', () => {
