@@ -107,7 +107,7 @@ export class WireClient {
         interim += 1;
         if (interim > MAX_INTERIM_RESPONSES) opened.destroy(tooManyInterim());
       });
-      // nobody asked for one; without a listener the call would wait for its deadline
+      // without a listener the call would wait for its deadline; once the socket is handed over, `destroy` reports no error
       opened.once('upgrade', (_response, socket: Socket) => {
         socket.destroy();
         opened.emit('error', anotherProtocol());

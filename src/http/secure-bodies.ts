@@ -4,8 +4,8 @@ import fastifyPlugin from 'fastify-plugin';
 const PIECE_BYTES = 65_536;
 
 /**
- * Over TLS, sends a long body in pieces. What is written is encrypted at once, as a whole: a copy for each client, where plain HTTP
- * sends all of them the same bytes, and before anything can count what waits.
+ * Sends a long body over TLS in pieces. TLS encrypts at once whatever is written, so a whole body would be copied for each client
+ * before any limit counts it. Plain HTTP sends all clients the same bytes.
  */
 export const secureBodies = fastifyPlugin(async (fastify) => {
   fastify.addHook('onSend', (request, reply, payload, done) => {

@@ -6,7 +6,7 @@ const ASCII = /^\p{ASCII}*$/u;
 export function foldText(text: string): string {
   // upper case first: it writes ß as SS and brings all forms of a letter together
   const upper = text.toUpperCase();
-  // accents that stand alone go first: to put many of them in order takes normalize quadratic time
+  // removes separate accents first, because normalize takes quadratic time to order many of them
   return ASCII.test(text) ? upper : withoutMarks(withoutMarks(upper).normalize('NFD'));
 }
 
