@@ -14,6 +14,6 @@ export default {
   testEnvironment: 'node',
   // ends a test that hangs; no busy machine is that slow
   testTimeout: 300_000,
-  // much of the time is spent waiting: four side by side keep two cores busy
-  maxWorkers: 4,
+  // much of the time is spent waiting: six side by side keep two cores busy
+  maxWorkers: 6,
 };

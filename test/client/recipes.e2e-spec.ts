@@ -254,7 +254,7 @@ suite('the pages of the recipes', () => {
 
   async function sees(page: Page, condition: string): Promise<void> {
     const expression = `(({ amountsShown, aged, text }) => ${condition})(samples.at(-1) ?? { text: '' })`;
-    await page.waitForFunction(expression, null, { timeout: LONG_MS }).catch(async () => {
+    await page.waitForFunction(expression, null, { polling: 100, timeout: LONG_MS }).catch(async () => {
       const last = await page.evaluate('samples.at(-1)');
       throw new Error(`${page.url()}: not ${condition}, but ${JSON.stringify(last)}`);
     });
@@ -356,7 +356,7 @@ const SAMPLE = `
     const text = [...document.querySelectorAll('p')].map((each) => each.textContent).join(' ');
     const amountsShown = amounts.filter((each) => /\\d/.test(each.textContent)).length;
     samples.push({ at: Date.now(), amountsShown, aged: /as of \\d/i.test(text), text });
-  }, 20);`;
+  }, 50);`;
 
 const REACT_HEAD = `
 import { useEffect, useState } from 'react';

@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** Polls a condition until it is true. Fails after a generous limit, which measures nothing. */
 export async function until(condition: () => boolean | Promise<boolean>, withinMs = 120_000): Promise<void> {
   const deadline = performance.now() + withinMs;
-  while (!(await condition())) {
+  // most conditions come true at once; one that takes seconds must not keep a core busy until then
+  for (let pauseMs = 5; !(await condition()); pauseMs = Math.min(2 * pauseMs, 100)) {
     if (performance.now() > deadline) throw new Error(`not so within ${withinMs} ms: ${String(condition)}`);
-    await delay(10);
+    await delay(pauseMs);
   }
 }
