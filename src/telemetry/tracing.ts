@@ -17,8 +17,8 @@ export interface Tracing {
 
 /**
  * Sends the spans of spans.ts to an OTLP collector if the environment names one and does not turn traces off
- * (docs/logs.md#traces); else returns null and loads no package of the SDK. The exporter reads its variables, including the headers, from the process environment
- * at this point.
+ * (docs/logs.md#traces); else returns null and loads no package of the SDK. The exporter reads its variables, including the
+ * headers, from the process environment at this point.
  */
 export async function startTracing(env: NodeJS.ProcessEnv, logger: Logger): Promise<Tracing | null> {
   if (isTurnedOff(env)) return null;

@@ -177,6 +177,7 @@ export const PAGE_STATES = {
     arrange: async () => {
       const bank = await start({ SANDBOX_TOKEN_LIFETIME_SECONDS: 60 });
       const clock = new MovedClock();
+      clock.stop();
       clock.advance(-26_000);
       const gateway = await startGateway(bank, ENV, clock);
       await gateway.get('/api/v1/accounts');

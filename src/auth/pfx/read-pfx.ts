@@ -96,6 +96,6 @@ function wrongPasscode(passcode: string): CertificateUnreadable {
   return new CertificateUnreadable(
     'passcode',
     `The passcode of the PFX is wrong or missing, or the file is damaged.${slip}`,
-    'Check BANK_PFX_PASSCODE; to try one: openssl pkcs12 -legacy -in client.pfx -noout.',
+    'Check BANK_PFX_PASSCODE or BANK_PFX_PASSCODE_FILE; to try one: openssl pkcs12 -legacy -in client.pfx -noout.',
   );
 }

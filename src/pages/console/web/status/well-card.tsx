@@ -20,7 +20,7 @@ export function WellCard({ health: { details }, apps }: Props) {
       <p class="grow">
         {toSubject(apps, 'get')} current data, {count}.
       </p>
-      <p class="quiet">Next to do: renew the certificate by {toDate(toRenewal(details.certificate.notAfter))}</p>
+      <p class="quiet">Next: renew the certificate by {toDate(toRenewal(details.certificate.notAfter))}</p>
     </section>
   );
 }
