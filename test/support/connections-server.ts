@@ -10,13 +10,16 @@ import { keepLines } from './log-lines.js';
 const MB = 1024 * 1024;
 
 /** A Node server with our connection rules and limits short enough for a test. */
-export async function serveConnections(listener: RequestListener, { waitingBytes = 64 * MB } = {}) {
+export async function serveConnections(
+  listener: RequestListener,
+  { waitingBytes = 64 * MB, stallLookMs = 400, stalledLooks = 3 } = {},
+) {
   const { logger, lines } = keepLines();
   const limits = {
     ...HTTP_LIMITS,
     unanswered: 3,
-    stallLookMs: 400,
-    stalledLooks: 3,
+    stallLookMs,
+    stalledLooks,
     waitingLookMs: 20,
     waitingBytes,
     lingerMs: 200,
