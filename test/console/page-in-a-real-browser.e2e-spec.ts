@@ -14,7 +14,7 @@ import { closedPort } from '../support/servers.js';
 import { hasChromium } from '../support/tools.js';
 import { until } from '../support/until.js';
 import { axeFaultsOf, layoutOf, openPage, pathOf, rowsOf } from './open-page.js';
-import { HOSTILE, PAGE_STATES, type PageState } from './page-states.js';
+import { COPY, HOSTILE, PAGE_STATES, type PageState } from './page-states.js';
 
 const FRESH_MS = 1000;
 const WIDTHS = [1920, 1280, 768, 360];
@@ -393,7 +393,7 @@ describeWithChromium('the console page in a real browser', () => {
       const { page } = await openStatus();
       await headline(page, 'Operational');
       await turn(page, 'Bank down');
-      await headline(page, /^Apps get the copy of \d\d:\d\d:\d\d\. At \d\d:\d\d:\d\d every call fails\.$/);
+      await headline(page, COPY);
       const card = page.locator('.incident');
       await until(async () => /next (in|one now)/.test(await card.innerText()));
       const text = await card.innerText();

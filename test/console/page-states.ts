@@ -27,8 +27,11 @@ export interface PageState {
   readonly path: readonly Level[];
 }
 
-const COPY = /^Apps get the copy of \d\d:\d\d:\d\d\. At \d\d:\d\d:\d\d every call fails\.$/;
-const failing = (status: number) => new RegExp(`^All calls have failed with ${status} since \\d\\d:\\d\\d:\\d\\d\\.$`);
+/** With the date on another day than today: shortly before midnight, a copy expires tomorrow. */
+const MINUTE = String.raw`(?:\d+ \w+, )?\d\d:\d\d`;
+const TIME = String.raw`${MINUTE}:\d\d`;
+export const COPY = new RegExp(`^Apps get the copy of ${TIME}\\. At ${TIME} every call fails\\.$`);
+const failing = (status: number) => new RegExp(`^All calls have failed with ${status} since ${TIME}\\.$`);
 const WELL = { sentence: 'Operational', path: Array<Level>(6).fill('ok') };
 
 /** Every state of the page, except that of a gateway that is gone. */
@@ -48,7 +51,7 @@ export const PAGE_STATES = {
   },
   'the bank is slow': {
     arrange: () => broken({ latencyMs: 8000 }, 'bank-slow', { SNAPSHOT_SOFT_TIMEOUT_MS: '100' }),
-    sentence: /^Apps get the copy of \d\d:\d\d:\d\d\. At \d\d:\d\d:\d\d calls wait for the bank\.$/,
+    sentence: new RegExp(`^Apps get the copy of ${TIME}\\. At ${TIME} calls wait for the bank\\.$`),
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
   },
@@ -147,7 +150,7 @@ export const PAGE_STATES = {
       bank.control.patch(FAILING);
       return untilHealth(gateway, 'bank-error');
     },
-    sentence: /^Apps get an empty list, the copy of \d\d:\d\d:\d\d\. At \d\d:\d\d:\d\d every call fails\.$/,
+    sentence: new RegExp(`^Apps get an empty list, the copy of ${TIME}\\. At ${TIME} every call fails\\.$`),
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'warn', 'warn', 'bad'],
   },
@@ -159,7 +162,7 @@ export const PAGE_STATES = {
       await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
       return untilHealth(gateway, 'bank-error');
     },
-    sentence: /^Apps get current data\. At \d\d:\d\d:\d\d every call fails\.$/,
+    sentence: new RegExp(`^Apps get current data\\. At ${TIME} every call fails\\.$`),
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'warn', 'ok', 'ok'],
   },
@@ -186,7 +189,7 @@ export const PAGE_STATES = {
       clock.advance(52_500);
       return untilHealth(gateway, '"code":"bank-error"');
     },
-    sentence: /^Apps get current data until \d\d:\d\d\.$/,
+    sentence: new RegExp(`^Apps get current data until ${MINUTE}\\.$`),
     owner: 'bank',
     path: ['ok', 'ok', 'warn', 'ok', 'ok', 'ok'],
   },

@@ -55,7 +55,10 @@ export async function openPicture(browser: Browser, url: string, picture: Pictur
 /** Parts whose words depend on the moment, the machine or the account, not on the wording of the page. */
 const CHANGING = '.gateway, .clock, .timer strong, .cause .quiet, .now, tbody, dd, .events, .half .between > p';
 
-/** The words on the page, each text once, as a section of the file; digits are 0, and each month is Jan. */
+/**
+ * The words on the page, each text once, as a section of the file; digits are 0, and each month is Jan. Times are without the
+ * date that those of another day have.
+ */
 export async function wordsOf(page: Page, { name }: Picture): Promise<string> {
   const texts = await page.evaluate<string[]>(`
     [...document.querySelectorAll('body *')]
@@ -63,6 +66,7 @@ export async function wordsOf(page: Page, { name }: Picture): Promise<string> {
       .flatMap((each) => [...each.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE))
       .map(({ data }) => data.trim().replaceAll(/\\d+/g, '0').replaceAll(/\\s+/g, ' '))`);
   const months = /\b(?:Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b/g;
-  const words = [...new Set(texts.map((text) => text.replaceAll(months, 'Jan')))].filter((text) => /\p{L}/u.test(text));
+  const undated = texts.map((text) => text.replaceAll(months, 'Jan').replaceAll('0 Jan, 0:0', '0:0'));
+  const words = [...new Set(undated)].filter((text) => /\p{L}/u.test(text));
   return `# ${name}.png\n${words.join('\n')}\n`;
 }
