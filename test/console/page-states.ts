@@ -27,7 +27,7 @@ export interface PageState {
   readonly path: readonly Level[];
 }
 
-/** With the date on another day than today: shortly before midnight, a copy expires tomorrow. */
+/** A time on another day has its date before it: shortly before midnight, a copy expires tomorrow. */
 const MINUTE = String.raw`(?:\d+ \w+, )?\d\d:\d\d`;
 const TIME = String.raw`${MINUTE}:\d\d`;
 export const COPY = new RegExp(`^Apps get the copy of ${TIME}\\. At ${TIME} every call fails\\.$`);

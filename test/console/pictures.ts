@@ -56,8 +56,8 @@ export async function openPicture(browser: Browser, url: string, picture: Pictur
 const CHANGING = '.gateway, .clock, .timer strong, .cause .quiet, .now, tbody, dd, .events, .half .between > p';
 
 /**
- * The words on the page, each text once, as a section of the file; digits are 0, and each month is Jan. Times are without the
- * date that those of another day have.
+ * The words on the page, each text once, as a section of the file; digits are 0, and each month is Jan. The date before
+ * a time is left out, because only times on another day have one.
  */
 export async function wordsOf(page: Page, { name }: Picture): Promise<string> {
   const texts = await page.evaluate<string[]>(`

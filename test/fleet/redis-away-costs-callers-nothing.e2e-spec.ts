@@ -104,7 +104,7 @@ async function recovers(gateways: readonly Gateway[]): Promise<void> {
       await breaks(scene);
       const hasNoticed = (gateway: Gateway) =>
         gateway.events('sharing.unavailable').length > (earlier.get(gateway) ?? 0);
-      // and some more calls after that
+      // calls go on after both have noticed
       for (let more = 10; more > 0; more -= Number(gateways.every(hasNoticed))) {
         for (const gateway of gateways) expect([what, await call(gateway)]).toEqual([what, 200]);
       }
