@@ -13,7 +13,7 @@ export default {
   reporters: ['default', '<rootDir>/test/support/fail-without-tests.mjs', '<rootDir>/test/support/report-skipped.mjs'],
   testEnvironment: 'node',
   // ends a test that hangs; no busy machine is that slow
-  testTimeout: 300_000,
+  testTimeout: 1_200_000,
   // much of the time is spent waiting: six side by side keep two cores busy
   maxWorkers: 6,
 };

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type * as ClientModule from '../../client/src/index.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { bankForFile } from '../support/bank-for-file.js';
-import { openTab, startBrowser, startClientPages } from '../support/client-pages.js';
+import { openTab, openWindow, startBrowser, startClientPages } from '../support/client-pages.js';
 import { startGateway, type Gateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { json, listAccounts } from '../support/pretend-bank.js';
@@ -27,7 +27,7 @@ suite('in a real browser', () => {
     browser = await startBrowser();
   });
   beforeEach(async () => {
-    context = await browser.newContext({ locale: 'en-US' });
+    context = await openWindow(browser, { locale: 'en-US' });
   });
   afterEach(() => context.close());
   afterAll(() => browser.close());

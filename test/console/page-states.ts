@@ -13,6 +13,9 @@ const DAY_MS = 86_400_000;
 /** Of the last hour (docs/health-and-metrics.md#the-last-hour). */
 const POINT_MS = 10_000;
 const FAILING = { failNext: { endpoint: 'accounts', times: 1_000_000, with: '503' } };
+const HANGING = { failNext: { endpoint: 'accounts', times: 1_000_000, with: 'hang' } };
+/** The bank is slow for as long as anybody looks. */
+const PATIENT = { BANK_REQUEST_TIMEOUT_MS: '600000', SNAPSHOT_READ_TIMEOUT_MS: '3600000' };
 
 type Level = 'ok' | 'warn' | 'bad' | 'unknown';
 
@@ -50,7 +53,7 @@ export const PAGE_STATES = {
     path: ['ok', 'ok', 'ok', 'bad', 'bad', 'bad'],
   },
   'the bank is slow': {
-    arrange: () => broken({ latencyMs: 8000 }, 'bank-slow', { SNAPSHOT_SOFT_TIMEOUT_MS: '100' }),
+    arrange: () => broken(HANGING, 'bank-slow', { ...PATIENT, SNAPSHOT_SOFT_TIMEOUT_MS: '100' }),
     sentence: new RegExp(`^Apps get the copy of ${TIME}\\. At ${TIME} calls wait for the bank\\.$`),
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'warn', 'warn', 'warn'],
@@ -157,7 +160,7 @@ export const PAGE_STATES = {
   'the bank fails, and data is still current': {
     arrange: async () => {
       const bank = await start();
-      const gateway = await read(bank, {}, 0, LATER_MS);
+      const gateway = await read(bank, { SNAPSHOT_FRESH_MS: '250000' }, 0, LATER_MS);
       bank.control.patch(FAILING);
       await gateway.get('/api/v1/accounts', { 'cache-control': 'no-cache' });
       return untilHealth(gateway, 'bank-error');
@@ -196,8 +199,8 @@ export const PAGE_STATES = {
   'the first refresh has not ended': {
     arrange: async () => {
       const bank = await start();
-      bank.control.patch({ failNext: { endpoint: 'accounts', times: 1_000_000, with: 'hang' } });
-      const gateway = await startGateway(bank, { ...ENV, SNAPSHOT_SOFT_TIMEOUT_MS: '100' });
+      bank.control.patch(HANGING);
+      const gateway = await startGateway(bank, { ...ENV, ...PATIENT, SNAPSHOT_SOFT_TIMEOUT_MS: '100' });
       await until(async () => (await gateway.get('/health')).text.includes('bank-slow'));
       return gateway;
     },

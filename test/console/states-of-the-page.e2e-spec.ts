@@ -1,4 +1,5 @@
-import { expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
 import type { ProblemEntry } from '../../src/pages/console/web/shared/gateway.js';
 import type { Health } from '../../src/pages/console/web/shared/health.js';
 import { toEffect } from '../../src/pages/console/web/status/apps.js';
@@ -8,9 +9,23 @@ import { toIncident, type Incident } from '../../src/pages/console/web/status/in
 import { toNote, toReport } from '../../src/pages/console/web/status/report.js';
 import { toPath } from '../../src/pages/console/web/status/path.js';
 import { Clock } from '../../src/time/clock.js';
+import { openWindow, startBrowser } from '../support/client-pages.js';
 import type { Answer, Gateway } from '../support/gateway.js';
 import type { MovedClock } from '../support/moved-clock.js';
+import { hasChromium } from '../support/tools.js';
+import { axeFaultsOf, layoutOf, openPage, pathOf } from './open-page.js';
 import { PAGE_STATES, type PageState } from './page-states.js';
+
+const FULL = process.env['FULL'] === '1';
+/** States in which axe looks at every component of the page, in light and dark; with FULL=1 it looks at all states. */
+const OF_ALL_COMPONENTS = new Set<string>([
+  'all is well in the sandbox',
+  'the bank fails',
+  'the copy has expired',
+  'the certificate ends in 3 days',
+  'the first refresh has not ended',
+  'names are hostile and amounts long',
+] satisfies (keyof typeof PAGE_STATES)[]);
 
 /** The result of a call, in the words of the page. */
 function toGot({ status, json }: Answer): Incident['served'] {
@@ -61,42 +76,83 @@ async function assertEndsAt({ end, status, cause }: Incident, { app, get }: Gate
   else expect((await get('/api/v1/accounts')).status).toBe(status);
 }
 
-it.each(Object.entries<PageState>(PAGE_STATES))(
-  'when %s: the sentences match what a call returns at that moment, and path and owner are right',
-  async (_name, { arrange, sentence, path, owner }) => {
-    const gateway = await arrange();
-    const health = (await gateway.get('/health')).json as Health;
-    const problems = (await gateway.get('/problems', { accept: 'application/json' })).json as ProblemEntry[];
-    const now = Date.now();
-    const incident = toIncident(health, now, problems);
-    // who waits is not answered yet
-    const headers = incident?.served === 'waiting' ? { 'cache-control': 'only-if-cached' } : {};
-    const call = await gateway.get('/api/v1/accounts', { accept: 'application/json', ...headers });
-    expect(incident?.headline ?? 'Operational').toMatch(sentence);
-    expect(incident?.cause.owner).toBe(owner);
-    expect(toPath(health, null, now).map(({ level }) => level)).toEqual(path);
-    expect(incident?.served ?? 'current').toBe(toGot(call));
-    const { snapshot } = health.details;
-    if (call.status === 200) expect(call.json.page.total).toBe(snapshot.accounts);
-    if (!incident) return;
+/** Asserts that every sentence of the page matches what a call returns at that moment, and that path and owner are right. */
+async function assertTrue(gateway: Gateway, { sentence, path, owner }: PageState): Promise<void> {
+  const health = (await gateway.get('/health')).json as Health;
+  const problems = (await gateway.get('/problems', { accept: 'application/json' })).json as ProblemEntry[];
+  const now = Date.now();
+  const incident = toIncident(health, now, problems);
+  // who waits is not answered yet
+  const headers = incident?.served === 'waiting' ? { 'cache-control': 'only-if-cached' } : {};
+  const call = await gateway.get('/api/v1/accounts', { accept: 'application/json', ...headers });
+  expect(incident?.headline ?? 'Operational').toMatch(sentence);
+  expect(incident?.cause.owner).toBe(owner);
+  expect(toPath(health, null, now).map(({ level }) => level)).toEqual(path);
+  expect(incident?.served ?? 'current').toBe(toGot(call));
+  const { snapshot } = health.details;
+  if (call.status === 200) expect(call.json.page.total).toBe(snapshot.accounts);
+  if (!incident) return;
 
-    if (incident.served === 'none')
-      expect([call.status, call.json.code]).toEqual([incident.status, incident.cause.code]);
-    if (incident.copy) {
-      expect(incident.copy).toMatchObject({ asOf: call.json.snapshot.asOf, expiresAt: call.json.snapshot.expiresAt });
-      expect(timesIn(incident.headline)).toEqual([incident.copy.asOf, incident.copy.expiresAt].map(toTime));
-    }
-    const texts = textsOf(incident, health, now);
-    const facts = factsOf(health, now);
-    for (const text of texts) {
-      expect(text).not.toMatch(/undefined|null|NaN|Invalid|\{when\}| {3,}\n/);
-      expect(timesIn(text).filter((time) => !facts.includes(time))).toEqual([]);
-      // an empty list has status 200
-      expect(statusesIn(text).filter((status) => status !== incident.status && status !== call.status)).toEqual([]);
-    }
-    // one piece of advice, with one deadline at most, which comes before calls fail
-    expect((incident.doNow.match(/\b(now|before)\b/g) ?? []).length).toBeLessThanOrEqual(1);
-    expect(toReport(incident, health, now)).not.toMatch(/\byour apps?\b/i);
-    if (incident.end !== null && incident.end === snapshot.expiresAt) await assertEndsAt(incident, gateway);
-  },
-);
+  if (incident.served === 'none') expect([call.status, call.json.code]).toEqual([incident.status, incident.cause.code]);
+  if (incident.copy) {
+    expect(incident.copy).toMatchObject({ asOf: call.json.snapshot.asOf, expiresAt: call.json.snapshot.expiresAt });
+    expect(timesIn(incident.headline)).toEqual([incident.copy.asOf, incident.copy.expiresAt].map(toTime));
+  }
+  const texts = textsOf(incident, health, now);
+  const facts = factsOf(health, now);
+  for (const text of texts) {
+    expect(text).not.toMatch(/undefined|null|NaN|Invalid|\{when\}| {3,}\n/);
+    expect(timesIn(text).filter((time) => !facts.includes(time))).toEqual([]);
+    // an empty list has status 200
+    expect(statusesIn(text).filter((status) => status !== incident.status && status !== call.status)).toEqual([]);
+  }
+  // one piece of advice, with one deadline at most, which comes before calls fail
+  expect((incident.doNow.match(/\b(now|before)\b/g) ?? []).length).toBeLessThanOrEqual(1);
+  expect(toReport(incident, health, now)).not.toMatch(/\byour apps?\b/i);
+  if (incident.end !== null && incident.end === snapshot.expiresAt) await assertEndsAt(incident, gateway);
+}
+
+/** Asserts that its sentence is the first thing, that it is one screen, and that nothing is cut off at any width. */
+async function assertShown(
+  browser: Browser,
+  name: string,
+  { url }: Gateway,
+  { sentence, path }: PageState,
+): Promise<void> {
+  const context = await openWindow(browser, { viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
+  const { page, wrongs } = await openPage(context, url);
+  await page.locator('.incident, .well').waitFor();
+  expect(await page.getByRole('heading').first().innerText()).toMatch(sentence);
+  expect(await pathOf(page)).toEqual(path);
+  if (FULL || OF_ALL_COMPONENTS.has(name)) {
+    expect(await axeFaultsOf(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await axeFaultsOf(page, ['color-contrast'])).toEqual([]);
+  }
+  expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(800);
+  for (const width of [360, 768, 1920]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect((await layoutOf(page)).width).toBe(width);
+  }
+  expect(wrongs).toEqual([]);
+  await context.close();
+}
+
+const suite = hasChromium() ? describe : describe.skip;
+
+suite('Status', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+
+  it.each(Object.entries<PageState>(PAGE_STATES))(
+    'when %s: its sentences are true, the first of them comes first, on one screen, and nothing is cut off at any width',
+    async (name, state) => {
+      const gateway = await state.arrange();
+      await assertShown(browser, name, gateway, state);
+      await assertTrue(gateway, state);
+    },
+  );
+});

@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { transformSync } from '@swc/core';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { read, ROOT } from './documents.js';
 import { pathOf } from './tools.js';
 import { startWebServer } from './servers.js';
+import { WAIT_MS } from './until.js';
 
 const PAGE = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>spec</title>';
 
@@ -13,6 +14,13 @@ const PAGE = '<!doctype html><html lang="en"><link rel="icon" href="data:,"><tit
 export function startBrowser(): Promise<Browser> {
   // CI runs as root, where Chromium needs --no-sandbox; no window
   return chromium.launch({ executablePath: pathOf('chromium'), args: ['--no-sandbox', '--disable-gpu'] });
+}
+
+/** A window of its own, where a wait in vain ends as late as one of `until`. */
+export async function openWindow(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(WAIT_MS);
+  return context;
 }
 
 /**
