@@ -12,13 +12,19 @@ describe('the type for Accept', () => {
     ['text/csv;q=0.5, application/json;q=0.4', 'text/csv'],
     ['text/csv; charset="a, b"; q=0.9, application/json;version=2;q=0.1', 'text/csv'],
     ['text/csv;charset', 'text/csv'],
+    ['text/csv; q=0.5, application/json; q=0.9', 'application/json'],
+    ['application/json; q=0.5, text/csv;\tQ=0.9', 'text/csv'],
+    ['application/json; version=2; q=0.1, text/csv; q=0.9', 'text/csv'],
+    ['application/json; q=0', null],
     ['text/html', null],
     ['application/json;q=0, */*', 'text/csv'],
-    // only the beginning of a very long header counts
+    // only the beginning of a very long header counts; anything may follow it
     [`text/csv,${FILLING.repeat(4000)}`, 'text/csv'],
     [`${FILLING.repeat(200)}text/csv`, 'text/csv'],
-    [`${FILLING.repeat(4000)}text/csv`, null],
-    ['a'.repeat(16_000), null],
+    [`${FILLING.repeat(4000)}text/csv`, 'application/json'],
+    [`application/json;q=0,${FILLING.repeat(4000)}`, 'text/csv'],
+    ['a'.repeat(16_000), 'application/json'],
+    ['a'.repeat(1000), null],
   ])('%.60s is %s', (accept, type) => {
     expect(choose(accept)).toBe(type);
   });

@@ -20,14 +20,17 @@ const MAX_HEADER_LENGTH = 1000;
 export const MIN_COMPRESSED_BYTES = 1024;
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
+/** What follows the part of a long `Accept` that is read: anything, with the least weight. */
+const REST_OF_ACCEPT = '*/*;q=0.001';
+
 /** Creates a choice of a media type by `Accept`; null when it excludes all that are offered. Parameters make no difference. */
 export function createTypeChooser<T extends string>(offered: readonly [T, ...T[]]): (accept?: string) => T | null {
   return byHeader((accept) => {
     if (accept === undefined) return offered[0];
-    const ranges = accept.replaceAll(/;\s*(?!q=)[^;,="]*(?:="[^"]*"|=[^;,]*)?/gi, '');
+    const ranges = accept.replaceAll(/;(?!\s*q=)[^;,="]*(?:="[^"]*"|=[^;,]*)?/gi, '');
     const type = new Negotiator({ headers: { accept: ranges } }).mediaType([...offered]);
     return offered.find((each) => each === type) ?? null;
-  });
+  }, REST_OF_ACCEPT);
 }
 
 /** Like `createTypeChooser`, but its choice throws GatewayError not-acceptable instead of returning null. */
@@ -54,13 +57,13 @@ export const toEncoding = byHeader((header): Encoding => {
 /** Number of header values whose choice is remembered; then all are dropped. Most callers send one of a few. */
 const MAX_REMEMBERED = 200;
 
-/** Remembers the choice of `choose` for each header value. */
-function byHeader<T>(choose: (header: string | undefined) => T): (header: string | undefined) => T {
+/** Remembers the choice of `choose` for each header value. @param rest what follows the part of a long header that is read */
+function byHeader<T>(choose: (header: string | undefined) => T, rest = ''): (header: string | undefined) => T {
   const remembered = new Map<string, { readonly choice: T }>();
   const withoutHeader = choose(undefined);
   return (header) => {
     if (header === undefined) return withoutHeader;
-    const key = cutOff(header);
+    const key = header.length <= MAX_HEADER_LENGTH ? header : firstEntries(header) + rest;
     const known = remembered.get(key);
     if (known) return known.choice;
     const choice = choose(key);
@@ -71,10 +74,7 @@ function byHeader<T>(choose: (header: string | undefined) => T): (header: string
 }
 
 /** The first whole entries of a long header. */
-function cutOff(header: string): string {
-  if (header.length <= MAX_HEADER_LENGTH) return header;
-  return header.slice(0, header.lastIndexOf(',', MAX_HEADER_LENGTH) + 1);
-}
+const firstEntries = (header: string): string => header.slice(0, header.lastIndexOf(',', MAX_HEADER_LENGTH) + 1);
 
 /** Compresses a whole body. */
 export function compress(
