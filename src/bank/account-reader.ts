@@ -7,7 +7,7 @@ import { ConnectTimedOut } from '../egress/failures.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { BankDrift } from './bank-drift.js';
-import type { PageFacts } from './page-reader.js';
+import type { PageFacts } from './read-page.js';
 import { Paging, type ListOutcome } from './paging.js';
 
 /** Path of the account list below {base_url} (docs/bank.md#account-list). */

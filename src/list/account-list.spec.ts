@@ -4,6 +4,7 @@ import type { Account } from './account.js';
 import { foldNumber } from './fold-text.js';
 import { account, accountListOf, accountLists, balance, names } from '../../test/support/sample-snapshots.js';
 import type { AccountList } from './account-list.js';
+import { AccountListBuilder } from './account-list-builder.js';
 import type { Filters } from './match.js';
 import { SORT_FIELDS, type Sort } from './sort.js';
 
@@ -143,6 +144,16 @@ describe('a list', () => {
     expect(accountListOf(accounts).size).toBe(2);
     expect(() => accountListOf([...accounts, account({ id: 'c', currency: 'XXX' })])).toThrow(
       'In the account list, currency has more than 500 different values.',
+    );
+  });
+
+  it('has at most 200 000 accounts', () => {
+    const builder = new AccountListBuilder();
+    const same = account();
+    for (let index = 0; index < 200_000; index++) builder.add({ ...same, id: `a-${index}` });
+    expect(builder.add({ ...same, id: 'a-0' })).toBe(false);
+    expect(() => builder.add({ ...same, id: 'new' })).toThrow(
+      'In the account list, accountId has more than 200000 different values.',
     );
   });
 });

@@ -1,4 +1,4 @@
-import { PageReader, type PageFacts } from '../bank/page-reader.js';
+import { readPage, type PageFacts } from '../bank/read-page.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import { AccountListBuilder } from './account-list-builder.js';
 import type { AccountList } from './account-list.js';
@@ -17,7 +17,6 @@ const utf8 = new TextEncoder();
  * Each method is called by a message from the serving thread (list-thread.ts).
  */
 export class ListService {
-  #pages = new PageReader();
   #builder = new AccountListBuilder();
   #texts = new SharedTexts();
   #list: AccountList | null = null;
@@ -26,17 +25,13 @@ export class ListService {
 
   /** Adds a page of the bank. Page 1 restarts the list. @throws GatewayError bank-response-invalid */
   takePage(number: number, body: Uint8Array): PageFacts {
-    if (number === 1) {
-      this.#pages = new PageReader();
-      this.#builder = new AccountListBuilder();
-    }
-    return this.#pages.read(number, body, (account) => this.#builder.add(toAccount(account, this.#texts)));
+    if (number === 1) this.#builder = new AccountListBuilder();
+    return readPage(number, body, (account) => this.#builder.add(toAccount(account, this.#texts)));
   }
 
   /** Completes the list. Returns its number of accounts. */
   finish(): number {
     this.#list = this.#builder.build();
-    this.#pages = new PageReader();
     this.#builder = new AccountListBuilder();
     this.#texts = new SharedTexts();
     return this.#list.size;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { ListPage } from '../bank/account-reader.js';
-import type { PageFacts } from '../bank/page-reader.js';
+import type { PageFacts } from '../bank/read-page.js';
 import { builtFile } from '../config/built-file.js';
 import { GatewayError } from '../errors/gateway-error.js';
 import type { ListService } from './list-service.js';

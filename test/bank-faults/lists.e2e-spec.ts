@@ -8,7 +8,7 @@ import { MovedClock } from '../support/moved-clock.js';
 import { type Handler, json, listAccounts } from '../support/pretend-bank.js';
 import { PLANTED, sampleAccount, sampleAccounts, sampleId } from '../support/sample-accounts.js';
 
-// Paging is tested in src/bank/account-reader.spec.ts, and tolerance of documents in src/bank/page-reader.spec.ts.
+// Paging is tested in src/bank/account-reader.spec.ts, and tolerance of documents in src/bank/read-page.spec.ts.
 
 const bank = await bankForFile();
 

@@ -82,13 +82,9 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       '`bank-response-invalid`, with the path',
       'src/bank/account-fields.spec.ts',
     ],
+    ['{bank/account-reader MAX_PAGES} pages', '`bank-response-invalid`', 'src/bank/account-reader.spec.ts'],
     [
-      '{bank/page-reader MAX_ACCOUNTS} accounts, {bank/account-reader MAX_PAGES} pages',
-      '`bank-response-invalid`',
-      'src/bank/account-reader.spec.ts',
-    ],
-    [
-      '{list/account-list-builder MAX_CURRENCIES} distinct currencies',
+      '{list/account-list-builder MAX_ACCOUNTS} accounts, {list/account-list-builder MAX_CURRENCIES} distinct currencies',
       '`bank-response-invalid`',
       'src/list/account-list.spec.ts',
     ],

@@ -12,7 +12,7 @@ import { openSockets, expectSocketsLeft } from '../support/egress.js';
 import { examineWith, expectFailed, type Verdict } from '../support/examination.js';
 import { toEnvironment } from '../support/gateway.js';
 import { startOpensslServer } from '../support/openssl-server.js';
-import { json, type Handler } from '../support/pretend-bank.js';
+import { json, listAccounts, type Handler } from '../support/pretend-bank.js';
 import { startRedis } from '../support/redis.js';
 import { listSample, PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { closedPort, startRawServer, startTlsServer } from '../support/servers.js';
@@ -200,6 +200,14 @@ const CASES: readonly Case[] = [
     onAccounts(answer(200, { result: [sampleAccount(1), sampleAccount(2, { balances: 'none' })] })),
     'shape: bank-response-invalid, bank',
     /result\[1\]\.balances is not an array/,
+  ],
+  [
+    'more currencies than a list may have',
+    onAccounts(
+      listAccounts(Array.from({ length: 501 }, (_, number) => sampleAccount(number, { currency: `C${number}` }))),
+    ),
+    'shape: bank-response-invalid, bank',
+    /currency has more than 500 different values/,
   ],
 ];
 

@@ -4,11 +4,13 @@ import type { AuthorizedCall } from '../../auth/authorized-call.js';
 import { AccountReader } from '../../bank/account-reader.js';
 import { BankDrift } from '../../bank/bank-drift.js';
 import type { Drift } from '../../bank/find-drift.js';
-import { PageReader } from '../../bank/page-reader.js';
+import { readPage } from '../../bank/read-page.js';
 import type { ListOutcome } from '../../bank/paging.js';
 import type { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { PROBLEMS } from '../../errors/problem-table.js';
+import { AccountListBuilder } from '../../list/account-list-builder.js';
+import { toAccount } from '../../list/account.js';
 import { remedyFor } from './remedies.js';
 import type { Findings } from './steps.js';
 
@@ -33,13 +35,13 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   findings.facts['requestId'] = requestId;
   const drift = new BankDrift({ logger: pino({ level: 'silent' }) });
   const accountReader = new AccountReader(call, drift, settings);
-  let pageReader = new PageReader();
+  let builder = new AccountListBuilder();
   let outcome: ListOutcome;
   try {
     outcome = await accountReader.read(requestId, deadline, async ({ number, body }) => {
-      if (number === 1) pageReader = new PageReader();
+      if (number === 1) builder = new AccountListBuilder();
       try {
-        return pageReader.read(number, body, () => undefined);
+        return readPage(number, body, (account) => builder.add(toAccount(account)));
       } catch (failure) {
         throw new UnreadableList({ cause: failure });
       }

@@ -8,7 +8,7 @@ import { validityError, type IdentityMaterial } from '../../../src/auth/identity
 import { requestToken } from '../../../src/auth/request-token.js';
 import { AccountReader } from '../../../src/bank/account-reader.js';
 import type { ListPage } from '../../../src/bank/account-reader.js';
-import type { PageFacts } from '../../../src/bank/page-reader.js';
+import type { PageFacts } from '../../../src/bank/read-page.js';
 import { readSettings } from '../../../src/config/read-settings.js';
 import type { WireAnswer, WireRequest } from '../../../src/egress/wire-client.js';
 import type { BankDrift } from '../../../src/bank/bank-drift.js';

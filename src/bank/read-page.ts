@@ -15,31 +15,19 @@ export interface PageFacts {
   readonly fields: PageFields;
 }
 
-/** Maximum number of accounts in one list. */
-const MAX_ACCOUNTS = 200_000;
-
-/** Reads the pages of one pass over the list, in order. */
-export class PageReader {
-  readonly #seen = new Set<string>();
-
-  /**
-   * @param take gets each account of the page, one after the other, so that they need not all be kept; if the page is
-   *   refused, what it got is void
-   * @throws GatewayError bank-response-invalid, naming the path in the document and never a value
-   */
-  read(pageNumber: number, body: Uint8Array, take: (account: BankAccount) => void): PageFacts {
-    const { rows, path, rowCount, echoedSize } = readPage(body, pageNumber);
-    const before = this.#seen.size;
-    for (const [index, row] of rows.entries()) {
-      const account = readBankAccount(row, `${path}[${index}]`);
-      this.#seen.add(account.accountId);
-      if (this.#seen.size > MAX_ACCOUNTS) {
-        throw invalid(`${path || 'the array'} has more than ${MAX_ACCOUNTS} accounts over all pages`);
-      }
-      take(account);
-    }
-    return { accounts: rows.length, added: this.#seen.size - before, rowCount, echoedSize, fields: findDrift(rows) };
+/**
+ * Reads a page of the list.
+ * @param take gets each account, in order, and returns true if none before had its id; if the page is rejected, what it got is
+ *   void
+ * @throws GatewayError bank-response-invalid, naming the path in the document and never a value; what `take` throws
+ */
+export function readPage(number: number, body: Uint8Array, take: (account: BankAccount) => boolean): PageFacts {
+  const { rows, path, rowCount, echoedSize } = readRows(body, number);
+  let added = 0;
+  for (const [index, row] of rows.entries()) {
+    if (take(readBankAccount(row, `${path}[${index}]`))) added += 1;
   }
+  return { accounts: rows.length, added, rowCount, echoedSize, fields: findDrift(rows) };
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -50,9 +38,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * The rows of a page (docs/bank.md#envelope-and-paging): the array is `result`, else the only property that is an array of
  * objects, else the document itself. `result: null` is no rows on a later page, and invalid on the first. The rows are not
  * checked yet; their numbers are texts of their digits. `path` is the path of the array, "" for a bare one.
- * @throws GatewayError as `PageReader.read`
+ * @throws GatewayError as `readPage`
  */
-export function readPage(body: Uint8Array, pageNumber: number) {
+export function readRows(body: Uint8Array, pageNumber: number) {
   const json = parse(body);
   if (Array.isArray(json)) return { rows: toRows(json, ''), path: '', rowCount: null, echoedSize: null };
   if (!isObject(json)) {

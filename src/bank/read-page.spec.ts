@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { refusalOf } from '../../test/support/refusal-of.js';
-import { readPage } from './page-reader.js';
+import { readRows } from './read-page.js';
 
 const read = (value: unknown, pageNumber = 1) =>
-  readPage(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), pageNumber);
+  readRows(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), pageNumber);
 
 /** The error message for a rejected page. */
 async function detailOf(value: unknown, pageNumber = 1): Promise<string> {
@@ -55,12 +55,12 @@ describe('the bytes of a page', () => {
   it('are accepted as UTF-8, with or without a byte order mark', () => {
     const text = '{"result":[{"accountId":"Zürich €😀","amount":1.10}]}';
     const rows = [{ accountId: 'Zürich €😀', amount: '1.10' }];
-    expect(readPage(Buffer.from(text), 1).rows).toEqual(rows);
-    expect(readPage(Buffer.from(`\ufeff${text}`), 1).rows).toEqual(rows);
+    expect(readRows(Buffer.from(text), 1).rows).toEqual(rows);
+    expect(readRows(Buffer.from(`\ufeff${text}`), 1).rows).toEqual(rows);
   });
 
   it('are rejected if they are not UTF-8', async () => {
-    const { code, detail } = await refusalOf(() => readPage(Buffer.from('{"result":["\xff"]}', 'latin1'), 1));
+    const { code, detail } = await refusalOf(() => readRows(Buffer.from('{"result":["\xff"]}', 'latin1'), 1));
     expect([code, detail]).toEqual(['bank-response-invalid', 'The account list is not JSON.']);
   });
 });
