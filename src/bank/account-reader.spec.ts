@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { keepLines } from '../../test/support/log-lines.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { NoToken } from '../auth/authorized-call.js';
 import type { WireAnswer } from '../egress/wire-client.js';
@@ -63,6 +64,7 @@ function begin(
   const requests: PageRequest[] = [];
   let underWay = 0;
   const most = { underWay: 0 };
+  const { logger, lines } = keepLines();
   const reader = new AccountReader(
     {
       get: async ({ query, signal }) => {
@@ -81,6 +83,7 @@ function begin(
     },
     { note: () => undefined, noteKnown: () => undefined },
     { BANK_PAGE_SIZE: pageSize, BANK_MAX_CONCURRENT_REQUESTS: maxConcurrentRequests },
+    { logger },
   );
   const read = async (signal = new AbortController().signal): Promise<Read> => {
     let list = new Map<string, BankAccount>();
@@ -95,7 +98,7 @@ function begin(
     });
     return { ...outcome, list: [...list.values()] };
   };
-  return { read, requests, most, numbers: () => requests.map(({ pageNumber }) => pageNumber) };
+  return { read, requests, most, lines, numbers: () => requests.map(({ pageNumber }) => pageNumber) };
 }
 
 describe('a list that does not change', () => {
@@ -290,18 +293,60 @@ describe('a page size that the bank rejects', () => {
     await read();
     expect(requests.map((request) => request.pageSize)).toEqual([5000]);
   });
-});
 
-it('is replaced by a smaller one for later refreshes only after a whole pass', async () => {
-  let fails = true;
-  const good = answerAs({ size: 230, clamp: 5000 });
-  const failing = ({ pageSize }: PageRequest) => answer(pageSize > 10 ? 413 : 500);
-  const { read, requests } = begin((request) => (fails ? failing(request) : good(request)), { pageSize: 5000 });
-  await refusalOf(read);
-  fails = false;
-  requests.length = 0;
-  await read();
-  expect(requests.map((request) => request.pageSize)).toEqual([5000]);
+  it('is replaced by a smaller one for later refreshes only after a whole pass', async () => {
+    let fails = true;
+    const good = answerAs({ size: 230, clamp: 5000 });
+    const failing = ({ pageSize }: PageRequest) => answer(pageSize > 10 ? 413 : 500);
+    const { read, requests } = begin((request) => (fails ? failing(request) : good(request)), { pageSize: 5000 });
+    await refusalOf(read);
+    fails = false;
+    requests.length = 0;
+    await read();
+    expect(requests.map((request) => request.pageSize)).toEqual([5000]);
+  });
+
+  it('is logged each time it is reduced', async () => {
+    const { read, lines } = begin(upTo(300, 10), { pageSize: 1000 });
+    await read();
+    expect(lines()).toMatchObject([
+      { level: 'info', event: 'bank.page-refused', refreshId: 'refresh-1', pageSize: 1000 },
+      { level: 'info', event: 'bank.page-refused', refreshId: 'refresh-1', pageSize: 500 },
+    ]);
+  });
+
+  it('is the configured one again after a refresh that failed, but not after one that was ended', async () => {
+    let most = 100;
+    let fail = (): void => undefined;
+    const good = answerAs({ size: 230, clamp: 5000 });
+    const { read, requests } = begin(
+      (request) => {
+        fail();
+        return request.pageSize > most ? answer(413) : good(request);
+      },
+      { pageSize: 200 },
+    );
+    await read();
+    most = 5000;
+    const sizesOfNext = async () => {
+      requests.length = 0;
+      await read();
+      return [...new Set(requests.map(({ pageSize }) => pageSize))];
+    };
+
+    const end = new AbortController();
+    fail = () => end.abort(new GatewayError('stopping', 'bye'));
+    await refusalOf(() => read(end.signal));
+    fail = () => undefined;
+    expect(await sizesOfNext()).toEqual([100]);
+
+    fail = () => {
+      throw new GatewayError('bank-timeout', 'late');
+    };
+    await refusalOf(read);
+    fail = () => undefined;
+    expect(await sizesOfNext()).toEqual([200]);
+  });
 });
 
 describe('a call for a page that fails', () => {

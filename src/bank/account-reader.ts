@@ -6,6 +6,7 @@ import { toAnswerError } from '../egress/answer-error.js';
 import { ConnectTimedOut } from '../egress/failures.js';
 import type { WireAnswer } from '../egress/wire-client.js';
 import { GatewayError } from '../errors/gateway-error.js';
+import { Log } from '../telemetry/log.js';
 import { BankDrift } from './bank-drift.js';
 import type { PageFacts } from './read-page.js';
 import { Paging, type ListOutcome } from './paging.js';
@@ -45,7 +46,7 @@ interface Refresh {
 @Injectable()
 export class AccountReader {
   readonly #maxConcurrentRequests: number;
-  /** The page size of the last pass that was read as a whole. */
+  /** The page size of the last pass that was read as a whole; BANK_PAGE_SIZE after a failure. */
   #pageSize: number;
   /** Number of pages of the last list. As many are requested at once, which saves a round trip. */
   #expectedPages = 1;
@@ -53,7 +54,8 @@ export class AccountReader {
   constructor(
     @Inject(AuthorizedCall) private readonly call: Pick<AuthorizedCall, 'get'>,
     @Inject(BankDrift) private readonly drift: Pick<BankDrift, 'note' | 'noteKnown'>,
-    @Inject(Settings) settings: Pick<Settings, 'BANK_PAGE_SIZE' | 'BANK_MAX_CONCURRENT_REQUESTS'>,
+    @Inject(Settings) private readonly settings: Pick<Settings, 'BANK_PAGE_SIZE' | 'BANK_MAX_CONCURRENT_REQUESTS'>,
+    @Inject(Log) private readonly log: Pick<Log, 'logger'>,
   ) {
     this.#pageSize = settings.BANK_PAGE_SIZE;
     this.#maxConcurrentRequests = settings.BANK_MAX_CONCURRENT_REQUESTS;
@@ -67,8 +69,16 @@ export class AccountReader {
    */
   async read(id: string, signal: AbortSignal, parsePage: ParsePage): Promise<ListOutcome> {
     const refresh: Refresh = { id, signal, parsePage, pagesAsked: 0 };
-    const first = await this.#readOnce(refresh);
-    return first.complete === false ? this.#readOnce(refresh) : first;
+    try {
+      const first = await this.#readOnce(refresh);
+      return first.complete === false ? await this.#readOnce(refresh) : first;
+    } catch (error) {
+      if (!signal.aborted) {
+        this.#pageSize = this.settings.BANK_PAGE_SIZE;
+        this.#expectedPages = 1;
+      }
+      throw error;
+    }
   }
 
   /** One pass over all pages, with smaller ones where the bank refuses their size. */
@@ -81,6 +91,8 @@ export class AccountReader {
         return outcome;
       }
       this.#expectedPages = 1;
+      const refused = { event: 'bank.page-refused', refreshId: refresh.id, pageSize };
+      this.log.logger.info(refused, 'the bank rejects pages of this size; asking for half of it');
     }
     throw new GatewayError('bank-refused', 'The bank rejects every page size of the account list.');
   }

@@ -66,7 +66,7 @@ async function read(pages: readonly Sent[], pastEnd: 'empty' | 'last' | 'not-fou
   const clock = new FakeClock();
   const log = keepLines();
   const drift = new BankDrift(log);
-  const reader = new AccountReader(call, drift, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 });
+  const reader = new AccountReader(call, drift, { BANK_PAGE_SIZE: 6, BANK_MAX_CONCURRENT_REQUESTS: 3 }, log);
   // without a thread: its start would take longer than the list
   const list = new LocalList();
   const readList = async ({ refreshId, signal }: RefreshRequest) => {

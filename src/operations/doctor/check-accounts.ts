@@ -33,8 +33,9 @@ export async function checkAccounts(call: AuthorizedCall, settings: Settings, fi
   const deadline = AbortSignal.timeout(timeoutMs);
   const requestId = randomUUID();
   findings.facts['requestId'] = requestId;
-  const drift = new BankDrift({ logger: pino({ level: 'silent' }) });
-  const accountReader = new AccountReader(call, drift, settings);
+  const log = { logger: pino({ level: 'silent' }) };
+  const drift = new BankDrift(log);
+  const accountReader = new AccountReader(call, drift, settings, log);
   let builder = new AccountListBuilder();
   let outcome: ListOutcome;
   try {

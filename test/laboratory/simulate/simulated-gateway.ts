@@ -73,7 +73,9 @@ export class SimulatedGateway {
       status: () => ({ unusable: validityError(current().certificate, time.now().wall) }),
     } as unknown as IdentityHolder;
     const call = new AuthorizedCall(identities, settings, time);
-    const accounts = new AccountReader(call, { note: () => undefined, noteKnown: () => undefined }, settings);
+    const accounts = new AccountReader(call, { note: () => undefined, noteKnown: () => undefined }, settings, {
+      logger,
+    });
     const cached = new CachedSnapshot(time, settings);
     const { activity } = this;
     const source = new SimulatedSource(accounts, time);
