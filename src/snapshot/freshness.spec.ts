@@ -69,8 +69,8 @@ describe('the maximum age of a copy that is served without a refresh', () => {
 });
 
 describe('a refresh in flight', () => {
-  it('is joined if it began at most max-age, or a second, ago', () => {
-    expect([maxAge(5), maxAge(0), NO_CACHE, ANY].map(maxLeadMs)).toEqual([5000, 1000, Infinity, Infinity]);
+  it('is joined if it began at most max-age ago', () => {
+    expect([maxAge(5), maxAge(0), NO_CACHE, ANY].map(maxLeadMs)).toEqual([5000, 0, Infinity, Infinity]);
   });
 });
 
@@ -84,6 +84,9 @@ describe('the result of a refresh', () => {
     [NO_CACHE, 1000, 20, true],
     [NO_CACHE, 1001, 20, false],
     [NO_CACHE, 3000, 3000, true],
+    [maxAge(0), -5, 20, true],
+    [maxAge(0), 0, 20, true],
+    [maxAge(0), 1, 20, false],
     [maxAge(5), 5000, 20, true],
     [maxAge(5), 5001, 20, false],
     [maxAge(5), 5001, 9000, false],

@@ -13,7 +13,8 @@ export type FreshnessLimits = Pick<Settings, 'SNAPSHOT_FRESH_MS' | 'SNAPSHOT_MAX
 
 export const ANY: Freshness = { noCache: false, maxAge: null, onlyIfCached: false };
 
-const NOW_MS = 1000;
+/** A refresh this young counts as current for `no-cache`, however fast it was. */
+const MIN_CURRENT_MS = 1000;
 
 /**
  * Reads a caller's Cache-Control (RFC 9111 §5.2.1): no-cache, max-age and only-if-cached. Ignores all other
@@ -38,24 +39,26 @@ export const allowsStale = ({ noCache, maxAge }: Freshness): boolean => !noCache
 
 /** Greatest age, ms, of a cached copy that is served without a refresh. */
 export function maxCachedAgeMs(wanted: Freshness, durationMs: number, limits: FreshnessLimits): number {
-  const wantedMs = wanted.noCache ? nowMs(durationMs) : Math.min(limits.SNAPSHOT_FRESH_MS, toMs(wanted.maxAge));
+  const wantedMs = wanted.noCache
+    ? currentWithinMs(durationMs)
+    : Math.min(limits.SNAPSHOT_FRESH_MS, toMs(wanted.maxAge));
   return Math.min(limits.SNAPSHOT_MAX_AGE_MS, wantedMs);
 }
 
 /** Greatest age, ms, of a copy for a caller who forbids a refresh (`only-if-cached`). */
 export function maxAgeWithoutRefreshMs({ noCache, maxAge }: Freshness, durationMs: number): number {
-  return noCache ? nowMs(durationMs) : toMs(maxAge);
+  return noCache ? currentWithinMs(durationMs) : toMs(maxAge);
 }
 
 /** Maximum time, ms, by which a refresh may have started before the request that waits for it. */
-export const maxLeadMs = ({ maxAge }: Freshness): number => Math.max(NOW_MS, toMs(maxAge));
+export const maxLeadMs = ({ maxAge }: Freshness): number => toMs(maxAge);
 
 /**
  * True if the result of a refresh satisfies a caller who waited for it.
  * @param leadMs how long before the request the bank was asked; negative when it was asked later
  */
 export function satisfies(wanted: Freshness, leadMs: number, durationMs: number, limits: FreshnessLimits): boolean {
-  if (wanted.noCache) return leadMs <= nowMs(durationMs);
+  if (wanted.noCache) return leadMs <= currentWithinMs(durationMs);
   return leadMs <= (wanted.maxAge === null ? Math.max(limits.SNAPSHOT_MAX_AGE_MS, durationMs) : maxLeadMs(wanted));
 }
 
@@ -68,6 +71,6 @@ export function acceptsCopy(wanted: Freshness, copy: StoredCopy, limits: Freshne
 }
 
 /** A refresh no older than this counts as current, ms. */
-const nowMs = (durationMs: number): number => Math.max(NOW_MS, durationMs);
+const currentWithinMs = (durationMs: number): number => Math.max(MIN_CURRENT_MS, durationMs);
 
 const toMs = (seconds: number | null): number => (seconds === null ? Infinity : seconds * 1000);
