@@ -2,12 +2,20 @@ import type { Account } from './account.js';
 
 const ASCII = /^\p{ASCII}*$/u;
 
-/** Folds a text for searching: removes letter case and accents. */
+/** Letters that Unicode does not decompose, in upper case: with a stroke, or of two letters. */
+const UNDECOMPOSED: Readonly<Record<string, string>> = { Ø: 'O', Ł: 'L', Đ: 'D', Ħ: 'H', Ŧ: 'T', Æ: 'AE', Œ: 'OE' };
+
+/** Folds a whole value for comparison: removes letter case only. */
+export const foldCase = (text: string): string => text.toLowerCase();
+
+/** Folds a text for searching: removes letter case, accents and strokes. */
 export function foldText(text: string): string {
-  // upper case first: it writes ß as SS and brings all forms of a letter together
-  const upper = text.toUpperCase();
+  // upper case writes ß as SS and brings all forms of a letter together, but only after lower case has made ẞ a ß
+  const upper = text.toLowerCase().toUpperCase();
+  if (ASCII.test(text)) return upper;
   // removes separate accents first, because normalize takes quadratic time to order many of them
-  return ASCII.test(text) ? upper : withoutMarks(withoutMarks(upper).normalize('NFD'));
+  const plain = withoutMarks(withoutMarks(upper).normalize('NFD'));
+  return plain.replace(/[ØŁĐĦŦÆŒ]/g, (letter) => UNDECOMPOSED[letter] ?? letter);
 }
 
 /** Folds an IBAN or identifier for comparison: removes spaces, letter case and accents. */
@@ -39,4 +47,5 @@ const toLine = (text: string | null): string => (text ? text + BETWEEN : '');
 
 const withoutMarks = (text: string): string => text.replace(/\p{M}/gu, '');
 
-const withoutSpaces = (text: string): string => text.replace(/\s+/g, '');
+/** The text without any white space. */
+export const withoutSpaces = (text: string): string => text.replace(/\s+/g, '');

@@ -692,7 +692,7 @@ export type ListAccountsData = {
          */
         ownerId?: string;
         /**
-         * part of name, description, IBAN, identifier or owner; letter case and accents are ignored, and spaces in IBANs and identifiers
+         * part of name, description, IBAN, identifier or owner; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers
          */
         q?: string;
         /**
@@ -868,7 +868,7 @@ export type GetBalancesData = {
          */
         ownerId?: string;
         /**
-         * part of name, description, IBAN, identifier or owner; letter case and accents are ignored, and spaces in IBANs and identifiers
+         * part of name, description, IBAN, identifier or owner; letter case, accents and strokes are ignored, and spaces in IBANs and identifiers
          */
         q?: string;
     };
