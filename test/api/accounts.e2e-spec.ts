@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import type { Account } from '../../src/list/account.js';
 import { askInTime } from '../support/common-conditions.js';
 import { type Gateway, startGateway } from '../support/gateway.js';
-import { json, startPretendBank } from '../support/pretend-bank.js';
+import { json, listAccounts, startPretendBank } from '../support/pretend-bank.js';
 import { sampleAccount } from '../support/sample-accounts.js';
 import { start } from '../support/sandbox.js';
 
@@ -105,6 +105,17 @@ describe('the list', () => {
     },
   );
 });
+
+it.each(['é'.repeat(60), '€'.repeat(200), '😀'.repeat(100), '/'.repeat(200)])(
+  'the id %j has an address',
+  async (id) => {
+    const bank = await startPretendBank();
+    bank.onAccounts = listAccounts([sampleAccount(1, { accountId: id })]);
+    const gateway = await startGateway(bank);
+    const { status, json: answer } = await askInTime(gateway, `${PATH}/${encodeURIComponent(id)}`);
+    expect([status, answer.account.id]).toEqual([200, id]);
+  },
+);
 
 describe('filters, sort and formats', () => {
   const IBAN = 'LU060408123456789012';

@@ -9,7 +9,11 @@ type Row = readonly [bound: string, beyond: string, test: string];
  */
 const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
   Callers: [
-    ['URL: {http/request-form MAX_URL_LENGTH} characters', '414 `request-too-large`', 'test/http/odd-requests'],
+    [
+      'URL: {http/request-form MAX_URL_LENGTH} characters; a part of its path: {http/request-path MAX_SEGMENT_LENGTH}',
+      '414 `request-too-large`',
+      'test/http/odd-requests',
+    ],
     [
       'header: {http/create-server MAX_HEADER_BYTES KB}, {http/request-form MAX_HEADERS} lines; body: {http/request-form MAX_BODY_BYTES KB}',
       '431; 413 `request-too-large`',
