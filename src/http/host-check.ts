@@ -1,5 +1,5 @@
-/** A name or an IP literal, and a port. */
-const HOST = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?<port>\d{1,5}))?$/;
+/** A name or an IP literal, and a port, which may be empty (RFC 3986 §3.2.3). */
+const HOST = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(?<port>\d{0,5}))?$/;
 
 /**
  * Creates a check for a Host header: one of the allowed names, or the IP address that accepted the connection, with or without
@@ -21,8 +21,9 @@ export function createHostCheck(allowedHosts: readonly string[]): (host: string,
 
 /** The name in a Host header, in lower case; null for a malformed header. */
 function toName(host: string): string | null {
-  const { name = null, port = '80' } = HOST.exec(host.toLowerCase())?.groups ?? {};
-  return Number(port) >= 1 && Number(port) <= 65_535 ? name : null;
+  const { name = null, port } = HOST.exec(host.toLowerCase())?.groups ?? {};
+  const number = Number(port || 80);
+  return number >= 1 && number <= 65_535 ? name : null;
 }
 
 /** A socket address as written in Host: IPv6 in brackets and without a zone, IPv4 unchanged. */
