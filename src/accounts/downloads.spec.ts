@@ -47,7 +47,11 @@ describe('downloads', () => {
     const running = await fill(downloads);
     const refusal = refusalOf(() => downloads.open(SNAPSHOT, endless, new AbortController().signal, WAIT_MS));
     await jest.advanceTimersByTimeAsync(WAIT_MS);
-    expect(await refusal).toMatchObject({ code: 'overloaded', status: 503 });
+    expect(await refusal).toMatchObject({
+      code: 'overloaded',
+      status: 503,
+      detail: '8 downloads are already running.',
+    });
     for (const stream of running) stream.destroy();
     expect(await fill(downloads)).toHaveLength(MOST);
   });
@@ -85,6 +89,15 @@ describe('downloads', () => {
     expect(begun).not.toHaveBeenCalled();
     same?.destroy();
     expect(await (await next).toArray()).toEqual([Buffer.from('x')]);
+  });
+
+  it('of a fourth snapshot are rejected with the limit that they met', async () => {
+    const downloads = new Downloads();
+    const { signal } = new AbortController();
+    for (let other = 0; other < 3; other++) await downloads.open(snapshotOf([]), endless, signal, WAIT_MS);
+    const refusal = refusalOf(() => downloads.open(snapshotOf([]), one, signal, WAIT_MS));
+    await jest.advanceTimersByTimeAsync(WAIT_MS);
+    expect((await refusal).detail).toBe('Downloads of 3 other snapshots are already running.');
   });
 
   it('return a slot that they get at the moment when their caller leaves', async () => {

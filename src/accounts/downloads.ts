@@ -70,14 +70,19 @@ export class Downloads {
       this.#waiting.delete(begin);
     }
     if (slot.isTaken) return;
-    throw new GatewayError('overloaded', `${LIMITS.downloads} downloads are already running.`, {
-      retryAfterMs: RETRY_AFTER_MS,
-    });
+    const detail =
+      this.#count < LIMITS.downloads
+        ? `Downloads of ${LIMITS.snapshots} other snapshots are already running.`
+        : `${LIMITS.downloads} downloads are already running.`;
+    throw new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
+  }
+
+  get #count(): number {
+    return [...this.#running.values()].reduce((sum, count) => sum + count, 0);
   }
 
   #hasSlot(snapshot: Snapshot): boolean {
-    const running = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
-    if (running >= LIMITS.downloads) return false;
+    if (this.#count >= LIMITS.downloads) return false;
     return this.#running.has(snapshot) || this.#running.size < LIMITS.snapshots;
   }
 
