@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -11,7 +13,9 @@ import { Downloads } from './downloads.js';
 import { EncodedResponses } from './encoded-responses.js';
 import { Responder } from './responder.js';
 
-type Sent = { readonly headers: Record<string, string>; readonly body: Buffer };
+type Sent = { readonly headers: Record<string, string>; readonly body: Buffer | Readable };
+
+const NDJSON = { kind: 'ndjson', selection: { filters: {}, sort: 'name' } } as const;
 
 /** A responder that gets these snapshots one after the other, and the responses that it sends. */
 function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
@@ -28,12 +32,19 @@ function begin(snapshots: Snapshot[], deadlineMs = 15_000) {
   const responder = new Responder(cache, new EncodedResponses(settings), new Downloads(), settings);
   const sent: Sent[] = [];
   const reply = {
-    headers: (headers: Record<string, string>) => ({ send: (body: Buffer) => sent.push({ headers, body }) }),
+    headers: (headers: Record<string, string>) => ({ send: (body: Sent['body']) => sent.push({ headers, body }) }),
   };
-  const request = { headers: {}, logFields: { startedAt: performance.now() }, signal: new AbortController().signal };
-  const send = () =>
-    responder.sendJson(request as FastifyRequest, reply as unknown as FastifyReply, { kind: 'totals', filters: {} });
-  return { send, sent };
+  const to = (headers: Record<string, string>) =>
+    [
+      { headers, logFields: { startedAt: performance.now() }, signal: new AbortController().signal } as FastifyRequest,
+      reply as unknown as FastifyReply,
+    ] as const;
+  const send = () => responder.sendJson(...to({}), { kind: 'totals', filters: {} });
+  const download = async () => {
+    await responder.sendExport(...to({ 'accept-encoding': 'gzip' }), NDJSON);
+    return sent.at(-1) as { readonly headers: Record<string, string>; readonly body: Readable };
+  };
+  return { send, download, sent };
 }
 
 describe('a response', () => {
@@ -63,5 +74,22 @@ describe('a response', () => {
     const { send, sent } = begin([{ ...snapshotOf([]), list: busy }], 50);
     expect(await refusalOf(async () => send())).toMatchObject({ code: 'overloaded', retryAfterMs: 1000 });
     expect(sent).toEqual([]);
+  });
+});
+
+describe('downloads', () => {
+  it('are compressed, at most 2 at once; further ones are sent uncompressed', async () => {
+    const { download } = begin([snapshotOf([account()])]);
+    const [first, second, third] = [await download(), await download(), await download()];
+    const encodingOf = ({ headers }: { headers: Record<string, string> }) => headers['content-encoding'];
+    expect([first, second, third].map(encodingOf)).toEqual(['gzip', 'gzip', undefined]);
+    first.body.resume();
+    await once(first.body, 'close');
+    expect(encodingOf(await download())).toBe('gzip');
+    second.body.destroy();
+    await once(second.body, 'close');
+    const [last] = await third.body.toArray();
+    expect(JSON.parse(String(last))).toMatchObject({ id: account().id });
+    expect(encodingOf(await download())).toBe('gzip');
   });
 });

@@ -16,12 +16,15 @@ import { MEDIA_TYPES } from './list-query.js';
 const RETRY_AFTER_MS = 1000;
 /** Time for the answer itself, for a caller whose refresh came just before the deadline. */
 const MIN_ANSWER_MS = 300;
+/** Long documents that are compressed at once; further ones are sent uncompressed. */
+const MAX_COMPRESSED_STREAMS = 2;
 
 /** Gets the snapshot that a request asks for, and sends responses built from one, with the headers that show its age. */
 @Injectable()
 export class Responder {
   readonly #freshMs: number;
   readonly #deadlineMs: number;
+  #compressedStreams = 0;
 
   constructor(
     private readonly snapshots: SnapshotCache,
@@ -66,7 +69,7 @@ export class Responder {
         'content-type': `${MEDIA_TYPES[asked.kind]}; charset=utf-8`,
         'content-disposition': `attachment; filename="accounts.${asked.kind}"`,
       };
-      sendStream(request, reply, headers, stream);
+      this.#sendStream(request, reply, headers, stream);
     });
   }
 
@@ -90,7 +93,7 @@ export class Responder {
       return await this.responses.get(served, question, encoding, AbortSignal.any([request.signal, deadline]));
     } catch (error) {
       if (!deadline.aborted) throw error;
-      const detail = `Other requests for accounts took ${this.#deadlineMs} ms (REQUEST_DEADLINE_MS).`;
+      const detail = `The answer was not ready within ${this.#deadlineMs} ms (REQUEST_DEADLINE_MS).`;
       throw new GatewayError('overloaded', detail, { retryAfterMs: RETRY_AFTER_MS });
     }
   }
@@ -137,11 +140,24 @@ export class Responder {
     }
     headers['content-type'] = 'application/json; charset=utf-8';
     if (!Buffer.isBuffer(body)) {
-      sendStream(request, reply, headers, body);
+      this.#sendStream(request, reply, headers, body);
       return;
     }
     if (encoding !== 'identity') headers['content-encoding'] = encoding;
     reply.headers(headers).send(body);
+  }
+
+  /** Sends a long body, compressed on the way if the caller accepts it and not too many are. */
+  #sendStream(request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>, stream: Readable): void {
+    const encoding = toEncoding(request.headers['accept-encoding']);
+    if (encoding === 'identity' || this.#compressedStreams >= MAX_COMPRESSED_STREAMS) {
+      reply.headers(headers).send(stream);
+      return;
+    }
+    this.#compressedStreams += 1;
+    stream.once('close', () => (this.#compressedStreams -= 1));
+    headers['content-encoding'] = encoding;
+    reply.headers(headers).send(compressStream(stream, encoding));
   }
 
   #accountNotFound(served: ServedSnapshot): GatewayError {
@@ -176,22 +192,6 @@ export class Responder {
     noteCache(request, served);
     return served;
   }
-}
-
-/** Sends a long body, compressed on the way if the caller accepts it. */
-function sendStream(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  headers: Record<string, string>,
-  stream: Readable,
-): void {
-  const encoding = toEncoding(request.headers['accept-encoding']);
-  if (encoding === 'identity') {
-    reply.headers(headers).send(stream);
-    return;
-  }
-  headers['content-encoding'] = encoding;
-  reply.headers(headers).send(compressStream(stream, encoding));
 }
 
 function noteCache({ logFields }: FastifyRequest, { cache, stale }: ServedSnapshot): void {

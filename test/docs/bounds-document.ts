@@ -49,6 +49,11 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/accounts/encoded-responses.spec.ts',
     ],
     [
+      'long documents that are compressed: {accounts/responder MAX_COMPRESSED_STREAMS} at once',
+      'sent uncompressed',
+      'src/accounts/responder.spec.ts',
+    ],
+    [
       'encoded responses of one snapshot: {accounts/encoded-responses MAX_BYTES MB}',
       'the oldest are dropped',
       'src/accounts/encoded-responses.spec.ts',
