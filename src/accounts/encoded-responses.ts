@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
@@ -140,11 +139,3 @@ export const toFacts = ({ snapshot, stale }: ServedSnapshot, limits: AgeLimit): 
   stale,
   complete: snapshot.complete,
 });
-
-/** A weak entity tag (RFC 9110 §8.8.3) of an export: one for each snapshot, since each of its rows has the time. */
-export function toExportTag(served: ServedSnapshot, key: string): string {
-  const { snapshot, stale } = served;
-  const parts = [key, snapshot.asOf, snapshot.durationMs, stale, snapshot.complete];
-  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
-  return `W/"${digest.slice(0, 27)}"`;
-}

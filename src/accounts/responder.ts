@@ -9,8 +9,9 @@ import { compressStream, toEncoding, type Encoding } from '../representation/neg
 import { readCacheDirectives } from '../snapshot/freshness.js';
 import { CallerLeft, SnapshotCache, type ServedSnapshot } from '../snapshot/snapshot-cache.js';
 import '../telemetry/request-fields.js';
+import { afterWait, matchesTag, toCacheHeaders, toExportTag } from './cache-headers.js';
 import { Downloads } from './downloads.js';
-import { EncodedResponses, toExportTag, toFacts, type EncodedResponse } from './encoded-responses.js';
+import { EncodedResponses, toFacts, type EncodedResponse } from './encoded-responses.js';
 import { MEDIA_TYPES } from './list-query.js';
 
 const RETRY_AFTER_MS = 1000;
@@ -58,13 +59,13 @@ export class Responder {
     await this.#withList(request, async (served) => {
       const etag = toExportTag(served, JSON.stringify(asked));
       if (matchesTag(request.headers['if-none-match'], etag)) {
-        sendNotModified(request, reply, { ...this.#toHeaders(served), etag });
+        sendNotModified(request, reply, { ...toCacheHeaders(served, this.#freshMs), etag });
         return;
       }
       const waitedFrom = performance.now();
       const stream = await this.#open(request, served, asked);
       const headers: Record<string, string> = {
-        ...this.#toHeaders(afterWait(served, waitedFrom)),
+        ...toCacheHeaders(afterWait(served, waitedFrom), this.#freshMs),
         etag,
         'content-type': `${MEDIA_TYPES[asked.kind]}; charset=utf-8`,
         'content-disposition': `attachment; filename="accounts.${asked.kind}"`,
@@ -132,7 +133,7 @@ export class Responder {
     { etag, encoding }: EncodedResponse,
     body: Buffer | Readable,
   ): void {
-    const headers = this.#toHeaders(served);
+    const headers = toCacheHeaders(served, this.#freshMs);
     headers['etag'] = etag;
     if (matchesTag(request.headers['if-none-match'], etag)) {
       sendNotModified(request, reply, headers);
@@ -162,22 +163,8 @@ export class Responder {
 
   #accountNotFound(served: ServedSnapshot): GatewayError {
     return new GatewayError('account-not-found', 'The current snapshot has no account with this id.', {
-      headers: { ...this.#toHeaders(served), 'cache-control': 'no-store' },
+      headers: { ...toCacheHeaders(served, this.#freshMs), 'cache-control': 'no-store' },
     });
-  }
-
-  /** The headers that describe the age of a response (docs/api.md#headers). `Age` is in whole seconds. */
-  #toHeaders(served: ServedSnapshot): Record<string, string> {
-    const { snapshot, ageMs, stale } = served;
-    const leftSeconds = Math.floor((this.#freshMs - ageMs) / 1000);
-    return {
-      age: String(Math.floor(ageMs / 1000)),
-      'cache-control': `private, max-age=${stale ? 0 : Math.max(0, leftSeconds)}`,
-      'cache-status': toCacheStatus(served, leftSeconds),
-      'snapshot-as-of': snapshot.asOf,
-      'snapshot-stale': String(stale),
-      'snapshot-complete': String(snapshot.complete),
-    };
   }
 
   /** @throws GatewayError not-cached */
@@ -198,12 +185,6 @@ function noteCache({ logFields }: FastifyRequest, { cache, stale }: ServedSnapsh
   logFields.cache = stale ? 'stale' : cache;
 }
 
-/** The snapshot grew older while the response waited or was built. */
-const afterWait = (served: ServedSnapshot, from: number): ServedSnapshot => ({
-  ...served,
-  ageMs: served.ageMs + performance.now() - from,
-});
-
 const NOTHING = (): Readable => Readable.from([]);
 
 function sendNotModified(request: FastifyRequest, reply: FastifyReply, headers: Record<string, string>): void {
@@ -212,21 +193,4 @@ function sendNotModified(request: FastifyRequest, reply: FastifyReply, headers: 
     .code(304)
     .headers(headers)
     .send(request.method === 'HEAD' ? NOTHING() : undefined);
-}
-
-/** Words of RFC 9211: `stale` where the cached snapshot was too old for this request. */
-const FORWARDED = { miss: 'miss', refreshed: 'stale', request: 'request' } as const;
-
-/** The handling of the request by this cache (RFC 9211): `detail` is the code of the failure that a stale answer hides. */
-function toCacheStatus({ cache, failure }: ServedSnapshot, ttlSeconds: number): string {
-  const outcome = cache === 'hit' ? 'hit' : `fwd=${FORWARDED[cache]}`;
-  return `accounts-gateway; ${outcome}; ttl=${ttlSeconds}${failure === null ? '' : `; detail=${failure}`}`;
-}
-
-/** Weak comparison of If-None-Match (RFC 9110 §13.1.2). */
-function matchesTag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  if (header === etag) return true;
-  const opaque = etag.replace(/^W\//, '');
-  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
 }

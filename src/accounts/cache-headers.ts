@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { ServedSnapshot } from '../snapshot/snapshot-cache.js';
+
+/**
+ * The headers that describe the age of a response (docs/api.md#headers). `Age` is in whole seconds.
+ * @param freshMs age up to which a snapshot is fresh
+ */
+export function toCacheHeaders(served: ServedSnapshot, freshMs: number): Record<string, string> {
+  const { snapshot, ageMs, stale } = served;
+  const leftSeconds = Math.floor((freshMs - ageMs) / 1000);
+  return {
+    age: String(Math.floor(ageMs / 1000)),
+    'cache-control': `private, max-age=${stale ? 0 : Math.max(0, leftSeconds)}`,
+    'cache-status': toCacheStatus(served, leftSeconds),
+    'snapshot-as-of': snapshot.asOf,
+    'snapshot-stale': String(stale),
+    'snapshot-complete': String(snapshot.complete),
+  };
+}
+
+/** The snapshot grew older while the response waited or was built. */
+export const afterWait = (served: ServedSnapshot, from: number): ServedSnapshot => ({
+  ...served,
+  ageMs: served.ageMs + performance.now() - from,
+});
+
+/** A weak entity tag (RFC 9110 §8.8.3) of an export: one for each snapshot, since each of its rows has the time. */
+export function toExportTag(served: ServedSnapshot, key: string): string {
+  const { snapshot, stale } = served;
+  const parts = [key, snapshot.asOf, snapshot.durationMs, stale, snapshot.complete];
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+  return `W/"${digest.slice(0, 27)}"`;
+}
+
+/** Weak comparison of If-None-Match (RFC 9110 §13.1.2). */
+export function matchesTag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header === etag) return true;
+  const opaque = etag.replace(/^W\//, '');
+  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === opaque);
+}
+
+/** Words of RFC 9211: `stale` where the cached snapshot was too old for this request. */
+const FORWARDED = { miss: 'miss', refreshed: 'stale', request: 'request' } as const;
+
+/** The handling of the request by this cache (RFC 9211): `detail` is the code of the failure that a stale answer hides. */
+function toCacheStatus({ cache, failure }: ServedSnapshot, ttlSeconds: number): string {
+  const outcome = cache === 'hit' ? 'hit' : `fwd=${FORWARDED[cache]}`;
+  return `accounts-gateway; ${outcome}; ttl=${ttlSeconds}${failure === null ? '' : `; detail=${failure}`}`;
+}
