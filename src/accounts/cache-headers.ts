@@ -45,6 +45,7 @@ const FORWARDED = { miss: 'miss', refreshed: 'stale', request: 'request' } as co
 
 /** The handling of the request by this cache (RFC 9211): `detail` is the code of the failure that a stale answer hides. */
 function toCacheStatus({ cache, failure }: ServedSnapshot, ttlSeconds: number): string {
-  const outcome = cache === 'hit' ? 'hit' : `fwd=${FORWARDED[cache]}`;
+  // nothing is forwarded for a caller who may not wait because too many do
+  const outcome = cache === 'hit' || failure === 'overloaded' ? 'hit' : `fwd=${FORWARDED[cache]}`;
   return `accounts-gateway; ${outcome}; ttl=${ttlSeconds}${failure === null ? '' : `; detail=${failure}`}`;
 }
