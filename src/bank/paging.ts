@@ -61,7 +61,8 @@ export class Paging {
 
   #lastAfter(facts: PageFacts, first: PageFacts): number {
     const next = this.#number + 1;
-    if (first.rowCount !== null) {
+    // a count below what page 1 has plans nothing; the outcome is not complete
+    if (first.rowCount !== null && first.rowCount >= first.accounts) {
       const planned = Math.ceil(first.rowCount / first.accounts);
       return Math.max(planned, this.#accounts < first.rowCount ? next : this.#number);
     }
