@@ -82,7 +82,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/auth/request-token.spec.ts',
     ],
     [
-      'texts {bank/account-fields MAX_TEXT}, ids {bank/account-fields MAX_ID}, currencies {bank/account-fields MAX_CURRENCY} characters; numbers {bank/account-fields MAX_DIGITS} digits',
+      'texts {bank/account-fields MAX_TEXT}, ids {bank/account-fields MAX_ID}, currencies {bank/account-fields MAX_CURRENCY} characters (UTF-16 units: an emoji is 2); numbers {bank/account-fields MAX_DIGITS} digits',
       '`bank-response-invalid`, with the path',
       'src/bank/account-fields.spec.ts',
     ],
