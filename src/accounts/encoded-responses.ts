@@ -83,7 +83,11 @@ export class EncodedResponses {
     });
     if (answer === null) return null;
     const { digest, body } = answer;
-    return { etag: `W/"${digest}"`, encoding: 'identity', body: body && Buffer.from(body.buffer) };
+    return {
+      etag: `W/"${digest}"`,
+      encoding: 'identity',
+      body: body && Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+    };
   }
 
   async #compress(
