@@ -36,7 +36,7 @@ export class AccountsController {
     @Query({ schema: listQuerySchema }) query: ListQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<void> | undefined {
+  ): Promise<void> {
     const format = query.format ?? toListFormat(request.headers.accept);
     return format === 'json'
       ? this.responder.sendJson(request, reply, query.json)
@@ -64,7 +64,7 @@ export class AccountsController {
     @Query({ schema: noQuerySchema }) _query: object,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<void> | undefined {
+  ): Promise<void> {
     assertAcceptsJson(request.headers.accept);
     return this.responder.sendJson(request, reply, { kind: 'account', id: accountId });
   }

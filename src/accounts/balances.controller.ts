@@ -28,7 +28,7 @@ export class BalancesController {
     @Query({ schema: filtersSchema }) filters: FilterQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): Promise<void> | undefined {
+  ): Promise<void> {
     assertAcceptsJson(request.headers.accept);
     return this.responder.sendJson(request, reply, { kind: 'totals', filters });
   }

@@ -63,7 +63,7 @@ describe('a response', () => {
   it('uses the present list if its own was replaced and ended meanwhile', async () => {
     const ended = Object.assign(new LocalList([]), { answer: () => Promise.reject(new ListEnded()) });
     const old = { ...snapshotOf([]), list: ended };
-    const { send, sent } = begin([old, old, snapshotOf([account()])]);
+    const { send, sent } = begin([old, snapshotOf([account()])]);
     await send();
     expect(sent).toHaveLength(1);
     await expect(begin([old]).send()).rejects.toBeInstanceOf(ListEnded);

@@ -38,17 +38,21 @@ export class Responder {
   }
 
   /**
-   * Sends the answer as JSON; from memory, and without awaiting anything, if the question was answered before from the same
-   * snapshot.
+   * Sends the answer as JSON, from memory if the question was answered before from the same snapshot.
    * @throws GatewayError as `SnapshotCache.get`; account-not-found; overloaded
    */
-  sendJson(request: FastifyRequest, reply: FastifyReply, question: Question): Promise<void> | undefined {
-    const served = this.#serveCached(request);
-    if (!served) return this.#buildAndSend(request, reply, question);
-    const response = this.responses.find(served, question, toEncoding(request.headers['accept-encoding']));
-    if (!response?.body) return this.#buildAndSend(request, reply, question);
-    this.#send(request, reply, served, response, response.body);
-    return undefined;
+  async sendJson(request: FastifyRequest, reply: FastifyReply, question: Question): Promise<void> {
+    const encoding = toEncoding(request.headers['accept-encoding']);
+    await this.#withList(request, async (served) => {
+      const waitedFrom = performance.now();
+      const found = this.responses.find(served, question, encoding);
+      const response = found ?? (await this.#ask(request, served, question, encoding));
+      if (response === null) throw this.#accountNotFound(served);
+      // a long document is not begun for a caller who has it
+      const isKnown = matchesTag(request.headers['if-none-match'], response.etag);
+      const body = response.body ?? (isKnown ? NOTHING() : await this.#open(request, served, question));
+      this.#send(request, reply, afterWait(served, waitedFrom), response, body);
+    });
   }
 
   /**
@@ -71,19 +75,6 @@ export class Responder {
         'content-disposition': `attachment; filename="accounts.${asked.kind}"`,
       };
       this.#sendStream(request, reply, headers, stream);
-    });
-  }
-
-  async #buildAndSend(request: FastifyRequest, reply: FastifyReply, question: Question): Promise<void> {
-    const encoding = toEncoding(request.headers['accept-encoding']);
-    await this.#withList(request, async (served) => {
-      const waitedFrom = performance.now();
-      const response = await this.#ask(request, served, question, encoding);
-      if (response === null) throw this.#accountNotFound(served);
-      // a long document is not begun for a caller who has it
-      const isKnown = matchesTag(request.headers['if-none-match'], response.etag);
-      const body = response.body ?? (isKnown ? NOTHING() : await this.#open(request, served, question));
-      this.#send(request, reply, afterWait(served, waitedFrom), response, body);
     });
   }
 
