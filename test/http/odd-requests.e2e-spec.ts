@@ -29,6 +29,7 @@ type Case = [name: string, bytes: string, status: number, code?: string];
 const CASES: Case[] = [
   ['no Host', `GET ${PATH} HTTP/1.1\r\n\r\n`, 400, 'malformed-request'],
   ['two Hosts', `GET ${PATH} HTTP/1.1\r\n${HOST}${HOST}\r\n`, 400, 'malformed-request'],
+  ['two Hosts, in another case', `GET ${PATH} HTTP/1.1\r\n${HOST}hOST: localhost\r\n\r\n`, 400, 'malformed-request'],
   ['two Hosts at the live probe', `GET /health/live HTTP/1.1\r\n${HOST}${HOST}\r\n`, 400, 'malformed-request'],
   ['absolute-form, ours', get(`http://localhost${PATH}`), 400, 'malformed-request'],
   ['asterisk-form', get('*'), 400, 'malformed-request'],
