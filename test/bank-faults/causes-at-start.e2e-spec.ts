@@ -5,6 +5,7 @@ import { createAuthority } from '../support/authority.js';
 import { bankForFile } from '../support/bank-for-file.js';
 import { keepCauses } from '../support/cause-table.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
+import { startDeafServer } from '../support/deaf-server.js';
 import { examineWith } from '../support/examination.js';
 import { startGateway, toEnvironment, type LogLine } from '../support/gateway.js';
 import { insistingOn, startOpensslServer } from '../support/openssl-server.js';
@@ -59,16 +60,28 @@ const list =
     return env;
   };
 
+async function tls(authorityIsTrusted: boolean, names: string[]): Promise<Env> {
+  const authority = createAuthority('A bank root');
+  const { port } = await startTlsServer(authority.server(names), () => undefined);
+  return { ...at(port), ...(authorityIsTrusted && { BANK_CA_FILE: authority.file }) };
+}
+
 async function proxy(status: string): Promise<Env> {
   const { url } = await startConnectProxy({ onConnect: ({ socket }) => void socket.end(`HTTP/1.1 ${status}\r\n\r\n`) });
   return { EGRESS_PROXY_URL: url.href };
 }
 
-async function expiredClient(): Promise<Env> {
-  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
-  const { pfx, passcode } = await bank.issueClient('other', { notBefore: daysAgo(20), notAfter: daysAgo(1) });
+async function client(notBefore: number, notAfter: number): Promise<Env> {
+  const day = (days: number) => new Date(Date.now() + days * 86_400_000);
+  const { pfx, passcode } = await bank.issueClient('other', { notBefore: day(notBefore), notAfter: day(notAfter) });
   writeFileSync(join(bank.directory, 'other.pfx'), pfx);
   return { BANK_PFX_FILE: join(bank.directory, 'other.pfx'), BANK_PFX_PASSCODE: passcode, BANK_PFX_PASSCODE_FILE: '' };
+}
+
+async function closingServer(): Promise<Env> {
+  const authority = createAuthority('A bank root');
+  const { port } = await startTlsServer(authority.server(['127.0.0.1']), (socket) => void socket.destroy());
+  return { ...at(port), BANK_CA_FILE: authority.file };
 }
 
 async function alertingServer(): Promise<Env> {
@@ -79,14 +92,18 @@ async function alertingServer(): Promise<Env> {
 
 const ROWS: readonly Row[] = [
   ['refused', async () => at(await closedPort()), 'bank-unreachable', 'network'],
+  ['SYN lost', async () => ({ ...LATE, ...at(await startDeafServer()) }), 'bank-unreachable', 'network'],
   ['no DNS', () => at(443, 'no-such-bank.invalid'), 'bank-unreachable', 'network', 'dns-failed'],
   ['accepts and stays silent', async () => ({ ...LATE, ...at((await startRawServer()).port) }), 'bank-timeout', 'bank'],
   [
-    'other CA',
-    async () => at((await startTlsServer(createAuthority('A bank root').server(['127.0.0.1']), () => undefined)).port),
-    'bank-untrusted',
-    'operator',
+    'reset in the handshake',
+    async () => at((await startRawServer((socket) => socket.once('data', () => socket.resetAndDestroy()))).port),
+    'bank-unreachable',
+    'network',
   ],
+  ['closed after the handshake', closingServer, 'certificate-rejected', 'operator'],
+  ['wrong name', () => tls(true, ['other.example']), 'bank-untrusted', 'operator'],
+  ['other CA', () => tls(false, ['127.0.0.1']), 'bank-untrusted', 'operator'],
   [
     'proxy down',
     async () => ({ EGRESS_PROXY_URL: `http://127.0.0.1:${await closedPort()}` }),
@@ -95,13 +112,17 @@ const ROWS: readonly Row[] = [
   ],
   ['proxy 407', () => proxy('407 Proxy Authentication Required'), 'proxy-refused', 'operator'],
   ['proxy 403', () => proxy('403 Forbidden'), 'proxy-refused', 'network'],
-  ['client certificate expired', expiredClient, 'certificate-unusable', 'operator'],
+  ['client certificate expired', () => client(-20, -1), 'certificate-unusable', 'operator'],
+  ['client certificate not yet valid', () => client(2, 400), 'certificate-unusable', 'operator'],
   ['password changed at the bank', token(answer(401)), 'credentials-rejected', 'operator'],
   ['token 403', token(answer(403)), 'address-not-allowed', 'operator'],
   ['token 500', token(answer(500)), 'bank-error', 'bank'],
+  ['token 429 for 45 s', token(answer(429, {}, { 'retry-after': '45' })), 'bank-rate-limited', 'bank'],
   ['list 404', list(answer(404)), 'access-not-granted', 'bank'],
   ['list 403', list(answer(403)), 'bank-refused', 'operator'],
   ['list 429 for 3600 s', list(answer(429, {}, { 'retry-after': '3600' })), 'bank-rate-limited', 'bank'],
+  ['list 503 for 600 s', list(answer(503, {}, { 'retry-after': '600' })), 'bank-error', 'bank'],
+  ['list 500', list(answer(500)), 'bank-error', 'bank'],
   ['list slow', list(() => undefined, { BANK_REQUEST_TIMEOUT_MS }), 'bank-timeout', 'bank'],
   ['list HTML', list(answer(200, '<html>', { 'content-type': 'text/html' })), 'bank-response-invalid', 'bank'],
 ];

@@ -185,13 +185,13 @@ const ROWS: readonly Row[] = [
     arrange: listing(sampleAccounts(10).map(({ currency: _currency, ...account }) => account)),
     alert: 'BankDrift',
   },
-  {
-    cause: 'clock −10 min',
-    arrange: (clock) => ({ provoke: () => clock.moveWall(-600_000) }),
+  ...([10, -10] as const).map((minutes): Row => ({
+    cause: `clock ${minutes > 0 ? '+' : '−'}10 min`,
+    arrange: (clock) => ({ provoke: () => clock.moveWall(minutes * 60_000) }),
     code: 'clock-skewed',
     owner: 'operator',
     alert: 'Degraded',
-  },
+  })),
   {
     cause: 'tokens live for 60 s',
     arrange: (clock) => ({
@@ -201,13 +201,13 @@ const ROWS: readonly Row[] = [
       },
     }),
   },
-  {
-    cause: 'client certificate ends in 3 days',
-    arrange: () => endingIn(3),
+  ...[20, 3, 1, 0].map((days): Row => ({
+    cause: `client certificate ends in ${days} days`,
+    arrange: () => endingIn(days),
     code: 'certificate-expiring',
     owner: 'operator',
-    alert: 'CertificateExpires14Days',
-  },
+    alert: `CertificateExpires${days === 20 ? 30 : days === 3 ? 14 : 3}Days`,
+  })),
 ];
 
 const REDIS: Row = {
