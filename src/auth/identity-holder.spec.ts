@@ -1,7 +1,7 @@
 import { Activity } from '../telemetry/activity.js';
 import { writeFileSync } from 'node:fs';
 import { afterAll, expect, it } from '@jest/globals';
-import { toEnvironment } from '../../test/support/gateway.js';
+import { toEnvironment } from '../../test/support/bank-address.js';
 import { MovedClock } from '../../test/support/moved-clock.js';
 import { refusalOf } from '../../test/support/refusal-of.js';
 import { keepLines } from '../../test/support/log-lines.js';

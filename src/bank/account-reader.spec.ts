@@ -128,7 +128,7 @@ describe('a list that does not change', () => {
           expect(most.underWay).toBeLessThanOrEqual(maxConcurrentRequests);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 

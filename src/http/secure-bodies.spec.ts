@@ -7,7 +7,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import { createAuthority } from '../../test/support/authority.js';
 import { onClose, temporaryDirectory } from '../../test/support/closing.js';
-import { call } from '../../test/support/gateway.js';
+import { call } from '../../test/support/call.js';
 import { until } from '../../test/support/until.js';
 import { LARGE } from '../../test/support/connections-server.js';
 import type { Settings } from '../config/settings.js';

@@ -87,13 +87,15 @@ class OneSnapshot extends SnapshotSource {
 
 describe('a new snapshot', () => {
   it.each([
-    [64 * 2 ** 20, true, 0],
-    [64 * 2 ** 20 + 1, false, 1],
-  ])('of %i bytes is shared: %s', async (bytes, shared, count) => {
+    ['at most', new Uint8Array(1), true, 0],
+    ['more than', null, false, 1],
+  ])('of %s 64 MB is shared or not, which is logged once', async (_size, json, shared, count) => {
     const { store, group, lines } = await scene({ lookedAtMs: 0, loadedMs: 0 });
-    const toJson = async (maxBytes: number) => (bytes > maxBytes ? null : new Uint8Array(bytes));
+    const limits: number[] = [];
+    const toJson = async (maxBytes: number) => (limits.push(maxBytes), json);
     const snapshot = { ...snapshotOf([]), list: { toJson } } as unknown as Snapshot;
     for (const asOfMs of [NOW_MS, NOW_MS + 1]) expect(await store.store(group, snapshot, asOfMs)).toBe(shared);
+    expect(limits).toEqual([64 * 2 ** 20, 64 * 2 ** 20]);
     expect(lines('sharing.refused')).toHaveLength(count);
   });
 });

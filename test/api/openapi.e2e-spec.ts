@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { ALL_CODES, PROBLEMS } from '../../src/errors/problem-table.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { RecentHistory } from '../../src/operations/metrics/recent-history.js';
 import { type Gateway, startGateway } from '../support/gateway.js';
-import { json, startPretendBank } from '../support/pretend-bank.js';
 import { start } from '../support/sandbox.js';
 import { type Schema, schemaFaults } from '../support/schema-faults.js';
 
@@ -26,10 +26,12 @@ interface Document {
   readonly servers: readonly { url: string }[];
 }
 
+let bank: Sandbox;
 let gateway: Gateway;
 let document: Document;
 beforeAll(async () => {
-  gateway = await startGateway(await start());
+  bank = await start();
+  gateway = await startGateway(bank);
   document = (await gateway.get('/openapi.json')).json as Document;
 });
 
@@ -115,9 +117,7 @@ describe('responses match the OpenAPI document', () => {
     for (const path of ['/health', '/health/ready', '/health/live']) {
       expect(faults((await gateway.get(path)).json, schemaOf(path, '200'))).toEqual([]);
     }
-    const bank = await startPretendBank();
-    bank.onToken = (_request, response) => json(response, 401, {});
-    const other = await startGateway(bank);
+    const other = await startGateway(bank, { BANK_PASSWORD_FILE: '', BANK_PASSWORD: 'wrong' });
     for (const path of ['/health', '/health/ready']) {
       const { status, json: body } = await other.get(path);
       expect([status, faults(body, schemaOf(path, '503'))]).toEqual([503, []]);

@@ -1,8 +1,9 @@
-import { copyFileSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { IdentityHolder } from '../../src/auth/identity-holder.js';
 import { readPfx } from '../../src/auth/pfx/read-pfx.js';
+import { holdAccounts } from '../support/bank-for-file.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { askInTime, expectCommonConditions } from '../support/common-conditions.js';
 import { type Gateway, startGateway } from '../support/gateway.js';
@@ -29,68 +30,62 @@ function install({ files }: PretendBank, { passcode, pfx }: Issued): void {
   writeFileSync(files.pfx, pfx);
 }
 
-/** Calls without a pause until stopped. Returns every status but 200. */
-function steadyLoad(gateway: Gateway) {
-  let on = true;
-  const failures: number[] = [];
-  const done = (async () => {
-    while (on) {
-      const { status } = await gateway.get('/api/v1/accounts');
-      if (status !== 200) failures.push(status);
-    }
-  })();
-  return async () => {
-    on = false;
-    await done;
-    return failures;
-  };
-}
-
+const PATH = '/api/v1/accounts';
 const thumbprints = (bank: PretendBank) =>
-  bank.requests.filter(({ path }) => path.startsWith('/api/v1/accounts')).map(({ thumbprint }) => thumbprint);
+  bank.requests.filter(({ path }) => path.startsWith(PATH)).map(({ thumbprint }) => thumbprint);
 const replaced = (gateway: Gateway) => gateway.events('certificate.replaced').length;
-const proxyRoots = (bank: PretendBank) => join(bank.directory, 'proxy-ca.pem');
-const refusedCodes = (gateway: Gateway) => gateway.events('certificate.refused').map(({ code }) => code);
 const shownOf = async (gateway: Gateway) => (await gateway.get('/health')).json.details.certificate;
 
 describe('a certificate that is replaced at run time', () => {
+  let bank: PretendBank;
+  let gateway: Gateway;
+  let linked: string;
+  beforeAll(async () => {
+    bank = await startPretendBank();
+    linked = join(bank.directory, 'linked.pfx');
+    symlinkSync(bank.files.pfx, linked);
+    const patient = { BANK_REQUEST_TIMEOUT_MS: '60000', REQUEST_DEADLINE_MS: '60000' };
+    gateway = await startGateway({ ...bank, files: { ...bank.files, pfx: linked } }, { ...ALWAYS_READ, ...patient });
+  });
+
   it('is used within 5 s without a failed call, and old connections close', async () => {
-    const bank = await startPretendBank();
-    const gateway = await startGateway(bank, ALWAYS_READ);
-    const stop = steadyLoad(gateway);
-    await until(() => bank.requests.length > 5);
+    expect((await gateway.get(PATH)).status).toBe(200);
     const before = new Set(bank.sockets);
+    const letGo = holdAccounts(bank);
+    const inFlight = gateway.get(PATH, { 'cache-control': 'no-cache' });
+    const asked = bank.requests.length;
+    await until(() => bank.requests.length === asked + 1);
     const next = await bank.issueClient('renewed');
     install(bank, next);
-    await until(() => thumbprints(bank).at(-1) === next.thumbprint);
+    await until(() => replaced(gateway) === 1);
+    letGo();
+    expect((await inFlight).status).toBe(200);
+    expect((await gateway.get(PATH)).status).toBe(200);
+    expect(thumbprints(bank).at(-1)).toBe(next.thumbprint);
     await until(() => [...bank.sockets].every((socket) => !before.has(socket)));
-    expect(await stop()).toEqual([]);
     expect(await shownOf(gateway)).toMatchObject({ status: 'up', thumbprint: next.thumbprint, refused: null });
   });
 
   it('is noticed when the file is renamed into place, or a symbolic link changes as in Kubernetes', async () => {
-    const bank = await startPretendBank();
-    const linked = join(bank.directory, 'linked.pfx');
-    symlinkSync(bank.files.pfx, linked);
-    const gateway = await startGateway({ ...bank, files: { ...bank.files, pfx: linked } }, ALWAYS_READ);
+    const before = replaced(gateway);
     const next = await bank.issueClient('renewed');
     writeFileSync(join(bank.directory, 'next.pfx'), next.pfx);
     writeFileSync(join(bank.directory, 'next-passcode'), next.passcode);
     symlinkSync(join(bank.directory, 'next.pfx'), join(bank.directory, 'next-link'));
     renameSync(join(bank.directory, 'next-passcode'), bank.files.passcode);
     renameSync(join(bank.directory, 'next-link'), linked);
-    await until(() => replaced(gateway) === 1);
-    expect((await gateway.get('/api/v1/accounts')).status).toBe(200);
+    await until(() => replaced(gateway) === before + 1);
+    expect((await gateway.get(PATH)).status).toBe(200);
     expect(thumbprints(bank).at(-1)).toBe(next.thumbprint);
   });
 
   it('a new password alone is proved and used, with the same certificate', async () => {
-    const bank = await startPretendBank();
-    const gateway = await startGateway(bank, ALWAYS_READ);
+    const before = replaced(gateway);
     writeFileSync(bank.files.password, 'secret-password-new');
-    await until(() => replaced(gateway) === 1);
+    await until(() => replaced(gateway) === before + 1);
     const basic = Buffer.from(`${bank.username}:secret-password-new`).toString('base64');
-    expect(bank.requests.at(-1)?.headers.authorization).toBe(`Basic ${basic}`);
+    const proof = bank.requests.findLast(({ path }) => !path.startsWith(PATH));
+    expect(proof?.headers.authorization).toBe(`Basic ${basic}`);
   });
 
   it('works with PEM files, which can be replaced too', async () => {
@@ -124,74 +119,71 @@ describe('a certificate that is replaced at run time', () => {
 });
 
 describe('a bad certificate is not used', () => {
-  it.each<[string, string, (bank: PretendBank, next: Issued) => void]>([
-    ['half-written', 'certificate-unusable', ({ files }, { pfx }) => writeFileSync(files.pfx, pfx.subarray(0, 900))],
-    ['with a wrong passcode', 'certificate-unusable', ({ files }, { pfx }) => writeFileSync(files.pfx, pfx)],
+  let bank: PretendBank;
+  let gateway: Gateway;
+  /** The certificate in use, and one to replace it. */
+  let old: Issued;
+  let next: Issued;
+  let roots: Buffer;
+  let proxyRoots: string;
+  const reload = () => gateway.app.get(IdentityHolder).reload();
+  const refusals = () => gateway.events('certificate.refused').map(({ code }) => code);
+
+  beforeAll(async () => {
+    bank = await startPretendBank();
+    [old, next] = [await bank.issueClient('first'), await bank.issueClient('second')];
+    install(bank, old);
+    roots = readFileSync(bank.files.ca);
+    proxyRoots = join(bank.directory, 'proxy-ca.pem');
+    writeFileSync(proxyRoots, roots);
+    gateway = await startGateway(bank, { ...ALWAYS_READ, EGRESS_PROXY_CA_FILE: proxyRoots });
+  });
+
+  const answerTokens = (status: number) => () => {
+    bank.onToken = (_request, response) => json(response, status, {});
+    install(bank, next);
+  };
+
+  it.each<[string, string, () => void]>([
+    ['half-written', 'certificate-unusable', () => writeFileSync(bank.files.pfx, next.pfx.subarray(0, 900))],
+    ['with a wrong passcode', 'certificate-unusable', () => writeFileSync(bank.files.pfx, next.pfx)],
     [
       'with roots of which one is cut off',
       'certificate-unusable',
-      ({ files }) => writeFileSync(files.ca, readFileSync(files.ca, 'utf8').repeat(2).slice(0, -300)),
+      () => writeFileSync(bank.files.ca, roots.toString().repeat(2).slice(0, -300)),
     ],
-    [
-      'with roots for the proxy that are none',
-      'certificate-unusable',
-      (bank) => writeFileSync(proxyRoots(bank), 'nothing'),
-    ],
-    ['removed', 'certificate-unusable', ({ files }) => unlinkSync(files.pfx)],
-    [
-      'refused by the bank',
-      'credentials-rejected',
-      (bank, next) => {
-        bank.onToken = (_request, response) => json(response, 401, {});
-        install(bank, next);
-      },
-    ],
-    [
-      'that the bank could not be asked about',
-      'bank-error',
-      (bank, next) => {
-        bank.onToken = (_request, response) => json(response, 503, {});
-        install(bank, next);
-      },
-    ],
+    ['with roots for the proxy that are none', 'certificate-unusable', () => writeFileSync(proxyRoots, 'nothing')],
+    ['removed', 'certificate-unusable', () => unlinkSync(bank.files.pfx)],
+    ['refused by the bank', 'credentials-rejected', answerTokens(401)],
+    ['that the bank could not be asked about', 'bank-error', answerTokens(503)],
   ])('if it is %s; once that is repaired, the new one is used', async (_name, code, change) => {
-    const bank = await startPretendBank();
-    copyFileSync(bank.files.ca, proxyRoots(bank));
-    const roots = readFileSync(bank.files.ca);
-    const gateway = await startGateway(bank, { ...ALWAYS_READ, EGRESS_PROXY_CA_FILE: proxyRoots(bank) });
-    const stop = steadyLoad(gateway);
-    await until(() => bank.requests.length > 3);
-    const old = thumbprints(bank).at(-1);
-    const next = await bank.issueClient('renewed');
-    change(bank, next);
-    const holder = gateway.app.get(IdentityHolder);
-    await holder.reload();
-    expect(refusedCodes(gateway)).toEqual([code]);
+    const before = refusals().length;
+    change();
+    await reload();
+    expect(refusals().slice(before)).toEqual([code]);
+    expect((await gateway.get(PATH)).status).toBe(200);
+    expect(thumbprints(bank).at(-1)).toBe(old.thumbprint);
     const health = await gateway.get('/health');
     expect([health.status, health.json.status]).toEqual([200, 'degraded']);
-    const shown = { status: 'degraded', thumbprint: old, refused: { code } };
+    const shown = { status: 'degraded', thumbprint: old.thumbprint, refused: { code } };
     expect(health.json.details.certificate).toMatchObject(shown);
     expect(gateway.events('bank.unavailable')).toEqual([]);
-    expect(await stop()).toEqual([]);
-    expect(new Set(thumbprints(bank))).toEqual(new Set([old]));
 
     bank.onToken = issueToken(bank);
-    for (const file of [bank.files.ca, proxyRoots(bank)]) writeFileSync(file, roots);
+    for (const file of [bank.files.ca, proxyRoots]) writeFileSync(file, roots);
     install(bank, next);
     // at once, as on SIGHUP, whatever the back-off
-    await holder.reload();
+    await reload();
     expect(await shownOf(gateway)).toMatchObject({ thumbprint: next.thumbprint, refused: null });
+    [old, next] = [next, old];
   });
 
   it('until the bank can be reached to prove it; then it is used without help', async () => {
-    const bank = await startPretendBank();
-    const gateway = await startGateway(bank, ALWAYS_READ);
-    await gateway.get('/api/v1/accounts');
-    bank.onToken = (_request, response) => json(response, 503, {});
-    install(bank, await bank.issueClient('renewed'));
-    await until(() => refusedCodes(gateway).length > 0);
+    const before = [refusals().length, replaced(gateway)] as const;
+    answerTokens(503)();
+    await until(() => refusals().length > before[0]);
     bank.onToken = issueToken(bank);
-    await until(() => replaced(gateway) === 1);
+    await until(() => replaced(gateway) > before[1]);
   });
 });
 
@@ -199,9 +191,9 @@ describe('validity', () => {
   it.each([
     ['expired', days(-30, -1), /expired on \d{4}-/],
     ['not yet valid', days(1, 30), /not valid before \d{4}-/],
-  ])('%s: the gateway starts, is not ready, and reports why', async (_name, clientValidity, reason) => {
+  ])('%s: the gateway starts, is not ready, and reports why', async (name, clientValidity, reason) => {
     const bank = await startPretendBank({ clientValidity });
-    const gateway = await startGateway(bank);
+    const gateway = await startGateway(bank, ALWAYS_READ);
     const answer = await askInTime(gateway);
     expect(answer.json).toMatchObject({ status: 503, code: 'certificate-unusable', owner: 'operator' });
     expect(answer.json.detail).toMatch(reason);
@@ -214,40 +206,35 @@ describe('validity', () => {
     expect(health.json.details.certificate.detail).toMatch(reason);
     // no call to the bank
     expect([bank.requests.length, bank.sockets.size]).toEqual([0, 0]);
+
+    if (name === 'expired') await expectReplacedUnproved(bank, gateway);
     await expectCommonConditions(bank, gateway, [answer]);
   });
 
-  it('an expired certificate is replaced without proof while the bank cannot be reached', async () => {
-    const bank = await startPretendBank({ clientValidity: days(-9, -1) });
+  /** An unusable certificate is replaced without proof while the bank cannot be reached. */
+  async function expectReplacedUnproved(bank: PretendBank, gateway: Gateway): Promise<void> {
     bank.onToken = (_request, response) => json(response, 503, {});
-    const gateway = await startGateway(bank, ALWAYS_READ);
-    expect((await gateway.get('/api/v1/accounts')).json.code).toBe('certificate-unusable');
     const next = await bank.issueClient('renewed');
     install(bank, next);
     await until(() => replaced(gateway) === 1);
     expect(gateway.events('certificate.replaced')[0]).toMatchObject({ proved: false, thumbprint: next.thumbprint });
     bank.onToken = issueToken(bank);
-    await until(async () => (await gateway.get('/api/v1/accounts')).status === 200);
-  });
+    await until(async () => (await gateway.get(PATH)).status === 200);
+  }
 
-  it('with less than 30 days left the gateway serves, and health is degraded', async () => {
+  it('with less than 30 days left the gateway serves, and health is degraded; once expired, it is no longer sent', async () => {
     const bank = await startPretendBank({ clientValidity: days(-300, 20.5) });
-    const gateway = await startGateway(bank);
+    const clock = new MovedClock();
+    const gateway = await startGateway(bank, { SNAPSHOT_MAX_AGE_MS: '86400000' }, clock);
     expect((await askInTime(gateway)).status).toBe(200);
     const { status, json: health } = await gateway.get('/health');
     expect([status, health.status]).toEqual([200, 'degraded']);
     expect(health.details.certificate).toMatchObject({ status: 'degraded', daysLeft: 20 });
     expect(gateway.events('certificate.expiring').length).toBeGreaterThanOrEqual(1);
-  });
 
-  it('a certificate that expires at run time is no longer sent', async () => {
-    const bank = await startPretendBank({ clientValidity: days(-300, 1) });
-    const clock = new MovedClock();
-    const gateway = await startGateway(bank, { SNAPSHOT_MAX_AGE_MS: '86400000' }, clock);
-    expect((await askInTime(gateway)).status).toBe(200);
     const asked = bank.requests.length;
-    clock.advance(DAY_MS + 100);
-    const answer = await askInTime(gateway, '/api/v1/accounts', { 'cache-control': 'no-cache' });
+    clock.advance(20.6 * DAY_MS);
+    const answer = await askInTime(gateway, PATH, { 'cache-control': 'no-cache' });
     expect(answer.json).toMatchObject({ status: 503, code: 'certificate-unusable' });
     expect(bank.requests).toHaveLength(asked);
     expect(await shownOf(gateway)).toMatchObject({ status: 'down', daysLeft: -1 });

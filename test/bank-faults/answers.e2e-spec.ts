@@ -2,14 +2,15 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
-import { body, invalid, raw, refused, status, timeout, unavailable } from '../support/fault-answers.js';
+import { body, invalid, raw, refused, status, timeout } from '../support/fault-answers.js';
 import { faultsOf, type FaultCase } from '../support/fault-case.js';
 import { issueToken, type Handler } from '../support/pretend-bank.js';
 import { PLANTED, sampleAccount } from '../support/sample-accounts.js';
 import { startRawServer } from '../support/servers.js';
 
 // Every status and document is tested beside the code: src/egress/answer-error.spec.ts, src/auth/request-token.spec.ts,
-// src/bank/read-page.spec.ts and src/bank/account-fields.spec.ts. Here: calls to the bank, responses to callers, leaks.
+// src/bank/read-page.spec.ts and src/bank/account-fields.spec.ts; retries in src/bank/account-reader.spec.ts. Here: calls to the
+// bank, responses to callers, leaks.
 
 const bank = await bankForFile();
 const elsewhere = await startRawServer();
@@ -18,7 +19,6 @@ const location = `http://127.0.0.1:${elsewhere.port}/`;
 
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 const network = { code: 'bank-unreachable', status: 503, owner: 'network' } as const;
-const limited = { code: 'bank-rate-limited', status: 503, owner: 'bank' } as const;
 const certificate = { code: 'certificate-rejected', status: 502, owner: 'operator' } as const;
 const credentials = { code: 'credentials-rejected', status: 502, owner: 'operator' } as const;
 
@@ -26,10 +26,6 @@ type Expected = Pick<FaultCase, 'code' | 'status' | 'owner'>;
 
 /** Failures of both endpoints. */
 const BOTH: [string, Handler, Expected][] = [
-  ['429', status(429), limited],
-  ['500', status(500), unavailable],
-  ['503 with Retry-After', status(503, { 'retry-after': '7' }), unavailable],
-  ['204', status(204), invalid],
   ['a redirect', status(302, { location }), refused],
   ['HTML with 200', body(`<html>${PLANTED.text}</html>`, { 'content-type': 'text/html' }), invalid],
   ['a body cut short of its Content-Length', raw(`${HEAD}Content-Length: 5000\r\n\r\n{"access_token":"abc"`), invalid],
@@ -45,9 +41,7 @@ describe('a failure of the token endpoint leads to its code', () => {
 
   it.each<[string, Handler, Expected]>([
     ...BOTH,
-    ['400', status(400), credentials],
     ['401', status(401), credentials],
-    ['403', status(403), { code: 'address-not-allowed', status: 502, owner: 'operator' }],
     ['access_token with CR and LF', field({ access_token: `${PLANTED.text}\r\nX-Injected: 1` }), invalid],
   ])('%s', async (_name, onToken, expected) => {
     const { tokenRequests, accountRequests } = await faults.run({ onToken, ...expected });
@@ -66,18 +60,12 @@ describe('a failure of the account list leads to its code', () => {
   const withField = (name: string, digits: string): Handler =>
     body(PAGE.replace(new RegExp(`"${name}":("[^"]*"|\\[[^\\]]*\\]|[^,}]+)`), `"${name}":${digits}`));
 
-  /** name, handler, expected problem, calls for the list, settings */
-  type Case = [string, Handler, Expected, number?, Record<string, string>?];
+  /** name, handler, expected problem, calls for the list */
+  type Case = [string, Handler, Expected, number?];
 
   it.each<Case>([
     ...BOTH,
-    ['400', status(400), refused],
     ['401 always', status(401), refused, 2],
-    ['403', status(403), refused],
-    ['404', status(404), { code: 'access-not-granted', status: 502, owner: 'bank' }],
-    ['502', status(502), unavailable, 2],
-    ['503', status(503), unavailable, 2],
-    ['504', status(504), unavailable, 2],
     ['ibans a text', withField('ibans', `"${PLANTED.iban}"`), invalid],
     ['an amount that is no number', withField('beginOfDayAmount', `"${PLANTED.text}"`), invalid],
     // once over a kept connection, then over two fresh ones
@@ -93,8 +81,8 @@ describe('a failure of the account list leads to its code', () => {
       network,
       2,
     ],
-  ])('%s', async (name, onAccounts, expected, times = 1, env = undefined) => {
-    const { tokenRequests, accountRequests } = await faults.run({ onAccounts, ...(env && { env }), ...expected });
+  ])('%s', async (name, onAccounts, expected, times = 1) => {
+    const { tokenRequests, accountRequests } = await faults.run({ onAccounts, ...expected });
     // a 401 leads to one more token request
     expect([tokenRequests, accountRequests]).toEqual([name.startsWith('401 always') ? 2 : 1, times]);
   });

@@ -24,10 +24,10 @@ type Env = Record<string, string>;
 /** The cause, what arranges it, code and owner, and the doctor's code where it differs. */
 type Row = [cause: string, arrange: () => Env | Promise<Env>, code: string, owner: string, doctor?: string];
 
-/** Deadlines short enough for a test. */
-const LATE: Env = process.env['CAUSES']
-  ? { BANK_CONNECT_TIMEOUT_MS: '3000', BANK_REQUEST_TIMEOUT_MS: '10000' }
-  : { BANK_CONNECT_TIMEOUT_MS: '600', BANK_REQUEST_TIMEOUT_MS: '1200' };
+/** A deadline short enough for a test, in which a busy machine still gets a token. */
+const BANK_REQUEST_TIMEOUT_MS = process.env['CAUSES'] ? '10000' : '3000';
+/** For a bank that is never reached. */
+const LATE: Env = { BANK_CONNECT_TIMEOUT_MS: process.env['CAUSES'] ? '3000' : '600', BANK_REQUEST_TIMEOUT_MS };
 /** Codes that raise RejectedByBank: a person must act. */
 const REJECTED = new Set([
   'credentials-rejected',
@@ -123,7 +123,7 @@ const ROWS: readonly Row[] = [
   ['list 429 for 3600 s', list(answer(429, {}, { 'retry-after': '3600' })), 'bank-rate-limited', 'bank'],
   ['list 503 for 600 s', list(answer(503, {}, { 'retry-after': '600' })), 'bank-error', 'bank'],
   ['list 500', list(answer(500)), 'bank-error', 'bank'],
-  ['list slow', list(() => undefined, LATE), 'bank-timeout', 'bank'],
+  ['list slow', list(() => undefined, { BANK_REQUEST_TIMEOUT_MS }), 'bank-timeout', 'bank'],
   ['list HTML', list(answer(200, '<html>', { 'content-type': 'text/html' })), 'bank-response-invalid', 'bank'],
 ];
 
@@ -143,7 +143,7 @@ describe('each cause at the start has one code and one owner, for apps, /health,
     const health = await gateway.get('/health');
     const spans = [
       { scrape: before, minutes: 1 },
-      { scrape: await scrape(gateway), minutes: 20 },
+      { scrape: await scrape(gateway), minutes: 10 },
     ];
     const { report } = await examineWith({ ...toEnvironment(bank), ...env });
     const lines = gateway.lines.map((line) => JSON.parse(line) as LogLine);

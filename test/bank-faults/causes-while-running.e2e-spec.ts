@@ -243,13 +243,13 @@ describe('each cause has one code and one owner while the gateway runs, for apps
     const app = [await ask()];
     const seconds = (performance.now() - begun) / 1000;
     let health = await gateway.get('/health');
-    spans.push({ scrape: await scrape(gateway), minutes: fails ? 5 : 30 });
+    spans.push({ scrape: await scrape(gateway), minutes: fails ? 5 : 20 });
     expect([app[0]?.status, app[0]?.headers['snapshot-stale']]).toEqual([200, String(fails ?? false)]);
     if (fails) {
       clock.moveMonotonic(LONGEST_WAIT_MS);
       app.push(await ask());
       health = await gateway.get('/health');
-      spans.push({ scrape: await scrape(gateway), minutes: 20 });
+      spans.push({ scrape: await scrape(gateway), minutes: 10 });
       expect(app[1]?.status).toBeGreaterThanOrEqual(500);
     }
     const { report } = await examineWith({ ...toEnvironment(bank), ...env }, { clock });
@@ -270,6 +270,7 @@ describe('each cause has one code and one owner while the gateway runs, for apps
     const fetch = (path: string) => get(`${url}${path}`);
     expect((await fetch('/api/v1/accounts')).status).toBe(200);
     const before = await scrape({ get: fetch });
+    expect(before.value('accounts_gateway_log_lines_dropped_total')).toBe(0);
     const begun = performance.now();
     program.child.stdout?.destroy();
     const app: Answer[] = [];
@@ -283,7 +284,7 @@ describe('each cause has one code and one owner while the gateway runs, for apps
     const lines = [{ level: 'one line', event: 'stderr' }];
     const spans = [
       { scrape: before, minutes: 1 },
-      { scrape: await scrape({ get: fetch }), minutes: 30 },
+      { scrape: await scrape({ get: fetch }), minutes: 20 },
     ];
     const health = await fetch('/health');
     const { report } = await examineWith(env);

@@ -2,7 +2,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { temporaryDirectory } from '../support/closing.js';
-import { get } from '../support/gateway.js';
+import { get } from '../support/call.js';
 import { startPretendBank } from '../support/pretend-bank.js';
 import { programEnvironment, startProgram } from '../support/program.js';
 import { startRedis } from '../support/redis.js';

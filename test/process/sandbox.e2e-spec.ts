@@ -3,8 +3,9 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { temporaryDirectory } from '../support/closing.js';
-import { get } from '../support/gateway.js';
+import { get } from '../support/call.js';
 import { startProgram } from '../support/program.js';
+import { directoryWithIdentity } from '../support/sandbox.js';
 import { until } from '../support/until.js';
 
 const FREE = { PORT: '0', SANDBOX_PORT: '0', SANDBOX_CONTROL_PORT: '0' };
@@ -16,15 +17,32 @@ const isOpen = (url: string) =>
     socket.once('connect', () => socket.destroy());
   });
 
+/** Resetting the switches ends the back-off that they caused. */
+async function expectResetEndsBackOff(url: string, control: string): Promise<void> {
+  const ask = async () => (await get(`${url}/api/v1/accounts`)).json.code as string | undefined;
+  expect(await ask()).toBeUndefined();
+  await fetch(control, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ revokeTokens: true, failNext: { endpoint: 'authorize', times: 1, with: '401' } }),
+  });
+  await until(async () => (await ask()) === 'credentials-rejected');
+  // the bank would issue a token again, but the back-off is at least half a minute
+  expect(await ask()).toBe('credentials-rejected');
+  await fetch(control, { method: 'DELETE' });
+  await until(async () => (await ask()) === undefined);
+}
+
 describe('the sandbox starts with one command', () => {
-  it('serve --sandbox has 120 accounts without settings, ignores those of a bank with one warning, and leaves nothing behind', async () => {
+  it('serve --sandbox has 120 accounts without settings, ignores those of a bank with one warning, has switches whose reset ends a back-off, and leaves nothing behind', async () => {
     const cwd = temporaryDirectory();
     const ignored = {
       BANK_USERNAME: 'planted-user',
       BANK_PASSWORD_FILE: '/nowhere',
       HTTPS_PROXY: 'http://127.0.0.1:1',
     };
-    const program = await startProgram({ args: ['serve', '--sandbox'], env: { ...FREE, ...ignored }, cwd });
+    const env = { ...FREE, ...ignored, SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' };
+    const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd });
     const url = await program.started();
     // pages of dev servers may call it
     const origin = 'http://localhost:5173';
@@ -48,36 +66,17 @@ describe('the sandbox starts with one command', () => {
       expect.arrayContaining(['ca.pem', 'client.pfx', 'passcode', 'username', 'password']),
     );
     const control = /http:\/\/[\d.:]+(?=\/control)/.exec(program.stderr())?.[0] ?? '';
-    expect(await isOpen(control)).toBe(true);
+    await expectResetEndsBackOff(url, `${control}/control`);
     program.child.kill('SIGTERM');
     expect(await program.exit).toBe(0);
     expect([await isOpen(control), await isOpen(url)]).toEqual([false, false]);
     expect(readdirSync(cwd)).toEqual(['.sandbox']);
   });
 
-  it('resetting the switches ends the back-off that they caused', async () => {
-    const env = { ...FREE, SNAPSHOT_FRESH_MS: '0', SNAPSHOT_MAX_AGE_MS: '0' };
-    const program = await startProgram({ args: ['serve', '--sandbox'], env, cwd: temporaryDirectory() });
-    const url = await program.started();
-    const control = `${/http:\/\/[\d.:]+(?=\/control)/.exec(program.stderr())?.[0]}/control`;
-    const ask = async () => (await get(`${url}/api/v1/accounts`)).json.code as string | undefined;
-    expect(await ask()).toBeUndefined();
-    await fetch(control, {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ revokeTokens: true, failNext: { endpoint: 'authorize', times: 1, with: '401' } }),
-    });
-    await until(async () => (await ask()) === 'credentials-rejected');
-    // the bank would issue a token again, but the back-off is at least half a minute
-    expect(await ask()).toBe('credentials-rejected');
-    await fetch(control, { method: 'DELETE' });
-    await until(async () => (await ask()) === undefined);
-  });
-
   it('sandbox runs the bank alone, also in production and without bank settings', async () => {
     const program = await startProgram({
       args: ['sandbox'],
-      env: { ...FREE, NODE_ENV: 'production' },
+      env: { ...FREE, NODE_ENV: 'production', SANDBOX_DIRECTORY: directoryWithIdentity() },
       cwd: temporaryDirectory(),
     });
     const said = () => program.stdout() + program.stderr();

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { VERSION } from '../../src/config/version.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { temporaryDirectory } from '../support/closing.js';
-import { get } from '../support/gateway.js';
+import { get } from '../support/call.js';
 import { programEnvironment, type ProgramOptions, startProgram } from '../support/program.js';
 import { start } from '../support/sandbox.js';
 import { until } from '../support/until.js';
@@ -25,16 +25,20 @@ async function serves(env: Record<string, string>, cwd = temporaryDirectory()) {
 }
 
 describe('sources of settings', () => {
-  it('secrets in files, without their last line end; a misspelled name causes a warning', async () => {
-    const directory = temporaryDirectory();
-    const env = programEnvironment(sandbox);
+  it('a .env file, which the environment overrides; secrets in files, without their last line end; a warning for a misspelled name', async () => {
+    const cwd = temporaryDirectory();
+    const settings = programEnvironment(sandbox, { LOG_LEVEL: 'silent' });
     const ends = { BANK_USERNAME_FILE: '\n', BANK_PASSWORD_FILE: '\r\n', BANK_PFX_PASSCODE_FILE: '\n' };
     for (const [name, end] of Object.entries(ends)) {
-      const path = join(directory, name);
-      writeFileSync(path, read(env[name] as string) + end);
-      env[name] = path;
+      const path = join(cwd, name);
+      writeFileSync(path, read(settings[name] as string) + end);
+      settings[name] = path;
     }
-    const program = await serves({ ...env, BANK_USERNAM: 'planted-value', HOME: '/', LANG: 'C' });
+    const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+    writeFileSync(join(cwd, '.env'), lines.join(''));
+    const env = { LOG_LEVEL: 'debug', BANK_USERNAM: 'planted-value', HOME: '/', LANG: 'C' };
+    const program = await serves(env, cwd);
+    await until(() => program.events('bank.call').length > 0);
     // the warning has the misspelled name without its value; variables of other programs cause none
     expect(program.events('config.warning')).toMatchObject([
       { msg: expect.stringMatching(/BANK_USERNAM .*BANK_USERNAME\b/) },
@@ -57,14 +61,6 @@ describe('sources of settings', () => {
       BANK_CA_FILE: files.ca,
       PORT: '0',
     });
-  });
-
-  it('a .env file in the working directory, which the environment overrides', async () => {
-    const cwd = temporaryDirectory();
-    const lines = Object.entries(programEnvironment(sandbox)).map(([name, value]) => `${name}=${value}\n`);
-    writeFileSync(join(cwd, '.env'), `${lines.join('')}LOG_LEVEL=silent\n`);
-    const program = await serves({ LOG_LEVEL: 'debug' }, cwd);
-    await until(() => program.events('bank.call').length > 0);
   });
 });
 

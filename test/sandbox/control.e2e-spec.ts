@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Fault } from '../../src/sandbox/state/faults.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
-import { call } from '../support/gateway.js';
+import { call } from '../support/call.js';
 import { askAccounts, askToken, basic, control, getToken, start } from '../support/sandbox.js';
 
 const START = {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { renewClientFile } from '../../src/sandbox/identity/identity.js';
 import { temporaryDirectory } from '../support/closing.js';
-import { askAccounts, askToken, getToken, ownCertificate, start } from '../support/sandbox.js';
+import { askAccounts, askToken, directoryWithIdentity, getToken, ownCertificate, start } from '../support/sandbox.js';
 import { startRawServer } from '../support/servers.js';
 
 const read = (directory: string, name: string): string => readFileSync(join(directory, name), 'base64');
@@ -25,9 +25,8 @@ describe('starting the sandbox', () => {
   });
 
   it('keeps its files when SANDBOX_NAMES change, and replaces them with --fresh or when one is broken', async () => {
-    const directory = temporaryDirectory();
+    const directory = directoryWithIdentity();
     const parts = (): string[] => ['ca.pem', 'client.pfx'].map((name) => read(directory, name));
-    await (await start({ SANDBOX_DIRECTORY: directory })).close();
     const [ca, pfx] = parts();
 
     const named = await start({ SANDBOX_DIRECTORY: directory, SANDBOX_NAMES: ['bank.example', 'localhost'] });

@@ -42,7 +42,10 @@ export function alertsOf(causes: readonly (readonly Span[])[]): Firing[][] {
   }));
   const file = join(directory, 'causes.test.yml');
   writeFileSync(file, JSON.stringify({ rule_files: ['alerts.yml'], evaluation_interval: '1m', tests }));
-  const { stdout, stderr } = spawnSync(pathOf('promtool'), ['test', 'rules', file], { encoding: 'utf8' });
+  const { stdout, stderr } = spawnSync(pathOf('promtool'), ['test', 'rules', file], {
+    encoding: 'utf8',
+    env: { ...process.env, GOGC: '400' },
+  });
   return causes.map((_, index) => toFiring(stdout + stderr, index));
 }
 
@@ -84,12 +87,12 @@ function toFiring(output: string, index: number): Firing[] {
 /** The series that the rules read, in promtool's notation. */
 function toSeries(spans: readonly Span[]): { series: string; values: string }[] {
   const rules = read(RULES);
-  const keys = new Map<string, Sample>();
-  for (const { scrape } of spans) {
-    for (const sample of scrape.samples) if (rules.includes(sample.name)) keys.set(toKey(sample), sample);
-  }
-  const series = [...keys].map(([key, { name }]) => {
-    const values = spans.map(({ scrape }) => scrape.samples.find((each) => toKey(each) === key)?.value);
+  const scrapes = spans.map(({ scrape }) => {
+    const read = scrape.samples.filter(({ name }) => rules.includes(name));
+    return new Map(read.map((sample) => [toKey(sample), sample]));
+  });
+  const series = [...new Map(scrapes.flatMap((samples) => [...samples]))].map(([key, { name }]) => {
+    const values = scrapes.map((samples) => samples.get(key)?.value);
     return { series: key, values: toValues(name, values, spans) };
   });
   return [...series, { series: toKey({ name: 'up', labels: {}, value: 1 }), values: `1x${minutesOf(spans)}` }];

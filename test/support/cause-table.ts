@@ -1,7 +1,8 @@
 import { afterAll, expect, it } from '@jest/globals';
 import type { DoctorReport } from '../../src/operations/doctor/examine.js';
 import { alertsOf, inhibit, nameOf, type Span } from './cause-alerts.js';
-import type { Answer, LogLine } from './gateway.js';
+import type { Answer } from './call.js';
+import type { LogLine } from './log-lines.js';
 import { hasPromtool } from './tools.js';
 
 /** Everything that is reported for one cause. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -36,4 +36,9 @@ export async function closeAll(): Promise<void> {
     }
   }
   if (errors.length > 0) throw errors[0];
+}
+
+/** Number of file descriptors of this process, 0 where the system does not report it. */
+export function countOpenFiles(): number {
+  return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0;
 }

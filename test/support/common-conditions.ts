@@ -5,7 +5,9 @@ import { accountAnswerSchema, accountListSchema } from '../../src/accounts/respo
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { problemSchema } from '../../src/errors/problem-document.js';
 import { PROBLEMS } from '../../src/errors/problem-table.js';
-import { countOpenFiles, type Answer, type Gateway } from './gateway.js';
+import { countOpenFiles } from './closing.js';
+import type { Answer } from './call.js';
+import type { Gateway } from './gateway.js';
 import type { PretendBank } from './pretend-bank.js';
 import { PLANTED } from './sample-accounts.js';
 import { until } from './until.js';

@@ -1,39 +1,19 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { request, type IncomingHttpHeaders } from 'node:http';
-import { request as requestSecurely, type RequestOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { onClose } from './closing.js';
 import { createApp } from '../../src/app.setup.js';
 import { Clock } from '../../src/time/clock.js';
 import { Log } from '../../src/telemetry/log.js';
 import { readSettings } from '../../src/config/read-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { SandboxControl } from '../../src/sandbox/control/sandbox-control.js';
+import { toEnvironment, type BankAddress } from './bank-address.js';
+import { get, type Answer } from './call.js';
+import { countOpenFiles, onClose } from './closing.js';
+import type { LogLine } from './log-lines.js';
 
-/** A bank that a gateway can be pointed at: the sandbox or the pretend bank. */
-export interface BankAddress {
-  readonly url: string;
-  readonly authUrl: string;
-  readonly files: {
-    readonly ca: string;
-    readonly pfx: string;
-    readonly passcode: string;
-    readonly username: string;
-    readonly password: string;
-  };
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-  /** The body as JSON. Throws if it is not JSON. */
-  readonly json: any; // eslint-disable-line typescript/no-explicit-any -- tests read any property
-}
-
-export type LogLine = Readonly<Record<string, unknown>>;
+export { toEnvironment, type BankAddress } from './bank-address.js';
+export { call, get, toAnswer, type Answer } from './call.js';
+export type { LogLine } from './log-lines.js';
 
 export interface Gateway {
   readonly url: string;
@@ -49,19 +29,6 @@ export interface Gateway {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   head(path: string): Promise<Answer>;
   close(): Promise<void>;
-}
-
-/** The settings for a bank, as an operator would write them. */
-export function toEnvironment({ url, authUrl, files }: BankAddress): Record<string, string> {
-  return {
-    BANK_BASE_URL: url,
-    BANK_AUTH_URL: authUrl,
-    BANK_USERNAME_FILE: files.username,
-    BANK_PASSWORD_FILE: files.password,
-    BANK_PFX_FILE: files.pfx,
-    BANK_PFX_PASSCODE_FILE: files.passcode,
-    BANK_CA_FILE: files.ca,
-  };
 }
 
 /**
@@ -126,36 +93,3 @@ export async function prepareGateway(
     return gateway;
   }
 }
-
-/** Number of file descriptors of this process, 0 where the system does not report it. */
-export function countOpenFiles(): number {
-  return existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0;
-}
-
-/** One GET on a new connection. */
-export function get(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
-  return call(url, { headers, method });
-}
-
-/** One HTTP or HTTPS request, on a new connection unless an agent is given. */
-export function call(url: string, { body, ...options }: RequestOptions & { body?: string } = {}): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const send = url.startsWith('https:') ? requestSecurely : request;
-  send(url, { agent: false, ...options })
-    .on('response', (response) => {
-      const { statusCode: status = 0, headers } = response;
-      buffer(response).then((bytes) => resolve(toAnswer(status, headers, bytes.toString('utf8'))), reject);
-    })
-    .on('error', reject)
-    .end(body);
-  return promise;
-}
-
-export const toAnswer = (status: number, headers: IncomingHttpHeaders, text: string): Answer => ({
-  status,
-  headers,
-  text,
-  get json() {
-    return JSON.parse(text) as unknown;
-  },
-});

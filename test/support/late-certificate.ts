@@ -19,9 +19,8 @@ export function askingLate(handler: Handler): Handler {
     const hasShown = () => socket.getPeerCertificate().subject !== undefined;
     const judge = async () => {
       // the runtime does not report the end of the second handshake
-      await until(hasShown, 500).catch(() => undefined);
-      if (hasShown()) handler(request, response, url);
-      else json(response, 403, {});
+      await until(hasShown);
+      handler(request, response, url);
     };
     if (hasShown()) handler(request, response, url);
     else if (socket.getProtocol() === 'TLSv1.3') json(response, 403, {});

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import { Log } from '../../src/telemetry/log.js';
 
-type LoggedLine = Readonly<Record<string, unknown>>;
+export type LogLine = Readonly<Record<string, unknown>>;
 
 /** The real logger, with its lines recorded. */
 export function keepLines(): {
   readonly log: Log;
   readonly logger: Logger;
   readonly written: string[];
-  lines(event?: string): LoggedLine[];
+  lines(event?: string): LogLine[];
 } {
   const written: string[] = [];
   const log = new Log({
@@ -22,7 +22,7 @@ export function keepLines(): {
     written,
     lines: (event) =>
       written
-        .map((line) => JSON.parse(line) as LoggedLine)
+        .map((line) => JSON.parse(line) as LogLine)
         .filter((line) => event === undefined || line['event'] === event),
   };
 }

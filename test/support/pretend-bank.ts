@@ -9,7 +9,7 @@ import { writeIdentityFiles, type IdentityContent } from '../../src/sandbox/iden
 import { openPfx } from '../../src/sandbox/identity/pfx.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { onClose, temporaryDirectory } from './closing.js';
-import type { BankAddress } from './gateway.js';
+import type { BankAddress } from './bank-address.js';
 import { toSandboxSettings } from './sandbox.js';
 import { takeIdentity, takeKeyPair } from './stock.js';
 

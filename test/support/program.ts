@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { onClose } from './closing.js';
-import { toEnvironment, type BankAddress, type LogLine } from './gateway.js';
+import { toEnvironment, type BankAddress } from './bank-address.js';
+import type { LogLine } from './log-lines.js';
 import { until } from './until.js';
 
 export interface Program {
@@ -23,6 +24,8 @@ export interface ProgramOptions {
   /** The working directory, whose `.env` is read. */
   readonly cwd: string;
   readonly nodeFlags?: readonly string[];
+  /** Standard output and standard error. Default: pipes, which are read. */
+  readonly output?: readonly ['pipe' | number, 'pipe' | number];
   /** A build other than that of the global setup (build-sources.ts). */
   readonly main?: string;
 }
@@ -33,17 +36,18 @@ export async function startProgram({
   env = {},
   cwd,
   nodeFlags = [],
+  output = ['pipe', 'pipe'],
   main = join(process.env['BUILT_SOURCES'] ?? '', 'main.js'),
 }: ProgramOptions): Promise<Program> {
   const child = spawn(process.execPath, ['--disable-sigusr1', ...nodeFlags, main, ...args], {
     cwd,
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', ...output],
   });
   let stdout = '';
   let stderr = '';
-  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
-  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  child.stdout?.on('data', (chunk) => (stdout += String(chunk)));
+  child.stderr?.on('data', (chunk) => (stderr += String(chunk)));
   let ended = false;
   const program: Program = {
     child,

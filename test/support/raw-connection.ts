@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { toAnswer, type Answer } from './gateway.js';
+import { toAnswer, type Answer } from './call.js';
 
 interface Heard {
   readonly answers: readonly Answer[];

@@ -2,18 +2,27 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { join } from 'node:path';
+import { writeIdentityFiles } from '../../src/sandbox/identity/identity-files.js';
 import { renewClient } from '../../src/sandbox/identity/identity.js';
 import { startSandbox, type Sandbox, type SandboxSettings } from '../../src/sandbox/sandbox.js';
 import { onClose, temporaryDirectory } from './closing.js';
-import { call as callAt, type Answer } from './gateway.js';
-import { copySandboxIdentity, takeKeyPair } from './stock.js';
+import { call as callAt, type Answer } from './call.js';
+import { copySandboxIdentity, takeIdentity, takeKeyPair } from './stock.js';
 
 /** A client certificate as TLS options; an empty object presents none. */
 type ClientTls = { pfx: Buffer; passphrase: string } | Record<string, never>;
 
-function directoryWithIdentity(): string {
+/** A new directory with the identity that all sandboxes share; to create one takes long. */
+export function directoryWithIdentity(): string {
   const directory = temporaryDirectory();
   copySandboxIdentity(directory);
+  return directory;
+}
+
+/** A new directory with an identity that no other sandbox has. */
+export async function directoryWithOtherIdentity(): Promise<string> {
+  const directory = temporaryDirectory();
+  await writeIdentityFiles(directory, takeIdentity());
   return directory;
 }
 

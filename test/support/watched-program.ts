@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from './closing.js';
-import { get, type BankAddress } from './gateway.js';
+import { get } from './call.js';
+import type { BankAddress } from './bank-address.js';
 import { programEnvironment, startProgram, type Program } from './program.js';
 
 /** Reports loaded files and outgoing connections on standard error. */
