@@ -122,8 +122,19 @@ export class EncodedResponses {
 
 const isSmall = ({ body }: EncodedResponse): boolean => body !== null && body.length <= MIN_COMPRESSED_BYTES;
 
+/** The texts of questions. ValidationPipe gives the same object for the same query string. */
+const texts = new WeakMap<Question, string>();
+
+function toText(question: Question): string {
+  const known = texts.get(question);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(question);
+  texts.set(question, text);
+  return text;
+}
+
 const toKey = ({ stale }: ServedSnapshot, question: Question, encoding: Encoding): string =>
-  `${encoding} ${stale} ${JSON.stringify(question)}`;
+  `${encoding} ${stale} ${toText(question)}`;
 
 /** The property `snapshot` of a response. */
 export const toFacts = ({ snapshot, stale }: ServedSnapshot, limits: AgeLimit): SnapshotFacts => ({

@@ -15,7 +15,7 @@ import { guard } from './guard.js';
 import type { HttpLimits } from './http-limits.js';
 import { ListenerCertificate } from './listener-certificate.js';
 import { notFound } from './not-found.js';
-import { parseQuery } from './parse-query.js';
+import { createQueryParser } from './query-parser.js';
 import { toRequestId } from './request-id.js';
 import { hasLongSegment, isUndecodable, MAX_SEGMENT_LENGTH, toPath } from './request-path.js';
 import { responseHeaders } from './response-headers.js';
@@ -68,7 +68,7 @@ export async function createHttp({ settings, clock, log, activity, limits }: Htt
     genReqId: ({ headers }) => toRequestId(headers['x-request-id']),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_SEGMENT_LENGTH },
+    routerOptions: { querystringParser: createQueryParser(), maxParamLength: MAX_SEGMENT_LENGTH },
   });
   await fastify.register(accessLog, { log: requests, connections });
   await fastify.register(responseHeaders);

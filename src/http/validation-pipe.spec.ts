@@ -44,27 +44,41 @@ describe('parameters that are rejected', () => {
   });
 });
 
-describe('the pipe', () => {
+describe('a query that was validated', () => {
+  const counted = () => {
+    let times = 0;
+    const count = (text: string) => {
+      times += 1;
+      return Number(text);
+    };
+    const sized = z.strictObject({ size: z.string().transform(count) });
+    return { sized, times: () => times };
+  };
   const pipe = new ValidationPipe();
-  const sized = z.strictObject({ size: z.string().transform(Number) });
+  const frozen = Object.freeze({ size: '1' });
 
-  it('returns what the schema makes of the parameters', () => {
-    expect(pipe.transform({ size: '1' }, { type: 'query', schema: sized })).toEqual({ size: 1 });
+  it('is validated once per object and schema, and its result is frozen', () => {
+    const [one, other] = [counted(), counted()];
+    const first = pipe.transform(frozen, { type: 'query', schema: one.sized });
+    expect(pipe.transform(frozen, { type: 'query', schema: one.sized })).toBe(first);
+    expect([first, Object.isFrozen(first), one.times()]).toEqual([{ size: 1 }, true, 1]);
+    pipe.transform(frozen, { type: 'query', schema: other.sized });
+    expect(other.times()).toBe(1);
   });
 
-  it('awaits a schema that is asynchronous', async () => {
-    const later = z.strictObject({ size: z.string().refine(async (text) => text === '1') });
-    expect(await pipe.transform({ size: '1' }, { type: 'query', schema: later })).toEqual({ size: '1' });
-    const wrong = pipe.transform({ size: '2' }, { type: 'query', schema: later });
-    await expect(wrong).rejects.toBeInstanceOf(GatewayError);
+  it.each([
+    ['an object that may change', 'query', { size: '1' }],
+    ['a body', 'body', frozen],
+  ] as const)('the negative case: %s is validated each time', (_name, type, value) => {
+    const { sized, times } = counted();
+    for (let round = 0; round < 3; round++) pipe.transform(value, { type, schema: sized });
+    expect(times()).toBe(3);
   });
 
-  it('rejects what the schema rejects', () => {
-    expect(() => pipe.transform({ colour: '1' }, { type: 'query', schema: sized })).toThrow(GatewayError);
-  });
-
-  it('the negative case: returns a value without a schema as it is', () => {
-    const value = { colour: '1' };
-    expect(pipe.transform(value, { type: 'query' })).toBe(value);
+  it('the negative case: a wrong one is rejected each time', () => {
+    const wrong = Object.freeze({ colour: '1' });
+    for (let round = 0; round < 2; round++) {
+      expect(() => pipe.transform(wrong, { type: 'query', schema: counted().sized })).toThrow(GatewayError);
+    }
   });
 });

@@ -12,12 +12,31 @@ type Issues = NonNullable<Result['issues']>;
  * synchronous schema, and refuses `__proto__` by name like any unknown parameter.
  */
 export class ValidationPipe implements PipeTransform {
+  /** Valid queries by schema, by the object that query-parser.ts returns for the same query string. */
+  readonly #valid = new WeakMap<Schema, WeakMap<object, unknown>>();
+
   /** @throws GatewayError invalid-request, naming each wrong parameter */
-  transform(value: unknown, { schema }: ArgumentMetadata): unknown {
+  transform(value: unknown, { schema, type }: ArgumentMetadata): unknown {
     if (!schema) return value;
-    const result = schema['~standard'].validate(value);
-    return result instanceof Promise ? result.then(assertValid) : assertValid(result);
+    const isRemembered = type === 'query' && typeof value === 'object' && value !== null && Object.isFrozen(value);
+    return isRemembered ? this.#transformOnce(value, schema) : validate(value, schema);
   }
+
+  #transformOnce(query: object, schema: Schema): unknown {
+    const known = this.#valid.get(schema)?.get(query);
+    if (known !== undefined) return known;
+    const result = validate(query, schema);
+    const valid = this.#valid.get(schema) ?? new WeakMap<object, unknown>();
+    // it is shared by all requests with this query
+    this.#valid.set(schema, valid.set(query, Object.freeze(result)));
+    return result;
+  }
+}
+
+/** @throws GatewayError invalid-request */
+function validate(value: unknown, schema: Schema): unknown {
+  const result = schema['~standard'].validate(value);
+  return result instanceof Promise ? result.then(assertValid) : assertValid(result);
 }
 
 /** @throws GatewayError invalid-request */

@@ -59,7 +59,7 @@ const BOUNDS: Readonly<Record<string, readonly Row[]>> = {
       'src/accounts/encoded-responses.spec.ts',
     ],
     [
-      '{http/parse-query MAX_PARAMETERS} query parameters; `q`, `iban` 100 characters, `ownerId` 200',
+      '{http/query-parser MAX_PARAMETERS} query parameters; `q`, `iban` 100 characters, `ownerId` 200',
       'ignored; 400',
       'src/accounts/list-query.spec.ts',
     ],
