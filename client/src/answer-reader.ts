@@ -7,7 +7,7 @@ import { sleep } from './sleep.js';
 export interface CallOptions {
   /** Ends the call, which then fails with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** The longest that this call may last, retries included; default: that of the client. */
+  /** The longest that this call may last, retries included, a whole number up to 2 147 483 647; default: that of the client. */
   readonly deadlineMs?: number | undefined;
   /** `false` disables retries: a 503 fails at once, even with a `Retry-After`. */
   readonly retry?: boolean | undefined;
@@ -23,7 +23,7 @@ export interface Answer<T> {
   readonly etag: string | null;
   /** Remaining freshness; 0 when it is stale. */
   readonly maxAgeMs: number;
-  /** Time until its snapshot expires; null if that is unknown. It is no larger than that, whatever the reader's clock shows. */
+  /** Time until its snapshot expires, measured from the call, so that the reader's clock may be wrong; null if that is unknown. */
   readonly expiresInMs: number | null;
 }
 
@@ -39,10 +39,11 @@ export class AnswerReader {
 
   constructor(private readonly defaults: Defaults) {}
 
-  /** The answer, its `asOf` from the headers. @throws GatewayProblem, or the reason of the caller's own signal */
+  /** The answer, its `asOf` from the headers. @throws GatewayProblem, the reason of the caller's own signal, or TypeError for a wrong `deadlineMs` */
   async read<T extends { snapshot: Snapshot }>(url: string, options: CallOptions): Promise<Answer<T>> {
     const { signal, retry = true, refresh } = options;
     const deadlineMs = options.deadlineMs ?? this.defaults.deadlineMs;
+    assertDeadline(deadlineMs);
     const onRetry = options.onRetry ?? this.defaults.onRetry;
     signal?.throwIfAborted();
     const deadline = AbortSignal.timeout(deadlineMs);
@@ -127,6 +128,15 @@ function toExpiresInMs(snapshot: Snapshot, age: string | null, askedAt: number):
 
 const readMaxAge = (headers: Headers): number =>
   Number(/\bmax-age=(\d{1,9})/i.exec(headers.get('Cache-Control') ?? '')?.[1] ?? 0) * 1000;
+
+/** The longest timer, ms. */
+const MAX_DEADLINE_MS = 2 ** 31 - 1;
+
+/** @throws TypeError unless a timer can take this number of ms */
+export function assertDeadline(deadlineMs: number): void {
+  if (Number.isInteger(deadlineMs) && deadlineMs >= 0 && deadlineMs <= MAX_DEADLINE_MS) return;
+  throw new TypeError(`deadlineMs must be a whole number from 0 to ${MAX_DEADLINE_MS}: ${deadlineMs}`);
+}
 
 const toDeadlineProblem = (deadlineMs: number, cause: unknown): GatewayProblem =>
   new GatewayProblem({

@@ -1,4 +1,4 @@
-import { AnswerReader, type CallOptions } from './answer-reader.js';
+import { AnswerReader, assertDeadline, type CallOptions } from './answer-reader.js';
 import { formatAmount } from './format-amount.js';
 import { gatherAccounts } from './gather-accounts.js';
 import type {
@@ -54,7 +54,7 @@ export interface Client {
 
 /**
  * A client of the gateway. It keeps ETags of its answers, so make one for each app, not one for each call.
- * @throws TypeError for a `baseUrl` or `clientName` that cannot be used
+ * @throws TypeError for a `baseUrl`, `clientName` or `deadlineMs` that cannot be used
  */
 export function createClient({
   baseUrl,
@@ -63,6 +63,7 @@ export function createClient({
   fetch: given,
   onRetry,
 }: ClientOptions): Client {
+  assertDeadline(deadlineMs);
   const root = baseUrl === '' ? null : toRoot(baseUrl);
   const headers = new Headers(clientName === undefined ? {} : { 'X-Client-Name': clientName });
   // called without `this`: browsers refuse `fetch` as a method of another object

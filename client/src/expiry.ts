@@ -1,7 +1,7 @@
 /** A longer timer ends at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Reports once that a time has passed, by either clock: one of them stops while a laptop sleeps. */
+/** Reports once that a time has passed, by either clock: one of them stops while a laptop sleeps. A clock that is set forward ends it early. */
 export class Expiry {
   readonly #onExpired: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,10 +1,10 @@
 /**
- * An amount for people: the bank's digits, grouped for the locale, with the currency. Nothing is rounded. A code that the
- * platform does not know, such as USDC, is a suffix. Null is a dash; text that is not a number stays as it is.
+ * An amount for people: the bank's digits without leading zeros, grouped for the locale, with the currency. Nothing is
+ * rounded. A code that the platform does not know, such as USDC, is a suffix. Null is a dash; text that is not a number stays as it is.
  */
 export function formatAmount(amount: string | null, currency?: string | null, locale?: string | string[]): string {
   if (amount === null) return '–';
-  const [, whole, fraction] = /^(-?\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
+  const [, sign, whole, fraction] = /^(-?)0*(\d+)(?:\.(\d+))?$/.exec(amount) ?? [];
   const known = isKnown(currency);
   const suffix = currency && !known ? ` ${currency}` : '';
   if (whole === undefined) return amount + suffix;
@@ -15,7 +15,7 @@ export function formatAmount(amount: string | null, currency?: string | null, lo
     maximumFractionDigits: digits,
   });
   // a BigInt keeps every digit, and a fraction of one digit keeps the place for the bank's; there is no BigInt for -0
-  const parts = format.formatToParts(whole === '-0' ? -0 : BigInt(whole));
+  const parts = format.formatToParts(sign && whole === '0' ? -0 : BigInt(`${sign}${whole}`));
   const text = parts.map(({ type, value }) => (type === 'fraction' ? toLocaleDigits(fraction ?? '', locale) : value));
   return text.join('') + suffix;
 }

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { AppModule } from '../../src/app.module.js';
 import { createClient, type AccountFilter, type AccountQuery } from '../../client/src/index.js';
+import type { ControlPatch } from '../../src/sandbox/control/control-patch.js';
 import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { openWindow, startBrowser, startClientPages } from '../support/client-pages.js';
 import { onClose, temporaryDirectory } from '../support/closing.js';
@@ -19,7 +20,7 @@ import { until } from '../support/until.js';
 
 const GUIDE = readDocument('docs/web-apps.md');
 const GATEWAY = 'http://127.0.0.1:3000';
-const BANK_AWAY = { failNext: { endpoint: 'accounts', times: 1_000_000, with: '503' } };
+const BANK_AWAY: ControlPatch = { failNext: [{ endpoint: 'accounts', times: 1_000_000, with: '503' }] };
 
 /** The code blocks under this heading, as printed. */
 function codeUnder(heading: string): string[] {

@@ -54,6 +54,9 @@ describeWithChromium('the console page in a real browser', () => {
   const headline = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
   const settled = (page: Page) => rowsOf(page).first().waitFor();
   const searchOf = (page: Page) => new URL(page.url()).search;
+  const shownTotals = (page: Page) => page.locator('.totals tbody tr').filter({ visible: true }).count();
+  const focusOf = (page: Page) =>
+    page.evaluate<string>('document.activeElement.ariaLabel || document.activeElement.textContent');
   const turn = (page: Page, name: string) => page.getByRole('switch', { name }).click();
 
   it('Status shows at once that everything is healthy; nothing moves, and only the clock ticks', async () => {
@@ -123,19 +126,36 @@ describeWithChromium('the console page in a real browser', () => {
     const height = () => page.evaluate('document.documentElement.scrollHeight');
     expect(await height()).toBe(800);
     expect((await page.locator('#sandbox').boundingBox())?.height).toBeLessThan(100);
-    await turn(page, 'Bank down');
-    await page.getByText('Do now').waitFor();
-    expect(await height()).toBe(800);
+    for (const [names, word] of [
+      [['Bank down'], 'Report it to the bank'],
+      [['Not on the allowlist'], 'allowlist'],
+      [['Empty list', 'Bank slow'], 'Apps get an empty list, the copy'],
+      [['Empty list', 'Wrong password'], 'Apps get an empty list, the copy'],
+    ] as const) {
+      for (const name of names) {
+        await turn(page, name);
+        await page.locator('.incident').waitFor();
+      }
+      await page.locator('.incident', { hasText: word }).waitFor();
+      expect([names, await height()]).toEqual([names, 800]);
+      await page.getByRole('button', { name: 'Reset' }).click();
+      await until(() => bank.control.state.failNext.length === 0);
+      gateway.app.get(AppModule).reload();
+      await headline(page, 'Operational');
+    }
   });
 
   it('Accounts shows totals by currency, what they include, and the list', async () => {
     const { page, wrongs } = await open();
     await settled(page);
-    await page.getByText('1–25 of 120 in all').waitFor();
+    await page.getByText('1–25 of 120 in total').waitFor();
     await page.locator('.totals').getByText('Includes').waitFor();
-    expect(await page.locator('.totals tbody tr').count()).toBe(6);
+    expect(await shownTotals(page)).toBe(6);
+    await page.emulateMedia({ media: 'print' });
+    expect(await shownTotals(page)).toBe(12);
+    await page.emulateMedia({ media: 'screen' });
     await page.getByRole('button', { name: '6 more' }).click();
-    expect(await page.locator('.totals tbody tr').count()).toBe(12);
+    expect(await shownTotals(page)).toBe(12);
     expect(wrongs).toEqual([]);
   });
 
@@ -186,7 +206,7 @@ describeWithChromium('the console page in a real browser', () => {
 
   it('axe finds no violation in the documents, light on a wide screen and dark on a phone', async () => {
     const page = await context.newPage();
-    for (const path of ['/docs', '/problems', '/problems/bank-error', '/docs/guide/concepts']) {
+    for (const path of ['/docs', '/problems', '/problems/bank-error', '/docs/guide/concepts', '/docs/guide/deploy']) {
       await page.setViewportSize({ width: 1440, height: 900 });
       await page.emulateMedia({ colorScheme: 'light' });
       await page.goto(`${gateway.url}${path}`);
@@ -205,7 +225,19 @@ describeWithChromium('the console page in a real browser', () => {
     await command.getByRole('button', { name: 'Copy' }).click();
     await command.getByText('Copied').waitFor();
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toContain(gateway.url);
+    await page.goto(`${gateway.url}/docs/guide/web-apps`);
+    const link = page.locator('main p a', { hasText: gateway.url });
+    expect(await link.first().getAttribute('href')).toBe(`${gateway.url}/`);
     expect(wrongs).toEqual([]);
+  });
+
+  it('a copy button keeps the focus where the browser has no clipboard, as on plain http', async () => {
+    await context.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+    const { page } = await open();
+    const copy = page.getByRole('button', { name: 'Copy the totals' });
+    await copy.click();
+    expect(await focusOf(page)).toBe('Copy the totals');
+    await copy.getByText(/Copied|Copying is blocked/).waitFor();
   });
 
   /** Opens Accounts of a gateway in this state, and asserts that nothing is cut off at any width. */
@@ -254,12 +286,16 @@ describeWithChromium('the console page in a real browser', () => {
     await headline(status, 'The gateway does not answer.');
     expect(await pathOf(status)).toEqual(Array<string>(6).fill('unknown'));
     expect(await status.locator('.apps tbody tr').count()).toBe(1);
-    expect(await status.evaluate(`getComputedStyle(document.querySelector('.gone .shown')).opacity`)).toBe('0.55');
+    const colorOf = (selector: string) =>
+      status.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).color`);
+    expect(await colorOf('.gone .apps tbody th')).toBe(await colorOf('.gateway'));
+    expect(await axeFaultsOf(status)).toEqual([]);
     await page.getByText(/^The gateway has not answered since/).waitFor();
     expect(await rowsOf(page).count()).toBe(25);
+    expect(await axeFaultsOf(page, ['color-contrast'])).toEqual([]);
     await page.locator('#search').fill('nordlys');
-    await page.getByText(/^\d+ of the 25 accounts shown before; the gateway does not answer$/).waitFor();
-    expect(await page.locator('.totals tbody tr').count()).toBe(6);
+    await page.getByText(/^\d+ of the last 25 accounts loaded; the gateway does not answer$/).waitFor();
+    expect(await shownTotals(page)).toBe(6);
     await page.locator('#search').fill('');
     await startGateway(bank, env);
     await headline(status, 'Operational');
@@ -272,7 +308,7 @@ describeWithChromium('the console page in a real browser', () => {
     await short.get('/api/v1/accounts');
     const { page } = await openPage(context, short.url, 'accounts');
     await settled(page);
-    bank.control.patch({ failNext: { endpoint: 'accounts', times: 1_000_000, with: '503' } });
+    bank.control.patch({ failNext: [{ endpoint: 'accounts', times: 1_000_000, with: '503' }] });
     await page.getByText(/The balances expired at/).waitFor();
     expect(await page.locator('.amount').count()).toBe(0);
     bank.control.reset();
@@ -280,6 +316,31 @@ describeWithChromium('the console page in a real browser', () => {
     await short.close();
     await page.getByText(/^The gateway has not answered since .* The balances expired at/).waitFor();
     expect(await page.locator('.amount').count()).toBe(0);
+  });
+
+  it('expired amounts do not come back with the gateway; the page asks for new ones at once, whatever Retry-After said', async () => {
+    const env = { SNAPSHOT_FRESH_MS: '500', SNAPSHOT_MAX_AGE_MS: '4000' };
+    const short = await startGateway(bank, env);
+    await short.get('/api/v1/accounts');
+    const { page } = await openPage(context, short.url, 'accounts');
+    await settled(page);
+    // the next attempt is 30 s later or more
+    bank.control.patch({ allowedIps: ['203.0.113.1'], failNext: [{ endpoint: 'accounts', times: 1, with: '401' }] });
+    await page.getByText(/The balances expired at/).waitFor();
+    await page.getByRole('heading', { name: 'No accounts to show' }).waitFor();
+    expect(await axeFaultsOf(page)).toEqual([]);
+    const held = Promise.withResolvers<void>();
+    await page.route('**/api/v1/**', (route) => held.promise.then(() => route.continue()));
+    const asked = page.waitForRequest('**/api/v1/accounts**');
+    bank.control.reset();
+    short.app.get(AppModule).reload();
+    await until(async () => (await short.get('/api/v1/accounts')).status === 200);
+    await asked;
+    expect(await page.locator('.amount').count()).toBe(0);
+    expect(await page.getByText(/The balances expired at/).count()).toBe(1);
+    held.resolve();
+    await settled(page);
+    await page.getByText(/The balances expired at/).waitFor({ state: 'hidden' });
   });
 
   it('the keyboard skips the header, and reaches the search, the accounts, one of them, and the way back', async () => {
@@ -304,8 +365,27 @@ describeWithChromium('the console page in a real browser', () => {
     await page.locator('.panel').waitFor({ state: 'hidden' });
     await page.keyboard.press('/');
     await page.keyboard.press('Escape');
-    await page.getByText('of 120 in all').waitFor();
+    await page.getByText('of 120 in total').waitFor();
     expect(wrongs).toEqual([]);
+  });
+
+  it('the keyboard stays where it is while pages turn, and returns to the account when its panel closes', async () => {
+    const { page } = await open('?pageSize=50');
+    await settled(page);
+    const next = page.getByRole('link', { name: 'Next page' });
+    await next.focus();
+    for (const text of ['51–100 of 120', '101–120 of 120', '101–120 of 120']) {
+      await page.keyboard.press('Enter');
+      await page.getByText(text).waitFor();
+      expect(await focusOf(page)).toBe('Next page');
+    }
+    expect(await next.getAttribute('aria-disabled')).toBe('true');
+    const name = await rowsOf(page).first().innerText();
+    await rowsOf(page).first().click();
+    await page.locator('aside .facts').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.locator('aside.panel').waitFor({ state: 'hidden' });
+    expect(await focusOf(page)).toBe(name);
   });
 
   describe('the address bar', () => {
@@ -341,9 +421,9 @@ describeWithChromium('the console page in a real browser', () => {
 
     it('has the page number and the open account; another filter starts at the first page', async () => {
       const { page } = await open('?pageNumber=2&pageSize=50');
-      await page.getByText('51–100 of 120 in all').waitFor();
+      await page.getByText('51–100 of 120 in total').waitFor();
       await page.getByRole('link', { name: 'Next page' }).click();
-      await page.getByText('101–120 of 120 in all').waitFor();
+      await page.getByText('101–120 of 120 in total').waitFor();
       await page.locator('.totals a').first().click();
       await until(() => searchOf(page) === '?currency=BHD&pageSize=50');
       await rowsOf(page).first().click();
@@ -359,10 +439,10 @@ describeWithChromium('the console page in a real browser', () => {
       await page.getByText('No account to show').waitFor();
       await page.goto(`${gateway.url}/accounts?pageNumber=99`);
       await page.getByRole('button', { name: 'To the first page' }).click();
-      await page.getByText('1–25 of 120 in all').waitFor();
+      await page.getByText('1–25 of 120 in total').waitFor();
       await page.goto(`${gateway.url}/accounts?q=zzzzzz`);
       await page.getByRole('button', { name: 'Show all accounts' }).click();
-      await page.getByText('1–25 of 120 in all').waitFor();
+      await page.getByText('1–25 of 120 in total').waitFor();
     });
   });
 
@@ -398,7 +478,7 @@ describeWithChromium('the console page in a real browser', () => {
       await turn(page, 'Bank down');
       await headline(page, COPY);
       const card = page.locator('.incident');
-      await until(async () => /next (in|one now)/.test(await card.innerText()));
+      await until(async () => /next in|retrying now/.test(await card.innerText()));
       const text = await card.innerText();
       for (const part of ['The bank answers', '503', 'since', 'until calls fail with 503'])
         expect(text).toContain(part);
@@ -409,7 +489,7 @@ describeWithChromium('the console page in a real browser', () => {
       await page.getByRole('button', { name: 'Copy report' }).click();
       await card.getByText('Copied').waitFor();
       const report = await page.evaluate<string>('navigator.clipboard.readText()');
-      expect(report).toMatch(/What we got +The \w+ \w+ answered 503\.\n/);
+      expect(report).toMatch(/Response +The \w+ \w+ answered 503\.\n/);
       expect(report).toMatch(/Its thumbprint +[0-9A-F]{40} \(SHA-1\)/);
       await page.getByRole('button', { name: 'Copy note' }).click();
       await until(async () => (await page.evaluate<string>('navigator.clipboard.readText()')) !== report);
@@ -445,7 +525,7 @@ describeWithChromium('the console page in a real browser', () => {
       await until(async () => (await rowsOf(page).count()) === 0);
       await page.getByRole('button', { name: 'Reset' }).click();
       gateway.app.get(AppModule).reload();
-      await page.getByText('1–25 of 120 in all').waitFor();
+      await page.getByText('1–25 of 120 in total').waitFor();
     });
   });
 });

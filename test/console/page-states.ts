@@ -1,4 +1,5 @@
 import { createAccount } from '../../src/sandbox/accounts/create-account.js';
+import type { ControlPatch } from '../../src/sandbox/control/control-patch.js';
 import { RecentHistory } from '../../src/operations/metrics/recent-history.js';
 import { startConnectProxy, type Connect } from '../support/connect-proxy.js';
 import { startGateway, type BankAddress, type Gateway } from '../support/gateway.js';
@@ -12,8 +13,8 @@ import { until } from '../support/until.js';
 const DAY_MS = 86_400_000;
 /** Of the last hour (docs/health-and-metrics.md#the-last-hour). */
 const POINT_MS = 10_000;
-const FAILING = { failNext: { endpoint: 'accounts', times: 1_000_000, with: '503' } };
-const HANGING = { failNext: { endpoint: 'accounts', times: 1_000_000, with: 'hang' } };
+const FAILING: ControlPatch = { failNext: [{ endpoint: 'accounts', times: 1_000_000, with: '503' }] };
+const HANGING: ControlPatch = { failNext: [{ endpoint: 'accounts', times: 1_000_000, with: 'hang' }] };
 /** The bank is slow for as long as anybody looks. */
 const PATIENT = { BANK_REQUEST_TIMEOUT_MS: '600000', SNAPSHOT_READ_TIMEOUT_MS: '3600000' };
 
@@ -100,8 +101,8 @@ export const PAGE_STATES = {
   },
   'the address is not on the allowlist': {
     arrange: () => {
-      const refused = { endpoint: 'accounts', with: '401' };
-      return broken({ allowedIps: ['203.0.113.1'], failNext: refused }, 'address-not-allowed');
+      const failNext: ControlPatch['failNext'] = [{ endpoint: 'accounts', times: 1, with: '401' }];
+      return broken({ allowedIps: ['203.0.113.1'], failNext }, 'address-not-allowed');
     },
     sentence: COPY,
     owner: 'operator',
@@ -157,6 +158,29 @@ export const PAGE_STATES = {
     owner: 'bank',
     path: ['ok', 'ok', 'ok', 'warn', 'warn', 'bad'],
   },
+  'the empty list is a copy, and the bank rejects our calls': {
+    arrange: async () => {
+      const bank = await bankWith([]);
+      const gateway = await read(bank, SHORT, 0, LATER_MS);
+      bank.onAccounts = (_request, response) => json(response, 403, '');
+      return untilHealth(gateway, 'bank-refused');
+    },
+    sentence: new RegExp(`^Apps get an empty list, the copy of ${TIME}\\. At ${TIME} every call fails\\.$`),
+    owner: 'bank',
+    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'bad'],
+  },
+  'the empty list is a copy, and the bank is slow': {
+    arrange: async () => {
+      const bank = await start({ SANDBOX_ACCOUNTS: 0 });
+      const env = { ...SHORT, ...PATIENT, SNAPSHOT_SOFT_TIMEOUT_MS: '100' };
+      const gateway = await read(bank, env, 0, LATER_MS);
+      bank.control.patch(HANGING);
+      return untilHealth(gateway, 'bank-slow');
+    },
+    sentence: new RegExp(`^Apps get an empty list, the copy of ${TIME}\\. At ${TIME} calls wait for the bank\\.$`),
+    owner: 'bank',
+    path: ['ok', 'ok', 'ok', 'warn', 'warn', 'bad'],
+  },
   'the bank fails, and data is still current': {
     arrange: async () => {
       const bank = await start();
@@ -187,7 +211,7 @@ export const PAGE_STATES = {
       clock.advance(-26_000);
       const gateway = await startGateway(bank, ENV, clock);
       await gateway.get('/api/v1/accounts');
-      bank.control.patch({ failNext: { endpoint: 'authorize', times: 1_000_000, with: '503' } });
+      bank.control.patch({ failNext: [{ endpoint: 'authorize', times: 1_000_000, with: '503' }] });
       // past 80 % of the token's life, and less than 30 s from the bank's clock
       clock.advance(52_500);
       return untilHealth(gateway, '"code":"bank-error"');
@@ -292,7 +316,12 @@ async function callFor(ms: number, gateway: Gateway, clock: MovedClock): Promise
 }
 
 /** A gateway that has a copy, and a bank that now fails. */
-async function broken(patch: object, sign: string, env: Record<string, string> = {}, pastMs = 0): Promise<Gateway> {
+async function broken(
+  patch: ControlPatch,
+  sign: string,
+  env: Record<string, string> = {},
+  pastMs = 0,
+): Promise<Gateway> {
   const bank = await start();
   const gateway = await read(bank, { ...SHORT, ...env }, pastMs, LATER_MS);
   bank.control.patch(patch);

@@ -146,6 +146,8 @@ it('the API reference describes every route of the OpenAPI document, and runs on
   const { text: html, headers } = await gateway.get('/docs');
   expect(Object.keys(paths).length).toBeGreaterThan(5);
   for (const path of Object.keys(paths)) expect(html).toContain(`GET ${path}</h2>`);
+  const anchors = [...html.matchAll(/href="#([^"]+)"/g)].map(([, anchor]) => anchor);
+  expect(anchors.filter((anchor) => !html.includes(`id="${anchor}"`))).toEqual([]);
   expect(html).not.toMatch(/<script(?! type="module" src="\/docs\/page\.js">)|\sstyle=/);
   expect(headers['content-security-policy']).toMatch(
     /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;/,

@@ -138,7 +138,7 @@ describe('health', () => {
 describe('health of a gateway in trouble', () => {
   it('shows while the bank fails since when, the number of attempts and the next one', async () => {
     const sandbox = await start();
-    sandbox.control.patch({ failNext: { endpoint: 'authorize', times: 1000, with: '503' } });
+    sandbox.control.patch({ failNext: [{ endpoint: 'authorize', times: 1000, with: '503' }] });
     const clock = new MovedClock();
     const gateway = await startGateway(sandbox, {}, clock);
     for (let second = 0; second < 5; second++) {
@@ -234,7 +234,7 @@ describe('health of a gateway in trouble', () => {
     expect(await read()).toMatchObject({ status: 'degraded', details: { snapshot: { ...emptied, stale: false } } });
     expect((await scrape(gateway)).value('accounts_gateway_snapshot_accounts')).toBe(0);
     expect(gateway.events('snapshot.emptied')).toEqual([]);
-    sandbox.control.patch({ failNext: { endpoint: 'accounts', times: 1000, with: '500' } });
+    sandbox.control.patch({ failNext: [{ endpoint: 'accounts', times: 1000, with: '500' }] });
     clock.advance(11_000);
     await gateway.get('/api/v1/accounts');
     expect(await read()).toMatchObject({ status: 'degraded', details: { snapshot: { ...emptied, stale: true } } });

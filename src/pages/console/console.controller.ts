@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, UseInterceptors } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { builtFile, readBuiltFiles } from '../../config/built-file.js';
 import { Settings } from '../../config/settings.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { FixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
+import { SendFixedDocument } from '../send-fixed-document.js';
 
 const LIVE_PAGE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' };
 
@@ -17,6 +17,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 
 /** The live pages, as Vite built them (src/pages/console/web). The files are read at the start: a later build may replace them. */
 @ApiExcludeController()
+@UseInterceptors(SendFixedDocument)
 @Controller()
 export class ConsoleController {
   readonly #status: FixedDocument;
@@ -30,26 +31,22 @@ export class ConsoleController {
   }
 
   @Get()
-  status(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
-    return this.#status.answer(request, reply);
+  status(): FixedDocument {
+    return this.#status;
   }
 
   /** The query is the page's own: it holds the view that is shown. */
   @Get('accounts')
-  accounts(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
-    return this.#accounts.answer(request, reply);
+  accounts(): FixedDocument {
+    return this.#accounts;
   }
 
   /** @throws GatewayError not-found */
   @Get('assets/:name')
-  asset(
-    @Param('name') name: string,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Buffer> {
+  asset(@Param('name') name: string): FixedDocument {
     const asset = this.#assets.get(name);
     if (!asset) throw new GatewayError('not-found', 'No route has this path.');
-    return asset.answer(request, reply);
+    return asset;
   }
 }
 

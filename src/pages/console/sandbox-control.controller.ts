@@ -3,7 +3,7 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { GatewayError } from '../../errors/gateway-error.js';
-import { controlPatch } from '../../sandbox/control/control-patch.js';
+import { controlPatch, type ControlPatch } from '../../sandbox/control/control-patch.js';
 import { SandboxControl } from '../../sandbox/control/sandbox-control.js';
 
 /**
@@ -38,7 +38,7 @@ export class SandboxControlController {
 
   @Patch()
   @Header('cache-control', 'no-store')
-  patch(@Body({ schema: controlPatch }) change: unknown) {
+  patch(@Body({ schema: controlPatch }) change: ControlPatch) {
     this.control.patch(change);
     return this.control.state;
   }

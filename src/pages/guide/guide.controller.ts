@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, UseInterceptors } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { builtFile, readBuiltFiles } from '../../config/built-file.js';
 import { FixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { toHtmlPage } from '../html/html-page.js';
 import { renderMarkdown } from '../html/markdown.js';
+import { SendFixedDocument } from '../send-fixed-document.js';
 
 /** The front page of the guide, which lists the others. */
 const FRONT = 'README';
@@ -18,6 +18,7 @@ const CACHE_CONTROL = { 'cache-control': 'public, max-age=300' };
  * The project's own documents at /docs/guide, and the style and script of all pages that the server renders.
  */
 @ApiExcludeController()
+@UseInterceptors(SendFixedDocument)
 @Controller('docs')
 export class GuideController {
   readonly #css = new FixedDocument(readFileSync(builtFile('guide.css')), {
@@ -34,18 +35,18 @@ export class GuideController {
   readonly #pages = new Map<string, FixedDocument>();
 
   @Get('guide.css')
-  css(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
-    return this.#css.answer(request, reply);
+  css(): FixedDocument {
+    return this.#css;
   }
 
   @Get('page.js')
-  script(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
-    return this.#script.answer(request, reply);
+  script(): FixedDocument {
+    return this.#script;
   }
 
   @Get('guide')
-  front(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
-    return this.page(FRONT, request, reply);
+  front(): FixedDocument {
+    return this.page(FRONT);
   }
 
   /**
@@ -53,15 +54,11 @@ export class GuideController {
    * @throws GatewayError not-found
    */
   @Get('guide/*')
-  page(
-    @Param('*') name: string,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Buffer> {
+  page(@Param('*') name: string): FixedDocument {
     const page = this.#pages.get(name) ?? this.#open(name);
     if (!page) throw new GatewayError('not-found', 'The guide has no such page; /docs/guide lists all.');
     this.#pages.set(name, page);
-    return page.answer(request, reply);
+    return page;
   }
 
   /** The picture, or the HTML of docs/{name}.md; undefined without one. */

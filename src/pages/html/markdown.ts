@@ -18,6 +18,9 @@ export function renderMarkdown(markdown: string, isServed: (file: string) => boo
         // false renders it as any other code
         return (lang === 'mermaid' && drawDiagram(text)) || false;
       },
+      checkbox({ checked }) {
+        return checked ? '☑ ' : '☐ ';
+      },
       image({ href, text }) {
         return `<img src="${toAddress(href, isServed) ?? href}" alt="${text}">`;
       },

@@ -1,8 +1,8 @@
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { Controller, Get, Inject, UseInterceptors } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
+import { SendFixedDocument } from '../send-fixed-document.js';
 import type { DescribeApi } from './describe-api.js';
 import { toReferencePage } from './reference-page.js';
 
@@ -14,6 +14,7 @@ const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache
 
 /** The description of the API (OpenAPI 3.1), for programs at /openapi.json and for people at /docs. */
 @ApiExcludeController()
+@UseInterceptors(SendFixedDocument)
 @Controller()
 export class OpenApiController {
   #json: FixedDocument | undefined;
@@ -22,17 +23,17 @@ export class OpenApiController {
   constructor(@Inject(DESCRIBE_API) private readonly describeApi: DescribeApi) {}
 
   @Get('openapi.json')
-  json(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
+  json(): FixedDocument {
     this.#json ??= new FixedDocument(JSON.stringify(this.describeApi()), JSON_HEADERS);
-    return this.#json.answer(request, reply);
+    return this.#json;
   }
 
   @Get('docs')
-  page(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
+  page(): FixedDocument {
     this.#page ??= new FixedDocument(toReferencePage(this.describeApi()), {
       ...PAGE_HEADERS,
       'cache-control': CACHE_CONTROL,
     });
-    return this.#page.answer(request, reply);
+    return this.#page;
   }
 }

@@ -40,7 +40,7 @@ const ORDER = ['/api/', '/health', '/metrics', '/problems'];
 const placeOf = (path: string): number =>
   ORDER.findIndex((prefix) => path.startsWith(prefix)) + (path === '/api/v1/accounts' ? -0.5 : 0);
 
-const toAnchor = (path: string): string => `get-${path.replaceAll(/[^\w-]/g, '')}`;
+const toAnchor = (path: string): string => `get-${path.replaceAll(/[^\w-]/g, '').toLowerCase()}`;
 
 function toRoute(path: string, operation: Operation, examples: Examples): string {
   const { parameters = [], responses, summary = '', description = '' } = operation;

@@ -15,7 +15,7 @@ describe('the pages of the errors', () => {
 
   it.each(ALL_CODES)('explain %s', (code) => {
     const page = toCodePage(code);
-    for (const part of [code, PROBLEMS[code].owner, 'When', 'What to do', 'Who to call', 'It is over when']) {
+    for (const part of [code, PROBLEMS[code].owner, 'When', 'What to do', 'Contact', 'How to verify the fix']) {
       expect(page).toContain(part);
     }
     const steps = page.match(/<li>/g)?.length ?? 0;

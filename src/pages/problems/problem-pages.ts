@@ -38,8 +38,8 @@ function explain(code: AnyCode, owner: Owner): string {
   return `<p><code>${code}</code> · ${status === null ? 'only in /health' : `status ${status}`} · who must act: <b>${owner}</b></p>
 <h2>When</h2><p>${mark(when)}</p>
 <h2>What to do</h2><ol>${steps.map((step) => `<li>${mark(step)}</li>`).join('')}</ol>
-<h2>Who to call</h2><p>${mark(CALL[owner])}</p>
-<h2>It is over when</h2><p>${mark(over)}</p>
+<h2>Contact</h2><p>${mark(CALL[owner])}</p>
+<h2>How to verify the fix</h2><p>${mark(over)}</p>
 <p><a href="/problems">All errors</a> · <a href="/docs/guide/troubleshooting">Troubleshooting</a> · <a href="/">Status</a></p>`;
 }
 

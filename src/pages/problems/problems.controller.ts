@@ -1,12 +1,12 @@
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Param, UseInterceptors } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { refTo } from '../../representation/schemas.js';
 import { createStrictTypeChooser } from '../../representation/negotiation.js';
 import { FixedDocument } from '../../representation/fixed-document.js';
 import { PAGE_HEADERS } from '../../representation/security-headers.js';
 import { GatewayError } from '../../errors/gateway-error.js';
 import { problemEntrySchema, problemListSchema, type ProblemEntry } from '../../errors/problem-document.js';
+import { SendFixedDocument } from '../send-fixed-document.js';
 import { toCodePage, toListPage } from './problem-pages.js';
 import { ALL_CODES, PROBLEMS, type AnyCode } from '../../errors/problem-table.js';
 
@@ -18,6 +18,7 @@ const page200 = { [HTML]: { schema: { type: 'string' as const, description: 'a p
 
 /** The page of each error, which `type` in a problem document leads to. */
 @ApiTags('problems')
+@UseInterceptors(SendFixedDocument)
 @Controller('problems')
 export class ProblemsController {
   readonly #list = toForms(toListPage(), ALL_CODES.map(toEntry));
@@ -35,8 +36,8 @@ export class ProblemsController {
     description: 'all codes',
     content: { [JSON_TYPE]: { schema: refTo(problemListSchema) }, ...page200 },
   })
-  all(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
-    return this.#list[chooseType(request.headers.accept)].answer(request, reply);
+  all(@Headers('accept') accept: string | undefined): FixedDocument {
+    return this.#list[chooseType(accept)];
   }
 
   @Get(':code')
@@ -50,14 +51,10 @@ export class ProblemsController {
     description: 'the error with this code',
     content: { [JSON_TYPE]: { schema: refTo(problemEntrySchema) }, ...page200 },
   })
-  one(
-    @Param('code') code: string,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Buffer> {
+  one(@Param('code') code: string, @Headers('accept') accept: string | undefined): FixedDocument {
     const forms = this.#byCode.get(code);
     if (!forms) throw new GatewayError('not-found', 'No problem has this code. /problems lists all.');
-    return forms[chooseType(request.headers.accept)].answer(request, reply);
+    return forms[chooseType(accept)];
   }
 }
 

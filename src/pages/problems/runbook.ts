@@ -109,7 +109,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
       DOCTOR,
       'Compare `BANK_USERNAME` and `BANK_PASSWORD`, or the files of `BANK_USERNAME_FILE` and `BANK_PASSWORD_FILE`, with what the bank gave you.',
       'Put the right ones in place. The gateway loads files within 5 seconds. After a change of a variable, restart it.',
-      'If they are right, ask the bank whether the M2M user is active, and whether our address (`EGRESS_PUBLIC_ADDRESS`) is on its allowlist.',
+      'If they are right, ask the bank two things: is the M2M user active, and is our address (`EGRESS_PUBLIC_ADDRESS`) on its allowlist?',
       'End the back-off, which may last 300 seconds: `kill -HUP <process id>`.',
     ],
     over: CALLS_WORK,
@@ -266,7 +266,7 @@ export const RUNBOOKS: Readonly<Record<AnyCode, Runbook>> = {
       'Replace the old file with it. The gateway loads it within 5 seconds, tests it at the bank, and keeps the old one if that fails.',
       'Read the log: `certificate.replaced` has the new date, `certificate.refused` the reason.',
     ],
-    over: '`daysLeft` in `curl http://localhost:3000/health` is the life of the new certificate.',
+    over: '`daysLeft` in `curl http://localhost:3000/health` matches the new certificate.',
   },
   'bank-slow': {
     steps: [

@@ -26,8 +26,11 @@ export const controlPatch = z.strictObject({
     .exactOptional(),
 });
 
-export type PatchResult =
-  | { readonly isValid: true; readonly patch: z.output<typeof controlPatch> }
+/** A checked patch. */
+export type ControlPatch = z.output<typeof controlPatch>;
+
+type PatchResult =
+  | { readonly isValid: true; readonly patch: ControlPatch }
   | { readonly isValid: false; readonly problems: readonly string[]; readonly allowed: readonly string[] };
 
 /** Checks a patch as a whole: it is taken entirely or, with every error named, not at all. */

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import { checkPatch } from './control-patch.js';
 import type { SandboxControl } from './sandbox-control.js';
 
 const MAX_BODY_BYTES = 65_536;
@@ -52,9 +53,12 @@ async function patch(request: IncomingMessage, control: SandboxControl): Promise
   } catch {
     return failed(400, 'The body is not JSON.');
   }
-  const result = control.patch(value);
-  if (result.isValid) return { status: 200, body: control.state };
-  return { status: 400, body: { error: 'Nothing was changed.', problems: result.problems, allowed: result.allowed } };
+  const result = checkPatch(value);
+  if (!result.isValid) {
+    return { status: 400, body: { error: 'Nothing was changed.', problems: result.problems, allowed: result.allowed } };
+  }
+  control.patch(result.patch);
+  return { status: 200, body: control.state };
 }
 
 /** The body as text; null if it is too large. */

@@ -1,5 +1,5 @@
 import type { BankState } from '../state/bank-state.js';
-import { checkPatch, type PatchResult } from './control-patch.js';
+import type { ControlPatch } from './control-patch.js';
 
 const SHOWN_REQUESTS = 100;
 
@@ -25,15 +25,10 @@ export class SandboxControl {
     return this.#bank.log.all.slice(-SHOWN_REQUESTS);
   }
 
-  /** Applies a parsed patch as a whole or, with every error named, not at all. */
-  patch(value: unknown): PatchResult {
-    const result = checkPatch(value);
-    if (result.isValid) {
-      const { revokeTokens, ...change } = result.patch;
-      this.#bank.switches.set(change);
-      if (revokeTokens) this.#bank.tokens.revokeAll();
-    }
-    return result;
+  /** Applies a checked patch. */
+  patch({ revokeTokens, ...change }: ControlPatch): void {
+    this.#bank.switches.set(change);
+    if (revokeTokens) this.#bank.tokens.revokeAll();
   }
 
   /** Sets all switches back to the settings of the start; no token is revoked any longer. */

@@ -23,6 +23,11 @@ export function AccountPanel(props: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const open = id !== '';
   const leave = () => {
+    // beside the list, the button that has the focus goes with the panel
+    if (document.activeElement?.closest('aside')) {
+      const row = document.querySelector<HTMLElement>('.open-account[aria-current]');
+      (row ?? document.getElementById('accounts'))?.focus();
+    }
     if ((history.state as { opened?: boolean } | null)?.opened) history.back();
     else navigate({ account: '' }, { replace: true });
   };

@@ -25,10 +25,13 @@ export function AccountsPage({ first, root }: Props) {
   const [round, setRound] = useState(0);
   const listed = useList(view, round);
   const { health, problem } = live;
-  const isFailing = problem !== null || listed.problem !== null || listed.data?.snapshot.stale === true;
-  const { expiresAt = null } = health?.details.snapshot ?? {};
-  const expired = useExpired(isFailing ? expiresAt : null);
-  const listing: Listing = expired ? { ...listed, data: null } : listed;
+  // an invalid search is no failure
+  const isRejected = listed.problem?.status === 400;
+  const isFailing = problem !== null || (listed.problem !== null && !isRejected) || listed.snapshot?.stale === true;
+  // the rows of the view before this one have no watch
+  const isPast = useExpired(listed.snapshot?.expiresAt, isFailing);
+  const listing: Listing = isPast ? { ...listed, data: null } : listed;
+  const expired = listing.data === null && listing.snapshot !== null;
 
   // the snapshot of the answers: everything of it is asked for again when there is a new one
   const turn = `${health?.details.snapshot.asOf} ${listing.turn}`;
@@ -36,19 +39,30 @@ export function AccountsPage({ first, root }: Props) {
   const totals = useAnswer(JSON.stringify(filters), turn, (signal) =>
     client.getBalances(filters, { signal, retry: false }),
   );
+  const totalsExpired = useExpired(totals.data?.snapshot.expiresAt, isFailing);
+  const askList = () => setRound((count) => count + 1);
   useFrame(root, live, round, () => {
     askHealth();
-    setRound((count) => count + 1);
+    askList();
   });
   useShortcuts();
   // a problem of the list, or none after one, is known before /health is asked again
   useEffect(askHealth, [listing.problem?.code, listing.data?.snapshot.stale]);
+  // and that it would get an answer now may be known long before its own next attempt
+  const isReady = problem === null && health !== null && health.status !== 'error';
+  useEffect(() => {
+    if (isReady && listing.problem) askList();
+  }, [isReady]);
 
   return (
     <>
-      <Notice live={live} stale={listing.data?.snapshot.stale === true} expired={expired} />
+      <Notice live={live} snapshot={isFailing ? listing.snapshot : null} expired={expired} />
       <div class="shown stack">
-        <Totals answer={expired ? { ...totals, data: null } : totals} view={view} navigate={navigate} />
+        <Totals
+          answer={expired || totalsExpired ? { ...totals, data: null } : totals}
+          view={view}
+          navigate={navigate}
+        />
         <Accounts
           listing={listing}
           view={view}
@@ -72,13 +86,14 @@ export function AccountsPage({ first, root }: Props) {
 
 interface NoticeProps {
   readonly live: Live;
-  readonly stale: boolean;
+  /** Of the balances that cannot be renewed; null while they can. */
+  readonly snapshot: Listing['snapshot'];
   readonly expired: boolean;
 }
 
 /** Why the balances are not as they should be; nothing while they are. */
-function Notice({ live, stale, expired }: NoticeProps) {
-  const text = toNotice(live, stale, expired);
+function Notice(props: NoticeProps) {
+  const text = toNotice(props);
   return (
     <p class={text ? 'card notice-line' : 'hidden'} role="status">
       {text} {text && <a href="/">Status</a>}
@@ -86,13 +101,12 @@ function Notice({ live, stale, expired }: NoticeProps) {
   );
 }
 
-function toNotice({ health, problem, goneSince }: Live, stale: boolean, expired: boolean): string {
-  const { asOf = null, expiresAt = null } = health?.details.snapshot ?? {};
+function toNotice({ live: { problem, goneSince }, snapshot, expired }: NoticeProps): string {
   const gone = problem ? `The gateway has not answered since ${toClock(goneSince ?? serverNow())}. ` : '';
-  if (expiresAt === null || asOf === null) return gone;
-  const end = toClock(expiresAt);
+  if (snapshot === null) return gone;
+  const end = toClock(snapshot.expiresAt);
   if (expired) return `${gone}The balances expired at ${end} and are no longer shown.`;
-  return gone || stale ? `${gone}These are the balances of ${toClock(asOf)}. They are shown until ${end}.` : '';
+  return `${gone}These are the balances of ${toClock(snapshot.asOf)}. They are shown until ${end}.`;
 }
 
 /** "/" leads to the search, as on other pages with one. */

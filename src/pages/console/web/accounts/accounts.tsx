@@ -39,7 +39,7 @@ export function Accounts({ listing, view, navigate, currencies, gone, environmen
         {data && !failed && <AsOf snapshot={data.snapshot} />}
         <p class="quiet grow" role="status">
           {local
-            ? `${accounts?.length} of the ${data.accounts.length} accounts shown before; the gateway does not answer`
+            ? `${accounts?.length} of the last ${data.accounts.length} accounts loaded; the gateway does not answer`
             : data && !pending && !failed
               ? toCount(data, filtered)
               : ''}
@@ -77,7 +77,7 @@ export function Accounts({ listing, view, navigate, currencies, gone, environmen
 function toCount({ page, accounts }: AccountList, filtered: boolean): string {
   const { total, number, size } = page;
   const first = (number - 1) * size + 1;
-  const what = filtered ? 'found' : 'in all';
+  const what = filtered ? 'found' : 'in total';
   if (total === 0 || accounts.length === 0) return `${total} ${what}`;
   return total <= size && number === 1
     ? `${total} ${what}`
@@ -104,12 +104,10 @@ function Empty({ listing: { data, problem }, failed, filtered, navigate }: Empty
         To the first page
       </button>
     );
-    return (
-      <Notice title="This page is empty" text={`The ${data.page.total} accounts are on fewer pages.`} action={action} />
-    );
+    return <Notice title="No such page" text={`The ${data.page.total} accounts fill fewer pages.`} action={action} />;
   }
   if (filtered) {
-    const text = 'Search looks at names, descriptions, IBANs, numbers and owners.';
+    const text = 'The search covers names, descriptions, IBANs, account numbers and owners.';
     return <Notice title="No account matches" text={text} action={<ShowAll navigate={navigate} />} />;
   }
   return <Notice title="No accounts" text="The bank lists none." />;
@@ -129,7 +127,7 @@ interface NoticeProps {
 
 const Notice = ({ title, text, action }: NoticeProps) => (
   <div class="notice stack">
-    <h3>{title}</h3>
+    <h2>{title}</h2>
     <p class="quiet">{text}</p>
     {action}
   </div>

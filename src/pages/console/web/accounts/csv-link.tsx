@@ -1,9 +1,11 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { client } from '../shared/gateway.js';
 import { toFileName, toFilters, type View } from './view.js';
 
 /** The browser has taken the download by then. */
 const REVOKE_AFTER_MS = 10_000;
+const FAILED = 'CSV failed';
+const SHOWN_MS = 5000;
 
 interface Props {
   readonly view: View;
@@ -15,6 +17,12 @@ export function CsvLink({ view, environment }: Props) {
   const [state, setState] = useState('CSV');
   const url = client.exportUrl({ ...toFilters(view), sort: view.sort });
 
+  useEffect(() => {
+    if (state !== FAILED) return undefined;
+    const timer = window.setTimeout(() => setState('CSV'), SHOWN_MS);
+    return () => window.clearTimeout(timer);
+  }, [state]);
+
   async function download(): Promise<void> {
     setState('CSV …');
     try {
@@ -24,7 +32,7 @@ export function CsvLink({ view, environment }: Props) {
       save(await response.blob(), toFileName(environment, view, asOf));
       setState('CSV');
     } catch {
-      setState('CSV failed');
+      setState(FAILED);
     }
   }
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Navigate } from './use-view.js';
-import { DEFAULT_VIEW, toFilters, toSort, type View } from './view.js';
+import { DEFAULT_VIEW, toFilters, toSort, type Sort, type View } from './view.js';
 
 const TYPING_MS = 200;
 const MAX_LENGTH = 100;
@@ -16,13 +16,15 @@ interface Props {
 /** Values that banks are known to send. The address may add another one. */
 const STATUSES = ['Active', 'Closed'];
 
-const SORT_NAMES: Readonly<Record<string, string>> = {
+const SORT_NAMES: Readonly<Record<Sort, string>> = {
   name: 'Name',
-  '-name': 'Name, from the end',
+  '-name': 'Name, Z to A',
   current: 'Balance, lowest first',
   '-current': 'Balance, highest first',
   currency: 'Currency',
+  '-currency': 'Currency, Z to A',
   status: 'Status',
+  '-status': 'Status, Z to A',
   openedAt: 'Opened, oldest first',
   '-openedAt': 'Opened, newest first',
 };

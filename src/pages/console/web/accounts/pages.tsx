@@ -12,20 +12,24 @@ interface Props {
 /** Links to the other pages, and the number of accounts per page. */
 export function Pages({ page: { number, size, total }, view, navigate }: Props) {
   const last = Math.max(1, Math.ceil(total / size));
-  const link = (to: number, label: string, text: string, able: boolean) =>
-    able ? (
-      <ViewLink view={view} change={{ pageNumber: to }} navigate={navigate} class="page" label={label}>
-        {text}
-      </ViewLink>
-    ) : (
-      <span class="page none" aria-hidden="true">
-        {text}
-      </span>
-    );
+  // a link that leads nowhere stays one, so that it keeps the focus
+  const link = (to: number, label: string, text: string) => (
+    <ViewLink
+      key={label}
+      view={view}
+      change={{ pageNumber: Math.min(Math.max(to, 1), last) }}
+      navigate={navigate}
+      class="page"
+      label={label}
+      disabled={to < 1 || to > last || to === number}
+    >
+      {text}
+    </ViewLink>
+  );
   return (
     <nav class="pages row between" aria-label="Pages of the list">
       <label class="row">
-        <span class="quiet">On a page</span>
+        <span class="quiet">Accounts per page</span>
         <select
           value={view.pageSize}
           onChange={({ currentTarget }) => navigate({ pageSize: Number(currentTarget.value) })}
@@ -39,13 +43,13 @@ export function Pages({ page: { number, size, total }, view, navigate }: Props) 
       </label>
       {last > 1 && (
         <div class="row">
-          {link(1, 'First page', '«', number > 1)}
-          {link(number - 1, 'Page before', '‹', number > 1)}
+          {link(1, 'First page', '«')}
+          {link(number - 1, 'Previous page', '‹')}
           <span class="quiet">
             Page {number} of {last}
           </span>
-          {link(number + 1, 'Next page', '›', number < last)}
-          {link(last, 'Last page', '»', number < last)}
+          {link(number + 1, 'Next page', '›')}
+          {link(last, 'Last page', '»')}
         </div>
       )}
     </nav>

@@ -21,7 +21,6 @@ interface Props {
 export function Totals({ answer: { data, problem }, view, navigate }: Props) {
   const [all, setAll] = useState(false);
   const totals = data?.totals ?? [];
-  const shown = all ? totals : totals.slice(0, FEW);
   const notes = useNotes(totals, view);
   return (
     <section class="card totals" aria-labelledby="totals">
@@ -33,7 +32,7 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
         )}
       </div>
       {totals.length === 0 && (data || problem) && (
-        <p class="quiet">{data ? 'No accounts to add up.' : 'None: there is no snapshot to show.'}</p>
+        <p class="quiet">{data ? 'No accounts to add up.' : 'No totals: no snapshot is available.'}</p>
       )}
       {totals.length > 0 && (
         <table style={{ '--fraction': `${widestFraction(totals.map(({ current }) => current))}ch` }}>
@@ -45,8 +44,11 @@ export function Totals({ answer: { data, problem }, view, navigate }: Props) {
             </tr>
           </thead>
           <tbody>
-            {shown.map(({ currency, accounts, current }) => (
-              <tr key={currency ?? ''} class={view.currency === currency ? 'chosen' : ''}>
+            {totals.map(({ currency, accounts, current }, index) => (
+              <tr
+                key={currency ?? ''}
+                class={`${view.currency === currency ? 'chosen' : ''}${all || index < FEW ? '' : ' print-only'}`}
+              >
                 <th scope="row">
                   <ViewLink
                     view={view}
@@ -93,7 +95,8 @@ function useNotes(totals: BalancesAnswer['totals'], view: View): string {
     closed ? `${closed} closed ${closed === 1 ? 'account' : 'accounts'}` : '',
     missing > 0 ? `${missing} ${missing === 1 ? 'entry' : 'entries'} without a balance` : '',
   ].filter(Boolean);
-  return parts.length > 0 ? `Includes ${parts.join(' and ')}. ` : '';
+  const included = parts.length > 0 ? ` Includes ${parts.join(' and ')}.` : '';
+  return totals.length > 0 ? `An account counts in each currency of its balances.${included}` : '';
 }
 
 /** The totals as tab-separated text for a spreadsheet, with unchanged amounts. */

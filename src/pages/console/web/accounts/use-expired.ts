@@ -1,14 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import { serverNow } from '../shared/time.js';
 
-/** True once the gateway's clock has reached this instant; false while it is null. */
-export function useExpired(expiresAt: string | null): boolean {
-  const [, setCount] = useState(0);
-  const left = expiresAt === null ? Infinity : Date.parse(expiresAt) - serverNow();
+/** True once the gateway's clock has passed this instant during a failure, and from then on for the same instant. */
+export function useExpired(expiresAt: string | null | undefined, isFailing: boolean): boolean {
+  const [past, setPast] = useState<string | null>(null);
   useEffect(() => {
-    if (left <= 0 || left === Infinity) return undefined;
-    const timer = window.setTimeout(() => setCount((count) => count + 1), left);
+    if (!isFailing || !expiresAt) return undefined;
+    const timer = window.setTimeout(() => setPast(expiresAt), Date.parse(expiresAt) - serverNow());
     return () => window.clearTimeout(timer);
-  }, [expiresAt]);
-  return left <= 0;
+  }, [expiresAt, isFailing]);
+  return past !== null && past === expiresAt;
 }

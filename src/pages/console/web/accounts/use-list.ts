@@ -5,6 +5,8 @@ import { toListQuery, type View } from './view.js';
 /** The page of accounts of a view, as it changes. */
 export interface Listing {
   readonly data: AccountList | null;
+  /** The snapshot of the last data; still there when its data have expired. */
+  readonly snapshot: AccountList['snapshot'] | null;
   readonly problem: GatewayProblem | null;
   /** The data belongs to the previous view. */
   readonly pending: boolean;
@@ -26,6 +28,7 @@ export function useList(view: View, round: number): Listing {
   const [last, setLast] = useState<Omit<Listing, 'pending'> & { key: string | null }>({
     key: null,
     data: null,
+    snapshot: null,
     problem: null,
     changed: NONE,
     turn: 0,
@@ -38,18 +41,20 @@ export function useList(view: View, round: number): Listing {
         setLast(({ turn, requestIds }) => ({
           key,
           data,
+          snapshot: data.snapshot,
           problem: null,
           changed: new Set(changed),
           turn: turn + 1,
           requestIds,
         })),
       onConfirmed: (snapshot) =>
-        setLast((before) => ({ ...before, data: before.data && { ...before.data, snapshot } })),
+        setLast((before) => ({ ...before, snapshot, data: before.data && { ...before.data, snapshot } })),
+      onExpired: () => setLast((before) => ({ ...before, data: null })),
       onError: (problem) =>
         setLast((before) => ({
           ...before,
           // what is not granted any longer is not shown any longer
-          data: problem.code === 'access-not-granted' ? null : before.data,
+          ...(problem.code === 'access-not-granted' && { data: null, snapshot: null }),
           problem,
           changed: NONE,
           requestIds: [problem.requestId, ...before.requestIds].filter((id) => id !== null).slice(0, MAX_IDS),

@@ -10,15 +10,17 @@ interface Props {
   /** For a link that turns a filter on and off. */
   readonly pressed?: boolean;
   readonly label?: string;
+  /** For a link to the present view. */
+  readonly disabled?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A link to another view of this page: it can be copied, and opened in another tab. */
-export function ViewLink({ view, change, navigate, class: className, pressed, label, children }: Props) {
+export function ViewLink({ view, change, navigate, class: className, pressed, label, disabled, children }: Props) {
   const onClick = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    navigate(change);
+    if (!disabled) navigate(change);
   };
   return (
     <a
@@ -26,6 +28,7 @@ export function ViewLink({ view, change, navigate, class: className, pressed, la
       href={toSearch(after(view, change))}
       aria-current={pressed ? 'true' : undefined}
       aria-label={label}
+      aria-disabled={disabled}
       onClick={onClick}
     >
       {children}

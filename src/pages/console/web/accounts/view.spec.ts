@@ -49,6 +49,11 @@ describe('a view in the address bar', () => {
   it('keeps no more of a text than the API takes', () => {
     expect(readView(`?q=${'x'.repeat(500)}`).q).toHaveLength(100);
   });
+
+  it('keeps an id as long as those of the API', () => {
+    const id = 'x'.repeat(200);
+    expect(readView(`?account=${id}&ownerId=${id}`)).toMatchObject({ account: id, ownerId: id });
+  });
 });
 
 describe('a view as a question to the API', () => {

@@ -33,21 +33,24 @@ export const DEFAULT_VIEW: View = {
 const FILTERS = ['q', 'status', 'currency', 'ownerId'] as const;
 export type Filters = Pick<View, (typeof FILTERS)[number]>;
 
+/** The longest text that the API takes, and the longest id that it gives. */
+const [MAX_TEXT, MAX_ID] = [100, 200];
+
 /** Parses the view from an address; ignores invalid parts. */
 export function readView(search: string): View {
   const query = new URLSearchParams(search);
-  const text = (name: string) => (query.get(name) ?? '').slice(0, 100);
+  const text = (name: string, maxLength = MAX_TEXT) => (query.get(name) ?? '').slice(0, maxLength);
   const size = Number(text('pageSize'));
   const page = text('pageNumber');
   return {
     q: text('q'),
     status: text('status'),
     currency: text('currency'),
-    ownerId: text('ownerId'),
+    ownerId: text('ownerId', MAX_ID),
     sort: toSort(text('sort')),
     pageNumber: /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1,
     pageSize: (PAGE_SIZES as readonly number[]).includes(size) ? size : DEFAULT_VIEW.pageSize,
-    account: text('account'),
+    account: text('account', MAX_ID),
   };
 }
 

@@ -21,10 +21,11 @@ async function showGateway(): Promise<void> {
   if (body.details) fillPageHeader(body as Health);
 }
 
-/** Commands call the gateway by the address with which the reader opened the page. */
+/** Commands and links have the address with which the reader opened the page. */
 function showOwnAddress(): void {
-  for (const code of document.querySelectorAll('main code')) {
-    for (const node of [code, ...code.querySelectorAll('*')].flatMap(({ childNodes }) => [...childNodes])) {
+  for (const written of document.querySelectorAll('main :is(code, code *, a)')) {
+    if (written instanceof HTMLAnchorElement) written.href = written.href.replace(WRITTEN, location.origin);
+    for (const node of written.childNodes) {
       if (node instanceof Text) node.data = node.data.replaceAll(WRITTEN, location.origin);
     }
   }
@@ -38,7 +39,7 @@ function addCopyButtons(): void {
     button.textContent = 'Copy';
     button.addEventListener('click', async () => {
       const done = await toClipboard(pre.textContent ?? '');
-      button.textContent = done ? 'Copied' : 'Not allowed here';
+      button.textContent = done ? 'Copied' : 'Copying is blocked';
       window.setTimeout(() => (button.textContent = 'Copy'), SHOWN_MS);
     });
     const box = document.createElement('div');

@@ -23,7 +23,7 @@ export function CopyButton({ name, label, class: className, text }: Props) {
       type="button"
       class={className}
       aria-label={label}
-      onClick={() => void toClipboard(text()).then((done) => setResult(done ? 'Copied' : 'Not allowed here'))}
+      onClick={() => void toClipboard(text()).then((done) => setResult(done ? 'Copied' : 'Copying is blocked'))}
     >
       <span aria-live="polite">{result || name}</span>
     </button>

@@ -95,7 +95,7 @@ export function SandboxBar({ turn, refresh }: Props) {
       setResult(done);
       refresh();
     } catch (error) {
-      setResult(error instanceof GatewayProblem ? error.message : 'That did not work.');
+      setResult(error instanceof GatewayProblem ? error.message : 'The switch could not be changed.');
     }
     setBusy(false);
   }

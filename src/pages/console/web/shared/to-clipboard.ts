@@ -6,11 +6,13 @@ export async function toClipboard(text: string): Promise<boolean> {
       () => false,
     );
   }
+  const focused = document.activeElement;
   const area = document.createElement('textarea');
   area.value = text;
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   area.select();
   const done = document.execCommand('copy');
   area.remove();
+  if (focused instanceof HTMLElement) focused.focus();
   return done;
 }

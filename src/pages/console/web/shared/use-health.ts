@@ -8,6 +8,8 @@ const [WELL_MS, TROUBLE_MS, GONE_MS] = [15_000, 4000, 2000];
 /** The last health, and why there is no newer one. */
 export interface Live {
   readonly health: Health | null;
+  /** When it came, ms of the gateway's clock. */
+  readonly answeredAt: number;
   /** Null while the gateway answers. */
   readonly problem: GatewayProblem | null;
   /** Time at which the gateway stopped answering. */
@@ -17,10 +19,12 @@ export interface Live {
 /** The health now, or the problem with it. */
 export async function askHealth(before: Live | null = null): Promise<Live> {
   try {
-    return { health: await readHealth(), problem: null, goneSince: null };
+    const health = await readHealth();
+    return { health, answeredAt: serverNow(), problem: null, goneSince: null };
   } catch (error) {
     const goneSince = before?.goneSince ?? new Date(serverNow()).toISOString();
-    return { health: before?.health ?? null, problem: toProblem(error), goneSince };
+    const { health = null, answeredAt = serverNow() } = before ?? {};
+    return { health, answeredAt, problem: toProblem(error), goneSince };
   }
 }
 

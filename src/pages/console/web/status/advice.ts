@@ -1,3 +1,4 @@
+import type { ProblemEntry } from '../shared/gateway.js';
 import type { Cause } from './cause.js';
 
 /** What to do about a code. `{when}` is where the deadline goes. */
@@ -21,7 +22,25 @@ const REPORT_TO_NETWORK = {
   request: 'Please check DNS, firewall and route from this machine to that host, and tell us what you find.',
 } as const;
 
-const ADVICE: Readonly<Record<string, Advice>> = {
+/** Codes of a call: no component of /health has them. */
+type OfCall =
+  | 'invalid-request'
+  | 'malformed-request'
+  | 'request-timeout'
+  | 'request-too-large'
+  | 'client-not-allowed'
+  | 'not-found'
+  | 'account-not-found'
+  | 'method-not-allowed'
+  | 'not-acceptable'
+  | 'host-not-allowed'
+  | 'not-cached'
+  | 'overloaded';
+
+/** For an error of the gateway itself, and for a code that this page does not know. */
+const OTHER: Advice = { text: 'Send the log lines of this time to the maintainers of the gateway {when}.' };
+
+const ADVICE: Readonly<Record<Exclude<ProblemEntry['code'], OfCall>, Advice>> = {
   'bank-error': { ...REPORT, request: 'Please tell us what is wrong, and when your service will answer again.' },
   'bank-timeout': { ...REPORT, request: 'Please tell us why no answer comes in time, and when it will again.' },
   'bank-slow': { ...REPORT, request: 'Please tell us why your service is slow, and when it will be faster again.' },
@@ -76,10 +95,8 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   'snapshot-not-stored': { text: 'Make SNAPSHOT_FILE writable {when}.' },
   'sharing-unavailable': { text: 'Repair the Redis of REDIS_URL {when}.', heals: true },
   stopping: { text: 'Check that this instance starts again, or that another one answers.' },
+  'internal-error': OTHER,
 };
-
-/** An error of the gateway itself, or an unknown code. */
-const OTHER: Advice = { text: 'Send the log lines of this time to the maintainers of the gateway {when}.' };
 
 /** The one piece of advice for a cause. */
 export function toAdvice({ part, code, owner }: Cause): Advice {
@@ -90,5 +107,5 @@ export function toAdvice({ part, code, owner }: Cause): Advice {
   if (code === 'proxy-refused' && owner === 'operator') {
     return { text: 'Put the right user and password in EGRESS_PROXY_URL {when}.' };
   }
-  return ADVICE[code] ?? OTHER;
+  return code in ADVICE ? ADVICE[code as keyof typeof ADVICE] : OTHER;
 }

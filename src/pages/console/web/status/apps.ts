@@ -14,15 +14,17 @@ export function toSubject(apps: number, verb: string): string {
 }
 
 /** What the apps show meanwhile, for the note to their teams. */
-export function toEffect({ served, copy, status, headline }: Incident, apps: number): string {
+export function toEffect({ served, level, copy, status, headline }: Incident, apps: number): string {
   const none = apps === 0 ? 'No app called in the last minute. ' : '';
-  if (served === 'unknown') return 'Apps that use the same path get no answer either.';
+  if (served === 'unknown') return 'Apps on the same network path cannot reach the gateway either.';
   if (served === 'none') return `${none}${toSubject(apps, 'get')} ${status} instead of data.`;
-  if (served === 'waiting') return `${none}Calls wait, and fail with ${status} if the bank sends nothing in time.`;
+  if (served === 'waiting')
+    return `${none}Calls wait for the bank. If it does not respond in time, they fail with ${status}.`;
   if (served === 'stopping') return 'Nothing, if another instance answers.';
   if (served === 'empty') return `${none}${toSubject(apps, 'get')} a list without accounts, with status 200.`;
   if (copy) return `${none}${toSubject(apps, 'get')} data of ${toClock(copy.asOf)}, marked stale.`;
-  return headline.includes('fails') ? 'Nothing yet.' : 'Nothing: they notice nothing.';
+  if (level === 'bad') return 'Apps that verify the certificate of this API cannot connect.';
+  return headline.includes('fails') ? 'Nothing yet.' : 'Nothing. Apps are not affected.';
 }
 
 /** A caller's name for people. */

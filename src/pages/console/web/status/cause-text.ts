@@ -18,9 +18,11 @@ export interface CauseText {
 export function toCauseText(cause: Cause, health: Health | null, now: number): CauseText {
   const hasBegun = cause.since !== null && isPast(cause.since, now);
   const since = hasBegun ? ` since ${toMoment(cause.since ?? '', now)}` : '';
-  if (cause.code === 'certificate-expiring' && health) return { ...toExpiry(cause, health), answer: '', since: '' };
-  if (cause.code === 'certificate-unusable' && health && hasBegun) {
-    const what = `The client certificate expired on ${toDateAndMinute(health.details.certificate.notAfter)} UTC.`;
+  if (cause.code === 'certificate-expiring' && health)
+    return { ...toExpiry(cause, health, now), answer: '', since: '' };
+  const { notAfter = null } = health?.details.certificate ?? {};
+  if (cause.code === 'certificate-unusable' && cause.part === 'certificate' && notAfter && isPast(notAfter, now)) {
+    const what = `The client certificate expired on ${toDateAndMinute(notAfter)} UTC.`;
     return { what, answer: '', since: '', meaning: '' };
   }
   const [, endpoint, answer, meaning = ''] = ANSWERED.exec(cause.detail) ?? [];
@@ -33,7 +35,8 @@ export function toCauseText(cause: Cause, health: Health | null, now: number): C
     };
   }
   // the detail of a gateway that is gone has the time
-  const failing = since && cause.part !== 'gateway' ? ` Failing${since}.` : '';
+  const failing =
+    since && cause.part !== 'gateway' ? ` ${cause.code === 'bank-slow' ? 'Slow' : 'Failing'}${since}.` : '';
   return { what: cause.detail || `${cause.title}.`, answer: '', since: failing, meaning: '' };
 }
 
@@ -41,17 +44,19 @@ export function toCauseText(cause: Cause, health: Health | null, now: number): C
 export const toShortCause = ({ detail, code }: Pick<Cause, 'detail' | 'code'>): string =>
   ANSWERED.exec(detail)?.[2] ?? code.replace(/^bank-/, '').replaceAll('-', ' ');
 
-/** What happens when a certificate expires, and when. */
-function toExpiry({ part }: Cause, { details: { certificate, listener, snapshot } }: Health) {
+/** What happens when a certificate expires, and when; or has happened. */
+function toExpiry({ part }: Cause, { details: { certificate, listener, snapshot } }: Health, now: number) {
+  const expires = (notAfter: string) =>
+    `${Date.parse(notAfter) <= now ? 'expired' : 'expires'} on ${toDateAndMinute(notAfter)} UTC.`;
   if (part === 'listener' && listener) {
-    const what = `The certificate of this API expires on ${toDateAndMinute(listener.notAfter)} UTC.`;
-    return { what, meaning: 'From then on apps refuse to connect to it.' };
+    const what = `The certificate of this API ${expires(listener.notAfter)}`;
+    return { what, meaning: 'From then on, apps do not connect to it.' };
   }
   const { asOf, expiresAt } = snapshot;
   const copyMs = asOf === null || expiresAt === null ? null : Date.parse(expiresAt) - Date.parse(asOf);
   const later = copyMs === null ? 'soon after' : `${toDuration(copyMs)} later`;
   return {
-    what: `The client certificate expires on ${toDateAndMinute(certificate.notAfter)} UTC.`,
+    what: `The client certificate ${expires(certificate.notAfter)}`,
     meaning: `From then on nothing can be read from the bank, and ${later} every call fails with 503.`,
   };
 }

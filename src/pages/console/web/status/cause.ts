@@ -1,5 +1,7 @@
 import type { Health } from '../shared/health.js';
 import type { ProblemEntry } from '../shared/gateway.js';
+import { isPast } from '../shared/time.js';
+import { toEnd } from './deadline.js';
 import type { Served } from './served.js';
 
 /** A problem of a component. */
@@ -35,37 +37,55 @@ export function toTroubles(health: Health, problems: readonly ProblemEntry[]): T
   );
 }
 
-/** The trouble behind what apps get; null when all is well. */
-export function toCause(health: Health, served: Served, problems: readonly ProblemEntry[]): Cause | null {
-  const troubles = toTroubles(health, problems);
-  const { snapshot } = health.details;
-  const servedBecauseOf = served === 'current' ? null : snapshot.code;
-  const wanted = served === 'empty' ? 'accounts-emptied' : servedBecauseOf;
-  const trouble = troubles.find(({ code }) => code === wanted) ?? troubles[0];
-  if (served === 'empty' && trouble?.code !== 'accounts-emptied') return { ...emptied(problems), ...NOT_RETRIED };
-  return trouble ? { ...trouble, ...toSeries(trouble, health) } : null;
+/** The failure that keeps new data away: of the certificate, or on the way to the bank. */
+export const findFailure = (troubles: readonly Trouble[]): Trouble | undefined =>
+  troubles.find(({ part, code }) => ON_WAY.has(part) || (part === 'certificate' && code === 'certificate-unusable'));
+
+/** The hops that the failure series of /health covers. */
+const ON_WAY: ReadonlySet<string> = new Set(['egress', 'token', 'bank']);
+
+/**
+ * The trouble behind what apps get; null when all is well. While apps get current data, it is the one that ends that first.
+ * @param answeredAt when /health answered, ms of the gateway's clock
+ */
+export function toCause(
+  health: Health,
+  served: Served,
+  troubles: readonly Trouble[],
+  now: number,
+  answeredAt: number,
+): Cause | null {
+  const causes = troubles.map((trouble) => ({ ...trouble, ...toSeries(trouble, health, now) }));
+  const wanted = toWanted(served, health.details.snapshot.code, troubles);
+  const endOf = (cause: Cause) => Date.parse(toEnd(cause, served, health, answeredAt) ?? NEVER);
+  return causes.find(({ code }) => code === wanted) ?? causes.toSorted((a, b) => endOf(a) - endOf(b))[0] ?? null;
+}
+
+const NEVER = '9999-12-31';
+
+/** The code of the trouble that decides what apps get; undefined while that is current data. */
+function toWanted(served: Served, code: string | undefined, troubles: readonly Trouble[]): string | undefined {
+  if (served === 'current') return undefined;
+  if (served === 'stopping') return 'stopping';
+  // an empty list whose copy has expired is no longer what apps get
+  return served !== 'empty' && code === 'accounts-emptied' ? findFailure(troubles)?.code : code;
 }
 
 const NOT_RETRIED = { since: null, attempts: null, nextAttemptAt: null };
-
-/** An empty list that is served stale has the cause of the failing refresh in /health. */
-const emptied = (problems: readonly ProblemEntry[]): Trouble => ({
-  part: 'snapshot',
-  code: 'accounts-emptied',
-  owner: 'bank',
-  detail: 'The bank lists no accounts.',
-  title: problems.find(({ code }) => code === 'accounts-emptied')?.title ?? 'accounts-emptied',
-});
 
 /** When it began, and what the gateway does about it. */
 function toSeries(
   { part, code }: Trouble,
   { details: { bank, certificate } }: Health,
-): typeof NOT_RETRIED | Pick<Cause, 'since' | 'attempts' | 'nextAttemptAt'> {
-  if (code === 'certificate-unusable') return { ...NOT_RETRIED, since: certificate.notAfter };
-  if (part === 'certificate') return { ...NOT_RETRIED, since: certificate.refused?.at ?? null };
-  const isOnPath = part === 'egress' || part === 'token' || part === 'bank';
-  if (!isOnPath || code === 'bank-slow') return NOT_RETRIED;
+  now: number,
+): Pick<Cause, 'since' | 'attempts' | 'nextAttemptAt'> {
+  if (part === 'certificate') {
+    const hasExpired = code === 'certificate-unusable' && isPast(certificate.notAfter, now);
+    return { ...NOT_RETRIED, since: hasExpired ? certificate.notAfter : (certificate.refused?.at ?? null) };
+  }
+  if (!ON_WAY.has(part)) return NOT_RETRIED;
   const { failingSince, attempts, nextAttemptAt } = bank;
-  return { since: failingSince, attempts, nextAttemptAt };
+  return code === 'bank-slow'
+    ? { ...NOT_RETRIED, since: failingSince }
+    : { since: failingSince, attempts, nextAttemptAt };
 }

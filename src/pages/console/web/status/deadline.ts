@@ -7,18 +7,26 @@ import type { Served } from './served.js';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** The moment at which calls begin to fail if nobody acts, ISO 8601; null where nothing ends. */
-export function toEnd(cause: Cause, served: Served, { details }: Health, now: number): string | null {
+/**
+ * The moment at which calls begin to fail if nobody acts, ISO 8601; null where nothing ends.
+ * @param answeredAt when /health answered, ms of the gateway's clock
+ */
+export function toEnd(
+  { part, since }: Pick<Cause, 'part' | 'since'>,
+  served: Served,
+  { details }: Health,
+  answeredAt: number,
+): string | null {
   if (served === 'none' || served === 'waiting' || served === 'stopping') return null;
   const { certificate, token, snapshot, listener } = details;
-  if (cause.part === 'listener') return listener?.notAfter ?? null;
-  if (cause.part === 'certificate') return certificate.notAfter;
   if (snapshot.stale) return snapshot.expiresAt;
+  if (part === 'listener') return listener?.notAfter ?? null;
+  if (part === 'certificate') return certificate.notAfter;
   // the renewal fails, and the token still works
-  if (cause.part === 'token' && token.expiresInSeconds !== null) {
-    return new Date(now + token.expiresInSeconds * 1000).toISOString();
+  if (part === 'token' && token.expiresInSeconds !== null) {
+    return new Date(answeredAt + token.expiresInSeconds * 1000).toISOString();
   }
-  return cause.since === null ? null : snapshot.expiresAt;
+  return since === null ? null : snapshot.expiresAt;
 }
 
 /**

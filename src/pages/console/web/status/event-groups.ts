@@ -1,5 +1,7 @@
 import type { ProblemEntry, RecentEvent } from '../shared/gateway.js';
 
+const HOUR_MS = 3_600_000;
+
 /** Events of one kind in a row, as one line. */
 export interface EventGroup {
   readonly title: string;
@@ -11,15 +13,16 @@ export interface EventGroup {
   readonly open: boolean;
 }
 
-/** Groups of the same code (else event), the newest first. A recovery ends those before it. */
+/** The events of the last hour in groups of the same code (else event), the newest first. A recovery ends those before it. */
 export function groupEvents(
   events: readonly RecentEvent[],
   problems: readonly ProblemEntry[],
   current: readonly string[],
+  now: number,
 ): EventGroup[] {
   const groups: (EventGroup & { readonly key: string })[] = [];
   let since = 0;
-  for (const { at, level, event, code, msg } of events) {
+  for (const { at, level, event, code, msg } of events.filter((each) => Date.parse(each.at) > now - HOUR_MS)) {
     const key = code ?? event;
     const known = groups.findIndex((group, index) => index >= since && group.key === key);
     const before = groups[known];

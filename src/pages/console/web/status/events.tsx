@@ -12,7 +12,7 @@ export function Events({ groups, known }: { readonly groups: readonly EventGroup
   return (
     <>
       <h3 class="hidden">Events</h3>
-      {known && groups.length === 0 && <p class="quiet">No notable events yet.</p>}
+      {known && groups.length === 0 && <p class="quiet">No notable events.</p>}
       <ol class="events">
         {shown.map((group, index) => (
           <li key={groups.length - index}>

@@ -17,5 +17,5 @@ export function toEvidence({ part, owner }: Cause, { details }: Health): string 
   const works = before.filter(([name]) => details[name].status === 'up').map(([, name]) => name);
   if (works.length === 0) return '';
   const list = works.length === 1 ? works[0] : `${works.slice(0, -1).join(', ')} and ${works.at(-1)}`;
-  return `It is not on our side: ${list} ${works.length === 1 ? 'works' : 'work'}.`;
+  return `The cause is not on our side: ${list} ${works.length === 1 ? 'is' : 'are'} healthy.`;
 }

@@ -11,6 +11,8 @@ interface Facts {
   readonly cause: Cause;
   /** Status of the calls that fail. */
   readonly status: number;
+  /** True where calls will wait for a slow bank. */
+  readonly waits: boolean;
   /** When calls begin to fail, or have begun. */
   readonly end: string | null;
   readonly since: string | null;
@@ -18,11 +20,10 @@ interface Facts {
 }
 
 /** What apps get, and until when, in a sentence or two. */
-export function toHeadline({ health, served, cause, status, end, since, now }: Facts): string {
+export function toHeadline({ health, served, cause, status, waits, end, since, now }: Facts): string {
   const { asOf, stale } = health.details.snapshot;
   const copy = stale && asOf !== null ? `the copy of ${toMoment(asOf, now)}` : null;
-  // a slow bank may still answer
-  const then = cause.code === 'bank-slow' ? 'calls wait for the bank' : 'every call fails';
+  const then = waits ? 'calls wait for the bank' : 'every call fails';
   const fails = end === null ? '' : ` At ${toMoment(end, now)} ${then}.`;
   switch (served) {
     case 'none':
@@ -38,13 +39,16 @@ export function toHeadline({ health, served, cause, status, end, since, now }: F
     case 'copy':
       return `Apps get ${copy}.${fails}`;
     case 'current':
-      return `Apps get current data${toLimit(cause, end, fails, now)}`;
+      return toCurrent(cause, end, fails, now);
   }
 }
 
-/** Until when data is current, where something is about to end that. */
-function toLimit({ part }: Cause, end: string | null, fails: string, now: number): string {
-  if (end === null) return '.';
-  if (part !== 'certificate' && part !== 'listener' && part !== 'token') return `.${fails}`;
-  return Date.parse(end) - now > DAY_MS ? ` until ${toDateAndMinute(end)} UTC.` : ` until ${toMinute(end)}.`;
+/** Until when data is current, where something ends that. */
+function toCurrent({ part }: Cause, end: string | null, fails: string, now: number): string {
+  const current = 'Apps get current data';
+  const leftMs = end === null ? Infinity : Date.parse(end) - now;
+  if (part === 'listener' && leftMs <= 0) return 'Apps cannot connect: the certificate of this API has expired.';
+  if (end === null || leftMs <= 0) return `${current}.`;
+  if (part !== 'certificate' && part !== 'listener' && part !== 'token') return `${current}.${fails}`;
+  return leftMs > DAY_MS ? `${current} until ${toDateAndMinute(end)} UTC.` : `${current} until ${toMinute(end)}.`;
 }

@@ -78,6 +78,7 @@ const entry = (code: string, status: number | null, title: string) => ({ code, s
 export const PROBLEMS = [
   entry('bank-error', 503, 'The bank returned a server error'),
   entry('bank-slow', null, 'The bank is slow'),
+  entry('bank-refused', 502, 'The bank refused the call'),
   entry('credentials-rejected', 502, 'The bank rejected the user name or password'),
   entry('access-not-granted', 502, 'The bank has granted no accounts'),
   entry('accounts-emptied', null, 'The bank lists no accounts'),

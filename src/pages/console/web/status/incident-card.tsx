@@ -17,6 +17,9 @@ interface Props {
   readonly now: number;
 }
 
+/** Where apps get something else than usual from this instance. */
+const HAS_NOTE: ReadonlySet<Incident['served']> = new Set(['copy', 'empty', 'none', 'waiting']);
+
 /** The incident: what apps get and until when, why, and what to do now. */
 export function IncidentCard({ incident, health, apps, now }: Props) {
   const { level, headline, copy, cause, also } = incident;
@@ -42,7 +45,7 @@ export function IncidentCard({ incident, health, apps, now }: Props) {
         <div>
           <h2>Tell the apps</h2>
           <p>{toEffect(incident, apps)}</p>
-          {health && incident.served !== 'current' && incident.served !== 'unknown' && (
+          {health && HAS_NOTE.has(incident.served) && (
             <CopyButton name="Copy note for app teams" text={() => toNote(incident, health, now)} />
           )}
         </div>
@@ -54,6 +57,7 @@ export function IncidentCard({ incident, health, apps, now }: Props) {
             <span key={part}>
               {index > 0 && ', '}
               <a href={`/problems/${code}`}>{title}</a>
+              {part === 'listener' && ' (of this API)'}
             </span>
           ))}
         </p>
@@ -66,7 +70,7 @@ function CauseLine({ incident: { cause }, health, now }: Omit<Props, 'apps'>) {
   const { what, answer, since, meaning } = toCauseText(cause, health, now);
   const left = cause.nextAttemptAt === null ? null : Date.parse(cause.nextAttemptAt) - now;
   const tried = cause.attempts === null ? '' : `${cause.attempts} ${cause.attempts === 1 ? 'attempt' : 'attempts'}`;
-  const next = left === null ? '' : left >= 1000 ? `next in ${toDuration(left)}` : 'next one now';
+  const next = left === null ? '' : left >= 1000 ? `next in ${toDuration(left)}` : 'retrying now';
   return (
     <p class="cause">
       {what}

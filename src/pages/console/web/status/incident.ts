@@ -2,7 +2,7 @@ import type { GatewayProblem, ProblemEntry } from '../shared/gateway.js';
 import type { Health } from '../shared/health.js';
 import { isPast, toClock } from '../shared/time.js';
 import { toAdvice } from './advice.js';
-import { toCause, toTroubles, type Cause, type Trouble } from './cause.js';
+import { findFailure, toCause, toTroubles, type Cause, type Trouble } from './cause.js';
 import { toDeadline, toEnd } from './deadline.js';
 import { toEvidence } from './evidence.js';
 import { toHeadline } from './headline.js';
@@ -23,6 +23,8 @@ export interface Incident {
   readonly cause: Cause;
   /** The status of the calls that fail, or will. */
   readonly status: number;
+  /** True where calls will wait for a slow bank, which may still answer. */
+  readonly waits: boolean;
   /** When calls began to fail: the later of the cause's start and the end of the copy. */
   readonly since: string | null;
   /** When calls begin to fail; null if they already fail, or will not. */
@@ -37,25 +39,39 @@ export interface Incident {
   readonly also: readonly Trouble[];
 }
 
-/** The incident at `now` (ms of the gateway's clock); null when all is well. */
-export function toIncident(health: Health, now: number, problems: readonly ProblemEntry[]): Incident | null {
+/**
+ * The incident at `now`; null when all is well.
+ * @param now ms of the gateway's clock, like `answeredAt`, when /health answered
+ */
+export function toIncident(
+  health: Health,
+  now: number,
+  problems: readonly ProblemEntry[],
+  answeredAt = now,
+): Incident | null {
   const served = toServed(health, now);
-  const cause = toCause(health, served, problems);
+  const troubles = toTroubles(health, problems);
+  const cause = toCause(health, served, troubles, now, answeredAt);
   if (!cause) return null;
   const { asOf, expiresAt, stale } = health.details.snapshot;
   const advice = toAdvice(cause);
-  const status = toStatus(cause, problems);
+  // an empty list is no failure: calls fail with that of the next refresh
+  const failure = (served === 'empty' && findFailure(troubles)) || cause;
+  const status = toStatus(failure, problems);
+  const waits = failure.code === 'bank-slow';
   const since = served === 'none' ? latest([cause.since, expiresAt], now) : cause.since;
-  const end = toEnd(cause, served, health, now);
+  const end = toEnd(cause, served, health, answeredAt);
   const deadline = toDeadline(end, advice, served, health, now);
   const order = advice.text.replace(/ \{when\}/, deadline && ` ${deadline}`);
   const isServed = served === 'copy' || served === 'empty';
+  const isShut = cause.part === 'listener' && end !== null && Date.parse(end) <= now;
   return {
-    level: served === 'current' || served === 'copy' || served === 'waiting' ? 'warn' : 'bad',
+    level: (served === 'current' && !isShut) || served === 'copy' || served === 'waiting' ? 'warn' : 'bad',
     served,
-    headline: toHeadline({ health, served, cause, status, end, since, now }),
+    headline: toHeadline({ health, served, cause, status, waits, end, since, now }),
     cause,
     status,
+    waits,
     since,
     end,
     copy: isServed && stale && asOf !== null && expiresAt !== null ? { asOf, expiresAt } : null,
@@ -63,7 +79,7 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
     request: advice.request ?? null,
     call: advice.call ?? null,
     who: toWho(cause, advice, health),
-    also: toTroubles(health, problems).filter(({ part, code }) => code !== cause.code && part !== cause.part),
+    also: troubles.filter(({ part }) => part !== cause.part),
   };
 }
 
@@ -71,30 +87,36 @@ export function toIncident(health: Health, now: number, problems: readonly Probl
 export function toGoneIncident(problem: GatewayProblem, since: string, problems: readonly ProblemEntry[]): Incident {
   const known = problems.find(({ code }) => code === problem.code);
   const isAway = problem.status === 0;
+  const headline = isAway ? 'The gateway does not answer.' : 'The gateway does not allow this page.';
   return {
     level: 'bad',
     served: 'unknown',
-    headline: isAway ? 'The gateway does not answer.' : 'The gateway refuses this page.',
+    headline,
     cause: {
       part: 'gateway',
       code: problem.code,
       owner: isAway ? 'operator' : problem.owner,
-      title: known?.title ?? problem.code,
+      title: known?.title ?? headline.replace('.', ''),
       detail: isAway ? `Not connected since ${toClock(since)}. This page shows earlier data.` : problem.message,
       since,
       attempts: null,
       nextAttemptAt: null,
     },
     status: problem.status,
+    waits: false,
     since,
     end: null,
     copy: null,
     doNow: isAway
-      ? 'Check now that the gateway runs, and that this machine reaches it.'
+      ? 'Check now that the gateway is running, and that this machine can reach it.'
       : (known?.remedy ?? 'Open this page from a machine that may call the gateway.'),
     request: null,
     call: null,
-    who: { name: 'The operator of this gateway', contact: '', note: 'Or whoever runs the network from here to it.' },
+    who: {
+      name: 'The operator of this gateway',
+      contact: '',
+      note: 'Or the team that runs the network between this page and the gateway.',
+    },
     also: [],
   };
 }
@@ -111,8 +133,8 @@ function toWho({ owner }: Cause, { call, allowlist }: ReturnType<typeof toAdvice
   const isBankCalled = call === 'bank';
   const address = egress.publicAddress
     ? `The bank sees us as ${egress.publicAddress}.`
-    : 'Set EGRESS_PUBLIC_ADDRESS to show the address that the bank sees.';
-  const desk = bank.support ?? 'Set BANK_SUPPORT to show how to reach its service desk.';
+    : 'Set EGRESS_PUBLIC_ADDRESS to show our address.';
+  const desk = bank.support ?? 'Set BANK_SUPPORT to show its contact.';
   return {
     name:
       isBankCalled && owner === 'operator' ? 'The operator of this gateway, with the bank' : (OWNERS[owner] ?? owner),
@@ -122,7 +144,7 @@ function toWho({ owner }: Cause, { call, allowlist }: ReturnType<typeof toAdvice
 }
 
 /** The status of calls that fail. A call that waits for a slow bank ends with bank-timeout. */
-function toStatus({ code }: Cause, problems: readonly ProblemEntry[]): number {
+function toStatus({ code }: Pick<Trouble, 'code'>, problems: readonly ProblemEntry[]): number {
   if (code === 'bank-slow') return 504;
   return problems.find((each) => each.code === code)?.status ?? 503;
 }

@@ -57,7 +57,7 @@ export function LastHour({ recent, served, problems, current, now }: Props) {
         </span>
         <span>now</span>
       </p>
-      <Events groups={recent ? groupEvents(recent.events, problems, current) : []} known={recent !== null} />
+      <Events groups={recent ? groupEvents(recent.events, problems, current, now) : []} known={recent !== null} />
     </section>
   );
 }

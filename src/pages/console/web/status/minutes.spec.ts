@@ -51,17 +51,19 @@ describe('events', () => {
     ({ at: `2026-11-21T${at}Z`, level: 'warn', event: name, msg: 'it failed', code }) as RecentEvent;
   const problems = [{ code: 'bank-error', title: 'Bank errors' }] as unknown as ProblemEntry[];
 
-  it('of one cause are one line, until it ends; the newest is first', () => {
+  it('of one cause are one line, until it ends; the newest is first, and none is older than an hour', () => {
     const groups = groupEvents(
       [
-        event('09:00:00', 'bank.unavailable', 'bank-error'),
-        event('09:00:09', 'bank.recovered'),
+        event('09:13:01', 'bank.unavailable', 'bank-error'),
+        event('09:13:03', 'bank.unavailable', 'bank-error'),
+        event('09:13:09', 'bank.recovered'),
         event('10:09:13', 'bank.unavailable', 'bank-error'),
         event('10:09:20', 'certificate.loaded'),
         event('10:12:50', 'snapshot.failed', 'bank-error'),
       ],
       problems,
       ['bank-error'],
+      NOW,
     );
     expect(groups.map(({ title, count, open }) => [title, count, open])).toEqual([
       ['It failed', 1, false],
@@ -72,7 +74,7 @@ describe('events', () => {
   });
 
   it('of an expiry have the message before its remedy', () => {
-    const expiry = { ...event('09:00:00', 'certificate.expiring'), msg: 'it expires in 3 days: order another' };
-    expect(groupEvents([expiry], problems, [])[0]?.title).toBe('It expires in 3 days');
+    const expiry = { ...event('10:00:00', 'certificate.expiring'), msg: 'it expires in 3 days: order another' };
+    expect(groupEvents([expiry], problems, [], NOW)[0]?.title).toBe('It expires in 3 days');
   });
 });

@@ -2,7 +2,7 @@ import type { Recent } from '../shared/gateway.js';
 import type { Health, Status } from '../shared/health.js';
 import type { Level } from '../shared/level.js';
 import { toClock } from '../shared/time.js';
-import { toActive } from './apps.js';
+import { toActive, toSubject } from './apps.js';
 import { toShortCause } from './cause-text.js';
 import { toServed, type Served } from './served.js';
 
@@ -33,11 +33,11 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
     if (level === 'unknown') return { name, level, value: NOT_CHECKED };
     return { name, level, value: level === 'ok' ? value : toFailure(part, bank.failingSince, value) };
   };
-  const { daysLeft } = certificate;
-  const life = daysLeft > 0 ? `${daysLeft} ${daysLeft === 1 ? 'day' : 'days'} left` : 'expired';
+  const isExpired = Date.parse(certificate.notAfter) <= now;
+  const life = isExpired ? 'expired' : toDaysLeft(certificate.daysLeft);
   const served = toServed(health, now);
   return [
-    certificate.code === 'certificate-expiring' || daysLeft <= 0
+    certificate.code === 'certificate-expiring' || isExpired
       ? { ...hop('Certificate', certificate, life), value: life }
       : hop('Certificate', certificate, life),
     hop('Network', network, toRoute(egress.route)),
@@ -48,9 +48,15 @@ export function toPath(health: Health, recent: Recent | null, now: number): Hop[
   ];
 }
 
+/** The whole days until a certificate expires. */
+function toDaysLeft(days: number): string {
+  if (days <= 0) return 'less than a day left';
+  return `${days} ${days === 1 ? 'day' : 'days'} left`;
+}
+
 /** A token that ended while nobody called is renewed by the next call. */
 const toTokenValue = (state: string): string =>
-  state === 'usable' ? 'valid, renews itself' : 'renewed by the next call';
+  state === 'usable' ? 'valid, renewed automatically' : 'renewed at the next call';
 
 interface Part {
   readonly status: Status;
@@ -87,20 +93,23 @@ function toSnapshotHop({ asOf, accounts }: Health['details']['snapshot'], served
 
 function toAppsHop(served: Served, apps: number): Hop {
   const name = 'Your apps';
-  const who = apps === 1 ? '1 app' : `${apps} apps`;
-  const gets = apps === 0 ? ({ copy: 'get the copy', empty: 'get an empty list', none: 'get errors' } as const) : null;
+  const get = apps === 0 ? 'get' : toSubject(apps, 'get');
   switch (served) {
     case 'copy':
-      return { name, level: 'warn', value: gets?.copy ?? `${who} on the copy` };
+      return { name, level: 'warn', value: `${get} the copy` };
     case 'empty':
-      return { name, level: 'bad', value: gets?.empty ?? `${who}, empty list` };
+      return { name, level: 'bad', value: `${get} an empty list` };
     case 'none':
-      return { name, level: 'bad', value: gets?.none ?? `${who} with errors` };
+      return { name, level: 'bad', value: `${get} errors` };
     case 'waiting':
       return { name, level: 'warn', value: 'wait' };
     case 'stopping':
       return { name, level: 'unknown', value: NOT_CHECKED };
     case 'current':
-      return { name, level: 'ok', value: apps === 0 ? 'no call this minute' : who };
+      return {
+        name,
+        level: 'ok',
+        value: apps === 0 ? 'no call this minute' : `${apps} ${apps === 1 ? 'app' : 'apps'}`,
+      };
   }
 }

@@ -8,13 +8,16 @@ const toUtc = (instant: string | number): string =>
 /** The text for the bank's service desk, or the network team: who we are, what was asked and answered, and a request. */
 export function toReport({ cause, request, call }: Incident, health: Health, now: number): string {
   const { bank, certificate, egress } = health.details;
+  // the token service may have its own host
+  const token = health.details.token as { readonly host?: string | null };
+  const host = (cause.part === 'token' && token.host) || bank.host;
   const since = cause.since === null ? '' : ` since ${toUtc(cause.since)}`;
   const asked = cause.part === 'token' ? 'GET, the access token' : 'GET, the account list';
   const isEmpty = cause.code === 'accounts-emptied';
   const rows: readonly (readonly [string, string | null])[] = [
-    ['What we asked', isEmpty ? 'GET, the account list' : asked],
-    ['At the host', bank.host],
-    ['What we got', cause.detail || cause.title],
+    ['Our request', isEmpty ? 'GET, the account list' : asked],
+    ['Host', host],
+    ['Response', cause.detail || cause.title],
     ['First failure', cause.since && toUtc(cause.since)],
     ['Attempts', cause.attempts === null ? null : String(cause.attempts)],
     ['Last success', bank.lastSuccessAt && toUtc(bank.lastSuccessAt)],
@@ -24,13 +27,13 @@ export function toReport({ cause, request, call }: Incident, health: Health, now
     ['Its thumbprint', certificate.thumbprint && `${certificate.thumbprint} (SHA-1)`],
     ['It expires on', certificate.notAfter && toUtc(certificate.notAfter)],
     ['Our system', toSystem(health)],
-    ['Written', toUtc(now)],
+    ['Report created', toUtc(now)],
   ];
   const filled = rows.filter((row): row is readonly [string, string] => Boolean(row[1]));
   const width = Math.max(...filled.map(([name]) => name.length)) + 2;
   const who =
     call === 'network'
-      ? `We read accounts from the bank at ${bank.host}.`
+      ? `We read accounts from the bank at ${host}.`
       : 'We read accounts through your API, with the client certificate named below.';
   return [
     `${cause.title}${since}`,
@@ -45,20 +48,25 @@ export function toReport({ cause, request, call }: Incident, health: Health, now
 }
 
 /** The text for the teams whose apps call this gateway. */
-export function toNote({ headline, cause, copy, served }: Incident, health: Health, now: number): string {
-  const advice = copy
-    ? 'Your app gets snapshot.stale = true. Show snapshot.asOf beside the balances, and drop them after snapshot.expiresAt.'
-    : served === 'empty'
-      ? 'Do not read the empty list as "no accounts".'
-      : `Your app gets problem documents with code ${cause.code}. Show no amounts, and wait for Retry-After before you retry.`;
+export function toNote(incident: Incident, health: Health, now: number): string {
+  const { headline, cause } = incident;
   return [
     `${toSystem(health)}, ${toUtc(now)}`,
     '',
     `${headline} (Times are UTC.)`,
     `Cause: ${cause.title} (${cause.code})${cause.since === null ? '' : `, since ${toUtc(cause.since)}`}.`,
-    advice,
+    toAppAdvice(incident),
     '',
   ].join('\n');
+}
+
+/** What an app shows meanwhile. */
+function toAppAdvice({ served, copy, cause }: Incident): string {
+  const rule = 'Show no amounts, and wait for Retry-After before you retry.';
+  if (served === 'empty') return 'Do not read the empty list as "no accounts".';
+  if (served === 'waiting') return `Calls wait, then fail with 504 bank-timeout. ${rule}`;
+  if (copy === null) return `Your app gets problem documents with code ${cause.code}. ${rule}`;
+  return 'Your app gets snapshot.stale = true. Show snapshot.asOf beside the balances, and remove them after snapshot.expiresAt.';
 }
 
 const toSystem = ({ version, environment, instance }: Health): string =>

@@ -7,10 +7,11 @@ import type { Health } from '../shared/health.js';
 export type Served = 'current' | 'copy' | 'empty' | 'none' | 'waiting' | 'stopping';
 
 /** What apps get at `now`, ms of the gateway's clock. The end of a copy is known before /health is asked again. */
-export function toServed({ status, details: { instance, snapshot } }: Health, now: number): Served {
+export function toServed({ status, details: { instance, bank, snapshot } }: Health, now: number): Served {
   if (instance) return 'stopping';
   const expired = snapshot.stale && snapshot.expiresAt !== null && Date.parse(snapshot.expiresAt) <= now;
-  if (status === 'error' || expired) return snapshot.code === 'bank-slow' ? 'waiting' : 'none';
-  if (snapshot.accounts === 0) return 'empty';
+  if (status === 'error' || expired) return [bank.code, snapshot.code].includes('bank-slow') ? 'waiting' : 'none';
+  // an operator may have confirmed that no accounts is right
+  if (snapshot.code === 'accounts-emptied') return 'empty';
   return snapshot.stale ? 'copy' : 'current';
 }

@@ -40,7 +40,7 @@ export function StatusPage({ first, codes, root }: Props) {
   const now = useNow(isGone, health?.status !== 'ok');
   const incident = isGone
     ? toGoneIncident(problem, goneSince ?? '', problems)
-    : health && toIncident(health, now, problems);
+    : health && toIncident(health, now, problems, live.answeredAt);
   useTab(incident);
   const active = toActive(recent).length;
   const troubles = health ? toTroubles(health, problems).map(({ code }) => code) : [];

@@ -20,12 +20,17 @@ export function WellCard({ health: { details }, apps }: Props) {
       <p class="grow">
         {toSubject(apps, 'get')} current data, {count}.
       </p>
-      <p class="quiet">Next: renew the certificate by {toDate(toRenewal(details.certificate.notAfter))}</p>
+      <p class="quiet">{toNext(details)}</p>
     </section>
   );
 }
 
 const EXPIRING_MS = 30 * 86_400_000;
 
-/** The day on which /health becomes degraded: 30 days before the end. */
-const toRenewal = (notAfter: string): string => new Date(Date.parse(notAfter) - EXPIRING_MS).toISOString();
+/** The certificate that expires first, and the day on which /health becomes degraded: 30 days before. */
+function toNext({ certificate, listener }: Health['details']): string {
+  const ends = Date.parse(certificate.notAfter);
+  const listenerEnds = Date.parse(listener?.notAfter ?? certificate.notAfter);
+  const name = listenerEnds < ends ? 'certificate of this API' : 'certificate';
+  return `Next: renew the ${name} by ${toDate(new Date(Math.min(ends, listenerEnds) - EXPIRING_MS).toISOString())}`;
+}

@@ -23,7 +23,7 @@ export function YourApps({ clients, now }: Props) {
     <section class="card half" aria-labelledby="apps">
       <div class="row between">
         <h2 id="apps">Your apps</h2>
-        <p class="quiet">by X-Client-Name; this page is not counted</p>
+        <p class="quiet">by X-Client-Name; calls of this page do not count</p>
       </div>
       {clients?.length === 0 && <p class="quiet">No app has called in the last hour.</p>}
       {shown && shown.length > 0 && (
@@ -33,7 +33,7 @@ export function YourApps({ clients, now }: Props) {
               <th scope="col">App</th>
               <th scope="col">calls / min</th>
               <th scope="col">p99</th>
-              <th scope="col">gets, last minute</th>
+              <th scope="col">responses, last minute</th>
               <th scope="col">last call</th>
             </tr>
           </thead>
