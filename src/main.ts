@@ -11,6 +11,8 @@ for (const [signal, exitCode] of [
 }
 // there is nothing to reload yet; a sandbox alone ends with its terminal
 if (!process.argv.includes('sandbox')) process.on('SIGHUP', () => undefined);
+// what --disable-sigusr1 does: nobody opens an inspector in the process that holds the keys
+process.on('SIGUSR1', () => undefined);
 
 // the reader may be gone or the disk full; the service goes on
 process.stderr.on('error', () => undefined);

@@ -52,8 +52,11 @@ describe('the process and its host', () => {
     await expectGoodEnd(second);
   });
 
-  it('SIGUSR1 opens no inspector, and the process survives', async () => {
-    const program = await start();
+  it.each<[string, string[]]>([
+    ['', []],
+    [', started without --disable-sigusr1', ['--no-disable-sigusr1']],
+  ])('SIGUSR1 opens no inspector in production%s, and the process survives', async (_how, nodeFlags) => {
+    const program = await start({ NODE_ENV: 'production' }, nodeFlags);
     const url = await program.started();
     program.child.kill('SIGUSR1');
     for (let times = 0; times < 5; times++) expect((await get(`${url}/health/live`)).status).toBe(200);
