@@ -52,14 +52,22 @@ describe('node dist/main.js doctor', () => {
     expect(bank.requests).toHaveLength(asked);
   });
 
-  it('ends at once on ^C during a step', async () => {
-    const { port } = await startRawServer(() => undefined);
-    const change = { BANK_BASE_URL: `https://127.0.0.1:${port}`, BANK_CONNECT_TIMEOUT_MS: '60000' };
-    const env = { ...toEnvironment(bank), ...change };
-    const { child, exit, stdout } = await startProgram({ args: ['doctor'], env, cwd: temporaryDirectory() });
-    await until(() => stdout().includes('✓ dns'));
-    child.kill('SIGINT');
-    // as shells do: 128 + the number of the signal
-    expect(await exit).toBe(130);
-  });
+  it.each([[['doctor']], [['--json', 'doctor']], [['probe']]])(
+    '%j ends at once on ^C, and not with 0',
+    async (args) => {
+      const server = await startRawServer();
+      const { port } = server;
+      const change = {
+        BANK_BASE_URL: `https://127.0.0.1:${port}`,
+        BANK_CONNECT_TIMEOUT_MS: '60000',
+        PORT: String(port),
+      };
+      const env = { ...toEnvironment(bank), ...change };
+      const { child, exit } = await startProgram({ args, env, cwd: temporaryDirectory() });
+      await until(() => server.accepted > 0);
+      child.kill('SIGINT');
+      // as shells do: 128 + the number of the signal
+      expect(await exit).toBe(130);
+    },
+  );
 });
