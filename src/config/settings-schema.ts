@@ -261,7 +261,7 @@ const sandbox = {
   SANDBOX_DIRECTORY: withDefault(kinds.path, '.sandbox', {
     meaning: 'Directory for its CA, client PFX, passcode, user name and password (mode 700).',
   }),
-  SANDBOX_ACCOUNTS: withDefault(kinds.wholeNumber(0, 1_000_000), '120', { meaning: 'Number of accounts.' }),
+  SANDBOX_ACCOUNTS: withDefault(kinds.wholeNumber(0, 200_000), '120', { meaning: 'Number of accounts.' }),
   SANDBOX_SEED: withDefault(kinds.wholeNumber(0, 2_147_483_647), '1', {
     meaning: 'The same seed gives the same accounts.',
   }),
