@@ -40,6 +40,21 @@ describe('node dist/main.js doctor', () => {
     expect(report.steps.find(({ status }) => status === 'failed')?.name).toBe(step);
   });
 
+  it.each([
+    ['SANDBOX_DIRECTORY', '/dev/null/below'],
+    ['SANDBOX_HOST', '192.0.2.1'],
+  ])('a sandbox that cannot start because of %s is an error of the settings', async (name, value) => {
+    const env = { SANDBOX_DIRECTORY: temporaryDirectory(), [name]: value };
+    const { code, stdout } = await doctor(['--sandbox', '--json'], env);
+    expect(code).toBe(2);
+    const [settings] = (JSON.parse(stdout) as DoctorReport).steps;
+    expect(settings).toMatchObject({
+      code: 'config-invalid',
+      owner: 'operator',
+      problem: expect.stringContaining(name),
+    });
+  });
+
   it('reads .env, and sends nothing with --offline', async () => {
     const directory = temporaryDirectory();
     const lines = Object.entries({ ...toEnvironment(bank), BANK_BASE_URL: 'https://no-such-bank.invalid' });
