@@ -132,6 +132,7 @@ export class SnapshotCache {
       /** Snapshots since the start, by source. */
       counts,
       restored: isRestored,
+      refreshing: inFlight !== null,
       /** True if the refresh in flight is past the soft timeout. */
       slow,
       circuit: backOff.circuit,
