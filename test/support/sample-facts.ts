@@ -41,7 +41,6 @@ export const healthyFacts: GatewayFacts = {
     emptyAccepted: false,
     complete: true,
     callersWaiting: 0,
-    counts: { bank: 1, shared: 0, file: 0 },
     restored: false,
     refreshing: false,
     slow: false,
