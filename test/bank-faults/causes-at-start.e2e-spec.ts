@@ -28,15 +28,6 @@ type Row = [cause: string, arrange: () => Env | Promise<Env>, code: string, owne
 const LATE: Env = process.env['CAUSES']
   ? { BANK_CONNECT_TIMEOUT_MS: '3000', BANK_REQUEST_TIMEOUT_MS: '10000' }
   : { BANK_CONNECT_TIMEOUT_MS: '600', BANK_REQUEST_TIMEOUT_MS: '1200' };
-/** Codes that raise RejectedByBank: a person must act. */
-const REJECTED = new Set([
-  'credentials-rejected',
-  'certificate-rejected',
-  'certificate-unusable',
-  'address-not-allowed',
-  'bank-untrusted',
-  'bank-refused',
-]);
 
 const at = (port: number, host = '127.0.0.1'): Env => {
   const url = `https://${host}:${port}`;
@@ -148,7 +139,7 @@ describe('each cause at the start has one code and one owner, for apps, /health,
     const { report } = await examineWith({ ...toEnvironment(bank), ...env });
     const lines = gateway.lines.map((line) => JSON.parse(line) as LogLine);
     const said = { cause, app: [app], health, lines, doctor: report, seconds, spans };
-    keep(said, { code, owner, doctor, alert: REJECTED.has(code) ? 'RejectedByBank' : 'NotReady' });
+    keep(said, { code, owner, doctor, alert: owner === 'operator' ? 'RejectedByBank' : 'NotReady' });
   };
 
   it.each(ROWS)('%s', check);
