@@ -49,7 +49,7 @@ const bank = {
   BANK_PFX_FILE: optional(kinds.path, {
     meaning: 'The client certificate with its key, a PFX (PKCS#12) file.',
     example: '/run/secrets/client.pfx',
-    unset: 'required, or `BANK_PFX_BASE64`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`',
+    unset: 'required, unless `BANK_PFX_BASE64`, or `BANK_CERT_FILE` with `BANK_KEY_FILE`, is set',
   }),
   BANK_PFX_BASE64: optional(kinds.secret(kinds.anyText('base64')), {
     meaning: 'The PFX as text, if no file can be mounted: the output of `base64 -w0 client.pfx`.',
