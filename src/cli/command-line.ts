@@ -7,7 +7,8 @@ const BUILD = COMMIT === null ? VERSION : `${VERSION} (${COMMIT})`;
 const HELP = `accounts-gateway ${BUILD}
 
   node dist/main.js [serve] [--sandbox] [--fresh]   serve the internal API; with --sandbox, against the sandbox bank
-  node dist/main.js doctor [--json] [--offline]     find out why the bank is unreachable, and who must act
+  node dist/main.js doctor [--json] [--offline]     find out why the bank is unreachable, and who must act;
+                           [--sandbox]              with --sandbox, check the sandbox bank
   node dist/main.js sandbox [--fresh]               run the sandbox bank alone
   node dist/main.js sandbox --renew                 write a new client certificate signed by the same CA, and exit
   node dist/main.js probe                           check whether the gateway on this machine answers

@@ -19,7 +19,7 @@ export async function runSandbox(
     if (options.renew) {
       const { SANDBOX_DIRECTORY: directory } = settings;
       const isRenewed = await renewSandboxClient(directory);
-      const all = `The identity in ${directory} could not be used: CA, user name, password and passcode are new too.\n`;
+      const all = `No usable identity was in ${directory}: CA, user name, password and passcode are new too.\n`;
       process.stdout.write(`A new client certificate is in ${directory}/client.pfx\n${isRenewed ? '' : all}`);
       return EXIT.stopped;
     }
